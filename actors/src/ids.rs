@@ -1,0 +1,120 @@
+//! Names for things: an `Id<Meeting>` can't be passed where an `Id<Project>` is meant.
+//!
+//! Ids are UUIDs of version 7, so that they sort by the time they were drawn. The tags below are the
+//! things that the whole service names; they carry nothing.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+/// The id of a `T`.
+pub struct Id<T> {
+    uuid: Uuid,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Id<T> {
+    /// A new id that no other thing has.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self::from_uuid(Uuid::now_v7())
+    }
+
+    #[must_use]
+    pub const fn from_uuid(uuid: Uuid) -> Self {
+        Self { uuid, of: PhantomData }
+    }
+
+    #[must_use]
+    pub const fn uuid(self) -> Uuid {
+        self.uuid
+    }
+}
+
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Id<T> {}
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.uuid == other.uuid
+    }
+}
+impl<T> Eq for Id<T> {}
+impl<T> PartialOrd for Id<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Id<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.uuid.cmp(&other.uuid)
+    }
+}
+impl<T> Hash for Id<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.uuid.hash(state);
+    }
+}
+impl<T> fmt::Debug for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.uuid, f)
+    }
+}
+impl<T> fmt::Display for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.uuid, f)
+    }
+}
+impl<T> FromStr for Id<T> {
+    type Err = uuid::Error;
+    /// Takes the hyphenated form alone, in any case: other spellings of a UUID would give one
+    /// resource several addresses.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.len() == uuid::fmt::Hyphenated::LENGTH {
+            Uuid::try_parse(text).map(Self::from_uuid)
+        } else {
+            Uuid::try_parse("not hyphenated").map(Self::from_uuid)
+        }
+    }
+}
+impl<T> Serialize for Id<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.uuid.serialize(serializer)
+    }
+}
+impl<'de, T> Deserialize<'de> for Id<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(|_| serde::de::Error::custom("not a UUID"))
+    }
+}
+
+/// Somebody with an account.
+#[derive(Debug, Clone, Copy)]
+pub enum User {}
+/// A login that lasts until it is logged out, expires or is revoked.
+#[derive(Debug, Clone, Copy)]
+pub enum Session {}
+/// Where a team's documents, meetings and requirements belong.
+#[derive(Debug, Clone, Copy)]
+pub enum Project {}
+/// Somebody's place in a project.
+#[derive(Debug, Clone, Copy)]
+pub enum Member {}
+/// An uploaded file and its text.
+#[derive(Debug, Clone, Copy)]
+pub enum Document {}
+/// Somebody in a meeting, or asked to it.
+#[derive(Debug, Clone, Copy)]
+pub enum Participant {}
+/// One attempt's work at the pipeline.
+#[derive(Debug, Clone, Copy)]
+pub enum AiJob {}

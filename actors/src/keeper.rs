@@ -1,0 +1,385 @@
+//! One mailbox for each key: finds it, wakes it from the store, lets it sleep, stops them all.
+//!
+//! ```text
+//!   (none) --first ask: load--> Waking --loaded--> Awake --idle, trouble, stop--> (none)
+//!                                  `--missing, store away--> (none), and who waited is told
+//! ```
+//!
+//! A key has an entry exactly as long as its [`Entry`] lease lives, which travels from the loading task into the actor.
+//! So there is never a second loader or actor of a key in this process; that there is none in another one is for
+//! [`Ownership`], and in the end for the journal, which refuses a stale revision.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::hub::Bus;
+use crate::live::{Journal, Live, RequestId, Tasks, Unavailable, Unsaved};
+use crate::panics::caught_async;
+use crate::shell::{Answer, Arbiters, Asked, Failure, Handle, Lease, Limits, Snapshot, World, open};
+use crate::time::Clock;
+use crate::watch::Watch;
+
+/// Between two attempts to wake what must be awake, while the store is away: from the first, doubling, to the second.
+const WAKE_AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// Who may write a thing. With one process that is always this one.
+pub trait Ownership: Send + Sync + 'static {
+    fn owner(&self, kind: &'static str, key: &dyn fmt::Display) -> Owner;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// This process, since the epoch.
+    Here {
+        epoch: u64,
+    },
+    Elsewhere,
+}
+
+/// One process owns everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllLocal;
+
+impl Ownership for AllLocal {
+    fn owner(&self, _: &'static str, _: &dyn fmt::Display) -> Owner {
+        Owner::Here { epoch: 1 }
+    }
+}
+
+/// What a keeper is given.
+pub struct Parts<L: Live> {
+    pub journal: Arc<dyn Journal<L>>,
+    pub bus: Arc<dyn Bus>,
+    pub clock: Arc<dyn Clock>,
+    pub ownership: Arc<dyn Ownership>,
+    pub arbiters: Arbiters,
+    pub watch: Watch,
+    pub limits: Limits,
+}
+
+/// All things of one kind. Cheap to clone; every clone is the same keeper.
+pub struct Keeper<L: Live> {
+    house: Arc<House<L>>,
+}
+
+impl<L: Live> Clone for Keeper<L> {
+    fn clone(&self) -> Self {
+        Self { house: Arc::clone(&self.house) }
+    }
+}
+
+impl<L: Live> Keeper<L> {
+    #[must_use]
+    pub fn new(parts: Parts<L>) -> Self {
+        let Parts { journal, bus, clock, ownership, arbiters, watch, limits } = parts;
+        let world = World { journal, bus, clock, watch: watch.kind(L::KIND), limits };
+        Self {
+            house: Arc::new(House {
+                world: Arc::new(world),
+                ownership,
+                arbiters,
+                rooms: Mutex::default(),
+                waking_again: Mutex::default(),
+                closing: AtomicBool::new(false),
+                emptied: Notify::new(),
+            }),
+        }
+    }
+
+    /// Has a thing decide a command and answers once that is saved, with the state after it.
+    ///
+    /// If the returned future is dropped, a command that waits is not taken, and one that is under way goes on.
+    ///
+    /// # Errors
+    /// See [`Failure`]; after all but `Unsaved(Unknown)` nothing has changed.
+    pub async fn ask(&self, key: L::Key, command: L::Command, request: RequestId) -> Answer<L> {
+        let watch = &self.house.world.watch;
+        let asked_at = Instant::now();
+        let room = self.house.find(key).await?;
+        let command = match room.send(command, Arc::clone(&request)).await {
+            Asked::NeverRan(command) => command,
+            other => return self.house.answer(other),
+        };
+        // Whoever waited behind a save that hung has waited long enough.
+        if asked_at.elapsed() >= self.house.world.limits.save {
+            watch.busy.up();
+            return Err(Failure::Busy);
+        }
+        // It never ran, so it may be sent again. Once: what comes back twice meets a house in trouble.
+        watch.resent.up();
+        let room = self.house.find(key).await?;
+        let asked = room.send(command, request).await;
+        self.house.answer(asked)
+    }
+
+    /// A thing as it was last saved: from memory if it is awake, else from the store, without waking it. `None`: there is
+    /// no such thing.
+    ///
+    /// # Errors
+    /// The store can't be reached.
+    pub async fn snapshot(&self, key: L::Key) -> Result<Option<Arc<Snapshot<L>>>, Unavailable> {
+        if let Some(handle) = self.house.awake(key) {
+            return Ok(Some(handle.snapshot()));
+        }
+        let loaded = self.house.load(key).await?;
+        Ok(loaded.map(|state| Arc::new(Snapshot::new(state))))
+    }
+
+    /// Wakes what must be awake: to be called once, at start. Commands needn't wait for it.
+    ///
+    /// # Errors
+    /// The store can't say what must be awake. What alone can't be loaded is tried again by itself.
+    pub async fn wake_all(&self) -> Result<Woken, Unavailable> {
+        let keys = self.house.world.journal.awake().await?;
+        let asked = keys.len();
+        let permits = self.house.world.limits.waking.max(1);
+        let gate = Arc::new(Semaphore::new(permits));
+        let mut rooms = Vec::with_capacity(asked);
+        for key in keys {
+            let Ok(permit) = Arc::clone(&gate).acquire_owned().await else { break };
+            match self.house.room(key, Some(permit)) {
+                Ok(room) => rooms.push((key, room)),
+                Err(_) => self.house.wake_again(key),
+            }
+        }
+        let mut awake = 0;
+        for (key, room) in rooms {
+            match room.settled().await {
+                Ok(_) => awake += 1,
+                Err(Absent::Missing) => {}
+                Err(Absent::Unavailable(_)) => self.house.wake_again(key),
+            }
+        }
+        Ok(Woken { asked, awake })
+    }
+
+    /// Takes no more commands, lets what waits in mailboxes be saved, and stops all. Returns when nothing is awake.
+    pub async fn stop_all(&self) {
+        self.house.closing.store(true, Ordering::SeqCst);
+        let rooms: Vec<_> = self.house.rooms().values().map(Arc::clone).collect();
+        for room in rooms {
+            if let Ok(handle) = room.settled().await {
+                handle.retire().await;
+            }
+        }
+        loop {
+            let emptied = self.house.emptied.notified();
+            if self.house.rooms().is_empty() {
+                return;
+            }
+            emptied.await;
+        }
+    }
+}
+
+/// What [`Keeper::wake_all`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Woken {
+    /// Things that must be awake.
+    pub asked: usize,
+    /// Things that are, now. Those missing from it are tried again, unless they are gone.
+    pub awake: usize,
+}
+
+struct House<L: Live> {
+    world: Arc<World<L>>,
+    ownership: Arc<dyn Ownership>,
+    arbiters: Arbiters,
+    rooms: Mutex<HashMap<L::Key, Arc<Room<L>>>>,
+    waking_again: Mutex<HashSet<L::Key>>,
+    closing: AtomicBool,
+    emptied: Notify,
+}
+
+/// A key's place: who comes while it is being woken waits for it here.
+struct Room<L: Live> {
+    place: watch::Sender<Place<L>>,
+}
+
+enum Place<L: Live> {
+    Waking,
+    Awake(Arc<Handle<L>>),
+    Absent(Absent),
+}
+
+#[derive(Debug, Clone)]
+enum Absent {
+    Missing,
+    Unavailable(Unavailable),
+}
+
+impl<L: Live> Room<L> {
+    fn handle(&self) -> Option<Arc<Handle<L>>> {
+        match &*self.place.borrow() {
+            Place::Awake(handle) => Some(Arc::clone(handle)),
+            Place::Waking | Place::Absent(_) => None,
+        }
+    }
+
+    async fn settled(&self) -> Result<Arc<Handle<L>>, Absent> {
+        let mut place = self.place.subscribe();
+        let settled = place.wait_for(|place| !matches!(place, Place::Waking)).await;
+        match settled.as_deref() {
+            Ok(Place::Awake(handle)) => Ok(Arc::clone(handle)),
+            Ok(Place::Absent(absent)) => Err(absent.clone()),
+            Ok(Place::Waking) | Err(_) => Err(Absent::Unavailable(Unavailable("waking was given up".to_owned()))),
+        }
+    }
+}
+
+impl<L: Live> House<L> {
+    fn rooms(&self) -> MutexGuard<'_, HashMap<L::Key, Arc<Room<L>>>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn awake(&self, key: L::Key) -> Option<Arc<Handle<L>>> {
+        self.rooms().get(&key).and_then(|room| room.handle())
+    }
+
+    /// The mailbox of a key, woken if need be.
+    async fn find(self: &Arc<Self>, key: L::Key) -> Result<Arc<Handle<L>>, Failure<L::Refusal>> {
+        let room = self.room(key, None).inspect_err(|_| self.world.watch.busy.up())?;
+        room.settled().await.map_err(|absent| match absent {
+            Absent::Missing => Failure::Missing,
+            Absent::Unavailable(Unavailable(text)) => Failure::Unsaved(Unsaved::Failed(text)),
+        })
+    }
+
+    /// The room of a key; if it has none, one is made and its waking begins. `Err` is [`Failure::Busy`].
+    fn room(
+        self: &Arc<Self>,
+        key: L::Key,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> Result<Arc<Room<L>>, Failure<L::Refusal>> {
+        let mut rooms = self.rooms();
+        // Looked at under the lock, so that `stop_all` sees every room that is made before it says that it closes.
+        if self.closing.load(Ordering::SeqCst) {
+            return Err(Failure::Busy);
+        }
+        if let Some(room) = rooms.get(&key) {
+            return Ok(Arc::clone(room));
+        }
+        if rooms.len() >= self.world.limits.awake || self.ownership.owner(L::KIND, &key) == Owner::Elsewhere {
+            return Err(Failure::Busy);
+        }
+        let room = Arc::new(Room { place: watch::Sender::new(Place::Waking) });
+        rooms.insert(key, Arc::clone(&room));
+        drop(rooms);
+        self.world.watch.awake.up();
+        let entry = Entry { house: Arc::downgrade(self), key, room: Arc::clone(&room), wake_again: false };
+        let house = Arc::clone(self);
+        self.arbiters.spawn(Box::pin(async move {
+            house.wake(entry).await;
+            drop(permit);
+        }));
+        Ok(room)
+    }
+
+    /// Loads a thing and starts its actor on this thread.
+    async fn wake(&self, entry: Entry<L>) {
+        let room = Arc::clone(&entry.room);
+        let place = match self.load(entry.key).await {
+            Ok(Some(state)) => Place::Awake(Arc::new(open(state, &self.world, Box::new(entry)))),
+            Ok(None) => Place::Absent(Absent::Missing),
+            Err(unavailable) => {
+                tracing::warn!(kind = L::KIND, key = %entry.key, ?unavailable, "not woken");
+                Place::Absent(Absent::Unavailable(unavailable))
+            }
+        };
+        room.place.send_replace(place);
+    }
+
+    async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable> {
+        match timeout(self.world.limits.save, caught_async(self.world.journal.load(key))).await {
+            Ok(Ok(loaded)) => loaded,
+            Ok(Err(_)) => Err(Unavailable("the journal panicked".to_owned())),
+            Err(_) => Err(Unavailable("loading took too long".to_owned())),
+        }
+    }
+
+    fn answer(&self, asked: Asked<L>) -> Answer<L> {
+        match asked {
+            Asked::Answered(answer) => answer,
+            Asked::Lost => Err(Failure::Unsaved(Unsaved::Unknown("the actor was torn down".to_owned()))),
+            Asked::Full | Asked::NeverRan(_) => {
+                self.world.watch.busy.up();
+                Err(Failure::Busy)
+            }
+        }
+    }
+
+    /// Wakes a thing by and by, as often as it takes. One task a key.
+    fn wake_again(self: &Arc<Self>, key: L::Key) {
+        let mut waking = self.waking_again.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waking.insert(key) {
+            return;
+        }
+        drop(waking);
+        let house = Arc::downgrade(self);
+        self.arbiters.spawn(Box::pin(async move {
+            let (mut pause, longest) = WAKE_AGAIN;
+            loop {
+                sleep(pause).await;
+                pause = (pause * 2).min(longest);
+                let Some(house) = house.upgrade() else { return };
+                let over = match house.find(key).await {
+                    Ok(_) | Err(Failure::Missing) => true,
+                    Err(_) => house.closing.load(Ordering::SeqCst),
+                };
+                if over {
+                    house.waking_again.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+                    return;
+                }
+            }
+        }));
+    }
+}
+
+/// A key's entry in the house. It goes when this is dropped.
+struct Entry<L: Live> {
+    house: Weak<House<L>>,
+    key: L::Key,
+    room: Arc<Room<L>>,
+    wake_again: bool,
+}
+
+impl<L: Live> Lease for Entry<L> {
+    fn troubled(&mut self, must_be_awake: bool) {
+        self.wake_again = must_be_awake;
+        if let Some(house) = self.house.upgrade() {
+            house.world.watch.reloaded.up();
+        }
+    }
+}
+
+impl<L: Live> Drop for Entry<L> {
+    fn drop(&mut self) {
+        // Waking came to nothing, as when the thread ended: nobody may wait for it for ever.
+        self.room.place.send_if_modified(|place| {
+            let given_up = matches!(place, Place::Waking);
+            if given_up {
+                *place = Place::Absent(Absent::Unavailable(Unavailable("waking was given up".to_owned())));
+            }
+            given_up
+        });
+        let Some(house) = self.house.upgrade() else { return };
+        house.world.watch.awake.down();
+        let mut rooms = house.rooms();
+        if rooms.get(&self.key).is_some_and(|room| Arc::ptr_eq(room, &self.room)) {
+            rooms.remove(&self.key);
+        }
+        if rooms.is_empty() {
+            house.emptied.notify_waiters();
+        }
+        drop(rooms);
+        if self.wake_again && !house.closing.load(Ordering::SeqCst) {
+            house.wake_again(self.key);
+        }
+    }
+}

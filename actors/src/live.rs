@@ -1,0 +1,159 @@
+//! What a live thing is, and what it asks of the world around it.
+//!
+//! A live thing outlasts requests and has one writer: a meeting, an analysis run. It is a pure state
+//! that decides commands; everything it needs done is done by the shell, through the ports below.
+
+use std::fmt;
+use std::hash::Hash;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::time::Time;
+
+/// A pure state that decides what commands do.
+pub trait Live: Clone + fmt::Debug + Send + Sync + Unpin + 'static {
+    /// One word for logs, metrics and topics, such as `meeting`.
+    const KIND: &'static str;
+    type Key: Copy + Eq + Hash + fmt::Display + fmt::Debug + Send + Sync + Unpin + 'static;
+    type Command: fmt::Debug + Send + 'static;
+    type Event: Clone + fmt::Debug + Send + Sync + 'static;
+    type Refusal: Clone + fmt::Debug + Send + 'static;
+
+    fn key(&self) -> Self::Key;
+
+    /// How many events this thing has seen: the guard of a save, and the last offset of its topic.
+    fn revision(&self) -> u64;
+
+    /// Whether it must be awake with nobody asking: a live meeting, an unfinished run.
+    fn stays_awake(&self) -> bool;
+
+    /// Where its events are told. Looked into again in the table when a save ended nobody knows how.
+    fn topics(&self) -> Vec<Topic>;
+
+    /// Decides what a command does. Touches nothing: no clock, no database, no network, no panic.
+    ///
+    /// # Errors
+    /// The reason why the command is refused; then nothing changes.
+    fn decide(&self, command: Self::Command, now: Time) -> Result<Change<Self>, Self::Refusal>;
+}
+
+/// What a command does: the state after it and what to tell. No events: nothing changed, nothing is saved.
+/// `next.revision()` is the former revision plus the number of events.
+#[derive(Debug, Clone)]
+pub struct Change<L: Live> {
+    pub next: L,
+    pub events: Vec<L::Event>,
+}
+
+/// Why a command came: echoed in the event, its log lines and the jobs it makes.
+pub type RequestId = Arc<str>;
+
+/// Keeps live things. Implemented over the database.
+#[async_trait]
+pub trait Journal<L: Live>: Send + Sync + 'static {
+    /// `None`: there is no such thing.
+    ///
+    /// # Errors
+    /// The store can't be reached, or holds something that can't be.
+    async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable>;
+
+    /// Writes state and events in one transaction, where the stored revision is still `before`'s.
+    ///
+    /// # Errors
+    /// Nothing was written, or it isn't known: see [`Unsaved`].
+    async fn save(&self, before: &L, change: &Change<L>, request: &RequestId, at: Time) -> Result<Vec<Told>, Unsaved>;
+
+    /// The keys of all that [`Live::stays_awake`].
+    ///
+    /// # Errors
+    /// The store can't be reached.
+    async fn awake(&self) -> Result<Vec<L::Key>, Unavailable>;
+}
+
+/// Work that goes on by itself and is waited for at the end. A port, since the house keeps account of its tasks.
+pub trait Tasks: Send + Sync + 'static {
+    fn spawn(&self, work: Pin<Box<dyn Future<Output = ()> + Send>>);
+}
+
+/// The store didn't answer, or answered nonsense. The text is for the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unavailable(pub String);
+
+/// Why a save failed. In every case the actor stops, and the next command meets what the store holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unsaved {
+    /// Another writer was first. Nothing was written.
+    Conflict,
+    /// Nothing was written.
+    Failed(String),
+    /// It may have been written or not.
+    Unknown(String),
+}
+
+/// What people listen to: `meeting:<id>`, `run:<id>`, `project:<id>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Topic {
+    pub kind: TopicKind,
+    pub id: Uuid,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TopicKind {
+    Meeting,
+    Run,
+    Project,
+}
+
+impl TopicKind {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Meeting => "meeting",
+            Self::Run => "run",
+            Self::Project => "project",
+        }
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind.as_str(), self.id)
+    }
+}
+
+impl std::str::FromStr for Topic {
+    type Err = NoTopic;
+    fn from_str(text: &str) -> Result<Self, NoTopic> {
+        let (kind, id) = text.split_once(':').ok_or(NoTopic)?;
+        let kind = match kind {
+            "meeting" => TopicKind::Meeting,
+            "run" => TopicKind::Run,
+            "project" => TopicKind::Project,
+            _ => return Err(NoTopic),
+        };
+        let id: crate::ids::Id<()> = id.parse().map_err(|_| NoTopic)?;
+        Ok(Self { kind, id: id.uuid() })
+    }
+}
+
+/// The text names no topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoTopic;
+
+/// One event as it was saved: what sockets and streams are sent, serialised once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub topic: Topic,
+    /// Rises by one for each event of the topic, from 1.
+    pub offset: u64,
+    /// Such as `run.progressed`.
+    pub kind: Arc<str>,
+    /// The whole changed resource, as JSON.
+    pub data: Arc<str>,
+    pub at: Time,
+    pub request: RequestId,
+}

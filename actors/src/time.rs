@@ -1,0 +1,98 @@
+//! Instants in whole milliseconds, UTC, and where they come from.
+//!
+//! Whole milliseconds, because that is what clients are sent: what was saved then equals what was
+//! told, on either database.
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An instant in whole milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(DateTime<Utc>);
+
+impl Time {
+    /// Cuts what is finer than a millisecond.
+    #[must_use]
+    pub fn at(instant: DateTime<Utc>) -> Self {
+        Self(instant.trunc_subsecs(3))
+    }
+
+    /// `None` outside the years that chrono knows.
+    #[must_use]
+    pub fn from_millis(millis: i64) -> Option<Self> {
+        DateTime::from_timestamp_millis(millis).map(Self)
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub fn millis(self) -> i64 {
+        self.0.timestamp_millis()
+    }
+
+    #[must_use]
+    pub const fn utc(self) -> DateTime<Utc> {
+        self.0
+    }
+
+    /// Zero if `earlier` is the later one.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        (self.0 - earlier.0).to_std().unwrap_or_default()
+    }
+}
+
+impl std::ops::Add<Duration> for Time {
+    type Output = Self;
+    /// Stops at the end of the years that chrono knows.
+    fn add(self, span: Duration) -> Self {
+        let later = chrono::Duration::from_std(span).ok().and_then(|span| self.0.checked_add_signed(span));
+        Self(later.unwrap_or(DateTime::<Utc>::MAX_UTC).trunc_subsecs(3))
+    }
+}
+impl std::ops::Sub<Duration> for Time {
+    type Output = Self;
+    /// Stops at the beginning of the years that chrono knows.
+    fn sub(self, span: Duration) -> Self {
+        let earlier = chrono::Duration::from_std(span).ok().and_then(|span| self.0.checked_sub_signed(span));
+        Self(earlier.unwrap_or(DateTime::<Utc>::MIN_UTC).trunc_subsecs(3))
+    }
+}
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        DateTime::<Utc>::deserialize(deserializer).map(Self::at)
+    }
+}
+
+/// What time it is: the machine's, or a test's.
+pub trait Clock: Send + Sync + 'static {
+    fn now(&self) -> Time;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine for the time")]
+    fn now(&self) -> Time {
+        Time::at(Utc::now())
+    }
+}

@@ -1,0 +1,342 @@
+//! A meeting's life: every state with every command, its facts, and chance against an oracle.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::time::Duration;
+
+use actors::ids::Id;
+use actors::live::Live;
+use actors::meeting::{
+    Command, Edit, EndReason, Event, Meeting, Participant, ParticipantStatus, Presence, Refusal, Role, State, Status,
+};
+use actors::time::Time;
+use support::{Chance, meeting, noon};
+
+/// What a command comes to: the status after it and its event, nothing new, or 409, or 412.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Becomes(Status, &'static str),
+    Unchanged,
+    InvalidState,
+    Stale,
+}
+use Outcome::{Becomes, InvalidState, Stale, Unchanged};
+
+/// The columns of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Update,
+    UpdateSame,
+    UpdateMatching,
+    UpdateStale,
+    Start,
+    End,
+    Cancel,
+}
+
+const COLUMNS: [Column; 7] = [
+    Column::Update,
+    Column::UpdateSame,
+    Column::UpdateMatching,
+    Column::UpdateStale,
+    Column::Start,
+    Column::End,
+    Column::Cancel,
+];
+
+/// The whole machine, one row a state, in the order of [`COLUMNS`].
+#[rustfmt::skip]
+const TABLE: [(Status, [Outcome; 7]); 4] = {
+    use Status::{Cancelled, Ended, Live, Scheduled};
+    [
+        (Scheduled, [Becomes(Scheduled, "meeting.updated"), Unchanged, Becomes(Scheduled, "meeting.updated"), Stale,
+                     Becomes(Live, "meeting.started"), InvalidState, Becomes(Cancelled, "meeting.cancelled")]),
+        (Live,      [Becomes(Live, "meeting.updated"), Unchanged, Becomes(Live, "meeting.updated"), Stale,
+                     Unchanged, Becomes(Ended, "meeting.ended"), InvalidState]),
+        (Ended,     [InvalidState, InvalidState, InvalidState, Stale,
+                     InvalidState, Unchanged, InvalidState]),
+        (Cancelled, [InvalidState, InvalidState, InvalidState, Stale,
+                     InvalidState, InvalidState, Unchanged]),
+    ]
+};
+
+fn command(column: Column, on: &Meeting) -> Command {
+    let update = |title: &str, if_match| Command::Update {
+        title: Edit::Set(title.to_owned()),
+        description: Edit::Keep,
+        scheduled_at: Edit::Keep,
+        if_match,
+    };
+    match column {
+        Column::Update => update("Another title", None),
+        Column::UpdateSame => update(&on.title, None),
+        Column::UpdateMatching => update("Another title", Some(on.version)),
+        Column::UpdateStale => update("Another title", Some(on.version - 1)),
+        Column::Start => Command::Start { by: Id::draw() },
+        Column::End => Command::End { by: Some(Id::draw()), reason: EndReason::HostEnded, note: None },
+        Column::Cancel => Command::Cancel { by: Id::draw(), reason: None },
+    }
+}
+
+/// Fails to compile when a command is added: then [`COLUMNS`] and [`TABLE`] want it too.
+fn columns(command: &Command) -> &'static [Column] {
+    match command {
+        Command::Update { .. } => &[Column::Update, Column::UpdateSame, Column::UpdateMatching, Column::UpdateStale],
+        Command::Start { .. } => &[Column::Start],
+        Command::End { .. } => &[Column::End],
+        Command::Cancel { .. } => &[Column::Cancel],
+    }
+}
+
+fn after(meeting: Meeting, command: Command, minutes: u64) -> Meeting {
+    meeting.decide(command, noon() + Duration::from_secs(60 * minutes)).unwrap().next
+}
+
+/// Fails to compile when a status is added.
+fn in_state(status: Status) -> Meeting {
+    let start = Command::Start { by: Id::draw() };
+    match status {
+        Status::Scheduled => meeting(),
+        Status::Live => after(meeting(), start, 1),
+        Status::Ended => {
+            let end = Command::End { by: None, reason: EndReason::Empty, note: None };
+            after(after(meeting(), start, 1), end, 2)
+        }
+        Status::Cancelled => after(meeting(), Command::Cancel { by: Id::draw(), reason: None }, 1),
+    }
+}
+
+fn outcome(before: &Meeting, command: Command) -> Outcome {
+    match before.decide(command, noon() + Duration::from_secs(600)) {
+        Ok(change) if change.events.is_empty() => {
+            assert_eq!(&change.next, before);
+            Unchanged
+        }
+        Ok(change) => {
+            let next = change.next;
+            assert_eq!((next.version, next.revision), (before.version + 1, before.revision + 1));
+            assert_eq!(next.updated_at, noon() + Duration::from_secs(600));
+            Becomes(next.status(), change.events.first().unwrap().kind())
+        }
+        Err(Refusal::InvalidState { status }) => {
+            assert_eq!(status, before.status());
+            InvalidState
+        }
+        Err(Refusal::Stale { version }) => {
+            assert_eq!(version, before.version);
+            Stale
+        }
+    }
+}
+
+#[test]
+fn every_state_answers_every_command_as_the_table_says() {
+    assert_eq!(TABLE.map(|(status, _)| status).as_slice(), Status::ALL, "a row for each state");
+    for (status, row) in TABLE {
+        let before = in_state(status);
+        assert_eq!(before.status(), status);
+        for (column, expected) in COLUMNS.into_iter().zip(row) {
+            let command = command(column, &before);
+            assert!(columns(&command).contains(&column));
+            assert_eq!(outcome(&before, command), expected, "{status} {column:?}");
+        }
+    }
+}
+
+#[test]
+fn a_new_meeting_is_scheduled_and_its_creator_is_invited_as_host() {
+    let new = meeting();
+    assert_eq!((new.status(), new.version, new.revision), (Status::Scheduled, 1, 0));
+    let host = new.participants.get(&new.host).unwrap();
+    assert_eq!((host.user_id, host.role, host.presence), (Some(new.created_by), Role::Host, Presence::Invited));
+    assert_eq!((new.started_at(), new.ended_at(), new.end_reason()), (None, None, None));
+}
+
+#[test]
+fn a_stale_if_match_is_told_before_a_state_that_forbids_the_update() {
+    let ended = in_state(Status::Ended);
+    let stale = ended.decide(command(Column::UpdateStale, &ended), noon()).unwrap_err();
+    assert_eq!(stale, Refusal::Stale { version: 3 });
+}
+
+#[test]
+fn an_update_keeps_what_it_does_not_name_and_all_three_fields_can_be_set_while_live() {
+    let live = in_state(Status::Live);
+    let later = noon() + Duration::from_secs(3600);
+    let update = Command::Update {
+        title: Edit::Set("Review".to_owned()),
+        description: Edit::Set("All of it".to_owned()),
+        scheduled_at: Edit::Set(later),
+        if_match: Some(live.version),
+    };
+    let next = live.decide(update, noon()).unwrap().next;
+    assert_eq!((next.title.as_str(), next.description.as_str(), next.scheduled_at), ("Review", "All of it", later));
+    let update = Command::Update {
+        title: Edit::Keep,
+        description: Edit::Set(String::new()),
+        scheduled_at: Edit::Keep,
+        if_match: None,
+    };
+    let last = next.decide(update, noon()).unwrap().next;
+    assert_eq!((last.title.as_str(), last.description.as_str(), last.scheduled_at), ("Review", "", later));
+    assert_eq!(last.state, live.state);
+}
+
+#[test]
+fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
+    let mut live = in_state(Status::Live);
+    let joined_at = noon() + Duration::from_secs(90);
+    let presences = [
+        Presence::Invited,
+        Presence::Joined { joined_at },
+        Presence::Left { joined_at, left_at: joined_at },
+        Presence::Removed { joined_at: None, left_at: None },
+    ];
+    let ids = presences.map(|presence| {
+        let id = Id::draw();
+        let (user_id, display_name, email) = (None, "Guest".to_owned(), None);
+        live.participants.insert(id, Participant { id, user_id, display_name, email, role: Role::Observer, presence });
+        id
+    });
+    let by = Some(Id::draw());
+    let end = Command::End { by, reason: EndReason::HostEnded, note: Some("done".to_owned()) };
+    let change = live.decide(end, noon() + Duration::from_secs(120)).unwrap();
+    let left_at = noon() + Duration::from_secs(120);
+    let after = ids.map(|id| change.next.participants.get(&id).unwrap().presence);
+    let [invited, _, left, removed] = presences;
+    assert_eq!(after, [invited, Presence::Left { joined_at, left_at }, left, removed]);
+    assert_eq!(change.events, [Event::Ended { by, reason: EndReason::HostEnded }]);
+    let statuses = after.map(Presence::status);
+    assert_eq!(
+        statuses.as_slice(),
+        [ParticipantStatus::Invited, ParticipantStatus::Left, ParticipantStatus::Left, ParticipantStatus::Removed]
+    );
+    assert_eq!(
+        change.next.state,
+        State::Ended {
+            started_at: noon() + Duration::from_secs(60),
+            ended_at: left_at,
+            reason: EndReason::HostEnded,
+            note: Some("done".to_owned())
+        }
+    );
+}
+
+#[test]
+fn a_meeting_that_ended_keeps_its_first_reason() {
+    let ended = in_state(Status::Ended);
+    let again = after(ended.clone(), command(Column::End, &ended), 9);
+    assert_eq!(again.end_reason(), Some(EndReason::Empty));
+}
+
+#[test]
+fn a_clock_that_was_set_back_ends_no_meeting_before_its_start() {
+    let live = in_state(Status::Live);
+    let next = live.decide(command(Column::End, &live), noon() - Duration::from_secs(3600)).unwrap().next;
+    assert_eq!(next.ended_at(), next.started_at());
+    assert!(next.updated_at >= live.updated_at);
+}
+
+/// What a meeting should be, told in another way: a list of what happened to it.
+#[derive(Debug, Default)]
+struct Oracle {
+    title: String,
+    started_at: Option<Time>,
+    ended: Option<(Time, EndReason)>,
+    cancelled: bool,
+    changes: u64,
+}
+
+impl Oracle {
+    /// Whether the command is taken.
+    fn hears(&mut self, command: &Command, now: Time) -> bool {
+        let over = self.cancelled || self.ended.is_some();
+        match command {
+            Command::Update { if_match: Some(version), .. } if *version != self.changes + 1 => false,
+            Command::Update { title, .. } => {
+                if let (false, Edit::Set(title)) = (over, title)
+                    && *title != self.title
+                {
+                    self.title.clone_from(title);
+                    self.changes += 1;
+                }
+                !over
+            }
+            Command::Start { .. } => {
+                if !over && self.started_at.is_none() {
+                    self.started_at = Some(now);
+                    self.changes += 1;
+                }
+                !over
+            }
+            Command::End { reason, .. } => {
+                if self.started_at.is_some() && self.ended.is_none() {
+                    self.ended = Some((now, *reason));
+                    self.changes += 1;
+                }
+                self.started_at.is_some()
+            }
+            Command::Cancel { .. } => {
+                if self.started_at.is_none() && !self.cancelled {
+                    self.cancelled = true;
+                    self.changes += 1;
+                }
+                self.started_at.is_none()
+            }
+        }
+    }
+}
+
+#[test]
+fn chance_finds_no_way_around_the_rules() {
+    let (mut seeds, _) = Chance::from_env();
+    for sequence in 0..3_000 {
+        let seed = seeds.next();
+        let mut chance = Chance::new(seed);
+        let mut meeting = meeting();
+        let mut oracle = Oracle { title: meeting.title.clone(), ..Oracle::default() };
+        let mut now = noon();
+        for step in 0..40 {
+            now = now + Duration::from_millis(chance.below(1_000));
+            // Endings are rare, so that sequences get somewhere.
+            let column = match chance.below(12) {
+                0 => Column::Start,
+                1 if chance.one_in(3) => Column::End,
+                2 if chance.one_in(6) => Column::Cancel,
+                3 => Column::UpdateSame,
+                4 => Column::UpdateStale,
+                5 | 6 => Column::UpdateMatching,
+                _ => Column::Update,
+            };
+            let command = match command(column, &meeting) {
+                Command::Update { title: Edit::Set(_), description, scheduled_at, if_match }
+                    if column != Column::UpdateSame =>
+                {
+                    let title = Edit::Set(format!("title {}", chance.below(4)));
+                    Command::Update { title, description, scheduled_at, if_match }
+                }
+                other => other,
+            };
+            let told = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}");
+            let expected = oracle.hears(&command, now);
+            let before = meeting.clone();
+            match meeting.decide(command, now) {
+                Ok(change) => {
+                    assert!(expected, "{told} was taken");
+                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{told}");
+                    meeting = change.next;
+                }
+                Err(_) => assert!(!expected, "{told} was refused"),
+            }
+            assert_eq!(meeting.title, oracle.title, "{told}");
+            assert_eq!(meeting.started_at(), oracle.started_at, "{told}");
+            assert_eq!(meeting.ended_at().zip(meeting.end_reason()), oracle.ended, "{told}");
+            assert_eq!(meeting.status() == Status::Cancelled, oracle.cancelled, "{told}");
+            assert_eq!((meeting.version, meeting.revision), (oracle.changes + 1, oracle.changes), "{told}");
+            if matches!(before.status(), Status::Ended | Status::Cancelled) {
+                assert_eq!(meeting, before, "{told}: what is over stays as it is");
+            }
+        }
+    }
+}

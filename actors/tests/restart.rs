@@ -1,0 +1,390 @@
+//! What stops an actor, and that the next command meets what the store holds.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use actors::ids::Id;
+use actors::keeper::Woken;
+use actors::live::{Change, Live, RequestId, Topic, TopicKind, Unsaved};
+use actors::meeting::{Command, Edit, EndReason, Event, State};
+use actors::shell::{Arbiters, Failure, Limits};
+use actors::time::{Clock, Time};
+use support::{Fault, Store, World, meeting, request, until};
+use tokio::time::{Instant, advance};
+
+fn title(text: &str) -> Command {
+    Command::Update {
+        title: Edit::Set(text.to_owned()),
+        description: Edit::Keep,
+        scheduled_at: Edit::Keep,
+        if_match: None,
+    }
+}
+
+#[actix::test]
+async fn after_a_failed_save_the_command_has_not_happened_and_the_next_one_meets_the_store() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.store.next_save(Fault::Fails);
+    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert_eq!(failed, Failure::Unsaved(Unsaved::Failed("away".to_owned())));
+    let seen = world.keeper.snapshot(id).await.unwrap().unwrap();
+    assert_eq!((seen.state.revision, seen.state.title.as_str()), (0, "Kick-off"));
+    let seen = world.keeper.ask(id, title("kept"), request("2")).await.unwrap();
+    assert_eq!((seen.state.revision, seen.state.title.as_str()), (1, "kept"));
+    let figures = world.figures();
+    assert_eq!((figures.unsaved, figures.reloaded, figures.awake), (1, 1, 1));
+}
+
+#[actix::test]
+async fn a_save_that_hangs_is_given_up_after_two_seconds_and_its_end_is_unknown() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.store.next_save(Fault::Hangs);
+    let before = Instant::now();
+    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert!(matches!(failed, Failure::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
+    assert!(before.elapsed() >= Duration::from_secs(2) && before.elapsed() < Duration::from_millis(2_100));
+    let seen = world.keeper.ask(id, title("kept"), request("2")).await.unwrap();
+    assert_eq!((seen.state.revision, seen.state.title.as_str()), (1, "kept"));
+}
+
+#[actix::test]
+async fn what_was_written_with_nobody_knowing_is_met_by_the_next_command_and_heard_by_listeners() {
+    tokio::time::pause();
+    for fault in [Fault::WritesUnknown, Fault::WritesAndHangs] {
+        unknown_but_written(fault).await;
+    }
+}
+
+async fn unknown_but_written(fault: Fault) {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::new(store, Arbiters::here().unwrap(), Limits::default());
+    let topic = meeting_topic(id.uuid());
+    let mut listening = world.hub.subscribe(topic);
+    listening.after(world.keeper.snapshot(id).await.unwrap().unwrap().state.revision);
+    world.store.next_save(fault);
+    let failed = world.keeper.ask(id, Command::Start { by: Id::draw() }, request("1")).await.unwrap_err();
+    assert!(matches!(failed, Failure::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
+    // Nobody asks again, and yet the listener hears it, from the table.
+    let actors::hub::Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((told.offset, &*told.kind), (1, "meeting.started"));
+    let seen = world.keeper.ask(id, title("next"), request("2")).await.unwrap();
+    assert_eq!(seen.state.revision, 2);
+    assert!(matches!(seen.state.state, State::Live { .. }));
+    let actors::hub::Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((told.offset, &*told.kind), (2, "meeting.updated"));
+}
+
+#[actix::test]
+async fn after_a_conflict_the_next_command_meets_what_the_store_holds() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.store.next_save(Fault::Conflicts);
+    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert_eq!(failed, Failure::Unsaved(Unsaved::Conflict));
+    assert!(world.keeper.ask(id, title("kept"), request("2")).await.is_ok());
+    assert_eq!(world.store.loads.load(Ordering::SeqCst), 2);
+}
+
+#[actix::test]
+async fn a_panic_in_the_journal_is_an_unknown_save() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.store.next_save(Fault::Panics);
+    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert!(matches!(failed, Failure::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
+    assert!(world.keeper.ask(id, title("kept"), request("2")).await.is_ok());
+}
+
+#[actix::test]
+async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_command_never() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
+    let gate = world.store.hold();
+    world.store.next_save(Fault::Fails);
+    let askers: Vec<_> = ["first", "second", "third"]
+        .map(|text| {
+            let keeper = world.keeper.clone();
+            actix::spawn(async move { keeper.ask(id, title(text), request(text)).await })
+        })
+        .into_iter()
+        .collect();
+    until(|| world.figures().queued == 2 && world.store.waiting.load(Ordering::SeqCst) == 1).await;
+    gate.add_permits(16);
+    let mut answers = Vec::new();
+    for asker in askers {
+        answers.push(asker.await.unwrap());
+    }
+    assert_eq!(answers.remove(0).unwrap_err(), Failure::Unsaved(Unsaved::Failed("away".to_owned())));
+    // Two senders: which of them comes first is anybody's guess.
+    let mut revisions: Vec<_> = answers.into_iter().map(|answer| answer.unwrap().state.revision).collect();
+    revisions.sort_unstable();
+    assert_eq!(revisions, [2, 3]);
+    let mut requests: Vec<_> =
+        world.store.told(meeting_topic(id.uuid())).into_iter().map(|told| told.request).collect();
+    requests.sort();
+    assert_eq!(requests, ["0", "second", "third"].map(RequestId::from));
+    assert_eq!(world.figures().resent, 2);
+}
+
+#[actix::test]
+async fn while_the_store_hangs_nobody_waits_much_longer_than_two_seconds() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
+    for _ in 0..8 {
+        world.store.next_save(Fault::Hangs);
+    }
+    let before = Instant::now();
+    let askers: Vec<_> = (0..8)
+        .map(|_| {
+            let keeper = world.keeper.clone();
+            actix::spawn(async move { (keeper.ask(id, title("x"), request("x")).await, Instant::now()) })
+        })
+        .collect();
+    for asker in askers {
+        let (answer, at) = asker.await.unwrap();
+        assert!(matches!(answer, Err(Failure::Unsaved(Unsaved::Unknown(_)) | Failure::Busy)), "{answer:?}");
+        assert!(at - before < Duration::from_millis(2_100));
+    }
+}
+
+#[actix::test]
+async fn a_store_that_is_away_fails_the_load_and_a_missing_thing_is_missing() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    for fault in [Fault::Fails, Fault::Hangs, Fault::Panics] {
+        world.store.next_load(fault);
+        let failed = world.keeper.ask(id, title("x"), request("x")).await.unwrap_err();
+        assert!(matches!(failed, Failure::Unsaved(Unsaved::Failed(_))), "{failed:?}");
+    }
+    assert_eq!(world.keeper.ask(Id::draw(), title("x"), request("x")).await.unwrap_err(), Failure::Missing);
+    assert!(world.keeper.snapshot(Id::draw()).await.unwrap().is_none());
+    assert!(world.keeper.ask(id, title("x"), request("x")).await.is_ok());
+    assert_eq!(world.figures().awake, 1, "what could not be woken leaves no entry");
+}
+
+#[actix::test]
+async fn an_idle_thing_sleeps_and_a_live_one_does_not() {
+    let store = Store::new(Event::kind);
+    let (sleepy, live) = (store.insert(meeting()), store.insert(meeting()));
+    let world = World::on_paused_time(store, Limits { idle: Duration::from_secs(60), ..Limits::default() });
+    world.keeper.ask(sleepy, title("x"), request("x")).await.unwrap();
+    world.keeper.ask(live, Command::Start { by: Id::draw() }, request("x")).await.unwrap();
+    assert_eq!(world.figures().awake, 2);
+    advance(Duration::from_secs(95)).await;
+    until(|| world.figures().awake == 1).await;
+    let loads = world.store.loads.load(Ordering::SeqCst);
+    world.keeper.ask(live, title("y"), request("y")).await.unwrap();
+    assert_eq!(world.store.loads.load(Ordering::SeqCst), loads, "the live one was awake");
+    let woken = world.keeper.ask(sleepy, title("y"), request("y")).await.unwrap();
+    assert_eq!((woken.state.revision, world.store.loads.load(Ordering::SeqCst)), (2, loads + 1));
+}
+
+#[actix::test]
+async fn the_number_of_things_awake_is_bounded() {
+    let store = Store::new(Event::kind);
+    let ids: Vec<_> = (0..3).map(|_| store.insert(meeting())).collect();
+    let world = World::on_paused_time(store, Limits { awake: 2, ..Limits::default() });
+    let mut answers = Vec::new();
+    for id in ids {
+        answers.push(world.keeper.ask(id, title("x"), request("x")).await.map(|_| ()));
+    }
+    assert_eq!(answers, [Ok(()), Ok(()), Err(Failure::Busy)]);
+}
+
+#[actix::test]
+async fn stopping_waits_for_saves_under_way_and_turns_later_commands_away() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
+    let gate = world.store.hold();
+    let asker = actix::spawn({
+        let keeper = world.keeper.clone();
+        async move { keeper.ask(id, title("under way"), request("1")).await }
+    });
+    until(|| world.store.waiting.load(Ordering::SeqCst) == 1).await;
+    let stopping = actix::spawn({
+        let keeper = world.keeper.clone();
+        async move { keeper.stop_all().await }
+    });
+    tokio::task::yield_now().await;
+    assert_eq!(world.keeper.ask(id, title("late"), request("2")).await.unwrap_err(), Failure::Busy);
+    assert!(!stopping.is_finished());
+    gate.add_permits(8);
+    assert_eq!(asker.await.unwrap().unwrap().state.revision, 2);
+    stopping.await.unwrap();
+    assert_eq!((world.figures().awake, world.store.get(id).revision), (0, 2));
+}
+
+#[actix::test]
+async fn ten_thousand_live_meetings_are_awake_soon_after_a_start_and_the_others_are_not() {
+    let store = Store::new(Event::kind);
+    let by = Id::draw();
+    for _ in 0..10_000 {
+        let live = meeting().decide(Command::Start { by }, support::noon()).unwrap().next;
+        store.insert(live);
+    }
+    let last = store.insert(meeting());
+    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    let started = std::time::Instant::now();
+    let waking = actix::spawn({
+        let keeper = world.keeper.clone();
+        async move { keeper.wake_all().await }
+    });
+    world.keeper.ask(last, title("first command"), request("1")).await.unwrap();
+    let first = started.elapsed();
+    assert_eq!(waking.await.unwrap().unwrap(), Woken { asked: 10_000, awake: 10_000 });
+    let all = started.elapsed();
+    println!("first command after {first:?}, 10,000 awake after {all:?}");
+    // The bounds of the house, which a store of its own gets most of.
+    assert!(first < Duration::from_millis(1_500) && all < Duration::from_secs(4), "{first:?} {all:?}");
+    assert_eq!(world.figures().awake, 10_001);
+    world.keeper.stop_all().await;
+    assert_eq!(world.figures().awake, 0);
+    world.arbiters.stop();
+}
+
+#[actix::test]
+async fn what_must_be_awake_is_woken_again_by_itself_after_trouble() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.keeper.ask(id, Command::Start { by: Id::draw() }, request("1")).await.unwrap();
+    world.store.next_save(Fault::Fails);
+    world.store.next_load(Fault::Fails);
+    world.keeper.ask(id, title("lost"), request("2")).await.unwrap_err();
+    assert_eq!(world.store.loads.load(Ordering::SeqCst), 1);
+    // On paused time: the first attempt meets a store that is away, the second wakes it.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!((world.store.loads.load(Ordering::SeqCst), world.figures().awake), (3, 1));
+    assert_eq!(world.keeper.snapshot(id).await.unwrap().unwrap().state.revision, 1);
+}
+
+#[actix::test]
+async fn times_come_from_the_clock_that_was_given() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    world.hands.move_on(Duration::from_secs(60));
+    world.keeper.ask(id, Command::Start { by: Id::draw() }, request("1")).await.unwrap();
+    world.hands.move_on(Duration::from_secs(60));
+    let end = Command::End { by: None, reason: EndReason::Empty, note: None };
+    let seen = world.keeper.ask(id, end, request("2")).await.unwrap();
+    let span = seen.state.ended_at().unwrap().since(seen.state.started_at().unwrap());
+    assert_eq!((span, seen.state.updated_at), (Duration::from_secs(60), world.hands.now()));
+}
+
+#[actix::test]
+async fn a_snapshot_is_rendered_once_and_replaced_by_the_next_save() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(meeting());
+    let world = World::on_paused_time(store, Limits::default());
+    let first = world.keeper.ask(id, title("first"), request("1")).await.unwrap();
+    let bytes = first.rendered(|meeting| meeting.title.clone().into_bytes());
+    let again = world.keeper.snapshot(id).await.unwrap().unwrap();
+    assert!(Arc::ptr_eq(&bytes, &again.rendered(|_| panic!("rendered twice"))));
+    world.keeper.ask(id, title("second"), request("2")).await.unwrap();
+    let second = world.keeper.snapshot(id).await.unwrap().unwrap();
+    assert_eq!(&*second.rendered(|meeting| meeting.title.clone().into_bytes()), b"second");
+}
+
+/// A thing with bugs: one panics, one counts its events wrongly.
+#[derive(Debug, Clone)]
+struct Buggy {
+    key: u8,
+    revision: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Bug {
+    None,
+    Panics,
+    Miscounts,
+}
+
+impl Live for Buggy {
+    const KIND: &'static str = "buggy";
+    type Key = u8;
+    type Command = Bug;
+    type Event = Bug;
+    type Refusal = ();
+
+    fn key(&self) -> u8 {
+        self.key
+    }
+    fn revision(&self) -> u64 {
+        self.revision
+    }
+    fn stays_awake(&self) -> bool {
+        false
+    }
+    fn topics(&self) -> Vec<Topic> {
+        Vec::new()
+    }
+    fn decide(&self, bug: Bug, _: Time) -> Result<Change<Self>, ()> {
+        let mut next = self.clone();
+        match bug {
+            Bug::None => next.revision += 1,
+            Bug::Miscounts => next.revision += 2,
+            Bug::Panics => panic!("a bug in decide"),
+        }
+        Ok(Change { next, events: vec![bug] })
+    }
+}
+
+#[actix::test]
+async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it() {
+    let store = Store::<Buggy>::new(|_| "bug");
+    store.insert(Buggy { key: 1, revision: 0 });
+    let world = World::on_paused_time(store, Limits::default());
+    world.keeper.ask(1, Bug::None, request("0")).await.unwrap();
+    let gate = world.store.hold();
+    let askers: Vec<_> = [Bug::None, Bug::Panics, Bug::None, Bug::Miscounts, Bug::None]
+        .map(|bug| {
+            let keeper = world.keeper.clone();
+            actix::spawn(async move { keeper.ask(1, bug, request("bug")).await.map(|seen| seen.state.revision) })
+        })
+        .into_iter()
+        .collect();
+    until(|| world.figures().queued == 4).await;
+    gate.add_permits(64);
+    let mut answers = Vec::new();
+    for asker in askers {
+        answers.push(asker.await.unwrap());
+    }
+    assert_eq!(answers, [Ok(2), Err(Failure::Broken), Ok(3), Err(Failure::Broken), Ok(4)]);
+    let figures = world.figures();
+    assert_eq!((figures.panicked, figures.reloaded, figures.resent), (2, 2, 0));
+}
+
+#[actix::test]
+async fn a_store_that_is_away_after_a_bug_stops_the_actor() {
+    let store = Store::<Buggy>::new(|_| "bug");
+    store.insert(Buggy { key: 1, revision: 0 });
+    let world = World::on_paused_time(store, Limits::default());
+    world.keeper.ask(1, Bug::None, request("0")).await.unwrap();
+    world.store.next_load(Fault::Fails);
+    assert_eq!(world.keeper.ask(1, Bug::Panics, request("1")).await.unwrap_err(), Failure::Broken);
+    until(|| world.figures().awake == 0).await;
+    assert_eq!(world.keeper.ask(1, Bug::None, request("2")).await.unwrap().state.revision, 2);
+}
+
+fn meeting_topic(id: uuid::Uuid) -> Topic {
+    Topic { kind: TopicKind::Meeting, id }
+}

@@ -1,0 +1,241 @@
+//! Who listens hears all of a topic in order, or is told that it doesn't; and a slow one is its own trouble.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use actors::hub::{EventLog, Heard, Hub, HubLimits, Subscription};
+use actors::ids::Id;
+use actors::live::{Tasks, Told, Topic, TopicKind, Unavailable};
+use actors::shell::Arbiters;
+use async_trait::async_trait;
+use support::{Chance, noon};
+use tokio::time::Instant;
+
+/// A table of events of which some can't be read yet.
+#[derive(Default)]
+struct Table {
+    rows: Mutex<Vec<Told>>,
+    away: Mutex<bool>,
+    reads: AtomicUsize,
+}
+
+#[async_trait]
+impl EventLog for Table {
+    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<Told>, Unavailable> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        if *self.away.lock().unwrap() {
+            return Err(Unavailable("away".to_owned()));
+        }
+        let rows = self.rows.lock().unwrap();
+        Ok(rows.iter().filter(|row| row.topic == topic && row.offset > after).take(limit).cloned().collect())
+    }
+}
+
+struct World {
+    hub: Hub,
+    table: Arc<Table>,
+    topic: Topic,
+}
+
+fn world(limits: HubLimits) -> World {
+    tokio::time::pause();
+    let table = Arc::new(Table::default());
+    let tasks: Arc<dyn Tasks> = Arc::new(Arbiters::here().unwrap());
+    let hub = Hub::new(Arc::clone(&table) as Arc<dyn EventLog>, tasks, limits);
+    World { hub, table, topic: Topic { kind: TopicKind::Project, id: Id::<()>::draw().uuid() } }
+}
+
+impl World {
+    fn told(&self, offset: u64) -> Told {
+        let (kind, data) = ("project.updated".into(), offset.to_string().into());
+        Told { topic: self.topic, offset, kind, data, at: noon(), request: "request".into() }
+    }
+
+    fn tell(&self, offset: u64) {
+        self.hub.tell(vec![self.told(offset)]);
+    }
+}
+
+async fn heard(listening: &mut Subscription, count: usize) -> Vec<u64> {
+    let mut offsets = Vec::new();
+    for _ in 0..count {
+        match listening.next().await {
+            Heard::Told(told) => offsets.push(told.offset),
+            other => panic!("{other:?} after {offsets:?}"),
+        }
+    }
+    offsets
+}
+
+#[actix::test]
+async fn a_listener_who_is_too_slow_is_told_so_and_the_others_hear_everything() {
+    let world = world(HubLimits { buffer: 8, ..HubLimits::default() });
+    let (mut slow, mut quick) = (world.hub.subscribe(world.topic), world.hub.subscribe(world.topic));
+    slow.after(0);
+    quick.after(0);
+    for offset in 1..=100 {
+        world.tell(offset);
+        assert_eq!(heard(&mut quick, 1).await, [offset]);
+    }
+    assert_eq!(heard(&mut slow, 8).await, (1..=8).collect::<Vec<_>>());
+    assert_eq!(slow.next().await, Heard::Lagged);
+    assert_eq!(slow.next().await, Heard::Lagged);
+    assert_eq!(world.hub.listeners(), 1);
+    // It resumes: what it missed from the table, the rest from here.
+    let mut again = world.hub.subscribe(world.topic);
+    again.after(100);
+    world.tell(101);
+    assert_eq!(heard(&mut again, 1).await, [101]);
+    assert_eq!(heard(&mut quick, 1).await, [101]);
+}
+
+#[actix::test]
+async fn whatever_order_events_are_told_in_they_are_heard_in_the_order_of_their_offsets() {
+    let world = world(HubLimits { buffer: 2_000, ..HubLimits::default() });
+    let (mut chance, _) = Chance::from_env();
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(0);
+    let mut next = 1;
+    for _ in 0..200 {
+        let mut some: Vec<u64> = (next..next + 1 + chance.below(8)).collect();
+        next += some.len() as u64;
+        // Some come twice.
+        some.push(*chance.pick(&some));
+        chance.shuffle(&mut some);
+        some.iter().for_each(|offset| world.tell(*offset));
+    }
+    let count = usize::try_from(next - 1).unwrap();
+    assert_eq!(heard(&mut listening, count).await, (1..next).collect::<Vec<_>>());
+    assert_eq!(world.table.reads.load(Ordering::SeqCst), 0);
+}
+
+#[actix::test]
+async fn a_gap_is_filled_from_the_table_after_a_short_while() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(4);
+    *world.table.rows.lock().unwrap() = (1..=7).map(|offset| world.told(offset)).collect();
+    let before = Instant::now();
+    world.tell(7);
+    assert_eq!(heard(&mut listening, 3).await, [5, 6, 7]);
+    assert!(before.elapsed() >= Duration::from_millis(50) && before.elapsed() < Duration::from_millis(60));
+    world.tell(6);
+    world.tell(8);
+    assert_eq!(heard(&mut listening, 1).await, [8]);
+}
+
+#[actix::test]
+async fn an_event_that_comes_late_fills_the_gap_by_itself() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(0);
+    world.tell(2);
+    world.tell(1);
+    assert_eq!(heard(&mut listening, 2).await, [1, 2]);
+}
+
+#[actix::test]
+async fn a_table_that_is_away_is_read_again_and_listeners_are_told_when_there_is_no_hope() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(0);
+    *world.table.away.lock().unwrap() = true;
+    world.tell(2);
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert!(world.table.reads.load(Ordering::SeqCst) >= 2);
+    *world.table.away.lock().unwrap() = false;
+    *world.table.rows.lock().unwrap() = vec![world.told(1), world.told(2)];
+    assert_eq!(heard(&mut listening, 2).await, [1, 2]);
+    *world.table.away.lock().unwrap() = true;
+    world.tell(4);
+    assert_eq!(listening.next().await, Heard::Lagged, "never a silent hole");
+}
+
+#[actix::test]
+async fn what_is_held_back_for_a_missing_event_is_bounded() {
+    let world = world(HubLimits { held: 16, ..HubLimits::default() });
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(0);
+    (2..=18).for_each(|offset| world.tell(offset));
+    assert_eq!(listening.next().await, Heard::Lagged);
+}
+
+#[actix::test]
+async fn an_event_told_between_subscribing_and_the_snapshot_is_heard_once_or_known() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    for offset in [6, 5, 7] {
+        world.tell(offset);
+    }
+    // The snapshot that was taken meanwhile has seen the first two.
+    listening.after(6);
+    assert_eq!(heard(&mut listening, 1).await, [7]);
+}
+
+#[actix::test]
+async fn a_listener_who_never_says_where_it_begins_hears_from_the_first_event_in_order() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    world.tell(12);
+    world.tell(11);
+    assert_eq!(heard(&mut listening, 2).await, [11, 12]);
+}
+
+#[actix::test]
+async fn an_older_listener_who_begins_later_gets_all_or_is_told_that_it_does_not() {
+    let world = world(HubLimits::default());
+    let mut older = world.hub.subscribe(world.topic);
+    let mut newer = world.hub.subscribe(world.topic);
+    newer.after(9);
+    world.tell(9);
+    world.tell(10);
+    assert_eq!(heard(&mut newer, 1).await, [10]);
+    older.after(7);
+    assert_eq!(older.next().await, Heard::Lagged, "8 and 9 were never released here");
+}
+
+#[actix::test]
+async fn doubt_looks_into_the_table_though_nothing_was_told() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(3);
+    world.hub.doubt(&[world.topic]);
+    // It is written only later: a save that outlived its limit.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    *world.table.rows.lock().unwrap() = vec![world.told(4)];
+    assert_eq!(heard(&mut listening, 1).await, [4]);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let reads = world.table.reads.load(Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.table.reads.load(Ordering::SeqCst), reads, "doubt ends");
+}
+
+#[actix::test]
+async fn topics_do_not_hear_each_other_and_one_without_listeners_costs_nothing() {
+    let world = world(HubLimits::default());
+    let other = Topic { kind: TopicKind::Run, ..world.topic };
+    let mut listening = world.hub.subscribe(other);
+    listening.after(0);
+    (1..=5).for_each(|offset| world.tell(offset));
+    world.hub.tell(vec![Told { topic: other, ..world.told(1) }]);
+    let Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((told.topic, told.offset), (other, 1));
+    drop(listening);
+    assert_eq!(world.hub.listeners(), 0);
+    world.tell(9);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(world.table.reads.load(Ordering::SeqCst), 0);
+}
+
+#[actix::test]
+async fn when_the_hub_goes_its_listeners_know() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    drop(world);
+    assert_eq!(listening.next().await, Heard::Closed);
+}

@@ -1,0 +1,183 @@
+//! Permission as argument types: no `Host<Meeting>`, no meeting.
+//!
+//! A feature says what a caller is to its things (`Guarded`); the rules here say who may. Each rule looks in the
+//! contract's order: token 401, id syntax 400, parent 404, permission 403, rate 429, child 404.
+
+use actix_web::HttpRequest;
+use actors::ids::Id;
+
+use super::caller::Caller;
+use super::role::{ProjectRole, Standing};
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+
+/// Who may call an operation, as the contract's table says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    Public,
+    User,
+    Member,
+    Analyst,
+    Manager,
+    Owner,
+    Host,
+    Attendee,
+    Ticket,
+    Internal,
+}
+
+/// A thing that permissions are about.
+pub trait Guarded: Sized + 'static {
+    /// The names of the ids in the path, outermost first.
+    type Ids;
+
+    /// # Errors
+    /// 400: an id is no UUID.
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure>;
+
+    /// Loads the thing, and what the caller is to it.
+    ///
+    /// # Errors
+    /// 404 where the parent is missing.
+    fn find(app: &App, ids: Self::Ids, caller: Caller) -> impl Future<Output = Result<Found<Self>, Failure>>;
+}
+
+/// A thing that was looked for, and what the caller is to it.
+pub struct Found<T> {
+    pub standing: Standing,
+    /// The child's 404 is told only to those who may know.
+    pub thing: Result<T, Failure>,
+}
+
+/// The ids in a request's path.
+pub struct PathIds<'a>(&'a HttpRequest);
+
+impl PathIds<'_> {
+    /// # Errors
+    /// 400: it is no UUID.
+    pub fn id<T>(&self, name: &'static str) -> Result<Id<T>, Failure> {
+        let text = self.0.match_info().get(name).unwrap_or_default();
+        text.parse().map_err(|_| Failure {
+            faults: vec![crate::http::failure::Fault {
+                code: Code::BAD_REQUEST.name,
+                message: "This must be a UUID.".to_owned(),
+                field: Some(name.to_owned()),
+            }],
+            ..Failure::saying(Code::BAD_REQUEST, format!("The {name} in the path is no UUID."))
+        })
+    }
+}
+
+/// A rule that a request has to pass.
+pub trait Rule: Sized + 'static {
+    const WHO: Who;
+    /// # Errors
+    /// Why it may not, in the contract's order.
+    fn check(request: &HttpRequest, app: &App) -> impl Future<Output = Result<Self, Failure>>;
+    /// Whose idempotency keys these are; nobody's where there is no account.
+    fn account(&self) -> Option<Caller> {
+        None
+    }
+}
+
+/// Anyone; counted by address.
+#[derive(Debug)]
+pub struct Public {
+    /// The client's address, as far as trusted proxies tell it.
+    pub client: String,
+    pub device: String,
+}
+
+impl Rule for Public {
+    const WHO: Who = Who::Public;
+    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+        let client = app.config.http.client_address(request);
+        app.limits.calls.take(&client)?;
+        let agent = request.headers().get(actix_web::http::header::USER_AGENT);
+        let device = agent.and_then(|value| value.to_str().ok()).unwrap_or("").chars().take(200).collect();
+        Ok(Self { client, device })
+    }
+}
+
+/// Whoever holds the internal address; nothing of it is on the public port.
+#[derive(Debug)]
+pub struct Internal;
+
+impl Rule for Internal {
+    const WHO: Who = Who::Internal;
+    async fn check(_: &HttpRequest, _: &App) -> Result<Self, Failure> {
+        Ok(Self)
+    }
+}
+
+/// Any signed-in account.
+#[derive(Debug)]
+pub struct SignedIn {
+    pub caller: Caller,
+}
+
+impl Rule for SignedIn {
+    const WHO: Who = Who::User;
+    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+        let caller = Caller::of(request, app)?;
+        app.limits.calls.take(&caller.user_id.to_string())?;
+        Ok(Self { caller })
+    }
+    fn account(&self) -> Option<Caller> {
+        Some(self.caller)
+    }
+}
+
+macro_rules! rules {
+    ($($(#[$meta:meta])* $name:ident, $who:ident, |$standing:ident| $may:expr;)*) => {$(
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $name<T> {
+            pub caller: Caller,
+            pub standing: Standing,
+            pub thing: T,
+        }
+
+        impl<T: Guarded> Rule for $name<T> {
+            const WHO: Who = Who::$who;
+            async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+                let (caller, standing, thing) = pass(request, app, |$standing: Standing| $may).await?;
+                Ok(Self { caller, standing, thing })
+            }
+            fn account(&self) -> Option<Caller> {
+                Some(self.caller)
+            }
+        }
+    )*};
+}
+
+rules! {
+    /// A member of the thing's project, whatever the role.
+    Member, Member, |standing| standing.role.is_some();
+    /// ANALYST, MANAGER or OWNER.
+    Analyst, Analyst, |standing| standing.is(ProjectRole::Analyst);
+    /// MANAGER or OWNER.
+    Manager, Manager, |standing| standing.is(ProjectRole::Manager);
+    /// OWNER.
+    Owner, Owner, |standing| standing.is(ProjectRole::Owner);
+    /// The meeting's host or co-host, or a manager of its project.
+    Host, Host, |standing| standing.may_host();
+    /// A member of the meeting's project, or whoever accepted an invitation to it.
+    Attendee, Attendee, |standing| standing.may_attend();
+}
+
+async fn pass<T: Guarded>(
+    request: &HttpRequest,
+    app: &App,
+    may: impl Fn(Standing) -> bool,
+) -> Result<(Caller, Standing, T), Failure> {
+    let caller = Caller::of(request, app)?;
+    let ids = T::ids(&PathIds(request))?;
+    let found = T::find(app, ids, caller).await?;
+    if !may(found.standing) {
+        return Err(Failure::of(Code::FORBIDDEN));
+    }
+    app.limits.calls.take(&caller.user_id.to_string())?;
+    Ok((caller, found.standing, found.thing?))
+}

@@ -1,0 +1,137 @@
+//! Keys that are made at the first start and kept in files that nobody else can read.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use rand::TryRng;
+use rand::rngs::SysRng;
+use sha2::Sha256;
+
+use super::token::Key;
+
+const BYTES: usize = 32;
+
+/// A key for hashes that only this installation can make.
+#[derive(Clone)]
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    #[must_use]
+    pub const fn of(key: Vec<u8>) -> Self {
+        Self(key)
+    }
+
+    /// A keyed hash of `parts`; `purpose` keeps uses apart, and lengths keep parts apart.
+    #[must_use]
+    pub fn hash(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
+        // HMAC takes a key of any length, so this never falls back.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return [0; 32] };
+        for part in std::iter::once(purpose.as_bytes()).chain(parts.iter().copied()) {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
+
+    /// As [`Secret::hash`], in hexadecimal.
+    #[must_use]
+    pub fn hex(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        hex::encode(self.hash(purpose, parts))
+    }
+}
+
+/// Random bytes of the operating system.
+///
+/// # Errors
+/// It has none to give.
+pub fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    SysRng.try_fill_bytes(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+/// The ring of token keys in a folder, newest first; made where there is none. A file `access-NAME.key` is a key.
+///
+/// # Errors
+/// The folder or a key can't be read or made.
+pub fn ring(folder: &Path) -> io::Result<Vec<Key>> {
+    make_folder(folder)?;
+    let mut names: Vec<String> = fs::read_dir(folder)?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with("access-") && name.ends_with(".key"))
+        .collect();
+    if names.is_empty() {
+        names.push("access-1.key".to_owned());
+    }
+    names.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
+    names.into_iter().map(|name| Ok(Key { secret: key(&folder.join(&name))?, id: name.replace(".key", "") })).collect()
+}
+
+/// The key for keyed hashes; made where there is none.
+///
+/// # Errors
+/// It can't be read or made.
+pub fn secret(folder: &Path) -> io::Result<Secret> {
+    make_folder(folder)?;
+    key(&folder.join("secret.key")).map(Secret)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn key(file: &Path) -> io::Result<Vec<u8>> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return make(file),
+        Err(error) => return Err(error),
+    };
+    let mode = fs::metadata(file)?.permissions().mode() & 0o077;
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", file.display()));
+    if mode != 0 {
+        return Err(wrong("others can read this key; make it 0600"));
+    }
+    let key = hex::decode(text.trim()).map_err(|_| wrong("this is no key"))?;
+    if key.len() < BYTES { Err(wrong("this key is too short")) } else { Ok(key) }
+}
+
+/// Written aside and linked into place, so that a key that is killed half-way is not there at all.
+fn make(file: &Path) -> io::Result<Vec<u8>> {
+    let key = random::<BYTES>()?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let aside = folder.join(format!(".new-{}", std::process::id()));
+    let mut new = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+    writeln!(new, "{}", hex::encode(key))?;
+    new.sync_all()?;
+    fs::rename(&aside, file)?;
+    fs::File::open(folder)?.sync_all()?;
+    Ok(key.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn keys_are_made_once_and_nobody_else_can_read_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("keys");
+        let first = super::ring(&folder).unwrap();
+        let again = super::ring(&folder).unwrap();
+        assert_eq!(first[0].secret, again[0].secret);
+        let mode = std::fs::metadata(folder.join("access-1.key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::fs::set_permissions(folder.join("access-1.key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(super::ring(&folder).is_err());
+    }
+
+    #[test]
+    fn parts_are_kept_apart() {
+        let secret = super::Secret::of(vec![7; 32]);
+        assert_ne!(secret.hash("x", &[b"ab", b"c"]), secret.hash("x", &[b"a", b"bc"]));
+        assert_ne!(secret.hash("x", &[b"a"]), secret.hash("y", &[b"a"]));
+    }
+}

@@ -1,0 +1,8 @@
+//! WHO: from a bearer token to a caller, from a caller to a permission.
+
+pub mod caller;
+pub mod guard;
+pub mod keys;
+pub mod revoked;
+pub mod role;
+pub mod token;

@@ -1,0 +1,16 @@
+//! Auth: accounts, how an address is proved, and sessions.
+//!
+//! ```text
+//! register --code by mail--> confirmAccount --> account + session
+//! login --> session --refreshToken--> session (rotated) --logOut--> ended
+//! ```
+//! An answer never tells whether an address has an account: known and unknown ones get the same status, body and
+//! headers, after the same work.
+
+mod code;
+mod letters;
+pub mod model;
+pub mod operations;
+mod refresh;
+pub mod routes;
+pub mod store;

@@ -1,0 +1,182 @@
+//! Accounts as types: addresses, names, profiles, and what is answered.
+
+use std::str::FromStr;
+
+use actors::ids::{Id, User};
+use actors::time::Time;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::enumeration;
+use crate::http::fields::{Field, Wrong, text};
+
+enumeration! {
+    /// A language of people, documents or results. AUTO: to be found out.
+    pub enum Language {
+        Auto = "AUTO", En = "EN", Ar = "AR", De = "DE", Es = "ES", Fr = "FR", It = "IT", Nl = "NL", Pt = "PT", Tr = "TR",
+        Zh = "ZH", Ja = "JA", Ko = "KO", Hi = "HI", Ru = "RU",
+    }
+}
+
+enumeration! {
+    /// What a one-time code is for.
+    pub enum CodePurpose {
+        ConfirmAccount = "CONFIRM_ACCOUNT",
+        ResetPassword = "RESET_PASSWORD",
+    }
+}
+
+/// An e-mail address in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Email(String);
+
+impl Email {
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Field for Email {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let wrong = || Wrong::value("This must be an e-mail address.");
+        let address = text(value, 3, 254)?.to_lowercase();
+        let parsed = lettre::Address::from_str(&address).map_err(|_| wrong())?;
+        let has_host = parsed.domain().contains('.') && !parsed.user().starts_with('"');
+        if has_host && address.is_ascii() { Ok(Self(address)) } else { Err(wrong()) }
+    }
+}
+
+/// Somebody's name: 1–120 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullName(pub String);
+
+impl Field for FullName {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let name = text(value, 1, 120)?;
+        if name.contains(['\n', '\r']) { Err(Wrong::value("A name has one line.")) } else { Ok(Self(name)) }
+    }
+}
+
+/// A password that was typed: any text up to 1,000 characters. Whether it may be chosen is looked at where one is chosen.
+#[derive(Clone)]
+pub struct Typed(pub String);
+
+impl Field for Typed {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
+        if text.is_empty() || text.chars().count() > 1000 {
+            return Err(Wrong::value("This must have 1 to 1000 characters."));
+        }
+        // The same letters may be typed as different code points on different machines.
+        Ok(Self(unicode_normalization::UnicodeNormalization::nfc(text.as_str()).collect()))
+    }
+}
+
+impl std::fmt::Debug for Typed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Typed(…)")
+    }
+}
+
+/// Six digits, or whatever else was typed in their place.
+#[derive(Debug, Clone)]
+pub struct TypedCode(pub String);
+
+impl Field for TypedCode {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        text(value, 1, 20).map(Self)
+    }
+}
+
+/// An account as it is kept.
+#[derive(Debug, Clone)]
+pub struct Account {
+    pub id: Id<User>,
+    pub email: String,
+    pub full_name: String,
+    pub job_title: Option<String>,
+    pub language: Language,
+    pub password_hash: Option<String>,
+    pub created_at: Time,
+    pub updated_at: Time,
+}
+
+/// An account as its owner sees it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Profile {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<User>,
+    #[schema(format = Email)]
+    pub email: String,
+    pub full_name: String,
+    #[schema(required)]
+    pub job_title: Option<String>,
+    pub language: Language,
+    #[schema(required)]
+    pub avatar_url: Option<String>,
+    pub email_confirmed: bool,
+    pub has_password: bool,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub created_at: Time,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub updated_at: Time,
+}
+
+impl From<&Account> for Profile {
+    fn from(account: &Account) -> Self {
+        Self {
+            id: account.id,
+            email: account.email.clone(),
+            full_name: account.full_name.clone(),
+            job_title: account.job_title.clone(),
+            language: account.language,
+            avatar_url: None,
+            // An account comes to be by confirming its address.
+            email_confirmed: true,
+            has_password: account.password_hash.is_some(),
+            created_at: account.created_at,
+            updated_at: account.updated_at,
+        }
+    }
+}
+
+/// What a log-in gives.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthResponse {
+    pub access_token: String,
+    pub refresh_token: String,
+    #[schema(example = "Bearer")]
+    pub token_type: &'static str,
+    /// Seconds.
+    pub expires_in: u64,
+    /// Seconds.
+    pub refresh_expires_in: u64,
+    pub user: Profile,
+}
+
+/// What a registration gives, whether or not the address has an account.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Registered {
+    #[schema(value_type = uuid::Uuid)]
+    pub registration_id: Id<Registration>,
+    #[schema(format = Email)]
+    pub email: String,
+    /// Seconds.
+    pub code_expires_in: u64,
+}
+
+/// An account that waits for its code.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    pub id: Id<Registration>,
+    pub email: String,
+    pub full_name: String,
+    pub language: Language,
+    pub password_hash: String,
+    pub created_at: Time,
+}

@@ -1,0 +1,159 @@
+//! Auth: bodies in, answers out.
+
+use actors::ids::Id;
+use utoipa::ToSchema;
+
+use super::model::{AuthResponse, CodePurpose, Email, FullName, Language, Registered, Registration, Typed, TypedCode};
+use super::operations::{self, Applicant};
+use crate::access::guard::{Public, SignedIn};
+use crate::app::App;
+use crate::http::envelope::{Nothing, Reply};
+use crate::http::failure::Failure;
+use crate::http::fields::{Faulty, Fields};
+use crate::http::input::{Body, Valid};
+use crate::http::operation::Allowed;
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Register {
+    #[schema(value_type = String, format = Email, max_length = 254)]
+    email: Email,
+    #[schema(value_type = String, min_length = 10, max_length = 128, example = "correct horse battery staple")]
+    password: Typed,
+    #[schema(value_type = String, min_length = 1, max_length = 120)]
+    full_name: FullName,
+    language: Option<Language>,
+}
+
+impl Body for Register {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let email = fields.required("email");
+        let password = fields.required("password");
+        let full_name = fields.required("fullName");
+        let language = fields.optional("language");
+        Ok(Self { email: email?, password: password?, full_name: full_name?, language: language? })
+    }
+}
+
+pub async fn register(may: Allowed<Public, Valid<Register>>, app: App) -> Result<Reply<Registered>, Failure> {
+    let Valid(body) = may.input;
+    let applicant = Applicant {
+        email: body.email,
+        password: body.password.0,
+        full_name: body.full_name.0,
+        language: body.language.unwrap_or(Language::En),
+    };
+    operations::register(&app, &may.by, applicant, may.request).await.map(Reply::created)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ConfirmAccount {
+    #[schema(value_type = uuid::Uuid)]
+    registration_id: Id<Registration>,
+    #[schema(value_type = String, format = Email, max_length = 254)]
+    email: Email,
+    #[schema(value_type = String, min_length = 1, max_length = 20, example = "123456")]
+    code: TypedCode,
+}
+
+impl Body for ConfirmAccount {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let registration_id = fields.required("registrationId");
+        let email = fields.required("email");
+        let code = fields.required("code");
+        Ok(Self { registration_id: registration_id?, email: email?, code: code? })
+    }
+}
+
+pub async fn confirm_account(
+    may: Allowed<Public, Valid<ConfirmAccount>>,
+    app: App,
+) -> Result<Reply<AuthResponse>, Failure> {
+    let Valid(body) = may.input;
+    operations::confirm_account(&app, &may.by, body.registration_id, body.email, body.code.0).await.map(Reply::ok)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ResendOtp {
+    #[schema(value_type = String, format = Email, max_length = 254)]
+    email: Email,
+    purpose: CodePurpose,
+}
+
+impl Body for ResendOtp {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let email = fields.required("email");
+        let purpose = fields.required("purpose");
+        Ok(Self { email: email?, purpose: purpose? })
+    }
+}
+
+pub async fn resend_otp(may: Allowed<Public, Valid<ResendOtp>>, app: App) -> Result<Reply<Nothing>, Failure> {
+    let Valid(body) = may.input;
+    operations::resend_otp(&app, &may.by, body.email, body.purpose, may.request).await?;
+    Ok(Reply::ok(Nothing {}).saying("If the address waits for a code, it is on its way."))
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Login {
+    #[schema(value_type = String, format = Email, max_length = 254)]
+    email: Email,
+    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    password: Typed,
+}
+
+impl Body for Login {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let email = fields.required("email");
+        let password = fields.required("password");
+        Ok(Self { email: email?, password: password? })
+    }
+}
+
+pub async fn login(may: Allowed<Public, Valid<Login>>, app: App) -> Result<Reply<AuthResponse>, Failure> {
+    let Valid(body) = may.input;
+    operations::login(&app, &may.by, body.email, body.password.0).await.map(Reply::ok)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RefreshToken {
+    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    refresh_token: Typed,
+}
+
+impl Body for RefreshToken {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        Ok(Self { refresh_token: fields.required("refreshToken")? })
+    }
+}
+
+pub async fn refresh_token(
+    may: Allowed<Public, Valid<RefreshToken>>,
+    app: App,
+) -> Result<Reply<AuthResponse>, Failure> {
+    let Valid(body) = may.input;
+    operations::refresh_token(&app, &body.refresh_token.0).await.map(Reply::ok)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct LogOut {
+    all_sessions: Option<bool>,
+}
+
+impl Body for LogOut {
+    const OPTIONAL: bool = true;
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        Ok(Self { all_sessions: fields.optional("allSessions")? })
+    }
+}
+
+pub async fn log_out(may: Allowed<SignedIn, Valid<LogOut>>, app: App) -> Result<Reply<Nothing>, Failure> {
+    let Valid(body) = may.input;
+    operations::log_out(&app, may.by.caller, body.all_sessions.unwrap_or(false)).await?;
+    Ok(Reply::ok(Nothing {}).saying("Logged out"))
+}

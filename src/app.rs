@@ -1,0 +1,83 @@
+//! What every operation may reach: one value, built by `wiring`, handed to each handler.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use actors::hub::Hub;
+use actors::keeper::Keeper;
+use actors::meeting::Meeting;
+//use actors::run::Run;
+use actors::time::{Clock, Time};
+use actors::watch::Watch;
+use bytes::Bytes;
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::access::keys::Secret;
+use crate::access::revoked::Revoked;
+use crate::access::token::Tokens;
+use crate::config::Config;
+use crate::db::Db;
+use crate::http::failure::Failure;
+use crate::http::limits::Limits;
+use crate::jobs::Jobs;
+use crate::live::tickets::Tickets;
+use crate::outside::files::Files;
+use crate::passwords::Passwords;
+use crate::service::Readiness;
+use crate::tasks::Tasks;
+
+/// The service's parts. Clones are the same one.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+pub struct Parts {
+    pub config: Config,
+    /// Where people meet the product; links begin with it. Without a slash at its end.
+    pub url: String,
+    pub db: Db,
+    pub clock: Arc<dyn Clock>,
+    pub tokens: Tokens,
+    pub revoked: Revoked,
+    pub secret: Secret,
+    pub passwords: Passwords,
+    pub limits: Limits,
+    pub hub: Hub,
+    pub meetings: Keeper<Meeting>,
+    //pub runs: Keeper<Run>,
+    pub jobs: Jobs,
+    pub files: Files,
+    pub tickets: Tickets,
+    pub tasks: Tasks,
+    pub readiness: Readiness,
+    pub watch: Watch,
+    pub metrics: PrometheusHandle,
+    pub openapi: Bytes,
+}
+
+impl App {
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// The app that serves a request.
+    ///
+    /// # Errors
+    /// 500: the server was built without it.
+    pub fn of(request: &HttpRequest) -> Result<Self, Failure> {
+        request.app_data::<Self>().cloned().ok_or_else(|| Failure::internal("the app is not mounted"))
+    }
+
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

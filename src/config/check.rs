@@ -1,0 +1,41 @@
+//! What settings must be beyond their types.
+
+use super::Config;
+
+/// Every fault, in words.
+pub fn faults(config: &Config) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut need = |holds: bool, fault: &str| {
+        if !holds {
+            faults.push(fault.to_owned());
+        }
+    };
+    let url = config.database.url.as_str();
+    let known = ["sqlite://", "postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
+    need(url.is_empty() || known, "database.url: this must begin with sqlite://, postgres:// or postgresql://");
+    need((1..=1000).contains(&config.database.connections), "database.connections: this must be 1 to 1000");
+    need(config.database.queue >= 1, "database.queue: this must be at least 1");
+    need(config.server.workers <= 1024, "server.workers: this must be at most 1024");
+    let app = config.app.url.as_str();
+    let is_web = url::Url::parse(app).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    need(app.is_empty() || is_web, "app.url: this must be an http or https address");
+    need(config.accounts.access_token_seconds >= 1, "accounts.access_token_seconds: this must be at least 1");
+    need(
+        config.accounts.refresh_token_seconds > config.accounts.access_token_seconds,
+        "accounts.refresh_token_seconds: this must be more than accounts.access_token_seconds",
+    );
+    need((1..=100).contains(&config.accounts.code_tries), "accounts.code_tries: this must be 1 to 100");
+    need(config.accounts.code_seconds >= 1, "accounts.code_seconds: this must be at least 1");
+    need(config.accounts.argon2_memory_kib >= 8, "accounts.argon2_memory_kib: this must be at least 8");
+    need(config.accounts.argon2_passes >= 1, "accounts.argon2_passes: this must be at least 1");
+    need(config.accounts.argon2_parallel >= 1, "accounts.argon2_parallel: this must be at least 1");
+    need(config.limits.documents_per_run >= 1, "limits.documents_per_run: this must be at least 1");
+    need(config.limits.document_bytes >= 1, "limits.document_bytes: this must be at least 1");
+    need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
+    need(config.sockets.window_frames >= 1, "sockets.window_frames: this must be at least 1");
+    let formats = ["auto", "text", "json"];
+    need(formats.contains(&config.log.format.as_str()), "log.format: this must be auto, text or json");
+    let filter = tracing_subscriber::EnvFilter::builder().parse(&config.log.filter);
+    need(filter.is_ok(), "log.filter: this can't be read (an example: info,colloquy=debug)");
+    faults
+}

@@ -1,0 +1,109 @@
+//! Settings: default.toml (in the binary), then a file, then the environment; all faults are reported at once.
+
+mod check;
+mod client_address;
+mod settings;
+
+use std::path::Path;
+
+use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
+pub use settings::{Accounts, Analysis, Application, Config, Database, Http, Internal, Limits, Log, Server, Sockets};
+
+/// The manual of every setting.
+pub const DEFAULTS: &str = include_str!("../../config/default.toml");
+
+/// What the command line says of settings.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub settings: Vec<(&'static str, String)>,
+}
+
+impl Config {
+    /// Reads all layers.
+    ///
+    /// # Errors
+    /// Every fault in words: unknown settings, values of the wrong type or out of range.
+    pub fn read(file: Option<&Path>, overrides: &Overrides) -> Result<Self, Vec<String>> {
+        let environment = std::env::vars().filter(|(name, _)| name.starts_with("COLLOQUY__") || name == "DATABASE_URL");
+        Self::layered(file, environment.collect(), overrides)
+    }
+
+    /// As [`Config::read`], with the environment given.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn layered(
+        file: Option<&Path>,
+        mut environment: std::collections::HashMap<String, String>,
+        overrides: &Overrides,
+    ) -> Result<Self, Vec<String>> {
+        if let Some(url) = environment.remove("DATABASE_URL") {
+            environment.entry("COLLOQUY__DATABASE__URL".to_owned()).or_insert(url);
+        }
+        let environment = Environment::with_prefix("COLLOQUY")
+            .prefix_separator("__")
+            .separator("__")
+            .list_separator(",")
+            .with_list_parse_key("http.trusted_proxies")
+            .with_list_parse_key("http.origins")
+            .try_parsing(true)
+            .source(Some(environment));
+        let mut layers = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+        if let Some(file) = file {
+            layers = layers.add_source(File::from(file).format(FileFormat::Toml));
+        }
+        layers = layers.add_source(environment);
+        for (name, value) in &overrides.settings {
+            layers = layers.set_override(*name, value.as_str()).map_err(|error| vec![error.to_string()])?;
+        }
+        let layers = layers.build().map_err(|error| vec![error.to_string()])?;
+        let mut faults = unknown(&layers)?;
+        let config: Self = match layers.try_deserialize() {
+            Ok(config) => config,
+            Err(error) => {
+                faults.push(error.to_string());
+                return Err(faults);
+            }
+        };
+        faults.extend(check::faults(&config));
+        if faults.is_empty() { Ok(config) } else { Err(faults) }
+    }
+}
+
+/// Settings that default.toml does not have, or has as another kind of thing.
+fn unknown(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
+    let known = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build();
+    let known = known.map_err(|error| vec![error.to_string()])?;
+    let mut faults = Vec::new();
+    compare("", &known.cache, &layers.cache, &mut faults);
+    Ok(faults)
+}
+
+fn compare(name: &str, known: &Value, given: &Value, faults: &mut Vec<String>) {
+    match (&known.kind, &given.kind) {
+        (ValueKind::Table(known), ValueKind::Table(given)) => {
+            let mut names: Vec<_> = given.keys().collect();
+            names.sort();
+            for key in names {
+                let inner = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                match (known.get(key), given.get(key)) {
+                    (Some(known), Some(given)) => compare(&inner, known, given, faults),
+                    _ => faults.push(format!("{inner}: there is no such setting (config/default.toml has them all)")),
+                }
+            }
+        }
+        (ValueKind::I64(_), _) if given.clone().into_uint().is_err() => {
+            faults.push(format!("{name}: this must be a whole number, not {given}"));
+        }
+        (ValueKind::Array(_), _) if given.clone().into_array().is_err() => {
+            faults.push(format!("{name}: this must be a list, not {given}"));
+        }
+        (ValueKind::String(_), ValueKind::Table(_) | ValueKind::Array(_)) => {
+            faults.push(format!("{name}: this must be a text"));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! The settings as types; what each means is said in config/default.toml.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+macro_rules! sections {
+    ($($(#[$meta:meta])* $name:ident { $($field:ident: $kind:ty),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Deserialize)]
+        pub struct $name { $(pub $field: $kind),* }
+    )*};
+}
+
+sections! {
+    Config {
+        server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
+        accounts: Accounts, analysis: Analysis, sockets: Sockets, log: Log,
+    }
+    Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
+    Internal { listen: SocketAddr }
+    Application { url: String }
+    Database { url: String, connections: usize, queue: usize }
+    Http { trusted_proxies: Vec<IpAddr>, origins: Vec<String> }
+    Limits {
+        calls_per_minute: u32, logins_per_minute: u32, code_pause_seconds: u64, codes_per_hour: i64,
+        codes_per_hour_and_client: i64, document_bytes: usize, documents_per_run: usize,
+    }
+    Accounts {
+        access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
+        argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
+    }
+    Analysis { workers: usize, readers: usize, idle_seconds: u64 }
+    Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
+    Log { filter: String, format: String }
+}

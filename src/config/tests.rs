@@ -1,0 +1,51 @@
+//! What a wrong setting is told.
+
+use std::collections::HashMap;
+
+use super::{Config, Overrides};
+
+fn layered(environment: &[(&str, &str)]) -> Result<Config, Vec<String>> {
+    let environment: HashMap<_, _> =
+        environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    Config::layered(None, environment, &Overrides::default())
+}
+
+#[test]
+fn the_defaults_stand_alone() {
+    let config = layered(&[]).unwrap();
+    assert_eq!(config.server.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(config.internal.listen.to_string(), "127.0.0.1:9464");
+}
+
+#[test]
+fn the_environment_counts_over_the_file_and_the_file_over_the_defaults() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.toml");
+    std::fs::write(&file, "[database]\nconnections = 3\nqueue = 3\n").unwrap();
+    let environment = HashMap::from([("COLLOQUY__DATABASE__QUEUE".to_owned(), "5".to_owned())]);
+    let config = Config::layered(Some(&file), environment, &Overrides::default()).unwrap();
+    assert_eq!((config.database.connections, config.database.queue), (3, 5));
+}
+
+#[test]
+fn database_url_is_an_alias_that_the_long_name_beats() {
+    let config = layered(&[("DATABASE_URL", "postgres://a/b")]).unwrap();
+    assert_eq!(config.database.url, "postgres://a/b");
+    let config = layered(&[("DATABASE_URL", "postgres://a/b"), ("COLLOQUY__DATABASE__URL", "sqlite://c")]).unwrap();
+    assert_eq!(config.database.url, "sqlite://c");
+}
+
+#[test]
+fn all_faults_are_told_at_once_in_words() {
+    let faults = layered(&[
+        ("COLLOQUY__DATABASE__CONNECTIONS", "many"),
+        ("COLLOQUY__DATABASE__COLOUR", "blue"),
+        ("COLLOQUY__ELSEWHERE__X", "1"),
+    ])
+    .unwrap_err();
+    assert!(faults.iter().any(|fault| fault.starts_with("database.connections: ")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.starts_with("database.colour: ")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.starts_with("elsewhere: ")), "{faults:?}");
+    let faults = layered(&[("COLLOQUY__DATABASE__URL", "mysql://x"), ("COLLOQUY__LOG__FORMAT", "xml")]).unwrap_err();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+}

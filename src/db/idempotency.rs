@@ -1,0 +1,126 @@
+//! The rows behind Idempotency-Key: who holds a key, and what was answered under it.
+
+use actors::ids::Id;
+use actors::time::Time;
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+
+use super::conn::{Columns, Conn, RunQueryDsl};
+use super::failed::Failed;
+use super::schema::idempotency_keys;
+use super::sql::{At, Key};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = idempotency_keys)]
+struct KeyRow {
+    scope: String,
+    body_hash: String,
+    resource_id: Key<()>,
+    lease_until: At,
+    status: Option<i64>,
+    etag: Option<String>,
+    body: Option<String>,
+    created_at: At,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// Run the request; what it makes gets this id.
+    Mine {
+        drawn: Id<()>,
+    },
+    /// Another request holds the key.
+    Busy,
+    /// The key was used with another body.
+    Other,
+    Answered {
+        status: u16,
+        etag: Option<String>,
+        body: String,
+    },
+}
+
+/// Takes a key, or takes over one whose lease ran out (with the id that was drawn then).
+///
+/// # Errors
+/// The database's own.
+pub async fn claim(
+    conn: &mut Conn,
+    scope: &str,
+    body_hash: &str,
+    drawn: Id<()>,
+    now: Time,
+    lease_until: Time,
+    forget_before: Time,
+) -> Result<Claim, Failed> {
+    diesel::delete(idempotency_keys::table.find(scope))
+        .filter(idempotency_keys::created_at.lt(At(forget_before)))
+        .execute(conn)
+        .await?;
+    let row = KeyRow {
+        scope: scope.to_owned(),
+        body_hash: body_hash.to_owned(),
+        resource_id: Key(drawn),
+        lease_until: At(lease_until),
+        status: None,
+        etag: None,
+        body: None,
+        created_at: At(now),
+    };
+    let taken =
+        diesel::insert_into(idempotency_keys::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
+    if taken == 1 {
+        return Ok(Claim::Mine { drawn });
+    }
+    let found = idempotency_keys::table.find(scope).select(KeyRow::columns()).first(conn).await.optional()?;
+    let Some(found): Option<KeyRow> = found else { return Ok(Claim::Busy) };
+    if found.body_hash != body_hash {
+        return Ok(Claim::Other);
+    }
+    if let (Some(status), Some(body)) = (found.status, found.body) {
+        let status = u16::try_from(status).map_err(|_| Failed::Broken(format!("the status {status} was kept")))?;
+        return Ok(Claim::Answered { status, etag: found.etag, body });
+    }
+    let over = diesel::update(idempotency_keys::table.find(scope))
+        .filter(idempotency_keys::lease_until.le(At(now)))
+        .filter(idempotency_keys::status.is_null())
+        .set(idempotency_keys::lease_until.eq(At(lease_until)));
+    Ok(if over.execute(conn).await? == 1 { Claim::Mine { drawn: found.resource_id.0 } } else { Claim::Busy })
+}
+
+/// Keeps the answer.
+///
+/// # Errors
+/// The database's own.
+pub async fn answered(conn: &mut Conn, scope: &str, status: u16, etag: Option<&str>, body: &str) -> Result<(), Failed> {
+    diesel::update(idempotency_keys::table.find(scope))
+        .set((
+            idempotency_keys::status.eq(Some(i64::from(status))),
+            idempotency_keys::etag.eq(etag.map(str::to_owned)),
+            idempotency_keys::body.eq(Some(body.to_owned())),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Lets go of a key whose request is to be asked again. Its row stays, with its id: the effect may have been had.
+///
+/// # Errors
+/// The database's own.
+pub async fn release(conn: &mut Conn, scope: &str) -> Result<(), Failed> {
+    diesel::update(idempotency_keys::table.find(scope))
+        .set(idempotency_keys::lease_until.eq(idempotency_keys::created_at))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Drops the keys that are past their time. Answers how many.
+///
+/// # Errors
+/// The database's own.
+pub async fn forget_old(conn: &mut Conn, before: Time) -> Result<usize, Failed> {
+    let old = diesel::delete(idempotency_keys::table).filter(idempotency_keys::created_at.lt(At(before)));
+    Ok(old.execute(conn).await?)
+}

@@ -1,0 +1,111 @@
+//! A job for the database as it waits in a queue: run once, answered once, whatever becomes of it.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+
+use super::conn::Conn;
+use super::failed::Failed;
+
+tokio::task_local! {
+    static IN_JOB: ();
+}
+
+/// Whether this is code inside a job: it must use the connection it was lent, as another read or write would wait for
+/// itself.
+pub(super) fn is_inside() -> bool {
+    IN_JOB.try_with(|()| ()).is_ok()
+}
+
+/// A job with its types forgotten.
+pub(super) trait Job: Send {
+    /// Answers whether its writes are to be kept. Once only.
+    fn run<'c>(&'c mut self, conn: &'c mut Conn) -> BoxFuture<'c, bool>;
+    /// Takes `failed` for the job's own answer.
+    fn spoil(&mut self, failed: Failed);
+    /// Tells the caller the job's own answer.
+    fn answer(self: Box<Self>);
+    /// Nobody waits for the answer any more.
+    fn is_forsaken(&self) -> bool;
+}
+
+struct Asked<T, E, F> {
+    work: Option<F>,
+    outcome: Option<Result<T, E>>,
+    to: oneshot::Sender<Result<T, E>>,
+}
+
+/// A job, and where its answer comes. A closed channel means that nobody knows what became of it.
+pub(super) fn ask<T, E, F>(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>)
+where
+    T: Send + 'static,
+    E: From<Failed> + Send + 'static,
+    F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+{
+    let (to, answer) = oneshot::channel();
+    (Box::new(Asked { work: Some(work), outcome: None, to }), answer)
+}
+
+impl<T, E, F> Job for Asked<T, E, F>
+where
+    T: Send + 'static,
+    E: From<Failed> + Send + 'static,
+    F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+{
+    fn run<'c>(&'c mut self, conn: &'c mut Conn) -> BoxFuture<'c, bool> {
+        async move {
+            let Some(work) = self.work.take() else { return false };
+            let outcome = IN_JOB.scope((), work(conn)).await;
+            let keep = outcome.is_ok();
+            self.outcome = Some(outcome);
+            keep
+        }
+        .boxed()
+    }
+
+    fn spoil(&mut self, failed: Failed) {
+        self.outcome = Some(Err(E::from(failed)));
+    }
+
+    fn answer(self: Box<Self>) {
+        let outcome =
+            self.outcome.unwrap_or_else(|| Err(E::from(Failed::Unknown("the job gave no answer".to_owned()))));
+        // A caller who went away needs no answer.
+        let _ = self.to.send(outcome);
+    }
+
+    fn is_forsaken(&self) -> bool {
+        self.to.is_closed()
+    }
+}
+
+/// Runs a job within `limit`; a panic and lateness spoil it. Answers whether its writes are to be kept, and whether the
+/// job came to its own end.
+pub(super) async fn run_within(limit: Duration, job: &mut dyn Job, conn: &mut Conn) -> Ran {
+    match tokio::time::timeout(limit, AssertUnwindSafe(job.run(conn)).catch_unwind()).await {
+        Ok(Ok(true)) => Ran::Keep,
+        Ok(Ok(false)) => Ran::Undo,
+        Ok(Err(panic)) => {
+            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            job.spoil(Failed::Broken(format!("a job panicked: {said}")));
+            Ran::Undo
+        }
+        Err(_late) => {
+            job.spoil(Failed::Unavailable(format!("a job took longer than {limit:?}")));
+            Ran::Late
+        }
+    }
+}
+
+/// What came of running a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ran {
+    Keep,
+    Undo,
+    /// Dropped in the middle of something.
+    Late,
+}

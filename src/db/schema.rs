@@ -1,0 +1,362 @@
+//! The tables, by hand, with our own SQL types; a test holds them against both databases.
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    users (id) {
+        id -> Uuid,
+        email -> Text,
+        full_name -> Text,
+        job_title -> Nullable<Text>,
+        language -> Text,
+        password_hash -> Nullable<Text>,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    registrations (id) {
+        id -> Uuid,
+        email -> Text,
+        full_name -> Text,
+        language -> Text,
+        password_hash -> Text,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    codes (email, purpose) {
+        email -> Text,
+        purpose -> Text,
+        code_hash -> Text,
+        tries_left -> BigInt,
+        expires_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    code_requests (id) {
+        id -> Uuid,
+        address_hash -> Text,
+        client_hash -> Text,
+        at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    sessions (id) {
+        id -> Uuid,
+        user_id -> Uuid,
+        salt -> Text,
+        counter -> BigInt,
+        graced_counter -> BigInt,
+        device -> Text,
+        created_at -> UtcTime,
+        last_used_at -> UtcTime,
+        expires_at -> UtcTime,
+        revoked_at -> Nullable<UtcTime>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    projects (id) {
+        id -> Uuid,
+        name -> Text,
+        description -> Text,
+        language -> Text,
+        status -> Text,
+        owner_id -> Uuid,
+        version -> BigInt,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    members (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        user_id -> Uuid,
+        role -> Text,
+        joined_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    documents (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        file_name -> Text,
+        mime_type -> Text,
+        size_bytes -> BigInt,
+        sha256 -> Text,
+        status -> Text,
+        page_count -> Nullable<BigInt>,
+        character_count -> Nullable<BigInt>,
+        language -> Text,
+        error_message -> Nullable<Text>,
+        uploaded_by_id -> Uuid,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    document_texts (document_id) {
+        document_id -> Uuid,
+        source_text -> Text,
+        reader_version -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    meetings (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        title -> Text,
+        description -> Text,
+        status -> Text,
+        end_reason -> Nullable<Text>,
+        closing_note -> Nullable<Text>,
+        cancelled_by_id -> Nullable<Uuid>,
+        cancelled_at -> Nullable<UtcTime>,
+        consent_policy -> Text,
+        created_by_id -> Uuid,
+        host_participant_id -> Uuid,
+        scheduled_at -> UtcTime,
+        started_at -> Nullable<UtcTime>,
+        ended_at -> Nullable<UtcTime>,
+        version -> BigInt,
+        revision -> BigInt,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    participants (id) {
+        id -> Uuid,
+        meeting_id -> Uuid,
+        user_id -> Nullable<Uuid>,
+        display_name -> Text,
+        email -> Nullable<Text>,
+        role -> Text,
+        status -> Text,
+        joined_at -> Nullable<UtcTime>,
+        left_at -> Nullable<UtcTime>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    runs (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        created_by_id -> Uuid,
+        meeting_id -> Nullable<Uuid>,
+        document_ids -> Text,
+        analysis_type -> Text,
+        language -> Text,
+        engine -> Text,
+        input_hash -> Text,
+        status -> Text,
+        progress -> BigInt,
+        node -> Text,
+        message -> Text,
+        error_message -> Nullable<Text>,
+        ai_job_id -> Uuid,
+        attempt -> BigInt,
+        warnings -> Text,
+        revision -> BigInt,
+        started_at -> Nullable<UtcTime>,
+        completed_at -> Nullable<UtcTime>,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    run_nodes (run_id, attempt, node) {
+        run_id -> Uuid,
+        attempt -> BigInt,
+        node -> Text,
+        input_hash -> Text,
+        engine_version -> Text,
+        output -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    run_results (run_id) {
+        run_id -> Uuid,
+        result -> Text,
+        generated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    items (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        run_id -> Uuid,
+        kind -> Text,
+        number -> BigInt,
+        text_key -> Text,
+        r#type -> Text,
+        priority -> Text,
+        workflow_status -> Text,
+        search_text -> Text,
+        body -> Text,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    item_numbers (project_id, kind) {
+        project_id -> Uuid,
+        kind -> Text,
+        last -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    topics (topic) {
+        topic -> Text,
+        epoch -> Uuid,
+        last -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    events (topic, position) {
+        topic -> Text,
+        position -> BigInt,
+        kind -> Text,
+        data -> Text,
+        at -> UtcTime,
+        request_id -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    idempotency_keys (scope) {
+        scope -> Text,
+        body_hash -> Text,
+        resource_id -> Uuid,
+        lease_until -> UtcTime,
+        status -> Nullable<BigInt>,
+        etag -> Nullable<Text>,
+        body -> Nullable<Text>,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    jobs (id) {
+        id -> Uuid,
+        kind -> Text,
+        payload -> Text,
+        request_id -> Text,
+        run_at -> UtcTime,
+        attempts -> BigInt,
+        lease_until -> Nullable<UtcTime>,
+        last_error -> Nullable<Text>,
+        failed_at -> Nullable<UtcTime>,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    server_lease (id) {
+        id -> BigInt,
+        holder -> Uuid,
+        epoch -> BigInt,
+        lease_until -> UtcTime,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(
+    code_requests,
+    codes,
+    document_texts,
+    documents,
+    events,
+    idempotency_keys,
+    item_numbers,
+    items,
+    jobs,
+    meetings,
+    members,
+    participants,
+    projects,
+    registrations,
+    run_nodes,
+    run_results,
+    runs,
+    server_lease,
+    sessions,
+    topics,
+    users,
+);

@@ -1,0 +1,127 @@
+//! SQLite: how its file is opened, and its readers. Its writer has a file of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use super::conn::{Conn, InPlace, LiteConn};
+use super::failed::Failed;
+use super::job::{Job, run_within};
+use super::writer::Writer;
+use super::{OpenError, Settings};
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Read,
+    Write,
+}
+
+/// An open file: one writer, several readers.
+pub(super) struct Sqlite {
+    pub(super) path: PathBuf,
+    pub(super) writer: Writer,
+    idle: Mutex<Vec<Conn>>,
+    readers: Semaphore,
+    limit: Duration,
+}
+
+impl Sqlite {
+    /// Creates the file and its folder if need be, and brings its tables up to date. Blocks.
+    pub(super) fn open(path: PathBuf, settings: &Settings) -> Result<Self, OpenError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| OpenError(format!("the folder {} can't be made: {error}", folder.display())))?;
+        }
+        migrate(&path)?;
+        let conn = connect(&path, Use::Write).map_err(OpenError)?;
+        let writer = Writer::start(path.clone(), conn, settings.queue, settings.limit)
+            .map_err(|error| OpenError(format!("the writer's thread can't be started: {error}")))?;
+        let readers = Semaphore::new(settings.connections);
+        Ok(Self { path, writer, idle: Mutex::default(), readers, limit: settings.limit })
+    }
+
+    /// Runs a read on a thread of its own, and answers it.
+    pub(super) async fn read(&self, mut job: Box<dyn Job>) {
+        // The permit is held until the thread is done.
+        let permit = match tokio::time::timeout(self.limit, self.readers.acquire()).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) | Err(_) => {
+                job.spoil(Failed::Busy);
+                return job.answer();
+            }
+        };
+        if job.is_forsaken() {
+            return;
+        }
+        let here = Handle::current();
+        let limit = self.limit;
+        let path = self.path.clone();
+        let conn = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let done = tokio::task::spawn_blocking(move || {
+            let conn = conn.map_or_else(|| connect(&path, Use::Read), Ok);
+            let mut conn = match conn {
+                Ok(conn) => conn,
+                Err(why) => {
+                    job.spoil(Failed::Unavailable(why));
+                    job.answer();
+                    return None;
+                }
+            };
+            let usable = here.block_on(async {
+                run_within(limit, job.as_mut(), &mut conn).await;
+                matches!(conn.depth().await, Ok(0))
+            });
+            job.answer();
+            usable.then_some(conn)
+        });
+        if let Ok(Some(conn)) = done.await {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+        }
+        drop(permit);
+    }
+}
+
+/// The path in `sqlite://data/colloquy.sqlite` (relative) or `sqlite:///var/lib/colloquy.sqlite`.
+pub(super) fn path(url: &str) -> Option<PathBuf> {
+    let path = url.strip_prefix("sqlite://")?;
+    (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
+}
+
+/// # Errors
+/// Why not, in words.
+pub(super) fn connect(path: &Path, purpose: Use) -> Result<Conn, String> {
+    let conn = establish(path, purpose)?;
+    Ok(Conn::Sqlite(LiteConn::with_runtime(conn, InPlace)))
+}
+
+fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
+    let name = path.to_str().ok_or("the path of the database is no text")?;
+    let mut conn = SqliteConnection::establish(name).map_err(|error| format!("{name} can't be opened: {error}"))?;
+    // synchronous=FULL: in WAL mode anything less loses answered writes with the power.
+    let pragmas = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                   PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456;";
+    conn.batch_execute(pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
+    // SQLite's own knows the letters of ASCII alone.
+    super::search::lower_utils::register_impl(&mut conn, |text: String| text.to_lowercase())
+        .map_err(|error| format!("{name} can't be set up: {error}"))?;
+    if purpose == Use::Read {
+        conn.batch_execute("PRAGMA query_only = ON;").map_err(|error| format!("{name} can't be set up: {error}"))?;
+    }
+    Ok(conn)
+}
+
+fn migrate(path: &Path) -> Result<(), OpenError> {
+    let mut conn = establish(path, Use::Write).map_err(OpenError)?;
+    conn.run_pending_migrations(MIGRATIONS)
+        .map(|_| ())
+        .map_err(|error| OpenError(format!("the tables of {} can't be brought up to date: {error}", path.display())))
+}

@@ -1,0 +1,212 @@
+//! The group-committing writer: what is batched, what fails alone, and what nobody knows.
+
+use std::time::{Duration, Instant};
+
+use diesel::QueryDsl;
+use futures_util::future::join_all;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::super::{Db, Failed, RunQueryDsl, Settings};
+use super::both::{count, insert, thing};
+use super::schema::things;
+use super::{on_both, sqlite};
+
+async fn insert_named(db: &Db, name: String) -> Result<(), Failed> {
+    db.write(move |conn| Box::pin(async move { insert(conn, &thing(&name)).await })).await
+}
+
+async fn counted(db: &Db) -> i64 {
+    db.read(|conn| Box::pin(async move { count(conn).await })).await.unwrap()
+}
+
+/// Holds the writer until it is let go, so that what comes meanwhile waits for one batch.
+struct Held {
+    go: oneshot::Sender<()>,
+    job: JoinHandle<Result<(), Failed>>,
+}
+
+async fn hold(db: &Db) -> Held {
+    let (go, gone) = oneshot::channel();
+    let (begin, began) = oneshot::channel();
+    let db = db.clone();
+    let job = Handle::current().spawn(async move {
+        let job = db.write(move |_| {
+            Box::pin(async move {
+                begin.send(()).unwrap();
+                gone.await.unwrap();
+                Ok(())
+            })
+        });
+        job.await
+    });
+    began.await.unwrap();
+    Held { go, job }
+}
+
+impl Held {
+    async fn let_go(self) {
+        self.go.send(()).unwrap();
+        self.job.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn ten_thousand_writes_at_once_are_all_written_or_turned_away() {
+    on_both(async |db| {
+        // Nothing above the queue's bound: 4,096 wait, the rest is told so at once.
+        let told = join_all((0..10_000).map(|i| insert_named(&db, format!("{i}")))).await;
+        let written = told.iter().filter(|told| told.is_ok()).count();
+        let odd = told.iter().find(|told| !matches!(told, Ok(()) | Err(Failed::Busy | Failed::Unavailable(_))));
+        assert_eq!(odd, None);
+        assert!(written >= 256, "{written}");
+        assert_eq!(counted(&db).await, i64::try_from(written).unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_queue_that_is_deep_enough_takes_them_all() {
+    let opened = sqlite(|settings| Settings { queue: 10_000, ..settings }).await;
+    let began = Instant::now();
+    let told = join_all((0..10_000).map(|i| insert_named(&opened.db, format!("{i}")))).await;
+    assert!(told.iter().all(Result::is_ok));
+    assert_eq!(counted(&opened.db).await, 10_000);
+    // One by one they would take 10,000 commits of a millisecond or more each.
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn an_error_a_panic_and_a_hang_leave_the_rest_of_the_batch() {
+    let opened = sqlite(|settings| Settings { limit: Duration::from_millis(300), ..settings }).await;
+    let db = &opened.db;
+    let held = hold(db).await;
+    let refused = db.write(|conn| {
+        Box::pin(async move {
+            insert(conn, &thing("refused")).await?;
+            Err::<(), _>(Failed::Busy)
+        })
+    });
+    let panics = db.write(|conn| {
+        Box::pin(async move {
+            conn.transaction(async |conn| {
+                insert(conn, &thing("panics")).await?;
+                panic!("a mistake in a nested transaction");
+            })
+            .await
+        })
+    });
+    let hangs = db.write(|conn| {
+        Box::pin(async move {
+            conn.transaction(async |conn| {
+                insert(conn, &thing("hangs")).await?;
+                std::future::pending().await
+            })
+            .await
+        })
+    });
+    let first = insert_named(db, "first".to_owned());
+    let middle = insert_named(db, "middle".to_owned());
+    let last = insert_named(db, "last".to_owned());
+    let release = held.let_go();
+    let (first, refused, middle, panics, hangs, last, ()): (_, _, _, Result<(), Failed>, Result<(), Failed>, _, _) =
+        tokio::join!(first, refused, middle, panics, hangs, last, release);
+    assert_eq!((first, middle, last), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(refused, Err(Failed::Busy));
+    assert!(matches!(&panics, Err(Failed::Broken(why)) if why.contains("nested")), "{panics:?}");
+    assert!(matches!(hangs, Err(Failed::Unavailable(_))), "{hangs:?}");
+    let mut names: Vec<String> = db
+        .read(|conn| Box::pin(async move { Ok::<_, Failed>(things::table.select(things::name).load(conn).await?) }))
+        .await
+        .unwrap();
+    names.sort();
+    assert_eq!(names, ["first", "last", "middle"]);
+}
+
+#[tokio::test]
+async fn a_full_queue_is_told_at_once() {
+    let opened = sqlite(|settings| Settings { queue: 2, ..settings }).await;
+    let held = hold(&opened.db).await;
+    let waiting = join_all((0..2).map(|i| insert_named(&opened.db, format!("{i}"))));
+    let more = async {
+        let told = insert_named(&opened.db, "more".to_owned()).await;
+        held.let_go().await;
+        told
+    };
+    let (waiting, more) = tokio::join!(waiting, more);
+    assert_eq!(more, Err(Failed::Busy));
+    assert_eq!(waiting, [Ok(()), Ok(())]);
+    assert_eq!(counted(&opened.db).await, 2);
+}
+
+#[tokio::test]
+async fn a_full_disk_makes_the_batch_unknown_and_the_writer_goes_on() {
+    let opened = sqlite(|settings| settings).await;
+    let db = &opened.db;
+    insert_named(db, "before".to_owned()).await.unwrap();
+    // The bound belongs to the connection, so that the next one is free of it.
+    let bound =
+        db.write(|conn| Box::pin(async move { Ok::<_, Failed>(conn.batch("PRAGMA max_page_count = 1").await?) }));
+    bound.await.unwrap();
+    let held = hold(db).await;
+    let small = insert_named(db, "small".to_owned());
+    let large = insert_named(db, "x".repeat(200_000));
+    let after = insert_named(db, "after".to_owned());
+    let release = held.let_go();
+    let (small, large, after, ()) = tokio::join!(small, large, after, release);
+    assert!(matches!(small, Err(Failed::Unknown(_))), "{small:?}");
+    assert!(matches!(large, Err(Failed::Unknown(_))), "{large:?}");
+    // It had not begun when the batch was lost.
+    assert_eq!(after, Ok(()));
+    assert_eq!(counted(db).await, 2);
+    insert_named(db, "y".repeat(200_000)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_disk_under_a_single_job_is_unknown_too() {
+    let opened = sqlite(|settings| settings).await;
+    let told = opened
+        .db
+        .write(|conn| {
+            Box::pin(async move {
+                conn.batch("PRAGMA max_page_count = 1").await?;
+                // A job that doesn't look at its errors is not told Ok either.
+                let _swallowed = insert(conn, &thing(&"x".repeat(200_000))).await;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await;
+    assert!(matches!(told, Err(Failed::Unknown(_))), "{told:?}");
+    assert_eq!(counted(&opened.db).await, 0);
+    insert_named(&opened.db, "next".to_owned()).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_last_clone_can_be_dropped_by_async_code() {
+    let opened = sqlite(|settings| settings).await;
+    insert_named(&opened.db, "one".to_owned()).await.unwrap();
+    drop(opened);
+}
+
+/// The figures are in `writer.rs`. TMPDIR says which disk.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a measurement"]
+async fn writes_a_second() {
+    for writers in [1_usize, 64, 256] {
+        let opened = sqlite(|settings| settings).await;
+        let began = Instant::now();
+        let each = if writers == 1 { 2_000 } else { 20_000 / writers };
+        join_all((0..writers).map(|writer| {
+            let db = opened.db.clone();
+            async move {
+                for i in 0..each {
+                    insert_named(&db, format!("{writer}-{i}")).await.unwrap();
+                }
+            }
+        }))
+        .await;
+        let rate = f64::from(u32::try_from(each * writers).unwrap()) / began.elapsed().as_secs_f64();
+        println!("{writers} writers: {rate:.0} writes/s");
+    }
+}

@@ -1,0 +1,43 @@
+//! Enumerations of the interface: out in UPPER_SNAKE_CASE, in with any case.
+
+/// `enumeration! { /// docs  pub enum Language { Auto = "AUTO", … } }`
+#[macro_export]
+macro_rules! enumeration {
+    ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$arm:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+        $visibility enum $name {
+            $($(#[$arm])* #[serde(rename = $text)] $variant),*
+        }
+
+        impl $name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            /// Takes any case; `None` for what is not of the enumeration.
+            #[must_use]
+            pub fn named(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.as_str().eq_ignore_ascii_case(text))
+            }
+        }
+
+        impl $crate::http::fields::Field for $name {
+            fn parse(value: &serde_json::Value) -> Result<Self, $crate::http::fields::Wrong> {
+                value.as_str().and_then(Self::named).ok_or_else(|| {
+                    let known: Vec<_> = Self::ALL.iter().map(|one| one.as_str()).collect();
+                    $crate::http::fields::Wrong::value(format!("This must be one of {}.", known.join(", ")))
+                })
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}

@@ -1,0 +1,199 @@
+//! The door: what every request and answer passes. Request id, log, figures, headers, paths in any case, and the
+//! envelope around what the framework itself refuses.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::uri::PathAndQuery;
+use actix_web::http::{StatusCode, Uri};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpResponse, ResponseError};
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use super::code::Code;
+use super::failure::Failure;
+use super::request_id::{self, X_REQUEST_ID};
+
+/// The fixed segments of all paths, to bring a path into its canonical case.
+#[derive(Debug, Default)]
+pub struct Paths(Vec<Vec<String>>);
+
+impl Paths {
+    pub fn new<'a>(templates: impl Iterator<Item = &'a str>) -> Self {
+        Self(templates.map(|template| template.split('/').map(str::to_owned).collect()).collect())
+    }
+
+    /// The path with its fixed segments as the routes spell them and no slash at its end; `None` where it is so
+    /// already, or is none of ours.
+    #[must_use]
+    pub fn canonical(&self, path: &str) -> Option<String> {
+        let is_api = path.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("/api"));
+        let trailing = path.len() > 1 && path.ends_with('/');
+        if !trailing && !(is_api && path.bytes().any(|byte| byte.is_ascii_uppercase())) {
+            return None;
+        }
+        let trimmed = path.trim_end_matches('/');
+        let given: Vec<&str> = trimmed.split('/').collect();
+        let fits = |template: &&Vec<String>| {
+            template.len() == given.len()
+                && template
+                    .iter()
+                    .zip(&given)
+                    .all(|(fixed, given)| fixed.starts_with('{') || fixed.eq_ignore_ascii_case(given))
+        };
+        let template = if is_api { self.0.iter().find(fits) } else { None };
+        match template {
+            Some(template) => {
+                let segment = |(fixed, given): (&String, &&str)| {
+                    if fixed.starts_with('{') { (*given).to_owned() } else { fixed.clone() }
+                };
+                Some(template.iter().zip(&given).map(segment).collect::<Vec<_>>().join("/"))
+            }
+            None if trailing && !trimmed.is_empty() && !path.starts_with("/docs") => Some(trimmed.to_owned()),
+            None => None,
+        }
+    }
+}
+
+fn rewrite(request: &mut ServiceRequest, paths: &Paths) {
+    let Some(path) = paths.canonical(request.path()) else { return };
+    let with_query = match request.uri().query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    let mut parts = request.uri().clone().into_parts();
+    let Ok(path_and_query) = PathAndQuery::try_from(with_query) else { return };
+    parts.path_and_query = Some(path_and_query);
+    if let Ok(uri) = Uri::from_parts(parts) {
+        request.match_info_mut().get_mut().update(&uri);
+        request.head_mut().uri = uri;
+    }
+}
+
+/// What every request passes, outermost.
+///
+/// # Errors
+/// What the framework refused, or a panic outside of any handler, as an envelope.
+pub async fn pass<B: MessageBody + 'static>(
+    paths: Arc<Paths>,
+    mut request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let started = Instant::now();
+    let id = request_id::accept(request.request());
+    request_id::note(request.request(), Arc::clone(&id));
+    rewrite(&mut request, &paths);
+    let method = request.method().clone();
+    let span = tracing::info_span!("request", request_id = %id);
+    let answered = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
+    let _entered = span.enter();
+    let answered = answered
+        .unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", super::operation::said(&*panic))).into()));
+    match answered {
+        Ok(response) => {
+            let mut response = enveloped(response);
+            let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
+            dress(response.headers_mut(), &id);
+            note(&method, &route, response.status(), started);
+            Ok(response)
+        }
+        Err(error) => {
+            let failure = error.as_error::<Failure>().cloned();
+            let failure = failure.unwrap_or_else(|| {
+                let status = error.as_response_error().status_code();
+                Failure { cause: Some(error.to_string()), ..Failure::of(Code::of_status(status.as_u16())) }
+            });
+            note(&method, "none", failure.status_code(), started);
+            Err(Dressed { failure, id: id.to_string() }.into())
+        }
+    }
+}
+
+/// An error that left before it was a response.
+#[derive(Debug)]
+struct Dressed {
+    failure: Failure,
+    id: String,
+}
+
+impl std::fmt::Display for Dressed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.failure.fmt(f)
+    }
+}
+
+impl ResponseError for Dressed {
+    fn status_code(&self) -> StatusCode {
+        self.failure.status_code()
+    }
+    fn error_response(&self) -> HttpResponse {
+        let mut response = self.failure.error_response();
+        dress(response.headers_mut(), &self.id);
+        response
+    }
+}
+
+/// Errors of the framework's own (a body that is no envelope) get one.
+fn enveloped<B: MessageBody + 'static>(response: ServiceResponse<B>) -> ServiceResponse<BoxBody> {
+    let status = response.status();
+    let is_ours = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == super::envelope::JSON);
+    if !(status.is_client_error() || status.is_server_error()) || is_ours {
+        return response.map_into_boxed_body();
+    }
+    let allow = response.headers().get(header::ALLOW).cloned();
+    let mut failure = Failure::of(Code::of_status(status.as_u16())).error_response();
+    if let Some(allow) = allow {
+        failure.headers_mut().insert(header::ALLOW, allow);
+    }
+    response.into_response(failure)
+}
+
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// The headers of every answer; a handler's own stay.
+fn dress(headers: &mut HeaderMap, id: &str) {
+    for (name, value) in HEADERS {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(X_REQUEST_ID, id);
+    }
+}
+
+fn note(method: &actix_web::http::Method, route: &str, status: StatusCode, started: Instant) {
+    let took = started.elapsed();
+    let labels =
+        [("method", method.as_str().to_owned()), ("route", route.to_owned()), ("status", status.as_u16().to_string())];
+    metrics::counter!("colloquy_requests_total", &labels).increment(1);
+    metrics::histogram!("colloquy_request_seconds", &labels[..2]).record(took.as_secs_f64());
+    tracing::info!(%method, route, status = status.as_u16(), micros = took.as_micros() as u64, "answered");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Paths;
+
+    #[test]
+    fn fixed_segments_lose_their_case_and_tokens_keep_theirs() {
+        let paths = Paths::new(["/api/meetings/{meetingId}", "/api/invitations/{token}/accept"].into_iter());
+        assert_eq!(paths.canonical("/API/Meetings/AbC"), Some("/api/meetings/AbC".to_owned()));
+        assert_eq!(paths.canonical("/api/Invitations/ToKeN/Accept/"), Some("/api/invitations/ToKeN/accept".to_owned()));
+        assert_eq!(paths.canonical("/api/meetings/abc"), None);
+        assert_eq!(paths.canonical("/health/live/"), Some("/health/live".to_owned()));
+        assert_eq!(paths.canonical("/Elsewhere/X"), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! Idempotency-Key: a request that is sent again has its effect once, and the same answer for 24 hours.
+//!
+//! A row holds the key's scope (account, method, path), the body's hash, an id drawn in advance for what the request
+//! makes, and a lease. Operations make things under that id and give back what stands there already, so that a request
+//! whose server was killed half-way can simply run again: 30 s later, with the same id.
+
+use std::time::Duration;
+
+use actix_web::body::MessageBody;
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse};
+use actors::ids::Id;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::code::Code;
+use super::envelope;
+use super::failure::Failure;
+use crate::access::caller::Caller;
+use crate::app::App;
+use crate::db::idempotency::{self as store, Claim};
+
+const LEASE: Duration = Duration::from_secs(30);
+/// How long an answer is kept.
+pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Who asked what, hashed.
+pub struct Key(String);
+
+/// What became of a key.
+pub enum Begun {
+    /// The answer that was given before.
+    Answered(HttpResponse),
+    Fresh(Fresh),
+}
+
+/// A key that this request holds.
+pub struct Fresh {
+    scope: String,
+    pub drawn: Uuid,
+}
+
+/// The key that the request carries, if it does.
+///
+/// # Errors
+/// 422: it is not 1–255 visible characters.
+pub fn key(request: &HttpRequest, account: Option<Caller>) -> Result<Option<Key>, Failure> {
+    let (Some(header), Some(account)) = (request.headers().get("idempotency-key"), account) else { return Ok(None) };
+    let text = header.to_str().unwrap_or_default();
+    if text.is_empty() || text.len() > 255 {
+        return Err(Failure::saying(
+            Code::VALIDATION_ERROR,
+            "An Idempotency-Key has 1 to 255 visible ASCII characters.",
+        ));
+    }
+    let path = request.path().to_ascii_lowercase();
+    let scope = format!("{}\n{}\n{}\n{}", account.user_id, request.method(), path, text);
+    Ok(Some(Key(digest(scope.as_bytes()))))
+}
+
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+/// Takes the key, or finds what it gave before.
+///
+/// # Errors
+/// 409 while another request holds it, 422 for another body.
+pub async fn begin(app: &App, Key(scope): Key, body_hash: String) -> Result<Begun, Failure> {
+    let now = app.now();
+    let drawn = Id::<()>::draw();
+    let claim = {
+        let (scope, body_hash) = (scope.clone(), body_hash.clone());
+        let lease_until = now + LEASE;
+        app.db
+            .write(move |conn| {
+                Box::pin(
+                    async move { store::claim(conn, &scope, &body_hash, drawn, now, lease_until, now - KEPT).await },
+                )
+            })
+            .await?
+    };
+    match claim {
+        Claim::Mine { drawn } => Ok(Begun::Fresh(Fresh { scope, drawn: drawn.uuid() })),
+        Claim::Other => Err(Failure::of(Code::IDEMPOTENCY_KEY_REUSED)),
+        Claim::Busy => {
+            Err(Failure { retry_after: Some(Duration::from_secs(1)), ..Failure::of(Code::REQUEST_IN_PROGRESS) })
+        }
+        Claim::Answered { status, etag, body } => {
+            let mut response = HttpResponse::build(StatusCode::from_u16(status).unwrap_or(StatusCode::OK));
+            if let Some(etag) = etag {
+                response.insert_header((header::ETAG, etag));
+            }
+            Ok(Begun::Answered(response.content_type(envelope::JSON).body(body)))
+        }
+    }
+}
+
+/// Stores the answer, or lets go of the key where the answer is not to be repeated (5xx, 429).
+///
+/// A failure to store is logged, no more: the effect stands, and after the lease the request runs again with its id.
+pub async fn finish(app: &App, fresh: Fresh, response: HttpResponse) -> HttpResponse {
+    let status = response.status();
+    let etag = response.headers().get(header::ETAG).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let (head, body) = response.into_parts();
+    let Ok(bytes) = body.try_into_bytes() else {
+        return HttpResponse::from_error(Failure::internal("a streamed answer can't be kept under a key"));
+    };
+    let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+    let text = std::str::from_utf8(&bytes).ok().filter(|_| !passing).map(str::to_owned);
+    let stored = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                match text {
+                    Some(text) => store::answered(conn, &fresh.scope, status.as_u16(), etag.as_deref(), &text).await,
+                    None => store::release(conn, &fresh.scope).await,
+                }
+            })
+        })
+        .await;
+    if let Err(error) = stored {
+        tracing::warn!(%error, "an answer could not be kept under its Idempotency-Key");
+    }
+    head.set_body(bytes).map_into_boxed_body()
+}

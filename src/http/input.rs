@@ -1,0 +1,191 @@
+//! What comes with a request, read after everyone else has had their say: a body, a query, or nothing.
+
+use actix_web::dev::Payload;
+use actix_web::{HttpMessage, HttpRequest};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use serde_json::{Map, Value};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::{RefOr, Required, Schema};
+
+use super::code::Code;
+use super::failure::Failure;
+use super::fields::{Faulty, Fields};
+use super::json::{self, Unacceptable};
+
+/// The largest JSON body.
+pub const MAX_JSON_BYTES: usize = 1024 * 1024;
+
+/// How an operation's input is described in the OpenAPI document.
+#[derive(Default)]
+pub struct Described {
+    pub content_type: &'static str,
+    pub schema: Option<(String, RefOr<Schema>)>,
+    /// Whether the body may be left out.
+    pub optional: bool,
+    /// Schemas that the first one names.
+    pub components: Vec<(String, RefOr<Schema>)>,
+    pub parameters: Vec<Parameter>,
+}
+
+/// What comes with a request.
+pub trait Input: Sized + 'static {
+    /// Reads the request's body or query.
+    ///
+    /// # Errors
+    /// 400, 413, 415 or 422.
+    fn take(request: &HttpRequest, body: Raw) -> impl Future<Output = Result<Self, Failure>>;
+
+    /// Whether the body is to be read before anything is decided, for the hash of an idempotency key.
+    const BUFFERED: bool = true;
+
+    /// The hash of an input that is not buffered, for its idempotency key.
+    fn digest(&self) -> String {
+        String::new()
+    }
+
+    fn describe() -> Described {
+        Described::default()
+    }
+}
+
+/// A body as it arrives, or as it was buffered.
+pub enum Raw {
+    Bytes(Bytes),
+    Stream(Payload),
+}
+
+/// Nothing is read; a body that comes all the same is not looked at.
+#[derive(Debug)]
+pub struct Empty;
+
+impl Input for Empty {
+    async fn take(_: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+        Ok(Self)
+    }
+}
+
+/// A JSON body with exactly the fields of `T`.
+#[derive(Debug)]
+pub struct Valid<T>(pub T);
+
+/// A body that reads itself field by field.
+pub trait Body: utoipa::ToSchema + Sized + 'static {
+    /// A body that may be left out counts as `{}`.
+    const OPTIONAL: bool = false;
+    /// # Errors
+    /// A fault was noted in `fields`.
+    fn read(fields: &mut Fields) -> Result<Self, Faulty>;
+}
+
+impl<T: Body> Input for Valid<T> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+        let bytes = buffer(body, MAX_JSON_BYTES).await?;
+        if bytes.is_empty() && T::OPTIONAL {
+            let mut fields = Fields::of(Map::new());
+            let read = T::read(&mut fields);
+            return fields.done(read).map(Self);
+        }
+        let is_json = request.content_type().eq_ignore_ascii_case("application/json");
+        if !is_json {
+            return Err(Failure::saying(Code::BAD_REQUEST, "Send the body as application/json."));
+        }
+        let mut fields = object(&bytes)?;
+        let read = T::read(&mut fields);
+        fields.done(read).map(Self)
+    }
+
+    fn describe() -> Described {
+        let mut components = Vec::new();
+        T::schemas(&mut components);
+        Described {
+            content_type: "application/json",
+            schema: Some((T::name().into_owned(), T::schema())),
+            optional: T::OPTIONAL,
+            components,
+            parameters: Vec::new(),
+        }
+    }
+}
+
+fn object(bytes: &[u8]) -> Result<Fields, Failure> {
+    match json::read(bytes) {
+        Ok(Value::Object(values)) => Ok(Fields::of(values)),
+        Ok(_) => Err(Failure::saying(Code::BAD_REQUEST, "The body must be a JSON object.")),
+        Err(Unacceptable::Malformed(reason)) => {
+            Err(Failure::saying(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
+        }
+        Err(Unacceptable::Refused(reason)) => Err(Failure::saying(Code::VALIDATION_ERROR, reason)),
+    }
+}
+
+/// Reads a body to its end.
+///
+/// # Errors
+/// 413 past `limit` bytes, 400 where the client breaks off.
+pub async fn buffer(body: Raw, limit: usize) -> Result<Bytes, Failure> {
+    let mut payload = match body {
+        Raw::Bytes(bytes) => return Ok(bytes),
+        Raw::Stream(payload) => payload,
+    };
+    let mut bytes = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk =
+            chunk.map_err(|error| Failure { cause: Some(error.to_string()), ..Failure::of(Code::BAD_REQUEST) })?;
+        if bytes.len() + chunk.len() > limit {
+            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("At most {limit} bytes are taken here.")));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes.freeze())
+}
+
+/// The query of a list or a poll, read like a body whose values are strings.
+#[derive(Debug)]
+pub struct Asked<Q>(pub Q);
+
+/// A query that reads itself. Keys that it does not know are left alone: proxies and browsers add theirs.
+pub trait Query: Sized + 'static {
+    /// # Errors
+    /// A fault was noted in `fields`.
+    fn read(fields: &mut Fields) -> Result<Self, Faulty>;
+    /// Names, and what they are, for the OpenAPI document.
+    fn parameters() -> Vec<Parameter>;
+    const KEYS: &'static [&'static str];
+}
+
+/// A query parameter for the OpenAPI document.
+#[must_use]
+pub fn query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema))
+        .build()
+}
+
+impl<Q: Query> Input for Asked<Q> {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+        let mut values = Map::new();
+        let mut twice = None;
+        for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
+            if Q::KEYS.contains(&name.as_ref())
+                && values.insert(name.to_string(), Value::String(value.into())).is_some()
+            {
+                twice = Some(name.to_string());
+            }
+        }
+        if let Some(name) = twice {
+            return Err(Failure::field(&name, Code::INVALID_VALUE, "This is there twice."));
+        }
+        let mut fields = Fields::of(values);
+        let read = Q::read(&mut fields);
+        fields.done(read).map(Self)
+    }
+
+    fn describe() -> Described {
+        Described { parameters: Q::parameters(), ..Described::default() }
+    }
+}

@@ -1,0 +1,147 @@
+//! Strict JSON: duplicate keys are refused, and nesting has a limit.
+//!
+//! Two parsers that differ on which of two equal keys counts are a way past checks, so none counts.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// How deep objects and lists may nest.
+pub const MAX_DEPTH: usize = 32;
+
+/// Why a text is no acceptable JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unacceptable {
+    /// Not JSON: 400.
+    Malformed(String),
+    /// JSON, but with a key twice or too deep: 422.
+    Refused(String),
+}
+
+/// Reads JSON.
+///
+/// # Errors
+/// See [`Unacceptable`].
+pub fn read(bytes: &[u8]) -> Result<Value, Unacceptable> {
+    let refused = Cell::new(None);
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict { depth: 0, refused: &refused }.deserialize(&mut reader).and_then(|value| {
+        reader.end()?;
+        Ok(value)
+    });
+    match (value, refused.take()) {
+        (_, Some(reason)) => Err(Unacceptable::Refused(reason)),
+        (Err(error), None) => Err(Unacceptable::Malformed(error.to_string())),
+        (Ok(value), None) => Ok(value),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Strict<'a> {
+    depth: usize,
+    refused: &'a Cell<Option<String>>,
+}
+
+impl Strict<'_> {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.refuse(format!("Nested deeper than {MAX_DEPTH} levels.")));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+
+    fn refuse<E: de::Error>(self, reason: String) -> E {
+        let error = E::custom(&reason);
+        self.refused.set(Some(reason));
+        error
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(inner)? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut values = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = map.next_value_seed(inner)?;
+            if values.contains_key(&key) {
+                return Err(self.refuse(format!("The key {key:?} is there twice.")));
+            }
+            values.insert(key, value);
+        }
+        Ok(Value::Object(values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Unacceptable, read};
+    use serde_json::json;
+
+    #[test]
+    fn plain_json_is_read_as_it_is() {
+        assert_eq!(read(br#"{"a":[1,-2,3.5,null,true,"x"]}"#), Ok(json!({"a": [1, -2, 3.5, null, true, "x"]})));
+    }
+
+    #[test]
+    fn a_key_twice_is_refused() {
+        assert!(matches!(read(br#"{"a":{"b":1,"b":2}}"#), Err(Unacceptable::Refused(_))));
+    }
+
+    #[test]
+    fn thirty_two_levels_are_taken_and_one_more_is_not() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(nested(32).as_bytes()).is_ok());
+        assert!(matches!(read(nested(33).as_bytes()), Err(Unacceptable::Refused(_))));
+        assert!(read(nested(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_follows_the_json_makes_it_malformed() {
+        assert!(matches!(read(b"{} {}"), Err(Unacceptable::Malformed(_))));
+        assert!(matches!(read(b"{"), Err(Unacceptable::Malformed(_))));
+        assert!(matches!(read(b""), Err(Unacceptable::Malformed(_))));
+    }
+}

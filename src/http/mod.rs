@@ -1,0 +1,19 @@
+//! IN: how a request is read, and how it is answered. Knows no feature.
+
+pub mod code;
+pub mod enumeration;
+pub mod envelope;
+mod example;
+pub mod failure;
+pub mod fields;
+pub mod front;
+pub mod idempotency;
+pub mod input;
+mod json;
+pub mod limits;
+pub mod openapi;
+pub mod operation;
+pub mod page;
+pub mod patch;
+pub mod request_id;
+pub mod version;

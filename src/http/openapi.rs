@@ -1,0 +1,236 @@
+//! The OpenAPI 3.1 document, drawn from the operations themselves, with an example for each answer.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+
+use super::code::Code;
+use super::failure::Fault;
+use super::operation::Operation;
+use crate::access::guard::Who;
+
+/// The document as JSON, for all of `operations`.
+#[must_use]
+pub fn document(operations: &[Operation]) -> Value {
+    let mut components: BTreeMap<String, RefOr<Schema>> = BTreeMap::new();
+    components.insert("Error".to_owned(), Fault::schema());
+    components.insert("Failure".to_owned(), failure_schema().into());
+    let bodies: Vec<&str> =
+        operations.iter().filter_map(|operation| Some(operation.input.schema.as_ref()?.0.as_str())).collect();
+    let mut paths: BTreeMap<&str, BTreeMap<String, Value>> = BTreeMap::new();
+    let mut tags: Vec<&str> = Vec::new();
+    for operation in operations {
+        if !tags.contains(&operation.tag) {
+            tags.push(operation.tag);
+        }
+        for (name, schema) in operation.input.components.iter().chain(&operation.answer.components) {
+            components.insert(name.clone(), schema.clone());
+        }
+        for (name, schema) in operation.input.schema.iter().chain(&operation.answer.data) {
+            components.insert(name.clone(), schema.clone());
+        }
+        let methods = paths.entry(operation.path).or_default();
+        methods.insert(operation.method.as_str().to_ascii_lowercase(), described(operation));
+    }
+    let mut components = json!(components);
+    for body in bodies {
+        // What a body reads field by field refuses every other key.
+        if let Some(Value::Object(schema)) = components.get_mut(body) {
+            schema.insert("additionalProperties".to_owned(), json!(false));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Colloquy",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The backend that turns conversations into requirements. Every JSON answer is an envelope: \
+                {isSuccess, data, message, statusCode, errors}.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": tags.iter().map(|tag| json!({"name": tag})).collect::<Vec<_>>(),
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+                "ticket": {"type": "apiKey", "in": "query", "name": "ticket"},
+            },
+        },
+    })
+}
+
+fn failure_schema() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .description(Some("What every error is answered with."))
+        .property("isSuccess", ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([false])))
+        .property("data", ObjectBuilder::new().schema_type(Type::Null))
+        .property("message", ObjectBuilder::new().schema_type(Type::String))
+        .property("statusCode", ObjectBuilder::new().schema_type(Type::Integer))
+        .property("errors", ArrayBuilder::new().items(Ref::from_schema_name("Error")))
+        .required("isSuccess")
+        .required("data")
+        .required("message")
+        .required("statusCode")
+        .required("errors")
+}
+
+/// The statuses that an operation describes: its own and the usual ones where they can occur.
+#[must_use]
+pub fn statuses(operation: &Operation) -> Vec<u16> {
+    let mut statuses = operation.errors.to_vec();
+    let open = matches!(operation.who, Who::Public | Who::Internal);
+    let has_body = operation.input.schema.is_some();
+    let is_service = operation.tag == "Service";
+    let has_id = operation.path.split('{').skip(1).any(|rest| !rest.to_ascii_lowercase().starts_with("token"));
+    if !open {
+        statuses.push(401);
+    }
+    if has_id {
+        statuses.extend([400, 403, 404]);
+    }
+    if has_body {
+        statuses.extend([400, 413, 422]);
+    }
+    if !operation.input.parameters.is_empty() || operation.keyed {
+        statuses.push(422);
+    }
+    if operation.keyed {
+        statuses.push(409);
+    }
+    if !is_service {
+        statuses.extend([429, 500, 503]);
+    }
+    statuses.sort_unstable();
+    statuses.dedup();
+    statuses
+}
+
+fn described(operation: &Operation) -> Value {
+    let mut described = json!({
+        "tags": [operation.tag],
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "description": format!("Who: {}.", who(operation.who)),
+        "parameters": parameters(operation),
+        "responses": responses(operation),
+        "security": match operation.who {
+            Who::Public | Who::Internal => json!([]),
+            Who::Ticket => json!([{"ticket": []}, {"bearer": []}]),
+            _ => json!([{"bearer": []}]),
+        },
+    });
+    if let (Some((name, _)), Some(object)) = (&operation.input.schema, described.as_object_mut()) {
+        let content = json!({operation.input.content_type: {"schema": reference(name)}});
+        object.insert("requestBody".to_owned(), json!({"required": !operation.input.optional, "content": content}));
+    }
+    described
+}
+
+fn who(who: Who) -> &'static str {
+    match who {
+        Who::Public => "anyone",
+        Who::User => "any signed-in account",
+        Who::Member => "any member of the project",
+        Who::Analyst => "project role ANALYST, MANAGER or OWNER",
+        Who::Manager => "project role MANAGER or OWNER",
+        Who::Owner => "project role OWNER",
+        Who::Host => "the meeting's host or a co-host, or a MANAGER or OWNER of its project",
+        Who::Attendee => "a member of the meeting's project, or whoever accepted an invitation to it",
+        Who::Ticket => "the bearer of a socket ticket, or of an access token",
+        Who::Internal => "another part of the system, on the internal address",
+    }
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+fn parameters(operation: &Operation) -> Vec<Value> {
+    let path_parameters = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(|name| {
+        let schema = json!({"type": "string", "format": "uuid"});
+        json!({"name": name, "in": "path", "required": true, "schema": schema, "description": format!("The {name}.")})
+    });
+    let queries = operation.input.parameters.iter().filter_map(|parameter| serde_json::to_value(parameter).ok());
+    let request_id = json!({
+        "name": "X-Request-Id", "in": "header", "required": false, "schema": {"type": "string"},
+        "description": "1 to 128 visible ASCII characters, echoed on the answer; made where it is missing.",
+    });
+    let key = json!({
+        "name": "Idempotency-Key", "in": "header", "required": false,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        "description": "The same key and body within 24 hours have one effect and one answer.",
+    });
+    let if_match = json!({
+        "name": "If-Match", "in": "header", "required": false, "schema": {"type": "string", "pattern": "^\"[0-9]{1,18}\"$"},
+        "description": "The ETag that the change is meant for; a stale one is a 412.",
+    });
+    let mut all: Vec<Value> = path_parameters.chain(queries).chain([request_id]).collect();
+    if operation.keyed {
+        all.push(key);
+    }
+    if operation.errors.contains(&412) {
+        all.push(if_match);
+    }
+    all
+}
+
+fn responses(operation: &Operation) -> BTreeMap<String, Value> {
+    let mut responses: BTreeMap<String, Value> =
+        statuses(operation).into_iter().map(|status| (status.to_string(), error(operation, status))).collect();
+    let mut success = json!({
+        "description": "Success.",
+        "headers": {"X-Request-Id": {"schema": {"type": "string"}, "description": "What this request goes by."}},
+    });
+    let content = match (&operation.answer.content_type, &operation.answer.data) {
+        (Some(content_type), Some((name, _))) => json!({*content_type: {
+            "schema": {
+                "type": "object",
+                "required": ["isSuccess", "data", "message", "statusCode", "errors"],
+                "properties": {
+                    "isSuccess": {"type": "boolean", "enum": [true]},
+                    "data": reference(name),
+                    "message": {"type": "string"},
+                    "statusCode": {"type": "integer"},
+                    "errors": {"type": "array", "items": reference("Error"), "maxItems": 0},
+                },
+            },
+            "examples": {"success": {"value": {
+                "isSuccess": true,
+                "data": super::example::of(operation.answer.data.as_ref(), &operation.answer.components),
+                "message": "OK", "statusCode": operation.success, "errors": [],
+            }}},
+        }}),
+        (Some("application/json"), None) => json!({"application/json": {"schema": {"type": "object"}}}),
+        (Some(content_type), None) => json!({*content_type: {"schema": {"type": "string"}}}),
+        (None, _) => Value::Null,
+    };
+    if let (false, Some(object)) = (content.is_null(), success.as_object_mut()) {
+        object.insert("content".to_owned(), content);
+    }
+    responses.insert(operation.success.to_string(), success);
+    if operation.errors.contains(&304) {
+        responses.insert("304".to_owned(), json!({"description": "Not changed since the ETag in If-None-Match."}));
+    }
+    responses
+}
+
+fn error(operation: &Operation, status: u16) -> Value {
+    let is_meeting = operation.path.contains("{meetingId}");
+    let code = match status {
+        404 if is_meeting => Code::MEETING_NOT_FOUND,
+        _ => Code::of_status(status),
+    };
+    let example = json!({
+        "isSuccess": false, "data": null, "message": code.sentence, "statusCode": status,
+        "errors": [{"code": code.name, "message": code.sentence, "field": null}],
+    });
+    json!({
+        "description": code.sentence,
+        "content": {"application/json": {"schema": reference("Failure"), "examples": {code.name: {"value": example}}}},
+    })
+}

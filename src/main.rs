@@ -1,0 +1,74 @@
+//! The program: `colloquy serve` and what else an operator runs.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use colloquy::config::{Config, Overrides};
+use colloquy::{routes, wiring};
+
+/// The backend that turns conversations into requirements.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the interface.
+    Serve(Serve),
+    /// Print the OpenAPI document.
+    Openapi,
+}
+
+#[derive(clap::Args)]
+struct Serve {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Where files, mails, keys and the embedded database are kept.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Settings that differ from the defaults.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Serve(serve) => self::serve(&serve),
+        Command::Openapi => {
+            println!("{:#}", colloquy::http::openapi::document(&routes::all()));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn serve(arguments: &Serve) -> ExitCode {
+    let mut settings = Vec::new();
+    if let Some(listen) = arguments.listen {
+        settings.push(("server.listen", listen.to_string()));
+    }
+    if let Some(data) = &arguments.data {
+        settings.push(("server.data", data.to_string_lossy().into_owned()));
+    }
+    let config = match Config::read(arguments.config.as_deref(), &Overrides { settings }) {
+        Ok(config) => config,
+        Err(faults) => {
+            eprintln!("The settings can't be used:");
+            faults.iter().for_each(|fault| eprintln!("  {fault}"));
+            return ExitCode::from(2);
+        }
+    };
+    colloquy::log::begin(&config.log);
+    match actix_web::rt::System::new().block_on(wiring::serve(config)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            eprintln!("{fault}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Meetings as clients know them.
+
+use actors::ids::{self, Id, User};
+use actors::meeting::{self, ParticipantStatus, Role};
+use actors::time::Time;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::enumeration;
+use crate::http::fields::{Field, Wrong, text};
+
+enumeration! {
+    /// Where a meeting is in its life.
+    pub enum MeetingStatus { Scheduled = "SCHEDULED", Live = "LIVE", Ended = "ENDED", Cancelled = "CANCELLED" }
+}
+
+enumeration! {
+    /// ALL: nothing is recorded until everyone who joined granted it. NOTICE: a refusal does not stop the recording; that
+    /// person's speech is cut.
+    pub enum ConsentPolicy { All = "ALL", Notice = "NOTICE" }
+}
+
+enumeration! {
+    /// Why a meeting ended.
+    pub enum EndReason { HostEnded = "HOST_ENDED", Empty = "EMPTY", RoomFinished = "ROOM_FINISHED", System = "SYSTEM" }
+}
+
+enumeration! {
+    /// What somebody is in a meeting.
+    pub enum MeetingRole { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER" }
+}
+
+/// 1–200 characters on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Title(pub String);
+
+impl Field for Title {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let title = text(value, 1, 200)?;
+        if title.contains(['\n', '\r']) { Err(Wrong::value("A title has one line.")) } else { Ok(Self(title)) }
+    }
+}
+
+/// Why a meeting is ended or cancelled: 1–1,000 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason(pub String);
+
+impl Field for Reason {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        text(value, 1, 1000).map(Self)
+    }
+}
+
+/// A meeting: exactly these fields.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Meeting {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<meeting::Meeting>,
+    #[schema(value_type = uuid::Uuid)]
+    pub project_id: Id<ids::Project>,
+    pub title: String,
+    pub description: String,
+    pub status: MeetingStatus,
+    /// Where people join: on the application host.
+    pub join_url: String,
+    #[schema(value_type = uuid::Uuid)]
+    pub created_by_id: Id<User>,
+    #[schema(value_type = uuid::Uuid)]
+    pub host_participant_id: Id<ids::Participant>,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub scheduled_at: Time,
+    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    pub started_at: Option<Time>,
+    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    pub ended_at: Option<Time>,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub created_at: Time,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub updated_at: Time,
+}
+
+impl Meeting {
+    #[must_use]
+    pub fn of(meeting: &meeting::Meeting, app_url: &str) -> Self {
+        Self {
+            id: meeting.id,
+            project_id: meeting.project_id,
+            title: meeting.title.clone(),
+            description: meeting.description.clone(),
+            status: match meeting.status() {
+                meeting::Status::Scheduled => MeetingStatus::Scheduled,
+                meeting::Status::Live => MeetingStatus::Live,
+                meeting::Status::Ended => MeetingStatus::Ended,
+                meeting::Status::Cancelled => MeetingStatus::Cancelled,
+            },
+            join_url: format!("{app_url}/meetings/{}/join", meeting.id),
+            created_by_id: meeting.created_by,
+            host_participant_id: meeting.host,
+            scheduled_at: meeting.scheduled_at,
+            started_at: meeting.started_at(),
+            ended_at: meeting.ended_at(),
+            created_at: meeting.created_at,
+            updated_at: meeting.updated_at,
+        }
+    }
+}
+
+/// A meeting in a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MeetingListItem {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub meeting: Meeting,
+    /// Who is or was in it.
+    pub participant_count: i64,
+    /// Of its newest recording.
+    #[schema(required)]
+    pub recording_status: Option<String>,
+}
+
+/// A meeting with what concerns the caller.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MeetingDetails {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub meeting: Meeting,
+    /// Null for who is in the project, not in the meeting.
+    #[schema(required)]
+    pub my_role: Option<MeetingRole>,
+    #[schema(required, value_type = Option<uuid::Uuid>)]
+    pub my_participant_id: Option<Id<ids::Participant>>,
+    #[schema(required)]
+    pub end_reason: Option<EndReason>,
+    pub consent_policy: ConsentPolicy,
+    /// The ETag: rises with each edit and each change of status.
+    pub version: u64,
+}
+
+impl MeetingDetails {
+    #[must_use]
+    pub fn of(meeting: &meeting::Meeting, caller: Id<User>, app: &App) -> Self {
+        let own = meeting.participants.values().find(|participant| participant.user_id == Some(caller));
+        Self {
+            meeting: Meeting::of(meeting, &app.url),
+            my_role: own.map(|own| match own.role {
+                Role::Host => MeetingRole::Host,
+                Role::CoHost => MeetingRole::CoHost,
+                Role::Participant => MeetingRole::Participant,
+                Role::Observer => MeetingRole::Observer,
+            }),
+            my_participant_id: own.map(|own| own.id),
+            end_reason: meeting.end_reason().map(|reason| match reason {
+                meeting::EndReason::HostEnded => EndReason::HostEnded,
+                meeting::EndReason::Empty => EndReason::Empty,
+                meeting::EndReason::RoomFinished => EndReason::RoomFinished,
+                meeting::EndReason::System => EndReason::System,
+            }),
+            consent_policy: match meeting.consent_policy {
+                meeting::ConsentPolicy::All => ConsentPolicy::All,
+                meeting::ConsentPolicy::Notice => ConsentPolicy::Notice,
+            },
+            version: meeting.version,
+        }
+    }
+}
+
+/// A participant, without what differs by who asks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Participant {
+    pub id: Id<ids::Participant>,
+    pub meeting_id: Id<meeting::Meeting>,
+    pub user_id: Option<Id<User>>,
+    pub display_name: String,
+    pub role: Role,
+    pub status: ParticipantStatus,
+    pub joined_at: Option<Time>,
+    pub left_at: Option<Time>,
+}
+
+impl Participant {
+    #[must_use]
+    pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant) -> Self {
+        Self {
+            id: participant.id,
+            meeting_id,
+            user_id: participant.user_id,
+            display_name: participant.display_name.clone(),
+            role: participant.role,
+            status: participant.presence.status(),
+            joined_at: participant.presence.joined_at(),
+            left_at: participant.presence.left_at(),
+        }
+    }
+}

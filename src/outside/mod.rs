@@ -1,0 +1,4 @@
+//! OTHERS: what is not ours to decide, each behind a trait or a type of its own.
+
+pub mod files;
+pub mod mail;

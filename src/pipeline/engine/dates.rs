@@ -1,0 +1,61 @@
+//! Due dates, when the text gives day, month and year.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::lexicon::pattern;
+
+const MONTHS: [&str; 12] = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+];
+
+static ISO: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(20\d\d)-(\d\d)-(\d\d)\b"));
+static DAY_FIRST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(\d\d?)(?:st|nd|rd|th)? (?:of )?([a-z]+),? (20\d\d)\b"));
+static MONTH_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([a-z]+) (\d\d?)(?:st|nd|rd|th)?,? (20\d\d)\b"));
+
+/// `YYYY-MM-DD` of the last full date in the sentence, lower case.
+pub fn full_date(lower: &str) -> Option<String> {
+    let iso = ISO.captures_iter(lower).filter_map(|found| {
+        let [year, month, day] = found.extract().1;
+        date(year, month.parse().ok()?, day)
+    });
+    let day_first = DAY_FIRST.captures_iter(lower).filter_map(|found| {
+        let [day, month, year] = found.extract().1;
+        date(year, month_number(month)?, day)
+    });
+    let month_first = MONTH_FIRST.captures_iter(lower).filter_map(|found| {
+        let [month, day, year] = found.extract().1;
+        date(year, month_number(month)?, day)
+    });
+    iso.chain(day_first).chain(month_first).last()
+}
+
+fn month_number(name: &str) -> Option<u32> {
+    let at = MONTHS.iter().position(|month| *month == name || (name.len() == 3 && month.starts_with(name)))?;
+    u32::try_from(at + 1).ok()
+}
+
+fn date(year: &str, month: u32, day: &str) -> Option<String> {
+    let year: i32 = year.parse().ok()?;
+    let day: u32 = day.parse().ok()?;
+    let valid = chrono::NaiveDate::from_ymd_opt(year, month, day)?;
+    Some(valid.format("%Y-%m-%d").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::full_date;
+
+    #[test]
+    fn only_a_date_that_the_text_gives_in_full_is_a_date() {
+        assert_eq!(full_date("by the 4th of june 2027").as_deref(), Some("2027-06-04"));
+        assert_eq!(full_date("on march 1, 2028 at noon").as_deref(), Some("2028-03-01"));
+        assert_eq!(full_date("2027-05-21").as_deref(), Some("2027-05-21"));
+        assert_eq!(full_date("by 4 june"), None);
+        assert_eq!(full_date("by friday"), None);
+        assert_eq!(full_date("31 february 2027"), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! One walk over all sentences: what is each of them, if anything?
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::nodes::{Halted, Pace};
+use super::book::{Book, Line};
+use super::index::Place;
+use super::lexicon::pattern;
+use super::{Finding, FindingKind, action, decision, need, question, risk, voice};
+
+static OPEN_LEAD: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$"));
+static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(shall|must|should|required|requirements?|needs?|following (functions?|features?|reports?|data|capabilities|tasks))\b")
+});
+
+/// Findings in reading order, at most one a sentence: the kind that is surest, the more special one of equals.
+pub fn findings(book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
+    let mut found = Vec::new();
+    let total = book.lines().len();
+    for (at, line) in book.lines().iter().enumerate() {
+        pace.sentence(at, total)?;
+        found.extend(finding(book, at, line));
+    }
+    Ok(found)
+}
+
+fn finding(book: &Book, at: usize, line: &Line) -> Option<Finding> {
+    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate) {
+        return None;
+    }
+    if let Some(completed) = completed(book, line, at) {
+        return Some(completed);
+    }
+    let special = [
+        (FindingKind::Decision, decision::likelihood(line)),
+        (FindingKind::ActionItem, action::likelihood(line)),
+        (FindingKind::Risk, risk::likelihood(line)),
+        (FindingKind::OpenQuestion, question::likelihood(line)),
+    ];
+    let best = special.into_iter().fold(None, |best: Option<(FindingKind, f64)>, next| match best {
+        Some((_, likelihood)) if likelihood >= next.1 => best,
+        _ => Some(next),
+    });
+    let (kind, confidence) = match best.filter(|&(_, likelihood)| likelihood >= need::THRESHOLD) {
+        Some(special) => special,
+        None => (FindingKind::Requirement, need::in_place(book, at, line)),
+    };
+    let stands = confidence >= need::THRESHOLD
+        && !(kind == FindingKind::ActionItem && voice::is_taken_back(book, at));
+    stands.then(|| Finding {
+        kind,
+        sentence: at,
+        also: Vec::new(),
+        statement: line.words.clone(),
+        confidence: two_decimals(confidence),
+    })
+}
+
+/// An item that completes its lead-in: "The system shall:" and "print a list" are one sentence with two quotes. A lead-in that is a
+/// sentence of its own ("The system shall offer these functions:") lends its demand, not its words.
+fn completed(book: &Book, line: &Line, at: usize) -> Option<Finding> {
+    let lead_at = line.lead?;
+    let lead = book.line(lead_at)?;
+    if line.place != Place::Item || voice::demands_nothing(lead) || voice::demands_nothing(line) || line.lower.ends_with('?') {
+        return None;
+    }
+    let opening = lead.words.trim_end_matches([':', ' ']);
+    let is_open = OPEN_LEAD.is_match(lead.lower.trim_end_matches([':', ' ']));
+    let lends = is_open || LENDING_LEAD.is_match(&lead.lower);
+    let statement = if is_open { format!("{opening} {}", uncapitalised(&line.words)) } else { line.words.clone() };
+    lends.then(|| Finding {
+        kind: FindingKind::Requirement,
+        sentence: at,
+        also: vec![lead_at],
+        statement,
+        confidence: 0.8,
+    })
+}
+
+/// An initial capital that is no name's: "Print a list", but not "PDF export" or "Ledger 9".
+fn uncapitalised(words: &str) -> String {
+    let first = words.split_whitespace().next().unwrap_or_default();
+    let is_plain = first.chars().skip(1).all(char::is_lowercase) && first.chars().count() > 1;
+    let mut letters = words.chars();
+    match letters.next().filter(|_| is_plain) {
+        Some(initial) => initial.to_lowercase().chain(letters).collect(),
+        None => words.to_owned(),
+    }
+}
+
+fn two_decimals(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}

@@ -1,0 +1,133 @@
+//! What makes a requirement hard to build or test, which of them conflict, and the scores.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::nodes::quality_checks::Checked;
+use super::super::nodes::{Halted, Pace};
+use super::super::result::{IssueCode, IssueCount, Quality, QualityIssue, Requirement, RequirementType, UserStory};
+use super::book::plain;
+use super::duplicates::{Gist, conflicts};
+use super::lexicon::pattern;
+
+/// Words.
+const LONG: usize = 45;
+
+static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(appropriate\w*|adequate\w*|sufficient\w*|user-friendly|easy|easily|simple|simply|intuitive\w*|fast|quick|quickly|modern|flexible|robust|",
+        r"efficient\w*|good|nice|reasonable|reasonably|as possible|state of the art|seamless\w*|some|several|many|often|usually|normally|",
+        r"if necessary|where necessary|as needed|if possible|where possible|suitable|timely)\b"
+    ))
+});
+static OPEN_ENDED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(etc|and so on|and so forth|among others|including but not limited to|or similar|such as)\b"));
+static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(tbd|tbc|tba|to be (defined|determined|decided|clarified)|xxx|n/a)\b|\?\?"));
+static PASSIVE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(shall|must|should|will|has to|have to|can|is|are) (not |also |only |never )?(be )?(\w+ed|sent|kept|shown|given|taken|made|held|done|set|put|read|told|found|written)\b")
+});
+static BY_SOMEBODY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bby (the|a|an|each|every|any) \w+"));
+static SEVERAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(shall|must|should|has to|have to)\b[^.]*\b(and|as well as)\b[^.]*\b(shall|must|should|has to|have to)\b"));
+static PRONOUN_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(and |but |so |then )*(it|they|this|that|these|those|he|she)\b"));
+static MEASURE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d|\b(one|two|three|four|five|ten|half|hour|all|every|no|never|none|level aa)\b"));
+
+/// Issues of every item, conflicts between requirements, and the scores. Duplicates and coverage are the node's to fill in.
+pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted> {
+    let mut requirements = requirements.to_vec();
+    let mut counts: BTreeMap<IssueCode, u32> = BTreeMap::new();
+    let total = requirements.len();
+    for (at, requirement) in requirements.iter_mut().enumerate() {
+        pace.sentence(at, total)?;
+        requirement.quality_issues = issues_of(requirement);
+        for issue in &requirement.quality_issues {
+            *counts.entry(issue.code).or_default() += 1;
+        }
+    }
+    let pairs = note_conflicts(&mut requirements);
+    let user_stories = stories.iter().map(|story| checked_story(story, &requirements)).collect();
+    let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
+    let quality = Quality {
+        score: score(clean, requirements.len(), pairs),
+        issues: counts.into_iter().map(|(code, count)| IssueCount { code, count }).collect(),
+        conflicts: u32::try_from(pairs).unwrap_or(u32::MAX),
+        ..Quality::default()
+    };
+    Ok(Checked { requirements, user_stories, quality })
+}
+
+fn note_conflicts(requirements: &mut [Requirement]) -> usize {
+    let gists: Vec<Gist> = requirements.iter().map(|requirement| Gist::of(&requirement.statement)).collect();
+    let pairs = conflicts(&gists);
+    let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
+    for &(one, other) in &pairs {
+        for (at, with) in [(one, other), (other, one)] {
+            if let (Some(requirement), Some(key)) = (requirements.get_mut(at), keys.get(with)) {
+                requirement.conflicts_with.push(key.clone());
+            }
+        }
+    }
+    pairs.len()
+}
+
+fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
+    let lower = plain(&requirement.statement);
+    let mut issues = Vec::new();
+    let mut note = |code: IssueCode, message: String| issues.push(QualityIssue { code, message });
+    if let Some(word) = VAGUE.find(&lower) {
+        note(IssueCode::VagueWord, format!("\"{}\" can be read in more than one way.", word.as_str()));
+    }
+    if PASSIVE.is_match(&lower) && !BY_SOMEBODY.is_match(&lower) && !lower.contains("system") {
+        note(IssueCode::PassiveWithoutActor, "It does not say who or what does it.".to_owned());
+    }
+    if SEVERAL.is_match(&lower) {
+        note(IssueCode::SeveralInOne, "It makes more than one demand.".to_owned());
+    }
+    if requirement.kind == RequirementType::NonFunctional && !MEASURE.is_match(&lower) {
+        note(IssueCode::Unmeasurable, "It gives no figure to test it by.".to_owned());
+    }
+    if let Some(word) = PRONOUN_FIRST.find(&lower) {
+        note(IssueCode::UnclearPronoun, format!("What \"{}\" stands for is in another sentence.", word.as_str()));
+    }
+    if let Some(word) = OPEN_ENDED.find(&lower) {
+        note(IssueCode::OpenEnded, format!("\"{}\" leaves open what else is meant.", word.as_str()));
+    }
+    if let Some(word) = PLACEHOLDER.find(&lower) {
+        note(IssueCode::Placeholder, format!("\"{}\" is still to be filled in.", word.as_str()));
+    }
+    if requirement.statement.split_whitespace().count() > LONG {
+        note(IssueCode::TooLong, format!("It has more than {LONG} words."));
+    }
+    issues
+}
+
+fn checked_story(story: &UserStory, requirements: &[Requirement]) -> UserStory {
+    let mut story = story.clone();
+    let inherited = requirements.iter().filter(|requirement| story.requirement_keys.contains(&requirement.key));
+    let mut issues: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();
+    if story.role.is_none() {
+        let message = "The source does not say for whom.".to_owned();
+        issues.push(QualityIssue { code: IssueCode::MissingRole, message });
+    }
+    if story.benefit.is_none() {
+        let message = "The source does not say what for.".to_owned();
+        issues.push(QualityIssue { code: IssueCode::MissingBenefit, message });
+    }
+    if story.acceptance_criteria.iter().all(|criterion| criterion.then.is_none()) {
+        let message = "The source names no condition and outcome to test.".to_owned();
+        issues.push(QualityIssue { code: IssueCode::MissingCriteria, message });
+    }
+    let lost = f64::from(u32::try_from(issues.len()).unwrap_or(u32::MAX)) * 0.15;
+    story.quality_score = two_decimals((1.0 - lost).max(0.0));
+    story.quality_issues = issues;
+    story
+}
+
+fn score(clean: usize, all: usize, conflicts: usize) -> f64 {
+    let count = |length: usize| f64::from(u32::try_from(length).unwrap_or(u32::MAX));
+    if all == 0 { 0.0 } else { two_decimals((count(clean) / count(all) - count(conflicts) / count(all)).clamp(0.0, 1.0)) }
+}
+
+fn two_decimals(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}

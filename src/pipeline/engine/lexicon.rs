@@ -1,0 +1,49 @@
+//! The words that rules are made of, each pattern compiled once. Patterns read lower case with plain quotes.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A pattern over plain lower-case English. `\b`, `\w` and `\d` mean ASCII here, which keeps matching linear and fast on any script.
+#[expect(clippy::expect_used, reason = "patterns are constants of the program, and a test compiles every one")]
+pub fn pattern(words: &str) -> Regex {
+    let ascii = words.replace(r"\b", r"(?-u:\b)").replace(r"\w", "[a-z0-9]").replace(r"\d", "[0-9]");
+    Regex::new(&ascii).expect("a constant pattern compiles")
+}
+
+macro_rules! patterns {
+    ($($(#[$doc:meta])* $name:ident = $words:expr;)*) => {
+        $($(#[$doc])* pub static $name: LazyLock<Regex> = LazyLock::new(|| pattern($words));)*
+
+        #[cfg(test)]
+        pub fn all() -> Vec<&'static Regex> {
+            vec![$(&*$name),*]
+        }
+    };
+}
+
+patterns! {
+    /// Binding modals and their phrases.
+    MUST = r"\b(shall|must|mustn't|has to|have to|had better|needs? to|is to|are to|is required to|are required to|required to|obliged to|mandatory|may only|can only|may not|cannot be|can't be)\b";
+    SHOULD = r"\b(should|shouldn't|ought to|recommended|desirable|expected to)\b";
+    MAY = r"\b(may|could|might|nice to have|nice-to-have|optional|optionally|would be (good|nice|great|helpful))\b";
+    CRITICAL = r"\b(critical|vital|crucial|safety[- ]critical|life[- ]threatening|under no circumstances|absolutely|at all costs|showstopper|show stopper)\b";
+    WILL = r"\b(will|won't)\b";
+    /// A capability without a modal verb.
+    ABILITY = r"\b(can|is able to|are able to|be able to|allows?|enables?|supports?|provides?|lets?|is possible to|be possible)\b";
+    /// A wish in somebody's own words.
+    WISH = r"\b(i|we|they|users?|patients?|people|customers?|staff)('d| would)? (really |also |all |just )?(need|want|like|love|expect|require)s?\b|\bwhat (i|we|they)('d| would)? (really |also )?(need|want|like)\b|\bneeds? (a|an|the|at least|to|some|the same)\b|\bit would be (good|great|nice|helpful) (if|to)\b|\bwants? to\b";
+    /// What a computer system is called.
+    SYSTEM = r"\b(system|application|app|solution|software|product|platform|tool|portal|website|site|page|pages|screen|service|server|client|interface|module|component|database|user interface|ui|api|button|list|report|dashboard|calendar|backup|data|report|reports|form|search|link)\b";
+    ACTOR = r"\b(users?|administrators?|admins?|operators?|customers?|clients?|members?|managers?|staff|patients?|nurses?|physicians?|doctors?|clerks?|visitors?|guests?|students?|teachers?|agents?|players?|authors?|editors?|librarians?|guardians?|parents?|colleagues?|practitioners?|secretary|secretaries|somebody|everybody|everyone|people|clinics?|desk)\b";
+    NEGATED = r"\b(not|no|never|n't|mustn't|cannot|can't|without|only)\b";
+    QUESTION_WORD = r"^(and |so |but |then |okay,? |well,? )*(who|what|which|when|where|why|how|is|are|do|does|did|can|could|should|shall|may|will|would|has|have|whose|whether)\b";
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_pattern_compiles() {
+        assert!(super::all().len() > 5);
+    }
+}

@@ -1,0 +1,179 @@
+//! What judges: which sentences say something, of which kind, and what follows from them.
+//!
+//! [`Engine`] is the seam for engines to come; [`Embedded`] is the one in the binary: rules, deterministic and offline. Reading order:
+//! texts (offsets) · split · index (sentences in their places) · lexicon · voice (near misses) · the finders · classify · stories.
+
+mod action;
+mod book;
+mod classify;
+mod dates;
+mod decision;
+mod duplicates;
+mod find;
+mod index;
+mod issues;
+mod kinds;
+mod lexicon;
+mod need;
+mod question;
+mod risk;
+mod score;
+
+mod split;
+mod stories;
+mod summary;
+mod texts;
+mod voice;
+mod wording;
+
+use serde::{Deserialize, Serialize};
+
+use super::nodes::prepare_sources::ReadySource;
+use super::nodes::quality_checks::Checked;
+use super::nodes::{Halted, Pace};
+use super::request::AnalysisType;
+use super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, Summary, UserStory};
+
+#[cfg(test)]
+mod gold;
+
+pub use book::{Book, Line};
+pub use index::{Index, Place, Sentence};
+pub use score::{Score, score};
+pub use texts::{OpenText, Texts};
+
+/// What a run judges by. Every method is pure: the same input gives the same output.
+pub trait Engine: Send + Sync {
+    /// Changes with every change in judgement, so that no older checkpoint is used.
+    fn version(&self) -> &str;
+
+    /// Sentences that say something, in reading order.
+    fn find(&self, book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted>;
+
+    /// Items from findings; what was said twice is merged.
+    fn classify(
+        &self,
+        book: &Book,
+        sources: &[ReadySource],
+        findings: &[Finding],
+        pace: &Pace,
+    ) -> Result<Items, Halted>;
+
+    /// User stories from requirements.
+    fn stories(&self, requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted>;
+
+    /// Issues, conflicts and scores.
+    fn check(&self, requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted>;
+
+    /// What it all comes to.
+    fn summarize(
+        &self,
+        book: &Book,
+        sources: &[ReadySource],
+        items: &Items,
+        stories: usize,
+        pace: &Pace,
+    ) -> Result<Summary, Halted>;
+}
+
+/// One sentence, or a few, that say something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    pub kind: FindingKind,
+    /// Position in the index of the sentence to quote.
+    pub sentence: usize,
+    /// Further sentences that bear it out, e.g. a list's lead-in.
+    pub also: Vec<usize>,
+    /// The item in one sentence, white space collapsed.
+    pub statement: String,
+    /// 0–1.
+    pub confidence: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FindingKind {
+    Requirement,
+    Risk,
+    OpenQuestion,
+    ActionItem,
+    Decision,
+}
+
+impl FindingKind {
+    /// Whether an analysis of this type has a place for it.
+    pub fn is_wanted(self, analysis: AnalysisType) -> bool {
+        match self {
+            Self::Requirement => analysis.wants_requirements(),
+            Self::Risk | Self::OpenQuestion => analysis.wants_risks(),
+            Self::ActionItem | Self::Decision => analysis.wants_minutes(),
+        }
+    }
+}
+
+/// Everything found, by kind, in reading order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Items {
+    pub requirements: Vec<Requirement>,
+    pub risks: Vec<Risk>,
+    pub open_questions: Vec<OpenQuestion>,
+    pub action_items: Vec<ActionItem>,
+    pub decisions: Vec<Decision>,
+    /// How many findings were merged into another.
+    pub merged: u32,
+}
+
+impl Items {
+    /// Every reference of every item.
+    pub fn all_sources(&self) -> impl Iterator<Item = &SourceReference> {
+        let requirements = self.requirements.iter().flat_map(|item| &item.sources);
+        let risks = self.risks.iter().flat_map(|item| &item.sources);
+        let questions = self.open_questions.iter().flat_map(|item| &item.sources);
+        let actions = self.action_items.iter().flat_map(|item| &item.sources);
+        let decisions = self.decisions.iter().flat_map(|item| &item.sources);
+        requirements.chain(risks).chain(questions).chain(actions).chain(decisions)
+    }
+}
+
+/// Rules over sentences with their headings and neighbours. Knows English; reads anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Embedded;
+
+impl Engine for Embedded {
+    fn version(&self) -> &str {
+        "embedded-1"
+    }
+
+    fn find(&self, book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
+        find::findings(book, pace)
+    }
+
+    fn classify(
+        &self,
+        book: &Book,
+        sources: &[ReadySource],
+        findings: &[Finding],
+        pace: &Pace,
+    ) -> Result<Items, Halted> {
+        classify::items(book, sources, findings, pace)
+    }
+
+    fn stories(&self, requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
+        stories::stories(requirements, pace)
+    }
+
+    fn check(&self, requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted> {
+        issues::check(requirements, stories, pace)
+    }
+
+    fn summarize(
+        &self,
+        book: &Book,
+        sources: &[ReadySource],
+        items: &Items,
+        stories: usize,
+        pace: &Pace,
+    ) -> Result<Summary, Halted> {
+        summary::summary(book, sources, items, stories, pace)
+    }
+}

@@ -1,0 +1,73 @@
+//! Risks: what somebody fears may happen.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::result::Severity;
+use super::book::Line;
+use super::index::Place;
+use super::lexicon::pattern;
+use super::voice;
+
+static RISK: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(there('s| is) a (risk|danger)|(the|one|main|biggest|our) risk (is|that|here)|risks? that|my (worry|fear|concern) is|i('m| am) (afraid|worried)|",
+        r"i (fear|worry)|we fear|might (refuse|not hold|fail|not be)|could be late|(may|might|could) (endanger|jeopardi[sz]e|delay|threaten|overrun|slip)|",
+        r"could mean that|will be overloaded|will give up|at risk)\b"
+    ))
+});
+static RISK_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\brisks?\b|\bwhat could go wrong\b|\bconcerns?\b"));
+static CHANCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
+
+/// 0–1.
+pub fn likelihood(line: &Line) -> f64 {
+    let lower = line.lower.as_str();
+    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
+        || lower.ends_with('?')
+        || lower.split_whitespace().count() < 5
+        || voice::is_quoted(lower)
+    {
+        return 0.0;
+    }
+    let named = RISK.is_match(lower);
+    let under = RISK_HEADING.is_match(voice::innermost(&line.heading)) && CHANCE.is_match(lower);
+    match (named, under) {
+        (true, true) => 0.95,
+        (true, false) => 0.8,
+        (false, true) => 0.7,
+        (false, false) => 0.0,
+    }
+}
+
+/// How bad it would be, by its words; MEDIUM where they do not say.
+pub fn severity(lower: &str) -> Severity {
+    if CATASTROPHE.is_match(lower) {
+        Severity::Critical
+    } else if GRAVE.is_match(lower) {
+        Severity::High
+    } else if SLIGHT.is_match(lower) {
+        Severity::Low
+    } else {
+        Severity::Medium
+    }
+}
+
+/// How likely it is, if its words say so.
+pub fn chance(lower: &str) -> Option<Severity> {
+    if PROBABLE.is_match(lower) {
+        Some(Severity::High)
+    } else if IMPROBABLE.is_match(lower) {
+        Some(Severity::Low)
+    } else {
+        None
+    }
+}
+
+static CATASTROPHE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(critical|catastroph\w+|fatal|disaster\w*|lives|death)\b"));
+static GRAVE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|overloaded|breach|high risk|stop the)\b")
+});
+static SLIGHT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(minor|small|slight\w*|low risk)\b"));
+static PROBABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(likely|probably|very probable|certain\w*|twice a week|often|usually|high probability)\b"));
+static IMPROBABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(unlikely|improbable|rarely|low probability)\b"));

@@ -1,0 +1,227 @@
+//! User stories and acceptance criteria, from what the requirement says and nothing else: where no role, benefit or condition is
+//! named, there is none.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::nodes::{Halted, Pace};
+use super::super::result::{AcceptanceCriterion, Requirement, RequirementType, UserStory};
+use super::book::plain;
+use super::duplicates::Gist;
+use super::lexicon::pattern;
+use super::wording::capitalised;
+
+/// The story as people write it.
+static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$")
+});
+static ROLE_ABLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$")
+});
+static SYSTEM_LETS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$")
+});
+static SYSTEM_DOES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$")
+});
+static BENEFIT: LazyLock<Regex> = LazyLock::new(|| pattern(r",? (?:so that|in order to|so as to) ([a-z].+?)[.]?$"));
+static SYSTEM_NOUN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|time|list|name|number|address|fields?)$")
+});
+static CONDITION_FIRST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^((?:when|whenever|if|once|after|as soon as|before|during|in case|in an emergency|unless) ?[^,]*), (.+?)[.]?$"));
+static CONDITION_LAST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(.+?),? ((?:when|whenever|if|once|as soon as|provided that|unless|until) .+?)[.]?$"));
+static STATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
+
+/// One story for each requirement that somebody could use, in their order.
+pub fn stories(requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
+    let mut told = Vec::new();
+    for (at, requirement) in requirements.iter().enumerate() {
+        pace.sentence(at, requirements.len())?;
+        if matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown) {
+            told.push(story(requirement));
+        }
+    }
+    Ok(told)
+}
+
+fn story(requirement: &Requirement) -> UserStory {
+    let Parts { role, goal, benefit } = parts(&requirement.statement);
+    let description = describe(role.as_deref(), &goal, benefit.as_deref());
+    let gist = Gist::of(&requirement.statement);
+    UserStory {
+        key: gist.key("story"),
+        requirement_keys: vec![requirement.key.clone()],
+        title: requirement.title.clone(),
+        role,
+        goal,
+        benefit,
+        description,
+        priority: requirement.priority,
+        acceptance_criteria: vec![criterion(&requirement.statement)],
+        quality_score: 1.0,
+        quality_issues: Vec::new(),
+        sources: requirement.sources.clone(),
+    }
+}
+
+struct Parts {
+    role: Option<String>,
+    goal: String,
+    benefit: Option<String>,
+}
+
+fn parts(statement: &str) -> Parts {
+    let lower = plain(statement);
+    let same_length = lower.chars().count() == statement.chars().count();
+    // Matched in lower case, taken from the statement: possible where lower case keeps the places of the characters.
+    let original = |found: regex::Match<'_>| -> String {
+        let start = lower.get(..found.start()).map_or(0, |head| head.chars().count());
+        let length = found.as_str().chars().count();
+        if same_length { statement.chars().skip(start).take(length).collect() } else { found.as_str().to_owned() }
+    };
+    if let Some(found) = WRITTEN.captures(&lower) {
+        let goal = found.get(2).map(original).unwrap_or_default();
+        return Parts { role: found.get(1).map(original), goal, benefit: found.get(3).map(original) };
+    }
+    let benefit = BENEFIT.captures(&lower).and_then(|found| found.get(1)).map(original);
+    let cut = BENEFIT.find(&lower).map_or(lower.len(), |found| found.start());
+    let body = lower.get(..cut).unwrap_or(&lower);
+    let body = condition(body).map_or(body, |split| split.consequence);
+    let offset = |inner: &str| inner.as_ptr().addr().saturating_sub(lower.as_ptr().addr());
+    let at = offset(body);
+    let within = |found: regex::Match<'_>| -> String {
+        let start = lower.get(..at + found.start()).map_or(0, |head| head.chars().count());
+        let length = found.as_str().chars().count();
+        if same_length { statement.chars().skip(start).take(length).collect() } else { found.as_str().to_owned() }
+    };
+    if let Some(found) = SYSTEM_LETS.captures(body) {
+        let role = found.get(1).map(within).map(|role| bare(&role));
+        if let (Some(role), Some(goal)) = (role, found.get(2)) {
+            return Parts { role: Some(role), goal: within(goal), benefit };
+        }
+    }
+    if let Some(goal) = SYSTEM_DOES.captures(body).and_then(|found| found.get(2)) {
+        return Parts { role: None, goal: format!("the system to {}", within(goal)), benefit };
+    }
+    if let Some(found) = ROLE_ABLE.captures(body)
+        && let (Some(role), Some(goal)) = (found.get(1), found.get(2))
+        && !SYSTEM_NOUN.is_match(role.as_str())
+        && !goal.as_str().starts_with("be ")
+        && !goal.as_str().starts_with("not ")
+    {
+        return Parts { role: Some(bare(&within(role))), goal: within(goal), benefit };
+    }
+    let start = lower.get(..at).map_or(0, |head| head.chars().count());
+    let whole: String = statement.chars().skip(start).take(body.chars().count()).collect();
+    let whole = if same_length { whole } else { body.to_owned() };
+    Parts { role: None, goal: whole.trim_end_matches(['.', ';', ' ']).to_owned(), benefit }
+}
+
+/// Without its article.
+fn bare(role: &str) -> String {
+    let role = role.trim();
+    let first = role.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_article = matches!(first.as_str(), "a" | "an" | "the" | "each" | "every" | "all" | "any" | "both" | "only");
+    let rest = role.split_once(' ').map(|(_, rest)| rest);
+    rest.filter(|_| is_article).unwrap_or(role).trim().to_owned()
+}
+
+fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
+    let is_clause = goal.starts_with("the system to ");
+    let is_verb = role.is_some();
+    let wish = match (is_clause, is_verb) {
+        (true, _) => format!("I want {goal}"),
+        (false, true) => format!("I want to {goal}"),
+        (false, false) => format!("I want this: {goal}"),
+    };
+    let opening = role.map(|role| format!("As {} {role}, ", article(role))).unwrap_or_default();
+    let closing = benefit.map(|benefit| format!(", so that {benefit}")).unwrap_or_default();
+    format!("{}.", capitalised(&format!("{opening}{wish}{closing}")))
+}
+
+fn article(role: &str) -> &'static str {
+    let vowel = role.chars().next().is_some_and(|first| "aeiouAEIOU".contains(first)) && !role.to_lowercase().starts_with("user");
+    if vowel { "an" } else { "a" }
+}
+
+struct Condition<'a> {
+    condition: &'a str,
+    consequence: &'a str,
+}
+
+fn condition(body: &str) -> Option<Condition<'_>> {
+    if let Some(found) = CONDITION_FIRST.captures(body) {
+        let (condition, consequence) = (found.get(1)?.as_str(), found.get(2)?.as_str());
+        return Some(Condition { condition, consequence });
+    }
+    let found = CONDITION_LAST.captures(body)?;
+    let (consequence, condition) = (found.get(1)?.as_str(), found.get(2)?.as_str());
+    (consequence.split_whitespace().count() >= 3).then_some(Condition { condition, consequence })
+}
+
+/// The criterion that the sentence itself gives. A lasting state is `given`, an event is `when`.
+fn criterion(statement: &str) -> AcceptanceCriterion {
+    let lower = plain(statement);
+    let same_length = lower.len() == statement.len();
+    let mut criterion = AcceptanceCriterion {
+        key: Gist::of(statement).key("criterion"),
+        text: statement.to_owned(),
+        given: None,
+        when: None,
+        then: None,
+    };
+    let Some(split) = condition(&lower) else { return criterion };
+    let original = |part: &str| -> String {
+        let start = part.as_ptr().addr().saturating_sub(lower.as_ptr().addr());
+        let words = if same_length { statement.get(start..start + part.len()) } else { None };
+        words.unwrap_or(part).trim().to_owned()
+    };
+    let condition = original(split.condition);
+    if STATE.is_match(split.condition) {
+        criterion.given = Some(condition);
+    } else {
+        criterion.when = Some(condition);
+    }
+    criterion.then = Some(original(split.consequence));
+    criterion
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_story_keeps_its_parts() {
+        let found = parts("As a Data user, I want to see the 12 deletions, so that I trust the figures.");
+        assert_eq!(found.role.as_deref(), Some("Data user"));
+        assert_eq!(found.goal, "see the 12 deletions");
+        assert_eq!(found.benefit.as_deref(), Some("I trust the figures"));
+    }
+
+    #[test]
+    fn nothing_is_invented_where_the_source_names_nothing() {
+        let found = parts("The system shall prevent that a slot is booked twice.");
+        assert_eq!((found.role, found.benefit), (None, None));
+        assert_eq!(found.goal, "the system to prevent that a slot is booked twice");
+        let only_text = criterion("The system shall prevent that a slot is booked twice.");
+        assert_eq!((only_text.given, only_text.when, only_text.then), (None, None, None));
+    }
+
+    #[test]
+    fn a_role_comes_from_who_can_and_whom_it_lets() {
+        assert_eq!(parts("A nurse shall be able to set the level of urgency.").role.as_deref(), Some("nurse"));
+        let lets = parts("The system shall let a patient book, move and cancel an appointment.");
+        assert_eq!(lets.role.as_deref(), Some("patient"));
+        assert_eq!(lets.goal, "book, move and cancel an appointment");
+    }
+
+    #[test]
+    fn a_condition_becomes_when_and_then() {
+        let found = criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.");
+        assert_eq!(found.when.as_deref(), Some("When an appointment is cancelled"));
+        assert_eq!(found.then.as_deref(), Some("the system must offer the free slot to the next patient"));
+    }
+}

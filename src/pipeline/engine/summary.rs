@@ -1,0 +1,89 @@
+//! The summary: sentences of the sources in their own words, and figures of what was found.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::nodes::prepare_sources::ReadySource;
+use super::super::nodes::{Halted, Pace};
+use super::super::result::{Priority, Summary};
+use super::Items;
+use super::book::{Book, Line};
+use super::index::Place;
+use super::lexicon::pattern;
+use super::voice;
+
+/// Of each list.
+const MOST: usize = 12;
+
+static OUT_OF_SCOPE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(out of scope|not in scope|not part of|will not be part|is not included|are not included|excluded from|beyond the scope|outside the scope|does not need to be changed|not cover(ed)?)\b")
+});
+static OUT_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(out of scope|not in scope|exclusions?|non-goals?|not part of)\b"));
+static SCOPE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(in scope|is part of|scope (of|is)|covers|comprises|the project includes)\b"));
+static SCOPE_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d[\d.]* )?((project )?scope|scope of .*|in scope|subject of .*)$"));
+static ASSUMED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(we assume|it is assumed|assum(ed|ing|ption) that|presumably|we expect that|is expected that)\b"));
+static ASSUMED_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bassumptions?\b"));
+
+pub fn summary(book: &Book, sources: &[ReadySource], items: &Items, stories: usize, pace: &Pace) -> Result<Summary, Halted> {
+    let mut summary = Summary { text: told(sources, items, stories), ..Summary::default() };
+    summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MOST).collect();
+    let total = book.lines().len();
+    for (at, line) in book.lines().iter().enumerate() {
+        pace.sentence(at, total)?;
+        if let Some(list) = list_of(line, &mut summary)
+            && list.len() < MOST
+            && !list.contains(&line.words)
+        {
+            list.push(line.words.clone());
+        }
+    }
+    Ok(summary)
+}
+
+fn list_of<'a>(line: &Line, summary: &'a mut Summary) -> Option<&'a mut Vec<String>> {
+    let lower = line.lower.as_str();
+    let readable = !matches!(line.place, Place::Heading | Place::Boilerplate | Place::Code | Place::Quote);
+    if !readable || lower.split_whitespace().count() < 4 || lower.ends_with('?') {
+        return None;
+    }
+    let inner = voice::innermost(&line.heading);
+    if OUT_OF_SCOPE.is_match(lower) || OUT_HEADING.is_match(inner) {
+        Some(&mut summary.out_of_scope)
+    } else if ASSUMED.is_match(lower) || ASSUMED_HEADING.is_match(inner) {
+        Some(&mut summary.assumptions)
+    } else if (SCOPE.is_match(lower) && line.place != Place::Speech) || SCOPE_HEADING.is_match(inner) {
+        Some(&mut summary.scope)
+    } else {
+        None
+    }
+}
+
+fn told(sources: &[ReadySource], items: &Items, stories: usize) -> String {
+    let mut parts = vec![format!(
+        "{} with {} words gave {} and {}.",
+        counted(sources.len(), "source", "sources"),
+        sources.iter().map(|source| source.words).sum::<u64>(),
+        counted(items.requirements.len(), "requirement", "requirements"),
+        counted(stories, "user story", "user stories"),
+    )];
+    parts.push(format!(
+        "Further: {}, {}, {} and {}.",
+        counted(items.decisions.len(), "decision", "decisions"),
+        counted(items.action_items.len(), "action item", "action items"),
+        counted(items.open_questions.len(), "open question", "open questions"),
+        counted(items.risks.len(), "risk", "risks"),
+    ));
+    let weightiest = [Priority::Critical, Priority::High].into_iter().flat_map(|priority| {
+        items.requirements.iter().filter(move |requirement| requirement.priority == priority)
+    });
+    let first: Vec<&str> = weightiest.map(|requirement| requirement.title.as_str()).take(3).collect();
+    if !first.is_empty() {
+        parts.push(format!("Among what weighs most: {}.", first.join("; ")));
+    }
+    parts.join(" ")
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}

@@ -1,0 +1,124 @@
+//! The texts of a run, each with a ruler from Unicode scalar values to bytes and back.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::super::readers::SourceText;
+
+/// A byte offset is noted for every so many characters, so a look-up walks less than this.
+const SPACING: usize = 64;
+
+/// By slot: the place of a source in the request. A source without text leaves its slot empty.
+#[derive(Debug, Default)]
+pub struct Texts {
+    slots: Vec<Option<OpenText>>,
+}
+
+impl Texts {
+    /// Takes the next slot; gives the digest of text and structure, 64 hex digits.
+    pub fn open(&mut self, text: Arc<SourceText>) -> String {
+        let digest = digest(&text);
+        self.slots.push(Some(OpenText::new(text)));
+        digest
+    }
+
+    /// Takes the next slot and leaves it empty.
+    pub fn leave_out(&mut self) {
+        self.slots.push(None);
+    }
+
+    pub fn get(&self, slot: usize) -> Option<&OpenText> {
+        self.slots.get(slot)?.as_ref()
+    }
+}
+
+/// One text, sliced by characters.
+#[derive(Debug)]
+pub struct OpenText {
+    text: Arc<SourceText>,
+    /// Byte offset of the characters 0, 64, 128, …
+    marks: Vec<usize>,
+    characters: usize,
+}
+
+impl OpenText {
+    pub fn new(text: Arc<SourceText>) -> Self {
+        let mut marks = Vec::with_capacity(text.text.len() / SPACING + 1);
+        let mut characters = 0;
+        for (byte, _) in text.text.char_indices() {
+            if characters % SPACING == 0 {
+                marks.push(byte);
+            }
+            characters += 1;
+        }
+        Self { text, marks, characters }
+    }
+
+    /// The text with its pages, sections, cues and blocks.
+    pub fn source(&self) -> &SourceText {
+        &self.text
+    }
+
+    /// Length in characters.
+    pub fn characters(&self) -> usize {
+        self.characters
+    }
+
+    /// The characters from `start` up to but without `end`; `None` outside the text.
+    pub fn slice(&self, start: usize, end: usize) -> Option<&str> {
+        if start > end {
+            return None;
+        }
+        self.text.text.get(self.byte_of(start)?..self.byte_of(end)?)
+    }
+
+    fn byte_of(&self, character: usize) -> Option<usize> {
+        if character == self.characters {
+            return Some(self.text.text.len());
+        }
+        let mark = *self.marks.get(character / SPACING)?;
+        let near = self.text.text.get(mark..)?;
+        let (byte, _) = near.char_indices().nth(character % SPACING)?;
+        Some(mark + byte)
+    }
+
+    /// Whether there is a letter in it.
+    pub fn has_words(&self) -> bool {
+        self.text.text.chars().any(char::is_alphabetic)
+    }
+
+    pub fn words(&self) -> u64 {
+        let words = self.text.text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
+        u64::try_from(words).unwrap_or(u64::MAX)
+    }
+
+    /// The end of the last cue.
+    pub fn spoken_ms(&self) -> u64 {
+        self.text.cues.iter().map(|cue| cue.end_ms).max().unwrap_or(0)
+    }
+
+    /// As the reader found it; empty if it did not.
+    pub fn language(&self) -> String {
+        self.text.language.clone().unwrap_or_default()
+    }
+}
+
+fn digest(text: &SourceText) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(&text.reader_version);
+    hasher.update([0]);
+    hasher.update(text.text.as_bytes());
+    // The structure is derived from the same bytes by a reader of this version; its outline is enough to tell two apart.
+    for part in [
+        format!("{:?}", text.pages),
+        format!("{:?}", text.sections),
+        format!("{:?}", text.cues),
+        format!("{:?}", text.blocks),
+        format!("{:?}", text.language),
+    ] {
+        hasher.update([0]);
+        hasher.update(part);
+    }
+    hex::encode(hasher.finalize())
+}

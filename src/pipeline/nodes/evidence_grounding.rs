@@ -1,0 +1,73 @@
+//! Every quote must stand verbatim at its offsets. A source that does not is struck; an item left without one is dropped and counted.
+//!
+//! This holds for any engine: what an engine makes up can't pass here.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::engine::{Items, Texts};
+use super::super::result::SourceReference;
+use super::prepare_sources::ReadySource;
+use super::{Desk, Halted, Node, Step};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ToGround {
+    pub sources: Vec<ReadySource>,
+    pub items: Items,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Grounded {
+    pub items: Items,
+    /// How many items were dropped.
+    pub dropped: u32,
+}
+
+pub(in super::super) struct EvidenceGrounding;
+
+impl Step for EvidenceGrounding {
+    const NODE: Node = Node::EvidenceGrounding;
+    type Input = ToGround;
+    type Output = Grounded;
+
+    fn work(input: &ToGround, desk: &Desk) -> Result<Grounded, Halted> {
+        let mut items = input.items.clone();
+        let mut ground = Ground { sources: &input.sources, texts: &desk.texts, dropped: 0 };
+        desk.pace.mark(0, 5)?;
+        items.requirements.retain_mut(|item| ground.holds(&mut item.sources));
+        desk.pace.mark(1, 5)?;
+        items.risks.retain_mut(|item| ground.holds(&mut item.sources));
+        desk.pace.mark(2, 5)?;
+        items.open_questions.retain_mut(|item| ground.holds(&mut item.sources));
+        desk.pace.mark(3, 5)?;
+        items.action_items.retain_mut(|item| ground.holds(&mut item.sources));
+        desk.pace.mark(4, 5)?;
+        items.decisions.retain_mut(|item| ground.holds(&mut item.sources));
+        Ok(Grounded { items, dropped: ground.dropped })
+    }
+}
+
+struct Ground<'a> {
+    sources: &'a [ReadySource],
+    texts: &'a Texts,
+    dropped: u32,
+}
+
+impl Ground<'_> {
+    fn holds(&mut self, references: &mut Vec<SourceReference>) -> bool {
+        references.retain(|reference| self.stands(reference));
+        if references.is_empty() {
+            self.dropped += 1;
+        }
+        !references.is_empty()
+    }
+
+    fn stands(&self, reference: &SourceReference) -> bool {
+        let text = self
+            .sources
+            .iter()
+            .find(|source| source.id == reference.source_id && source.kind == reference.kind)
+            .and_then(|source| self.texts.get(source.slot));
+        let there = text.and_then(|text| text.slice(reference.start_offset, reference.end_offset));
+        !reference.quote.trim().is_empty() && there == Some(reference.quote.as_str())
+    }
+}

@@ -1,0 +1,34 @@
+//! Which sentences say something: requirements first, and risks, questions, actions and decisions on the same walk.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::engine::Finding;
+use super::super::request::AnalysisType;
+use super::{Desk, Halted, Node, Step};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ToRead {
+    pub analysis_type: AnalysisType,
+    /// The input hash of the index; the sentences themselves lie on the desk.
+    pub index_hash: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Found {
+    /// In reading order.
+    pub findings: Vec<Finding>,
+}
+
+pub(in super::super) struct ExtractRequirements;
+
+impl Step for ExtractRequirements {
+    const NODE: Node = Node::ExtractRequirements;
+    type Input = ToRead;
+    type Output = Found;
+
+    fn work(input: &ToRead, desk: &Desk) -> Result<Found, Halted> {
+        let mut findings = desk.engine.find(&desk.book, &desk.pace)?;
+        findings.retain(|finding| finding.kind.is_wanted(input.analysis_type));
+        Ok(Found { findings })
+    }
+}

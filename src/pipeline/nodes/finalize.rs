@@ -1,0 +1,100 @@
+//! Puts the parts together and counts them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::engine::Items;
+use super::super::result::{Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStory, Warning};
+use super::prepare_sources::ReadySource;
+use super::{Desk, Halted, Node, Step};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Parts {
+    pub job_id: String,
+    pub sources: Vec<ReadySource>,
+    pub items: Items,
+    pub user_stories: Vec<UserStory>,
+    pub quality: Quality,
+    pub summary: Summary,
+    pub dropped: u32,
+    /// Sources that were left out.
+    pub warnings: Vec<Warning>,
+}
+
+pub(in super::super) struct Finalize;
+
+impl Step for Finalize {
+    const NODE: Node = Node::Finalize;
+    type Input = Parts;
+    type Output = PipelineResult;
+
+    fn work(parts: &Parts, desk: &Desk) -> Result<PipelineResult, Halted> {
+        desk.pace.mark(0, 1)?;
+        let items = parts.items.clone();
+        let mut warnings = parts.warnings.clone();
+        warnings.extend(parts.sources.iter().filter_map(other_language));
+        if parts.dropped > 0 {
+            warnings.push(Warning {
+                code: "UngroundedItemsDropped".to_owned(),
+                message: format!("{} items were left out because their quote was not found in the source.", parts.dropped),
+                source_id: None,
+            });
+        }
+        Ok(PipelineResult {
+            job_id: parts.job_id.clone(),
+            status: if parts.warnings.is_empty() { ResultStatus::Completed } else { ResultStatus::Partial },
+            metrics: metrics(parts),
+            requirements: items.requirements,
+            user_stories: parts.user_stories.clone(),
+            risks: items.risks,
+            open_questions: items.open_questions,
+            action_items: items.action_items,
+            decisions: items.decisions,
+            summary: parts.summary.clone(),
+            quality: parts.quality.clone(),
+            warnings,
+        })
+    }
+}
+
+/// The embedded rules know English; saying so is more honest than an empty result.
+fn other_language(source: &ReadySource) -> Option<Warning> {
+    let english = matches!(source.language.as_str(), "" | "en" | "eng" | "EN");
+    (!english).then(|| Warning {
+        code: "LanguageNotCovered".to_owned(),
+        message: format!("{}: its language is {}; the embedded engine knows English.", source.name, source.language),
+        source_id: Some(source.id.clone()),
+    })
+}
+
+fn metrics(parts: &Parts) -> Metrics {
+    let items = &parts.items;
+    let mut metrics = Metrics {
+        requirements: count(items.requirements.len()),
+        user_stories: count(parts.user_stories.len()),
+        acceptance_criteria: count(parts.user_stories.iter().map(|story| story.acceptance_criteria.len()).sum()),
+        risks: count(items.risks.len()),
+        open_questions: count(items.open_questions.len()),
+        action_items: count(items.action_items.len()),
+        decisions: count(items.decisions.len()),
+        sources: count(parts.sources.len()),
+        words: parts.sources.iter().map(|source| source.words).sum(),
+        minutes: parts.sources.iter().map(|source| source.spoken_ms).sum::<u64>().div_ceil(60_000),
+        ungrounded: parts.dropped,
+        by_status: BTreeMap::from([(
+            "NEEDS_REVIEW".to_owned(),
+            count(items.requirements.len() + parts.user_stories.len()),
+        )]),
+        ..Metrics::default()
+    };
+    for requirement in &items.requirements {
+        *metrics.by_type.entry(requirement.kind).or_default() += 1;
+        *metrics.by_priority.entry(requirement.priority).or_default() += 1;
+    }
+    metrics
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,183 @@
+//! The nodes of a run, in order, each a small file with typed input and output.
+//!
+//! A node is CPU work: it gets its typed input and a [`Desk`], and gives a typed output that is kept as a checkpoint. It knows no
+//! clock and no chance, so the same input gives the same output, byte for byte.
+
+pub mod build_source_index;
+pub mod classify_requirements;
+pub mod evidence_grounding;
+pub mod extract_requirements;
+pub mod finalize;
+pub mod generate_user_stories;
+pub mod prepare_sources;
+pub mod quality_checks;
+pub mod summarize;
+pub mod transcribe_recordings;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::engine::{Book, Engine, Texts};
+use super::request::CancelToken;
+
+/// A place in the run, as the interface names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Node {
+    Queued,
+    PrepareSources,
+    TranscribeRecordings,
+    BuildSourceIndex,
+    ExtractRequirements,
+    ClassifyRequirements,
+    EvidenceGrounding,
+    GenerateUserStories,
+    QualityChecks,
+    Summarize,
+    Finalize,
+    Done,
+}
+
+impl Node {
+    /// All of them, in the order in which a run passes them.
+    pub const ALL: [Self; 12] = [
+        Self::Queued,
+        Self::PrepareSources,
+        Self::TranscribeRecordings,
+        Self::BuildSourceIndex,
+        Self::ExtractRequirements,
+        Self::ClassifyRequirements,
+        Self::EvidenceGrounding,
+        Self::GenerateUserStories,
+        Self::QualityChecks,
+        Self::Summarize,
+        Self::Finalize,
+        Self::Done,
+    ];
+
+    /// The name in the interface and in the store, e.g. `build_source_index`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::PrepareSources => "prepare_sources",
+            Self::TranscribeRecordings => "transcribe_recordings",
+            Self::BuildSourceIndex => "build_source_index",
+            Self::ExtractRequirements => "extract_requirements",
+            Self::ClassifyRequirements => "classify_requirements",
+            Self::EvidenceGrounding => "evidence_grounding",
+            Self::GenerateUserStories => "generate_user_stories",
+            Self::QualityChecks => "quality_checks",
+            Self::Summarize => "summarize",
+            Self::Finalize => "finalize",
+            Self::Done => "done",
+        }
+    }
+
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Queued => "Queued",
+            Self::PrepareSources => "Preparing sources",
+            Self::TranscribeRecordings => "Transcribing recordings",
+            Self::BuildSourceIndex => "Building the source index",
+            Self::ExtractRequirements => "Extracting requirements",
+            Self::ClassifyRequirements => "Classifying requirements",
+            Self::EvidenceGrounding => "Checking the evidence",
+            Self::GenerateUserStories => "Writing user stories",
+            Self::QualityChecks => "Checking quality",
+            Self::Summarize => "Summarising",
+            Self::Finalize => "Finalising",
+            Self::Done => "Done",
+        }
+    }
+
+    /// Progress at the node's start, in percent.
+    pub fn progress(self) -> u8 {
+        match self {
+            Self::Queued => 0,
+            Self::PrepareSources => 5,
+            Self::TranscribeRecordings => 10,
+            Self::BuildSourceIndex => 25,
+            Self::ExtractRequirements => 35,
+            Self::ClassifyRequirements => 50,
+            Self::EvidenceGrounding => 60,
+            Self::GenerateUserStories => 70,
+            Self::QualityChecks => 85,
+            Self::Summarize => 92,
+            Self::Finalize => 97,
+            Self::Done => 100,
+        }
+    }
+
+    /// Progress when `permille` of the node's work is done; stays below the next node's start.
+    pub fn progress_within(self, permille: u32) -> u8 {
+        let start = u32::from(self.progress());
+        let next = Self::ALL.iter().map(|node| u32::from(node.progress())).find(|&at| at > start).unwrap_or(start);
+        let last = next.saturating_sub(1).max(start);
+        let now = start + (next - start) * permille.min(1000) / 1000;
+        u8::try_from(now.min(last)).unwrap_or(99)
+    }
+}
+
+/// One node's work.
+pub(super) trait Step: Send + Sync + 'static {
+    const NODE: Node;
+    type Input: Serialize + Send + Sync + 'static;
+    type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    fn work(input: &Self::Input, desk: &Desk) -> Result<Self::Output, Halted>;
+}
+
+/// What lies before every node: the texts, the sentences once there are any, the engine, and the pace.
+#[derive(Clone)]
+pub struct Desk {
+    pub texts: Arc<Texts>,
+    pub book: Arc<Book>,
+    pub engine: Arc<dyn Engine>,
+    pub pace: Pace,
+}
+
+/// Lets a long loop be watched and ended from outside.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    cancel: CancelToken,
+    permille: Arc<AtomicU32>,
+}
+
+/// The node was asked to end early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("ended early")]
+pub struct Halted;
+
+impl Pace {
+    /// How many sentences pass between two looks at the cancel token.
+    pub const STRIDE: usize = 200;
+
+    pub fn new(cancel: CancelToken) -> Self {
+        Self { cancel, permille: Arc::new(AtomicU32::new(0)) }
+    }
+
+    /// To be called in every round of a loop over sentences; looks only every [`Self::STRIDE`] rounds.
+    pub fn sentence(&self, done: usize, total: usize) -> Result<(), Halted> {
+        if done.is_multiple_of(Self::STRIDE) { self.mark(done, total) } else { Ok(()) }
+    }
+
+    /// Notes how much is done, and whether to go on.
+    pub fn mark(&self, done: usize, total: usize) -> Result<(), Halted> {
+        let permille = done.saturating_mul(1000) / total.max(1);
+        self.permille.store(u32::try_from(permille).unwrap_or(1000), Ordering::Relaxed);
+        if self.cancel.is_cancelled() { Err(Halted) } else { Ok(()) }
+    }
+
+    /// Of the node under way, 0–1000.
+    pub fn permille(&self) -> u32 {
+        self.permille.load(Ordering::Relaxed)
+    }
+
+    /// The next node starts from nothing.
+    pub(super) fn restart(&self) {
+        self.permille.store(0, Ordering::Relaxed);
+    }
+}

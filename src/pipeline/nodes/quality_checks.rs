@@ -1,0 +1,47 @@
+//! What makes the items hard to build or test, which of them conflict, and how much of the input they cover.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::engine::Items;
+use super::super::result::{Quality, Requirement, UserStory};
+use super::prepare_sources::ReadySource;
+use super::{Desk, Halted, Node, Step};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ToCheck {
+    pub sources: Vec<ReadySource>,
+    pub items: Items,
+    pub user_stories: Vec<UserStory>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Checked {
+    pub requirements: Vec<Requirement>,
+    pub user_stories: Vec<UserStory>,
+    pub quality: Quality,
+}
+
+pub(in super::super) struct QualityChecks;
+
+impl Step for QualityChecks {
+    const NODE: Node = Node::QualityChecks;
+    type Input = ToCheck;
+    type Output = Checked;
+
+    fn work(input: &ToCheck, desk: &Desk) -> Result<Checked, Halted> {
+        let mut checked = desk.engine.check(&input.items.requirements, &input.user_stories, &desk.pace)?;
+        checked.quality.duplicates = input.items.merged;
+        checked.quality.coverage = coverage(&input.sources, &input.items);
+        Ok(checked)
+    }
+}
+
+/// The share of sources from which at least one item comes.
+fn coverage(sources: &[ReadySource], items: &Items) -> f64 {
+    let covered: BTreeSet<&str> = items.all_sources().map(|reference| reference.source_id.as_str()).collect();
+    let all = u32::try_from(sources.len()).unwrap_or(u32::MAX);
+    let some = u32::try_from(covered.len()).unwrap_or(u32::MAX);
+    if all == 0 { 0.0 } else { (f64::from(some) / f64::from(all) * 100.0).round() / 100.0 }
+}

@@ -1,0 +1,268 @@
+//! DOCX: the body's paragraphs with headings by style, list items, tables row by row, footnotes after the paragraph that refers to
+//! them.
+//!
+//! Left out: what a tracked change deleted or moved away, hidden text, field codes, comments, headers and footers, the older copy of a drawing
+//! (`mc:Fallback`). DOCX has no pages: they come into being when it is printed.
+
+use std::collections::HashMap;
+
+use quick_xml::events::BytesStart;
+
+use super::draft::Draft;
+use super::package::{Package, Said, attribute, damaged, walk};
+use super::source::{BlockKind, SourceText, Unreadable};
+use super::styles::{Role, Styles, outline_level};
+
+/// Reads a DOCX.
+pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
+    let mut package = Package::open(bytes)?;
+    let styles = match package.part("word/styles.xml")? {
+        Some(xml) => Styles::read(&xml)?,
+        None => Styles::default(),
+    };
+    let mut notes = Notes::default();
+    for (part, kind) in [("word/footnotes.xml", NoteKind::Foot), ("word/endnotes.xml", NoteKind::End)] {
+        if let Some(xml) = package.part(part)? {
+            notes.read(&xml, kind)?;
+        }
+    }
+    let body = package.part("word/document.xml")?.ok_or_else(damaged)?;
+    drop(package);
+    let mut story = Story::new(&styles, &notes);
+    walk(&body, |said| story.hear(said))?;
+    Ok(story.draft.finish())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum NoteKind {
+    Foot,
+    End,
+}
+
+/// The text of foot- and endnotes by id.
+#[derive(Default)]
+struct Notes(HashMap<(NoteKind, String), String>);
+
+impl Notes {
+    fn read(&mut self, xml: &str, kind: NoteKind) -> Result<(), Unreadable> {
+        let mut skip = Skip::default();
+        let mut open: Option<(String, String)> = None;
+        walk(xml, |said| {
+            if skip.covers(&said) {
+                return;
+            }
+            match said {
+                Said::Opens("footnote" | "endnote", tag) => {
+                    open = attribute(tag, "id").map(|id| (id, String::new()));
+                }
+                Said::Closes("footnote" | "endnote") => {
+                    self.0.extend(open.take().map(|(id, text)| ((kind, id), text)));
+                }
+                Said::Closes("p" | "tab" | "br") => {
+                    if let Some((_, text)) = &mut open {
+                        text.push(' ');
+                    }
+                }
+                Said::Text(said) => {
+                    if let Some((_, text)) = &mut open {
+                        text.push_str(said);
+                    }
+                }
+                Said::Opens(..) | Said::Closes(_) => {}
+            }
+        })
+    }
+}
+
+/// Counts how deep in a part that is left out we are. Text counts within `t` alone (and `instrText`, `delText` are not `t`).
+#[derive(Default)]
+struct Skip {
+    depth: usize,
+    in_text: bool,
+}
+
+impl Skip {
+    fn covers(&mut self, said: &Said) -> bool {
+        match said {
+            Said::Opens("del" | "moveFrom" | "Fallback" | "instrText" | "delText", _) => self.depth += 1,
+            Said::Closes("del" | "moveFrom" | "Fallback" | "instrText" | "delText") => {
+                self.depth = self.depth.saturating_sub(1);
+                return true;
+            }
+            Said::Opens("t", _) => self.in_text = true,
+            Said::Closes("t") => self.in_text = false,
+            Said::Text(_) => return self.depth > 0 || !self.in_text,
+            Said::Opens(..) | Said::Closes(_) => {}
+        }
+        self.depth > 0
+    }
+}
+
+/// One paragraph being read. Those in a text box stand within the one that the box is anchored in.
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    role: Option<Role>,
+    body_text: bool,
+    notes: Vec<(NoteKind, String)>,
+}
+
+/// A row of the outermost table; tables within a cell are read as part of it.
+#[derive(Default)]
+struct Row {
+    cells: Vec<Vec<String>>,
+}
+
+struct Story<'a> {
+    draft: Draft,
+    styles: &'a Styles,
+    notes: &'a Notes,
+    skip: Skip,
+    paragraphs: Vec<Paragraph>,
+    tables: usize,
+    row: Option<Row>,
+    hidden: bool,
+    in_properties: bool,
+}
+
+impl<'a> Story<'a> {
+    fn new(styles: &'a Styles, notes: &'a Notes) -> Self {
+        Self {
+            draft: Draft::default(),
+            styles,
+            notes,
+            skip: Skip::default(),
+            paragraphs: Vec::new(),
+            tables: 0,
+            row: None,
+            hidden: false,
+            in_properties: false,
+        }
+    }
+
+    fn hear(&mut self, said: Said) {
+        if self.skip.covers(&said) {
+            return;
+        }
+        match said {
+            Said::Opens(element, tag) => self.opens(element, tag),
+            Said::Closes(element) => self.closes(element),
+            Said::Text(text) => self.write(text),
+        }
+    }
+
+    fn opens(&mut self, element: &str, tag: &BytesStart) {
+        match element {
+            "p" => self.paragraphs.push(Paragraph::default()),
+            "pPr" => self.in_properties = true,
+            "r" => self.hidden = false,
+            "vanish" if !self.in_properties => {
+                self.hidden = attribute(tag, "val").is_none_or(|val| val != "0" && val != "false")
+            }
+            "tbl" => self.tables += 1,
+            "tr" if self.tables == 1 => self.row = Some(Row::default()),
+            "tc" if self.tables == 1 => {
+                if let Some(row) = &mut self.row {
+                    row.cells.push(Vec::new());
+                }
+            }
+            "tab" if !self.in_properties => self.write("\t"),
+            "br" | "cr" => self.write("\n"),
+            "noBreakHyphen" => self.write("\u{2011}"),
+            "footnoteReference" => self.refer(NoteKind::Foot, tag),
+            "endnoteReference" => self.refer(NoteKind::End, tag),
+            _ => self.property(element, tag),
+        }
+    }
+
+    /// Properties of the paragraph that decide what it is.
+    fn property(&mut self, element: &str, tag: &BytesStart) {
+        let styles = self.styles;
+        let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        match element {
+            "pStyle" => {
+                let role = attribute(tag, "val").and_then(|style| styles.role(&style));
+                paragraph.role = role.or(paragraph.role);
+            }
+            "numPr" => paragraph.role = paragraph.role.or(Some(Role::ListItem)),
+            "outlineLvl" => match attribute(tag, "val").and_then(|level| outline_level(&level)) {
+                Some(level) => paragraph.role = Some(Role::Heading(level)),
+                None => paragraph.body_text = true,
+            },
+            _ => {}
+        }
+    }
+
+    fn closes(&mut self, element: &str) {
+        match element {
+            "p" => {
+                if let Some(paragraph) = self.paragraphs.pop() {
+                    self.paragraph(paragraph);
+                }
+            }
+            "pPr" => self.in_properties = false,
+            "r" => self.hidden = false,
+            "tbl" => self.tables = self.tables.saturating_sub(1),
+            "tr" if self.tables == 1 => {
+                if let Some(row) = self.row.take() {
+                    self.table_row(row);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if let Some(paragraph) = self.paragraphs.last_mut()
+            && !self.hidden
+        {
+            paragraph.text.push_str(text);
+        }
+    }
+
+    fn refer(&mut self, kind: NoteKind, tag: &BytesStart) {
+        if let (Some(paragraph), Some(id)) = (self.paragraphs.last_mut(), attribute(tag, "id")) {
+            paragraph.notes.push((kind, id));
+        }
+    }
+
+    fn paragraph(&mut self, paragraph: Paragraph) {
+        if let Some(cell) = self.row.as_mut().and_then(|row| row.cells.last_mut()) {
+            cell.push(paragraph.text);
+            cell.extend(noted(self.notes, &paragraph.notes));
+            return;
+        }
+        match paragraph.role.filter(|role| !(paragraph.body_text && matches!(role, Role::Heading(_)))) {
+            Some(Role::Heading(level)) => self.draft.heading(level, &paragraph.text),
+            Some(Role::ListItem) => self.draft.block(BlockKind::ListItem, &paragraph.text),
+            Some(Role::Quote) => self.draft.block(BlockKind::Quote, &paragraph.text),
+            Some(Role::Contents) => self.draft.block(BlockKind::Boilerplate, &paragraph.text),
+            None => self.draft.block(BlockKind::Paragraph, &paragraph.text),
+        }
+        for note in noted(self.notes, &paragraph.notes) {
+            self.draft.block(BlockKind::Paragraph, &note);
+        }
+    }
+
+    /// A row of one cell is a frame around paragraphs, not a table.
+    fn table_row(&mut self, row: Row) {
+        if let [only] = row.cells.as_slice() {
+            for paragraph in only {
+                self.draft.block(BlockKind::Paragraph, paragraph);
+            }
+            return;
+        }
+        let cells: Vec<String> = row.cells.iter().map(|cell| one_line(&cell.join(" "))).collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            self.draft.block(BlockKind::TableRow, &cells.join(" | "));
+        }
+    }
+}
+
+fn noted(notes: &Notes, ids: &[(NoteKind, String)]) -> Vec<String> {
+    ids.iter().filter_map(|id| notes.0.get(id)).map(|note| one_line(note)).collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,103 @@
+//! Text that flows between tags (HTML, Markdown): gathers what stands on one line of thought and writes it as the block it is in.
+
+use super::draft::Draft;
+use super::source::{BlockKind, SourceText};
+
+/// What is open around the text that comes in.
+#[derive(Default)]
+pub struct Flow {
+    draft: Draft,
+    line: String,
+    row: Option<Vec<String>>,
+    pub heading: Option<u8>,
+    /// White space counts.
+    pub preformatted: bool,
+    pub item: bool,
+    pub quotes: usize,
+    pub boilerplate: usize,
+}
+
+impl Flow {
+    /// Text within the current block; white space runs become one space unless preformatted.
+    pub fn write(&mut self, text: &str) {
+        if self.preformatted {
+            self.line.push_str(text);
+            return;
+        }
+        for c in text.chars() {
+            if !c.is_whitespace() || c == '\u{a0}' {
+                self.line.push(c);
+            } else if !self.line.is_empty() && !self.line.ends_with([' ', '\n']) {
+                self.line.push(' ');
+            }
+        }
+    }
+
+    /// A line end that the author set.
+    pub fn line_break(&mut self) {
+        let kept = self.line.trim_end_matches(' ').len();
+        self.line.truncate(kept);
+        self.line.push('\n');
+    }
+
+    /// Ends the current block, whatever it is.
+    pub fn close(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if let Some(cell) = self.row.as_mut().and_then(|row| row.last_mut()) {
+            if !cell.is_empty() && !line.trim().is_empty() {
+                cell.push(' ');
+            }
+            cell.push_str(&line.split_whitespace().collect::<Vec<_>>().join(" "));
+            return;
+        }
+        match self.heading {
+            Some(level) => self.draft.heading(level, &line),
+            None => self.draft.block(self.kind(), &line),
+        }
+    }
+
+    /// A row of a table starts; one that was open ends.
+    pub fn open_row(&mut self) {
+        self.close_row();
+        self.row = Some(Vec::new());
+    }
+
+    /// A cell starts.
+    pub fn open_cell(&mut self) {
+        self.close();
+        if let Some(row) = &mut self.row {
+            row.push(String::new());
+        }
+    }
+
+    /// The row ends; one of a single cell is a frame, not a table.
+    pub fn close_row(&mut self) {
+        self.close();
+        let Some(row) = self.row.take() else { return };
+        match row.as_slice() {
+            [only] => self.draft.block(BlockKind::Paragraph, only),
+            cells if cells.iter().all(String::is_empty) => {}
+            cells => self.draft.block(BlockKind::TableRow, &cells.join(" | ")),
+        }
+    }
+
+    /// Ends what is open.
+    pub fn finish(mut self) -> SourceText {
+        self.close_row();
+        self.draft.finish()
+    }
+
+    fn kind(&self) -> BlockKind {
+        if self.boilerplate > 0 {
+            BlockKind::Boilerplate
+        } else if self.preformatted {
+            BlockKind::Code
+        } else if self.item {
+            BlockKind::ListItem
+        } else if self.quotes > 0 {
+            BlockKind::Quote
+        } else {
+            BlockKind::Paragraph
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Markdown (CommonMark with tables, footnotes, task lists): its rendered text, not its marks.
+//!
+//! Left out: front matter, raw HTML's tags, what is struck out.
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::flow::Flow;
+use super::source::SourceText;
+
+/// Reads Markdown.
+pub fn read(markdown: &str) -> SourceText {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let mut seen = Seen::default();
+    for event in Parser::new_ext(markdown.trim_start_matches('\u{feff}'), options) {
+        seen.hear(event);
+    }
+    seen.flow.finish()
+}
+
+#[derive(Default)]
+struct Seen {
+    flow: Flow,
+    skipped: usize,
+    lists: usize,
+}
+
+impl Seen {
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Start(Tag::MetadataBlock(_) | Tag::Strikethrough) => self.skipped += 1,
+            Event::End(TagEnd::MetadataBlock(_) | TagEnd::Strikethrough) => {
+                self.skipped = self.skipped.saturating_sub(1)
+            }
+            _ if self.skipped > 0 => {}
+            Event::Start(tag) => self.opens(&tag),
+            Event::End(tag) => self.closes(tag),
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.flow.write(&text)
+            }
+            Event::SoftBreak => self.flow.write(" "),
+            Event::HardBreak => self.flow.line_break(),
+            Event::Rule => self.flow.close(),
+            Event::Html(_) | Event::InlineHtml(_) | Event::FootnoteReference(_) | Event::TaskListMarker(_) => {}
+        }
+    }
+
+    fn opens(&mut self, tag: &Tag) {
+        match tag {
+            Tag::TableHead | Tag::TableRow => self.flow.open_row(),
+            Tag::TableCell => self.flow.open_cell(),
+            Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. } | Tag::Superscript | Tag::Subscript => {}
+            _ => self.flow.close(),
+        }
+        match tag {
+            Tag::Heading { level, .. } => self.flow.heading = Some(depth(*level)),
+            Tag::CodeBlock(_) => self.flow.preformatted = true,
+            Tag::BlockQuote(_) => self.flow.quotes += 1,
+            Tag::List(_) => self.lists += 1,
+            Tag::Item => self.flow.item = true,
+            _ => {}
+        }
+    }
+
+    fn closes(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::TableHead | TagEnd::TableRow => self.flow.close_row(),
+            TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Link
+            | TagEnd::Image
+            | TagEnd::Superscript
+            | TagEnd::Subscript => {}
+            _ => self.flow.close(),
+        }
+        match tag {
+            TagEnd::Heading(_) => self.flow.heading = None,
+            TagEnd::CodeBlock => self.flow.preformatted = false,
+            TagEnd::BlockQuote(_) => self.flow.quotes = self.flow.quotes.saturating_sub(1),
+            TagEnd::List(_) => {
+                self.lists = self.lists.saturating_sub(1);
+                self.flow.item = self.lists > 0;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn depth(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}

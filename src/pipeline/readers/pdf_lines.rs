@@ -1,0 +1,242 @@
+//! From the glyphs of a PDF page to its lines: baselines, spaces, cells, right-to-left order.
+//!
+//! All lengths are points of the page; `x` grows along the line, `y` downwards.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// What one character code shows, where.
+#[derive(Debug, Clone)]
+pub struct Glyph {
+    pub text: String,
+    pub x: f64,
+    pub x_end: f64,
+    /// Baseline.
+    pub y: f64,
+    pub size: f64,
+    /// Whether the file begins a new string here: only then does a small gap mean a space.
+    pub starts: bool,
+    /// Whether the file says how wide it is; else `x_end` is a guess.
+    pub measured: bool,
+}
+
+/// Glyphs on one baseline that the file draws one after the other.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// One, unless gaps part it like a row of a table. No cell is empty.
+    pub cells: Vec<String>,
+    pub x: f64,
+    /// Where its last cell starts.
+    pub last_cell_x: f64,
+    pub x_end: f64,
+    pub y: f64,
+    pub size: f64,
+}
+
+/// Shares of the font size.
+const SPACE: f64 = 0.15;
+const SPACE_IN_STRING: f64 = 0.4;
+const CELL: f64 = 1.2;
+/// How much wider than the line's narrowest word gap: justified lines have wide gaps, but all alike.
+const CELL_TO_WORD_GAP: f64 = 2.5;
+const BASELINE: f64 = 0.45;
+const BACK: f64 = 1.0;
+/// The crate's positions run ahead in kerned strings, by up to this: the next string then seems to start further back.
+const DRIFT: f64 = 4.0;
+
+impl Line {
+    /// All of it; cells joined by ` | `.
+    pub fn text(&self) -> String {
+        self.cells.join(" | ")
+    }
+
+    /// How wide its first word is, taking all characters as equally wide.
+    pub fn first_word_width(&self) -> f64 {
+        let Some(first) = self.cells.first() else { return 0.0 };
+        let chars = self.text().chars().count().max(1);
+        let word = first.split_whitespace().next().map_or(0, |word| word.chars().count());
+        (self.x_end - self.x) * word as f64 / chars as f64
+    }
+}
+
+/// Parts the glyphs of a page into lines, in the file's order.
+pub fn lines(glyphs: Vec<Glyph>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut open: Vec<Glyph> = Vec::new();
+    for glyph in glyphs {
+        if let Some(last) = open.last()
+            && !continues(last, &glyph)
+        {
+            lines.extend(line(std::mem::take(&mut open)));
+        }
+        open.push(glyph);
+    }
+    lines.extend(line(open));
+    lines
+}
+
+fn continues(last: &Glyph, next: &Glyph) -> bool {
+    let size = last.size.max(next.size);
+    let rise = (last.y - next.y).abs();
+    let back = if next.starts && rise <= 0.02 * size { DRIFT } else { BACK };
+    let same_baseline = rise <= BASELINE * size;
+    // Right-to-left text may be drawn from either end.
+    let forwards = next.x >= last.x_end - back * size || is_rtl_text(&next.text) || is_rtl_text(&last.text);
+    same_baseline && forwards
+}
+
+fn line(mut glyphs: Vec<Glyph>) -> Option<Line> {
+    if glyphs.iter().any(|glyph| is_rtl_text(&glyph.text)) {
+        glyphs.sort_by(|a, b| a.x.total_cmp(&b.x));
+        glyphs = logical(spaced(glyphs));
+    } else {
+        glyphs = spaced(glyphs);
+    }
+    let size = main_size(&glyphs);
+    let x = glyphs.iter().map(|glyph| glyph.x).reduce(f64::min)?;
+    let x_end = glyphs.iter().map(|glyph| glyph.x_end).reduce(f64::max)?;
+    let y = glyphs.iter().find(|glyph| glyph.size == size).map(|glyph| glyph.y)?;
+    let last_cell_x = glyphs.iter().rev().find(|glyph| glyph.text.contains(CELL_MARK)).map_or(x, |mark| mark.x_end);
+    let whole: String = glyphs.iter().map(|glyph| glyph.text.as_str()).collect();
+    let mut cells: Vec<String> = Vec::new();
+    for cell in whole.split(CELL_MARK) {
+        let cell = readable(cell);
+        match cells.last_mut() {
+            _ if cell.is_empty() => {}
+            // The gap after a bullet or a number is an indent.
+            Some(label) if is_label(label) => *label = format!("{label} {cell}"),
+            _ => cells.push(cell),
+        }
+    }
+    (!cells.is_empty()).then_some(Line { cells, x, last_cell_x, x_end, y, size })
+}
+
+/// Stands in the glyphs where a gap parts two cells; dropped from what the file itself says.
+const CELL_MARK: char = '\u{1f}';
+
+/// Puts spaces and cell marks where the gaps are.
+fn spaced(glyphs: Vec<Glyph>) -> Vec<Glyph> {
+    let cell_gap = cell_gap(&glyphs);
+    // Turned round, the starts of strings mean nothing; such lines nearly always draw their spaces.
+    let turned = glyphs.iter().any(|glyph| is_rtl_text(&glyph.text));
+    let drawn = glyphs.iter().any(|glyph| glyph.text.trim().is_empty());
+    let mut spaced: Vec<Glyph> = Vec::with_capacity(glyphs.len());
+    let mut end: Option<f64> = None;
+    let mut measured = true;
+    for mut glyph in glyphs {
+        glyph.text.retain(|c| c != CELL_MARK);
+        let gap = end.map_or(0.0, |end| glyph.x - end);
+        let blank = glyph.text.chars().all(char::is_whitespace);
+        let least = match (turned, drawn) {
+            (true, true) => CELL,
+            (false, _) if glyph.starts && measured => SPACE,
+            _ => SPACE_IN_STRING,
+        };
+        measured = glyph.measured;
+        if !blank && gap > least * glyph.size {
+            let text = if gap > cell_gap { CELL_MARK } else { ' ' }.to_string();
+            spaced.push(Glyph { text, x: glyph.x - gap, x_end: glyph.x, ..glyph.clone() });
+        }
+        // Blanks do not end a gap: some files draw the space and then jump over to the next cell.
+        if !blank || end.is_none() {
+            end = Some(glyph.x_end);
+        } else if let Some(end) = &mut end {
+            *end = glyph.x_end.max(*end);
+        }
+        spaced.push(glyph);
+    }
+    spaced
+}
+
+/// The least gap between two cells of this line.
+fn cell_gap(glyphs: &[Glyph]) -> f64 {
+    let size = main_size(glyphs);
+    let words: Vec<&Glyph> = glyphs.iter().filter(|glyph| !glyph.text.trim().is_empty()).collect();
+    let gaps: Vec<f64> = words
+        .iter()
+        .zip(words.iter().skip(1))
+        .map(|(word, next)| next.x - word.x_end)
+        .filter(|gap| *gap > SPACE * size)
+        .collect();
+    let narrowest = gaps.iter().copied().reduce(f64::min).filter(|_| gaps.len() > 2).unwrap_or(0.0);
+    (CELL * size).max(CELL_TO_WORD_GAP * narrowest)
+}
+
+/// From the order seen, left to right, to the order read. A stretch of one direction at a time: enough for lines, which the
+/// whole of the bidirectional algorithm would only refine in brackets.
+fn logical(seen: Vec<Glyph>) -> Vec<Glyph> {
+    let letters = |rtl: bool| seen.iter().filter(|glyph| direction(glyph) == Some(rtl)).count();
+    let base_is_rtl = letters(true) >= letters(false);
+    let mut stretches: Vec<(bool, Vec<Glyph>)> = Vec::new();
+    let mut neutral: Vec<Glyph> = Vec::new();
+    for glyph in seen {
+        let Some(rtl) = direction(&glyph) else {
+            neutral.push(glyph);
+            continue;
+        };
+        match stretches.last_mut() {
+            Some((last, stretch)) if *last == rtl => stretch.append(&mut neutral),
+            _ if !neutral.is_empty() => stretches.push((base_is_rtl, std::mem::take(&mut neutral))),
+            _ => {}
+        }
+        match stretches.last_mut() {
+            Some((last, stretch)) if *last == rtl => stretch.push(glyph),
+            _ => stretches.push((rtl, vec![glyph])),
+        }
+    }
+    stretches.push((base_is_rtl, neutral));
+    if base_is_rtl {
+        stretches.reverse();
+    }
+    for (rtl, stretch) in &mut stretches {
+        if *rtl {
+            stretch.reverse();
+        }
+    }
+    stretches.into_iter().flat_map(|(_, stretch)| stretch).collect()
+}
+
+/// Some(true) right to left, Some(false) left to right (digits too), None for what follows its neighbours.
+fn direction(glyph: &Glyph) -> Option<bool> {
+    let strong = glyph.text.chars().find(|c| c.is_alphanumeric())?;
+    Some(is_rtl(strong) && !strong.is_numeric())
+}
+
+/// Whether any of it is written from right to left.
+pub fn is_rtl_text(text: &str) -> bool {
+    text.chars().any(is_rtl)
+}
+
+/// Hebrew, Arabic, Syriac, Thaana, N'Ko and the presentation forms of the first two.
+fn is_rtl(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// The size of most of its characters: a footnote's number does not make a line small.
+fn main_size(glyphs: &[Glyph]) -> f64 {
+    let mut sizes: Vec<f64> =
+        glyphs.iter().filter(|glyph| !glyph.text.trim().is_empty()).map(|glyph| glyph.size).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.get(sizes.len() / 2).copied().or_else(|| glyphs.first().map(|glyph| glyph.size)).unwrap_or_default()
+}
+
+/// One space between words; ligatures and Arabic presentation forms, which are about shapes, as the letters they stand for.
+fn readable(cell: &str) -> String {
+    let mut letters = String::with_capacity(cell.len());
+    for c in cell.chars() {
+        match c {
+            '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' => letters.extend(std::iter::once(c).nfkc()),
+            c if c.is_whitespace() => letters.push(' '),
+            c => letters.push(c),
+        }
+    }
+    letters.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_label(cell: &str) -> bool {
+    let short = cell.chars().count() <= 8;
+    short
+        && !cell.chars().any(char::is_alphabetic)
+        && !cell.is_empty()
+        && super::text::is_list_item(&format!("{cell} x"))
+        || short && cell.contains('.') && cell.chars().all(|c| c.is_ascii_digit() || c == '.')
+}

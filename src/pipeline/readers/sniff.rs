@@ -1,0 +1,189 @@
+//! What a file is, by its content first; the name only tells text-like formats apart, and may not contradict the content.
+
+/// A format that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Pdf,
+    Docx,
+    Html,
+    Markdown,
+    Text,
+    Csv,
+    Vtt,
+    Srt,
+}
+
+/// A file that is not read: what it seems to be, in one sentence for the person who sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    pub message: String,
+}
+
+impl Format {
+    /// All of them, with the name each has on the command line of the child.
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::Pdf, "pdf"),
+        (Self::Docx, "docx"),
+        (Self::Html, "html"),
+        (Self::Markdown, "markdown"),
+        (Self::Text, "text"),
+        (Self::Csv, "csv"),
+        (Self::Vtt, "vtt"),
+        (Self::Srt, "srt"),
+    ];
+
+    /// The name on the command line of the child.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(format, _)| *format == self).map_or("text", |(_, name)| *name)
+    }
+
+    /// The format of that name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
+    }
+
+    /// The media type that is stored and answered.
+    pub fn mime_type(self) -> &'static str {
+        match self {
+            Self::Pdf => "application/pdf",
+            Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            Self::Html => "text/html",
+            Self::Markdown => "text/markdown",
+            Self::Text => "text/plain",
+            Self::Csv => "text/csv",
+            Self::Vtt => "text/vtt",
+            Self::Srt => "application/x-subrip",
+        }
+    }
+}
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// How far into a file its kind must show. PDF readers allow rubbish before the header up to this.
+const HEAD_BYTES: usize = 1024;
+
+/// Tells what a file is. Only looks, unpacks nothing: it is safe in the server itself.
+///
+/// # Errors
+/// `Unsupported` when the format is not read, or the name says another one than the content.
+pub fn sniff(file_name: &str, bytes: &[u8]) -> Result<Format, Unsupported> {
+    let extension = extension(file_name);
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    if holds(head, b"%PDF-") {
+        return named_so(Format::Pdf, &["pdf"], &extension);
+    }
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return package(bytes, &extension);
+    }
+    if bytes.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) && extension == "docx" && holds(bytes, &utf16("EncryptedPackage")) {
+        // An encrypted DOCX is another container: the reader says that it needs a password.
+        return Ok(Format::Docx);
+    }
+    if !is_text(bytes) {
+        return Err(unsupported("This file is neither text nor a document format that is read here."));
+    }
+    text_like(&extension, &super::text::decode(head))
+}
+
+fn text_like(extension: &str, head: &str) -> Result<Format, Unsupported> {
+    let start = head.trim_start().to_lowercase();
+    if start.starts_with("{\\rtf") {
+        return Err(unsupported("Rich text (RTF) is not read; save it as DOCX or PDF."));
+    }
+    let shape = if start.starts_with("webvtt") {
+        Some(Format::Vtt)
+    } else if ["<!doctype html", "<html"].iter().any(|tag| start.starts_with(tag)) {
+        Some(Format::Html)
+    } else if looks_like_srt(&start) {
+        Some(Format::Srt)
+    } else {
+        None
+    };
+    match (extension, shape) {
+        ("txt" | "text" | "log" | "", Some(shape)) => Ok(shape),
+        ("vtt" | "srt", Some(shape @ (Format::Vtt | Format::Srt))) => Ok(shape),
+        ("vtt", _) => Err(unsupported("This file is called .vtt, but it does not start with WEBVTT.")),
+        ("srt", _) => Err(unsupported("This file is called .srt, but it holds no numbered and timed cues.")),
+        ("txt" | "text" | "log" | "", None) => Ok(Format::Text),
+        ("md" | "markdown", _) => Ok(Format::Markdown),
+        ("csv", _) => Ok(Format::Csv),
+        ("html" | "htm" | "xhtml", _) => Ok(Format::Html),
+        (other, _) => Err(unsupported(format!("Files of type .{other} are not read."))),
+    }
+}
+
+fn package(bytes: &[u8], extension: &str) -> Result<Format, Unsupported> {
+    // Names stand uncompressed in a ZIP: finding them needs no unpacking.
+    let kinds: [(&[u8], &str); 5] = [
+        (b"ppt/presentation.xml", "PowerPoint presentations are not read yet."),
+        (b"xl/workbook.xml", "Excel workbooks are not read yet; save the sheet as CSV."),
+        (b"application/vnd.oasis.opendocument", "OpenDocument files are not read yet; save it as DOCX or PDF."),
+        (b"application/epub+zip", "EPUB books are not read."),
+        (b"META-INF/MANIFEST.MF", "Java archives are not read."),
+    ];
+    if holds(bytes, b"[Content_Types].xml") && holds(bytes, b"word/document.xml") {
+        return named_so(Format::Docx, &["docx"], extension);
+    }
+    let known = kinds.iter().find(|(mark, _)| holds(bytes, mark));
+    Err(unsupported(
+        known.map_or("ZIP archives are not read; upload the documents in it one by one.", |(_, said)| *said),
+    ))
+}
+
+fn named_so(format: Format, extensions: &[&str], extension: &str) -> Result<Format, Unsupported> {
+    if extension.is_empty() || extensions.contains(&extension) {
+        return Ok(format);
+    }
+    let name = format.name().to_uppercase();
+    Err(unsupported(format!("This file is called .{extension}, but its content is {name}.")))
+}
+
+/// Lower case, empty if there is none. A name may hold either kind of slash.
+fn extension(file_name: &str) -> String {
+    let name = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
+    name.rsplit_once('.').map(|(_, extension)| extension.trim().to_lowercase()).unwrap_or_default()
+}
+
+/// Text has no NUL and hardly any other control character, unless a byte order mark says UTF-16.
+fn is_text(bytes: &[u8]) -> bool {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return bytes.len().is_multiple_of(2);
+    }
+    if bytes.contains(&0) {
+        return false;
+    }
+    let controls = bytes.iter().filter(|byte| **byte < 0x20 && !b"\t\n\r\x0b\x0c\x1b".contains(byte)).count();
+    controls * 100 <= bytes.len()
+}
+
+fn looks_like_srt(start: &str) -> bool {
+    let mut lines = start.lines();
+    let number = lines.next().is_some_and(|line| !line.is_empty() && line.trim().bytes().all(|b| b.is_ascii_digit()));
+    number && lines.next().is_some_and(|line| line.contains(" --> "))
+}
+
+fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
+    let Some((first, rest)) = wanted.split_first() else { return true };
+    let mut tail = bytes;
+    while let Some(at) = tail.iter().position(|byte| byte == first) {
+        tail = tail.get(at + 1..).unwrap_or_default();
+        if tail.starts_with(rest) {
+            return true;
+        }
+    }
+    false
+}
+
+fn utf16(word: &str) -> Vec<u8> {
+    word.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+fn unsupported(message: impl Into<String>) -> Unsupported {
+    Unsupported { message: message.into() }
+}

@@ -1,0 +1,108 @@
+//! What the paragraph styles of a DOCX mean: headings and their level, lists, tables of contents.
+
+use std::collections::HashMap;
+
+use super::package::{Said, attribute, walk};
+use super::source::Unreadable;
+
+/// What a style makes of a paragraph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// With its level, from 1.
+    Heading(u8),
+    ListItem,
+    Quote,
+    /// A line of the table of contents.
+    Contents,
+}
+
+/// By style id.
+#[derive(Default)]
+pub struct Styles(HashMap<String, Style>);
+
+#[derive(Default)]
+struct Style {
+    name: String,
+    based_on: Option<String>,
+    /// None: not said here; Some(None): body text.
+    outline: Option<Option<u8>>,
+    in_list: bool,
+}
+
+/// A chain of styles that is longer is a circle.
+const CHAIN: usize = 20;
+
+impl Styles {
+    /// Reads `word/styles.xml`.
+    pub fn read(xml: &str) -> Result<Self, Unreadable> {
+        let mut styles = Self::default();
+        let mut open: Option<(String, Style)> = None;
+        walk(xml, |said| match said {
+            Said::Opens("style", tag) => {
+                open = attribute(tag, "styleId").map(|id| (id, Style::default()));
+            }
+            Said::Opens(element, tag) => {
+                if let Some((_, style)) = &mut open {
+                    style.learn(element, attribute(tag, "val"));
+                }
+            }
+            Said::Closes("style") => styles.0.extend(open.take()),
+            Said::Closes(_) | Said::Text(_) => {}
+        })?;
+        Ok(styles)
+    }
+
+    /// The role of a style, by itself or by what it is based on.
+    pub fn role(&self, id: &str) -> Option<Role> {
+        let mut next = Some(id);
+        let mut in_list = false;
+        for _ in 0..CHAIN {
+            let Some(id) = next else { break };
+            let style = self.0.get(id);
+            let name = style.map_or(id, |style| style.name.as_str());
+            if let Some(role) = by_name(name) {
+                return Some(role);
+            }
+            if let Some(outline) = style.and_then(|style| style.outline) {
+                return outline.map(Role::Heading);
+            }
+            in_list |= style.is_some_and(|style| style.in_list);
+            next = style.and_then(|style| style.based_on.as_deref());
+        }
+        in_list.then_some(Role::ListItem)
+    }
+}
+
+impl Style {
+    fn learn(&mut self, element: &str, value: Option<String>) {
+        match (element, value) {
+            ("name", Some(name)) => self.name = name,
+            ("basedOn", Some(parent)) => self.based_on = Some(parent),
+            ("outlineLvl", Some(level)) => self.outline = Some(outline_level(&level)),
+            ("numPr", _) => self.in_list = true,
+            _ => {}
+        }
+    }
+}
+
+/// Word counts from 0, and 9 is body text.
+pub fn outline_level(value: &str) -> Option<u8> {
+    value.parse::<u8>().ok().filter(|level| *level < 9).map(|level| level + 1)
+}
+
+/// Built-in styles have English names in every language of Word; ids ("berschrift1") do not.
+fn by_name(name: &str) -> Option<Role> {
+    let name = name.to_lowercase();
+    let numbered = |prefix: &str| name.strip_prefix(prefix).map(str::trim);
+    if let Some(level) = numbered("heading").and_then(|level| level.parse::<u8>().ok()) {
+        return Some(Role::Heading(level.clamp(1, 9)));
+    }
+    match name.as_str() {
+        "title" => Some(Role::Heading(1)),
+        "toc heading" => Some(Role::Contents),
+        "quote" | "intense quote" => Some(Role::Quote),
+        _ if name.starts_with("toc ") => Some(Role::Contents),
+        _ if name.starts_with("list ") => Some(Role::ListItem),
+        _ => None,
+    }
+}

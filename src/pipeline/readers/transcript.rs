@@ -1,0 +1,196 @@
+//! Transcripts, WebVTT and SRT: what was said, by whom and when.
+//!
+//! Consecutive cues of one speaker are joined by a space into one paragraph, so that a sentence may span cues; another speaker or a pause
+//! of five seconds begins a new one. Names are facts of the cue and not in the text. Without `<v Name>`, a `Name:` before
+//! the words counts as a speaker if it stands so in two cues at least, or in half of them.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::draft::Draft;
+use super::source::{BlockKind, SourceText};
+
+/// Milliseconds. A longer silence ends a paragraph even of one speaker.
+const PAUSE_MS: u64 = 5_000;
+
+struct Spoken {
+    start_ms: u64,
+    end_ms: u64,
+    speaker: Option<String>,
+    words: String,
+}
+
+/// Reads either kind: they differ in the header, in the decimal mark and in the tags, and all of these can be told in place.
+pub fn read(text: &str) -> SourceText {
+    let mut spoken = spoken(text.trim_start_matches('\u{feff}'));
+    if spoken.iter().all(|cue| cue.speaker.is_none()) {
+        take_names(&mut spoken);
+    }
+    written(spoken)
+}
+
+fn written(spoken: Vec<Spoken>) -> SourceText {
+    let mut draft = Draft::default();
+    let mut before: Option<(Option<String>, u64)> = None;
+    for Spoken { start_ms, end_ms, speaker, words } in spoken {
+        let goes_on = before.is_some_and(|(last_speaker, last_end)| {
+            last_speaker == speaker && start_ms.saturating_sub(last_end) < PAUSE_MS
+        });
+        if goes_on {
+            draft.append(" ", &words);
+        } else {
+            draft.block(BlockKind::Paragraph, &words);
+        }
+        let end = draft.last_block().map_or(0, |block| block.end_offset);
+        draft.cue(end.saturating_sub(words.chars().count()), start_ms, end_ms, speaker.clone());
+        before = Some((speaker, end_ms));
+    }
+    draft.finish()
+}
+
+fn spoken(text: &str) -> Vec<Spoken> {
+    let mut cues = Vec::new();
+    let mut time: Option<(u64, u64)> = None;
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines().chain([""]) {
+        if let Some(found) = timing(line) {
+            close(time.replace(found), &mut lines, &mut cues);
+        } else if line.trim().is_empty() {
+            close(time.take(), &mut lines, &mut cues);
+        } else if time.is_some() {
+            lines.push(line);
+        }
+    }
+    cues
+}
+
+/// What stands without a timing before it (header, NOTE, STYLE, cue numbers) never got into `lines`.
+fn close(time: Option<(u64, u64)>, lines: &mut Vec<&str>, cues: &mut Vec<Spoken>) {
+    let said = std::mem::take(lines).join("\n");
+    let Some((start_ms, end_ms)) = time else { return };
+    for (speaker, words) in voices(&said) {
+        if !words.is_empty() {
+            cues.push(Spoken { start_ms, end_ms, speaker, words });
+        }
+    }
+}
+
+/// `00:01:02.345 --> 00:01:05,000 align:start`, hours optional.
+fn timing(line: &str) -> Option<(u64, u64)> {
+    let (start, rest) = line.split_once("-->")?;
+    Some((milliseconds(start.trim())?, milliseconds(rest.split_whitespace().next()?)?))
+}
+
+fn milliseconds(stamp: &str) -> Option<u64> {
+    let (clock, fraction) = stamp.split_once(['.', ','])?;
+    let fraction: u64 = fraction.get(..3)?.parse().ok()?;
+    let mut seconds: u64 = 0;
+    for part in clock.split(':') {
+        seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
+    }
+    seconds.checked_mul(1000)?.checked_add(fraction)
+}
+
+/// The words of a cue by its `<v Name>` tags; other tags go, entities are resolved.
+fn voices(said: &str) -> Vec<(Option<String>, String)> {
+    let mut voices = vec![(None, String::new())];
+    let mut rest = said;
+    while let Some((before, tagged)) = rest.split_once('<') {
+        push(&mut voices, before);
+        let Some((tag, after)) = tagged.split_once('>') else {
+            push(&mut voices, "<");
+            rest = tagged;
+            continue;
+        };
+        if let Some(name) = voice_name(tag) {
+            voices.push((Some(name), String::new()));
+        } else if !is_tag(tag) {
+            push(&mut voices, "<");
+            rest = tagged;
+            continue;
+        }
+        rest = after;
+    }
+    push(&mut voices, rest);
+    let cleaned = |(speaker, words): (Option<String>, String)| {
+        let words = super::draft::printable(&resolved(&words));
+        (speaker, words.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    voices.into_iter().map(cleaned).collect()
+}
+
+fn push(voices: &mut [(Option<String>, String)], words: &str) {
+    if let Some((_, said)) = voices.last_mut() {
+        said.push_str(words);
+    }
+}
+
+/// `v Name` or `v.loud Name`.
+fn voice_name(tag: &str) -> Option<String> {
+    let (kind, name) = tag.split_once(char::is_whitespace)?;
+    let is_voice = kind == "v" || kind.starts_with("v.");
+    let name = resolved(name).split_whitespace().collect::<Vec<_>>().join(" ");
+    (is_voice && !name.is_empty()).then_some(name)
+}
+
+/// Tags of VTT and SRT, and VTT's time stamps within a cue; `a < b` is none.
+fn is_tag(tag: &str) -> bool {
+    let name = tag.trim_start_matches('/').split(|c: char| c.is_whitespace() || c == '.').next().unwrap_or_default();
+    ["b", "i", "u", "c", "v", "ruby", "rt", "lang", "font"].contains(&name) || milliseconds(tag).is_some()
+}
+
+fn resolved(words: &str) -> String {
+    if !words.contains('&') {
+        return words.to_owned();
+    }
+    let spaces = words.replace("&nbsp;", " ").replace("&lrm;", "\u{200e}").replace("&rlm;", "\u{200f}");
+    spaces.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// `Name: words` becomes speaker and words, for names that are used as such.
+fn take_names(cues: &mut [Spoken]) {
+    let mut uses: HashMap<String, usize> = HashMap::new();
+    for cue in cues.iter() {
+        if let Some((name, _)) = named(&cue.words) {
+            *uses.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    let most_are_named = uses.values().sum::<usize>() * 2 >= cues.len();
+    // A name is often written only where the speaker changes: cues without one go on with the last.
+    let mut speaking: Option<String> = None;
+    for cue in cues {
+        let found = named(&cue.words).map(|(name, words)| (name.to_owned(), words.to_owned()));
+        if let Some((name, words)) = found
+            && (most_are_named || uses.get(&name).is_some_and(|count| *count >= 2))
+        {
+            speaking = Some(name);
+            cue.words = words;
+        }
+        cue.speaker.clone_from(&speaking);
+    }
+}
+
+fn named(words: &str) -> Option<(&str, &str)> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^(?:-\s*|>>\s*)?(\p{Lu}[\p{L}\p{M}\d.'’()-]*(?: [\p{L}\p{M}\d.'’()-]+){0,4}):\s+(\S.*)$").ok()
+    });
+    const NOT_NAMES: [&str; 12] = [
+        "note",
+        "decision",
+        "action",
+        "action item",
+        "question",
+        "risk",
+        "example",
+        "so",
+        "also",
+        "and",
+        "agenda",
+        "summary",
+    ];
+    let found = NAME.as_ref()?.captures(words)?;
+    let (name, said) = (found.get(1)?.as_str(), found.get(2)?.as_str());
+    (!NOT_NAMES.contains(&name.to_lowercase().as_str())).then_some((name, said))
+}

@@ -1,0 +1,81 @@
+//! Projects as types.
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::access::role::ProjectRole;
+use crate::accounts::model::Language;
+use crate::enumeration;
+use crate::http::fields::{Field, Wrong, text};
+
+enumeration! {
+    /// An archived project takes reads and exports alone.
+    pub enum ProjectStatus { Active = "ACTIVE", Archived = "ARCHIVED" }
+}
+
+/// 1–120 characters on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name(pub String);
+
+impl Field for Name {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let name = text(value, 1, 120)?;
+        if name.contains(['\n', '\r']) { Err(Wrong::value("A name has one line.")) } else { Ok(Self(name)) }
+    }
+}
+
+/// 0–5,000 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Description(pub String);
+
+impl Field for Description {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        text(value, 0, 5000).map(Self)
+    }
+}
+
+/// A project, as everybody sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<ids::Project>,
+    pub name: String,
+    pub description: String,
+    pub language: Language,
+    pub status: ProjectStatus,
+    #[schema(value_type = uuid::Uuid)]
+    pub owner_id: Id<User>,
+    /// The ETag: rises with each edit.
+    pub version: i64,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub created_at: Time,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub updated_at: Time,
+}
+
+/// How much a project holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    pub members: i64,
+    pub documents: i64,
+    pub meetings: i64,
+    pub requirements: i64,
+    pub user_stories: i64,
+}
+
+/// A project as one member sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = Project)]
+#[serde(rename_all = "camelCase")]
+pub struct MyProject {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub project: Project,
+    pub my_role: ProjectRole,
+    pub counts: Counts,
+}

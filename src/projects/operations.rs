@@ -1,0 +1,194 @@
+//! Projects, one function an operation.
+
+use actors::ids::{self, Id};
+use actors::live::{RequestId, Told, Topic, TopicKind};
+
+use super::model::{Counts, Description, MyProject, Name, Project, ProjectStatus};
+use super::store::{self, Filter};
+use crate::access::caller::Caller;
+use crate::access::role::ProjectRole;
+use crate::accounts::model::Language;
+use crate::app::App;
+use crate::db::{Failed, events};
+use crate::http::code::Code;
+use crate::http::envelope::List;
+use crate::http::failure::Failure;
+use crate::http::page::Page;
+
+/// What a project is told under.
+#[must_use]
+pub fn topic(id: Id<ids::Project>) -> Topic {
+    Topic { kind: TopicKind::Project, id: id.uuid() }
+}
+
+/// Makes a project whose owner is the caller. Under an id that was made before, gives that project.
+///
+/// # Errors
+/// The database's own.
+pub async fn create(
+    app: &App,
+    caller: Caller,
+    id: Id<ids::Project>,
+    name: Name,
+    description: Description,
+    language: Language,
+) -> Result<MyProject, Failure> {
+    let now = app.now();
+    let project = Project {
+        id,
+        name: name.0,
+        description: description.0,
+        language,
+        status: ProjectStatus::Active,
+        owner_id: caller.user_id,
+        version: 1,
+        created_at: now,
+        updated_at: now,
+    };
+    app.db
+        .write(move |conn| {
+            Box::pin(async move {
+                if store::insert(conn, &project).await? {
+                    let counts = Counts { members: 1, ..Counts::default() };
+                    return Ok::<_, Failure>(MyProject { project, my_role: ProjectRole::Owner, counts });
+                }
+                let project = store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::CONFLICT))?;
+                let counts = store::counts(conn, id).await?;
+                Ok(MyProject { project, my_role: ProjectRole::Owner, counts })
+            })
+        })
+        .await
+}
+
+/// The caller's projects, newest first.
+///
+/// # Errors
+/// The database's own.
+pub async fn list(app: &App, caller: Caller, filter: Filter, page: Page) -> Result<List<MyProject>, Failure> {
+    app.db
+        .read(move |conn| {
+            Box::pin(async move {
+                let (found, total_count) = store::list(conn, caller.user_id, &filter, &page).await?;
+                let (found, next_cursor) = page.cut(found, |(project, _)| project.id.uuid());
+                let mut items = Vec::with_capacity(found.len());
+                for (project, my_role) in found {
+                    let counts = store::counts(conn, project.id).await?;
+                    items.push(MyProject { project, my_role, counts });
+                }
+                Ok(List { items, next_cursor, total_count })
+            })
+        })
+        .await
+}
+
+/// A project with what it holds.
+///
+/// # Errors
+/// The database's own.
+pub async fn details(app: &App, project: Project, my_role: ProjectRole) -> Result<MyProject, Failure> {
+    let id = project.id;
+    let counts = app.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(Failure::from)?;
+    Ok(MyProject { project, my_role, counts })
+}
+
+/// What an edit changes.
+#[derive(Debug)]
+pub struct Edit {
+    pub name: Option<Name>,
+    pub description: Option<Description>,
+    pub language: Option<Language>,
+    pub status: Option<ProjectStatus>,
+}
+
+/// Edits a project. Of two edits of different fields both survive; nothing that differs is no edit.
+///
+/// # Errors
+/// 412 for a stale version, 409 for an edit of an archived project that does not wake it.
+pub async fn edit(
+    app: &App,
+    id: Id<ids::Project>,
+    my_role: ProjectRole,
+    edit: Edit,
+    version: Option<i64>,
+    request: RequestId,
+) -> Result<MyProject, Failure> {
+    let now = app.now();
+    let (project, counts, told) = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                let before = store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+                if version.is_some_and(|version| version != before.version) {
+                    return Err(Failure::of(Code::PRECONDITION_FAILED));
+                }
+                if edit.status.is_none() {
+                    super::must_be_active(&before)?;
+                }
+                let mut project = before.clone();
+                project.name = edit.name.map_or(project.name, |name| name.0);
+                project.description = edit.description.map_or(project.description, |description| description.0);
+                project.language = edit.language.unwrap_or(project.language);
+                project.status = edit.status.unwrap_or(project.status);
+                let counts = store::counts(conn, id).await?;
+                if project == before {
+                    return Ok((project, counts, None));
+                }
+                project.version += 1;
+                project.updated_at = now;
+                if !store::update(conn, &project, before.version).await? {
+                    return Err(Failure::unavailable("two edits of a project met"));
+                }
+                let told = tell(conn, &project, "project.updated", now, &request).await?;
+                Ok((project, counts, Some(told)))
+            })
+        })
+        .await?;
+    app.hub.tell(told.into_iter().collect());
+    Ok(MyProject { project, my_role, counts })
+}
+
+async fn tell(
+    conn: &mut crate::db::Conn,
+    project: &Project,
+    kind: &str,
+    now: actors::time::Time,
+    request: &RequestId,
+) -> Result<Told, Failed> {
+    let data = serde_json::to_string(project).map_err(|error| Failed::Broken(error.to_string()))?;
+    events::append(conn, topic(project.id), kind, &data, now, request).await
+}
+
+/// Deletes a project with all that belongs to it.
+///
+/// # Errors
+/// 409 while a meeting is LIVE or a run unfinished.
+pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(), Failure> {
+    let now = app.now();
+    let id = project.id;
+    let (told, orphans) = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                if store::is_busy(conn, id).await? {
+                    let busy = "End its live meetings and its unfinished analysis runs first.";
+                    return Err(Failure::saying(Code::INVALID_STATE, busy));
+                }
+                let belongings = store::belongings(conn, id).await?;
+                let told = tell(conn, &project, "project.deleted", now, &request).await?;
+                store::delete(conn, id).await?;
+                events::forget(conn, topic(id)).await?;
+                for meeting in belongings.meetings {
+                    events::forget(conn, Topic { kind: TopicKind::Meeting, id: meeting }).await?;
+                }
+                for run in belongings.runs {
+                    events::forget(conn, Topic { kind: TopicKind::Run, id: run }).await?;
+                }
+                let orphans = super::documents::store::orphans(conn, belongings.contents).await?;
+                Ok((told, orphans))
+            })
+        })
+        .await?;
+    app.hub.tell(vec![told]);
+    super::documents::operations::forget_contents(app, orphans).await;
+    Ok(())
+}

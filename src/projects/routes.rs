@@ -1,0 +1,124 @@
+//! Projects: bodies in, answers out.
+
+use utoipa::openapi::path::Parameter;
+use utoipa::{PartialSchema, ToSchema};
+
+use super::model::{Description, MyProject, Name, Project, ProjectStatus};
+use super::operations::{self, Edit};
+use super::store::Filter;
+use crate::access::guard::{Manager, Member, Owner, SignedIn};
+use crate::access::role::ProjectRole;
+use crate::accounts::model::Language;
+use crate::app::App;
+use crate::http::envelope::{List, Nothing, Reply};
+use crate::http::failure::Failure;
+use crate::http::fields::{Faulty, Fields};
+use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
+use crate::http::operation::Allowed;
+use crate::http::page::{Page, Search};
+use crate::http::version::Matching;
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct CreateProject {
+    #[schema(value_type = String, min_length = 1, max_length = 120, example = "Clinic booking")]
+    name: Name,
+    #[schema(value_type = Option<String>, max_length = 5000)]
+    description: Option<Description>,
+    language: Option<Language>,
+}
+
+impl Body for CreateProject {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let name = fields.required("name");
+        let description = fields.optional("description");
+        let language = fields.optional("language");
+        Ok(Self { name: name?, description: description?, language: language? })
+    }
+}
+
+pub async fn create(may: Allowed<SignedIn, Valid<CreateProject>>, app: App) -> Result<Reply<MyProject>, Failure> {
+    let id = may.drawn();
+    let Valid(body) = may.input;
+    let language = body.language.unwrap_or(Language::Auto);
+    let description = body.description.unwrap_or_default();
+    let made = operations::create(&app, may.by.caller, id, body.name, description, language).await?;
+    let version = made.project.version;
+    Ok(Reply::created(made).version(version))
+}
+
+pub struct ListProjects {
+    filter: Filter,
+    page: Page,
+}
+
+impl Query for ListProjects {
+    const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let status = fields.optional("status");
+        let search = fields.optional::<Search>("search");
+        let page = Page::read_from(fields);
+        let filter = Filter { status: status?, search: search?.map(|search| search.0) };
+        Ok(Self { filter, page: page? })
+    }
+    fn parameters() -> Vec<Parameter> {
+        let mut parameters = Page::parameters();
+        parameters.push(query_parameter("status", "Only projects of this status.", ProjectStatus::schema()));
+        parameters.push(Search::parameter("Only projects whose name or description has this."));
+        parameters
+    }
+}
+
+pub async fn list(may: Allowed<SignedIn, Asked<ListProjects>>, app: App) -> Result<Reply<List<MyProject>>, Failure> {
+    let Asked(asked) = may.input;
+    operations::list(&app, may.by.caller, asked.filter, asked.page).await.map(Reply::ok)
+}
+
+pub async fn details(may: Allowed<Member<Project>, Empty>, app: App) -> Result<Reply<MyProject>, Failure> {
+    let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
+    let project = operations::details(&app, may.by.thing, role).await?;
+    let version = project.project.version;
+    Ok(Reply::ok(project).version(version))
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase", min_properties = 1)]
+pub struct EditProject {
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 120)]
+    name: Option<Name>,
+    #[schema(value_type = Option<String>, max_length = 5000)]
+    description: Option<Description>,
+    language: Option<Language>,
+    status: Option<ProjectStatus>,
+}
+
+impl Body for EditProject {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let is_empty = fields.left() == 0;
+        let name = fields.replaced("name");
+        let description = fields.patch("description");
+        let language = fields.replaced("language");
+        let status = fields.replaced("status");
+        if is_empty {
+            return Err(fields.wrong("Name at least one field to change."));
+        }
+        Ok(Self { name: name?, description: description?.or_empty(), language: language?, status: status? })
+    }
+}
+
+pub async fn edit(
+    may: Allowed<Manager<Project>, Matching<Valid<EditProject>>>,
+    app: App,
+) -> Result<Reply<MyProject>, Failure> {
+    let Matching { input: Valid(body), version } = may.input;
+    let edit = Edit { name: body.name, description: body.description, language: body.language, status: body.status };
+    let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
+    let project = operations::edit(&app, may.by.thing.id, role, edit, version, may.request).await?;
+    let version = project.project.version;
+    Ok(Reply::ok(project).version(version))
+}
+
+pub async fn delete(may: Allowed<Owner<Project>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
+    operations::delete(&app, may.by.thing, may.request).await?;
+    Ok(Reply::ok(Nothing {}).saying("Deleted"))
+}

@@ -1,0 +1,69 @@
+//! Every operation on one page, in the order of the interface. Who may call one is said by its handler's first
+//! argument; what it answers beyond the usual errors is said here.
+
+use actix_web::http::Method;
+
+use crate::http::operation::Operation;
+use crate::{accounts, meetings, projects, service};
+
+macro_rules! operations {
+    ($($tag:literal { $($method:ident $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal;)* })*) => {
+        vec![$($(
+            Operation::new(Method::$method, $path, $id, $handler).answers($success, &[$($error),*]).named($tag, $summary),
+        )*)*]
+    };
+}
+
+/// What is served to everybody.
+#[must_use]
+pub fn public() -> Vec<Operation> {
+    operations! {
+        "Auth" {
+            POST "/api/auth/register" "register" accounts::routes::register => 201 [] "Ask for an account; a code comes by mail";
+            POST "/api/auth/confirm-account" "confirmAccount" accounts::routes::confirm_account => 200 [] "Confirm the address with the code";
+            POST "/api/auth/otp/resend" "resendOtp" accounts::routes::resend_otp => 200 [] "Have a new code mailed";
+            POST "/api/auth/login" "login" accounts::routes::login => 200 [401, 403] "Log in";
+            POST "/api/auth/refresh-token" "refreshToken" accounts::routes::refresh_token => 200 [401] "Go on with a session";
+            POST "/api/auth/logout" "logOut" accounts::routes::log_out => 200 [] "End this session, or all";
+        }
+        "Project" {
+            POST "/api/projects" "createProject" projects::routes::create => 201 [] "Make a project";
+            GET "/api/projects" "getUserProjects" projects::routes::list => 200 [] "List my projects";
+            GET "/api/projects/{projectId}" "getProjectDetails" projects::routes::details => 200 [404] "Read a project";
+            PATCH "/api/projects/{projectId}" "editProject" projects::routes::edit => 200 [404, 409, 412] "Change a project";
+            DELETE "/api/projects/{projectId}" "deleteProject" projects::routes::delete => 200 [404, 409] "Delete a project with all that is in it";
+        }
+        "Meetings" {
+            POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting";
+            GET "/api/projects/{projectId}/meetings" "listProjectMeetings" meetings::routes::list => 200 [404] "List a project's meetings";
+            GET "/api/meetings/{meetingId}" "getMeetingDetails" meetings::routes::details => 200 [404] "Read a meeting";
+            PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412] "Change a meeting's title, description or time";
+            POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409] "Call a meeting off";
+        }
+        "Lifecycle" {
+            POST "/api/meetings/{meetingId}/start" "startMeeting" meetings::routes::start => 200 [404, 409] "Open a meeting";
+            POST "/api/meetings/{meetingId}/end" "endMeeting" meetings::routes::end => 200 [404, 409] "End a meeting for everybody";
+        }
+        "Service" {
+            GET "/health/live" "liveness" service::liveness => 200 [] "Whether the process lives";
+            GET "/health/ready" "readiness" service::readiness => 200 [503] "Whether it can serve";
+            GET "/api/openapi.json" "openApiDocument" service::openapi_document => 200 [] "This document";
+        }
+    }
+}
+
+/// What is served on the internal address.
+#[must_use]
+pub fn internal() -> Vec<Operation> {
+    operations! {
+        "Service" {
+            GET "/metrics" "metrics" service::metrics => 200 [] "Figures for Prometheus";
+        }
+    }
+}
+
+/// What the OpenAPI document describes.
+#[must_use]
+pub fn all() -> Vec<Operation> {
+    public().into_iter().chain(internal()).collect()
+}

@@ -1,0 +1,44 @@
+//! Work in the background, every piece of which is waited for at the end.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The tasks of the server. They run on the runtime they were made on, and stop when told.
+#[derive(Clone)]
+pub struct Tasks {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Tasks {
+    #[must_use]
+    pub fn on(runtime: tokio::runtime::Handle) -> Self {
+        Self { tracker: TaskTracker::new(), stop: CancellationToken::new(), runtime }
+    }
+
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn_on(work, &self.runtime);
+    }
+
+    /// Resolves once the server stops.
+    #[must_use]
+    pub fn stopping(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Tells all to stop, and waits for them up to `limit`; whether all ended.
+    pub async fn end(&self, limit: Duration) -> bool {
+        self.stop.cancel();
+        self.tracker.close();
+        tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()
+    }
+}
+
+impl actors::live::Tasks for Tasks {
+    fn spawn(&self, work: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {
+        Self::spawn(self, work);
+    }
+}

@@ -1,0 +1,347 @@
+//! The one place that builds everything: from settings to a server that listens, and its end.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::{Server, ServerHandle};
+use actix_web::middleware::from_fn;
+use actix_web::{App as Web, HttpServer, web};
+use actors::hub::{Hub, HubLimits};
+use actors::keeper::{AllLocal, Keeper, Parts as Keeping};
+use actors::live::{Journal, Live};
+use actors::shell::{Arbiters, Limits as LiveLimits};
+use actors::time::{Clock, SystemClock};
+use actors::watch::Watch;
+
+use crate::access::keys;
+use crate::access::revoked::Revoked;
+use crate::access::token::Tokens;
+use crate::app::{App, Parts};
+use crate::config::Config;
+use crate::db::{Alone, Db, Settings};
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::http::front::{self, Paths};
+use crate::http::limits::{Limit, Limits};
+use crate::http::operation::Operation;
+use crate::http::{idempotency, openapi};
+use crate::jobs::mail::Postman;
+use crate::jobs::{self, Handlers, Jobs};
+use crate::live::event_log::Rows;
+use crate::live::tickets::Tickets;
+use crate::meetings::store::MeetingJournal;
+use crate::outside::files::Files;
+use crate::outside::mail::Outbox;
+use crate::passwords::Passwords;
+use crate::service::Readiness;
+use crate::tasks::Tasks;
+use crate::{accounts, routes};
+
+/// How long the last work in the background may take once requests have ended.
+const BACKGROUND_END: Duration = Duration::from_secs(3);
+const HOURLY: Duration = Duration::from_secs(3600);
+
+/// Serves until it is told to stop (SIGTERM, SIGINT) or loses its database to another server.
+///
+/// # Errors
+/// Why it can't start, in words.
+pub async fn serve(config: Config) -> Result<(), String> {
+    let built = build(config).await?;
+    let (public, internal) = (listen_public(&built)?, listen_internal(&built)?);
+    println!("Colloquy listens on http://{}", public.address);
+    println!("Internal: http://{}", internal.address);
+    println!("Documentation: http://{}/docs", public.address);
+    built.app.readiness.set(true);
+    run(built, public, internal).await
+}
+
+/// Everything but the listeners.
+pub struct Built {
+    pub app: App,
+    alone: Alone,
+    arbiters: Arbiters,
+    background: tokio::runtime::Runtime,
+    sockets: Sockets,
+}
+
+/// The listening sockets, bound first, since links need the port.
+struct Sockets {
+    public: std::net::TcpListener,
+    internal: std::net::TcpListener,
+}
+
+struct Listening {
+    address: SocketAddr,
+    server: Server,
+}
+
+async fn build(config: Config) -> Result<Built, String> {
+    let data = config.server.data.clone();
+    make_folder(&data)?;
+    let bind = |address: SocketAddr| {
+        let listener =
+            std::net::TcpListener::bind(address).map_err(|error| format!("{address} can't be listened on: {error}"))?;
+        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+        Ok::<_, String>(listener)
+    };
+    let sockets = Sockets { public: bind(config.server.listen)?, internal: bind(config.internal.listen)? };
+    let address = sockets.public.local_addr().map_err(|error| error.to_string())?;
+    let url = if config.app.url.is_empty() {
+        format!("http://{address}")
+    } else {
+        config.app.url.trim_end_matches('/').to_owned()
+    };
+
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let db = open_database(&config, &data).await?;
+    let alone = Alone::take(&db).await.map_err(|taken| taken.to_string())?;
+    let background = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("background")
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the background threads can't be started: {error}"))?;
+    let tasks = Tasks::on(background.handle().clone());
+
+    let key_folder = data.join("keys");
+    let keys_fault = |error: std::io::Error| format!("the keys in {} can't be used: {error}", key_folder.display());
+    let ring = keys::ring(&key_folder).map_err(keys_fault)?;
+    let secret = keys::secret(&key_folder).map_err(keys_fault)?;
+    let access_life = Duration::from_secs(config.accounts.access_token_seconds);
+    let tokens = Tokens::new(&ring, &url, access_life);
+    let revoked = Revoked::new(access_life + Duration::from_secs(10));
+    let now = clock.now();
+    let since = now - access_life;
+    let ended = db.read(move |conn| Box::pin(accounts::store::ended_since(conn, since))).await;
+    for session in ended.map_err(|error| error.to_string())? {
+        revoked.add(session, now);
+    }
+
+    let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
+    let watch = Watch::default();
+    let arbiters = Arbiters::start(2).map_err(|error| format!("the actors' threads can't be started: {error}"))?;
+    let idle = Duration::from_secs(config.analysis.idle_seconds);
+    let keeping = Keepers { hub: &hub, clock: &clock, arbiters: &arbiters, watch: &watch, idle };
+    let meetings = keeping.keep(MeetingJournal { db: db.clone(), app_url: url.clone() });
+
+    let files = Files::at(data.join("files"));
+    files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
+    let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
+    let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
+    let document = openapi::document(&routes::all());
+    let app = App::new(Parts {
+        url,
+        tokens,
+        revoked,
+        secret,
+        passwords: Passwords::new(&config.accounts)?,
+        limits: Limits {
+            calls: Limit::per_minute(config.limits.calls_per_minute),
+            logins: Limit::per_minute(config.limits.logins_per_minute),
+        },
+        hub,
+        meetings,
+        jobs: Jobs::default(),
+        files,
+        tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
+        tasks,
+        readiness: Readiness::default(),
+        watch,
+        metrics,
+        openapi: serde_json::to_vec(&document).map_err(|error| error.to_string())?.into(),
+        db,
+        clock,
+        config,
+    });
+    begin_background(&app, &data)?;
+    Ok(Built { app, alone, arbiters, background, sockets })
+}
+
+fn make_folder(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))
+}
+
+async fn open_database(config: &Config, data: &Path) -> Result<Db, String> {
+    let url = match config.database.url.as_str() {
+        "" => format!("sqlite://{}", data.join("colloquy.sqlite").display()),
+        url => url.to_owned(),
+    };
+    let settings =
+        Settings { connections: config.database.connections, queue: config.database.queue, ..Settings::at(url) };
+    Db::open(settings).await.map_err(|error| error.to_string())
+}
+
+/// What the keepers of all kinds share.
+struct Keepers<'a> {
+    hub: &'a Hub,
+    clock: &'a Arc<dyn Clock>,
+    arbiters: &'a Arbiters,
+    watch: &'a Watch,
+    idle: Duration,
+}
+
+impl Keepers<'_> {
+    fn keep<L: Live>(&self, journal: impl Journal<L>) -> Keeper<L> {
+        Keeper::new(Keeping {
+            journal: Arc::new(journal),
+            bus: Arc::new(self.hub.clone()),
+            clock: Arc::clone(self.clock),
+            ownership: Arc::new(AllLocal),
+            arbiters: self.arbiters.clone(),
+            watch: self.watch.clone(),
+            limits: LiveLimits { idle: self.idle, ..LiveLimits::default() },
+        })
+    }
+}
+
+/// What goes on by itself: jobs, waking, sweeping.
+fn begin_background(app: &App, data: &Path) -> Result<(), String> {
+    let from = "Colloquy <colloquy@localhost>".parse().map_err(|error| format!("the sender's address: {error}"))?;
+    let outbox = Outbox { folder: data.join("outbox"), from };
+    let handlers = Handlers::default().with(Postman { mail: Arc::new(outbox), clock: Arc::clone(&app.clock) });
+    let worker = jobs::work(app.db.clone(), Arc::clone(&app.clock), app.jobs.clone(), handlers, app.tasks.clone());
+    app.tasks.spawn(worker);
+    let meetings = app.meetings.clone();
+    app.tasks.spawn(async move {
+        match meetings.wake_all().await {
+            Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
+            Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
+        }
+    });
+    app.tasks.spawn(sweep(app.clone()));
+    Ok(())
+}
+
+/// Drops what has had its time: keys of idempotency, failed jobs. Safe to repeat.
+async fn sweep(app: App) {
+    let stopping = app.tasks.stopping();
+    loop {
+        let now = app.now();
+        let swept = app.db.write(move |conn| {
+            Box::pin(async move {
+                let keys = crate::db::idempotency::forget_old(conn, now - idempotency::KEPT).await?;
+                Ok::<_, crate::db::Failed>(keys + jobs::forget_failed(conn, now - 30 * 24 * HOURLY).await?)
+            })
+        });
+        match swept.await {
+            Ok(rows) => tracing::debug!(rows, "swept"),
+            Err(error) => tracing::warn!(%error, "sweeping failed; it comes again"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(HOURLY) => {}
+            () = stopping.cancelled() => return,
+        }
+    }
+}
+
+fn listen_public(built: &Built) -> Result<Listening, String> {
+    listen(built, &built.sockets.public, routes::public, built.app.config.server.workers)
+}
+
+fn listen_internal(built: &Built) -> Result<Listening, String> {
+    listen(built, &built.sockets.internal, routes::internal, 1)
+}
+
+fn listen(
+    built: &Built,
+    listener: &std::net::TcpListener,
+    operations: fn() -> Vec<Operation>,
+    workers: usize,
+) -> Result<Listening, String> {
+    let app = built.app.clone();
+    let drain = built.app.config.server.drain_seconds;
+    let paths = Arc::new(Paths::new(operations().iter().map(|operation| operation.path)));
+    let server = HttpServer::new(move || {
+        let paths = Arc::clone(&paths);
+        Web::new()
+            .app_data(app.clone())
+            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&paths), request, next)))
+            .configure(|service| mount(service, &operations()))
+            .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
+    });
+    let server = if workers > 0 { server.workers(workers) } else { server };
+    let own = listener.try_clone().map_err(|error| error.to_string())?;
+    let server = server
+        .disable_signals()
+        .shutdown_timeout(drain)
+        .listen(own)
+        .map_err(|error| format!("listening failed: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    Ok(Listening { address, server: server.run() })
+}
+
+/// Mounts operations, the methods of one path on one resource, so that another method is a 405 that names them.
+fn mount(service: &mut web::ServiceConfig, operations: &[Operation]) {
+    let mut paths: Vec<&str> = operations.iter().map(|operation| operation.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    for path in paths {
+        let here: Vec<_> = operations.iter().filter(|operation| operation.path == path).collect();
+        let allow = here.iter().map(|operation| operation.method.as_str()).collect::<Vec<_>>().join(", ");
+        let mut resource = web::resource(path);
+        for operation in here {
+            resource = resource.route(operation.route());
+        }
+        let refuse = move || {
+            let allow = allow.clone();
+            async move {
+                let mut refused = actix_web::ResponseError::error_response(&Failure::of(Code::METHOD_NOT_ALLOWED));
+                if let Ok(allow) = allow.parse() {
+                    refused.headers_mut().insert(actix_web::http::header::ALLOW, allow);
+                }
+                refused
+            }
+        };
+        service.service(resource.default_service(web::to(refuse)));
+    }
+}
+
+async fn run(built: Built, public: Listening, internal: Listening) -> Result<(), String> {
+    let Built { app, alone, arbiters, background, sockets } = built;
+    drop(sockets);
+    let handles = [public.server.handle(), internal.server.handle()];
+    actix_web::rt::spawn(public.server);
+    actix_web::rt::spawn(internal.server);
+    let mut lost = alone.lost();
+    let reason = tokio::select! {
+        name = signal() => name,
+        _ = lost.wait_for(|lost| *lost) => "the database was taken by another server",
+    };
+    tracing::info!(reason, "stopping");
+    let was_lost = *lost.borrow();
+    end(&app, &handles, &arbiters).await;
+    alone.release().await;
+    background.shutdown_background();
+    if was_lost { Err(reason.to_owned()) } else { Ok(()) }
+}
+
+/// Not ready at once; requests in flight finish; then what lives, then what runs in the background.
+async fn end(app: &App, handles: &[ServerHandle], arbiters: &Arbiters) {
+    app.readiness.set(false);
+    app.tasks.stopping().cancel();
+    for handle in handles {
+        handle.stop(true).await;
+    }
+    let ended = tokio::time::timeout(BACKGROUND_END, app.meetings.stop_all()).await;
+    if ended.is_err() || !app.tasks.end(BACKGROUND_END).await {
+        tracing::warn!("some work was cut off; it goes on at the next start");
+    }
+    let arbiters = arbiters.clone();
+    // Blocks until the threads have ended.
+    let _ = tokio::task::spawn_blocking(move || arbiters.stop()).await;
+}
+
+async fn signal() -> &'static str {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        tracing::error!("signals can't be listened to; only SIGKILL ends this server");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+    }
+}
