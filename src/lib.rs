@@ -29,6 +29,7 @@ pub mod meetings;
 mod metrics;
 pub mod outside;
 pub mod passwords;
+pub mod pipeline;
 pub mod projects;
 pub mod routes;
 pub mod service;

@@ -53,14 +53,14 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
     let gist = Gist::of(&finding.statement);
     match kind {
         FindingKind::Requirement => {
-            let (kind, category) = kinds::of(line);
+            let (kind, category) = kinds::of(&finding.statement, &line.heading);
             items.requirements.push(Requirement {
                 key: gist.key("requirement"),
                 kind,
                 category,
                 title: wording::title(&said),
                 statement: said,
-                priority: kinds::priority(line, &row_of(book, finding.sentence, line)),
+                priority: kinds::priority(&finding.statement, &row_of(book, finding.sentence, line)),
                 confidence: finding.confidence,
                 quality_issues: Vec::new(),
                 sources,

@@ -19,26 +19,32 @@ static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
 /// Findings in reading order, at most one a sentence: the kind that is surest, the more special one of equals.
 pub fn findings(book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
     let mut found = Vec::new();
+    let needs = need::likelihoods(book);
+    let left_open = question::left_open(book);
+    pace.mark(0, 1)?;
     let total = book.lines().len();
     for (at, line) in book.lines().iter().enumerate() {
         pace.sentence(at, total)?;
-        found.extend(finding(book, at, line));
+        let need = needs.get(at).copied().unwrap_or(0.0);
+        let is_left_open = left_open.binary_search(&at).is_ok();
+        found.extend(finding(book, at, line, need, is_left_open));
     }
     Ok(found)
 }
 
-fn finding(book: &Book, at: usize, line: &Line) -> Option<Finding> {
+fn finding(book: &Book, at: usize, line: &Line, need: f64, is_left_open: bool) -> Option<Finding> {
     if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate) {
         return None;
     }
     if let Some(completed) = completed(book, line, at) {
         return Some(completed);
     }
+    let names = book.speakers();
     let special = [
         (FindingKind::Decision, decision::likelihood(line)),
-        (FindingKind::ActionItem, action::likelihood(line)),
+        (FindingKind::ActionItem, action::likelihood(line, names)),
         (FindingKind::Risk, risk::likelihood(line)),
-        (FindingKind::OpenQuestion, question::likelihood(line)),
+        (FindingKind::OpenQuestion, if is_left_open { 0.8 } else { question::likelihood(line) }),
     ];
     let best = special.into_iter().fold(None, |best: Option<(FindingKind, f64)>, next| match best {
         Some((_, likelihood)) if likelihood >= next.1 => best,
@@ -46,7 +52,7 @@ fn finding(book: &Book, at: usize, line: &Line) -> Option<Finding> {
     });
     let (kind, confidence) = match best.filter(|&(_, likelihood)| likelihood >= need::THRESHOLD) {
         Some(special) => special,
-        None => (FindingKind::Requirement, need::in_place(book, at, line)),
+        None => (FindingKind::Requirement, need),
     };
     let stands = confidence >= need::THRESHOLD
         && !(kind == FindingKind::ActionItem && voice::is_taken_back(book, at));

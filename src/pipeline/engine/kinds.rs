@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::result::{Priority, QualityCategory, RequirementType};
-use super::book::Line;
+use super::book::plain;
 use super::lexicon::{CRITICAL, MAY, MUST, SHOULD, WILL, pattern};
 use super::voice;
 
@@ -36,7 +36,7 @@ static QUALITIES: LazyLock<Vec<(QualityCategory, Regex, Regex)>> = LazyLock::new
         ),
         (
             Q::PerformanceEfficiency,
-            r"\b(seconds?|milliseconds?|ms|response time|respond within|throughput|latency|at the same time|concurrent\w*|simultaneous\w*|per (second|minute|hour|day)|performance|fast|faster|quickly|speed|load|kilobytes?|megabytes?|capacity|scal\w+|users at work|memory|cpu|bandwidth)\b",
+            r"\b(seconds|\d seconds?|milliseconds?|ms|response time|respond within|throughput|latency|at the same time|concurrent\w*|simultaneous\w*|per (second|minute|hour|day)|performance|fast|faster|quickly|speed|load|kilobytes?|megabytes?|capacity|scal\w+|users at work|memory|cpu|bandwidth)\b",
             r"\b(performance|speed|capacity|load|efficiency|scalability)\b",
         ),
         (
@@ -56,12 +56,12 @@ static QUALITIES: LazyLock<Vec<(QualityCategory, Regex, Regex)>> = LazyLock::new
         ),
         (
             Q::Maintainability,
-            r"\b(maintainab\w+|maintenance|modular\w*|source code|unit tests?|test coverage|updates?|upgrade[ds]?|coding (standards?|conventions?)|code review|configurab\w+ without)\b",
+            r"\b(maintainab\w+|maintenance window|modular\w*|source code|unit tests?|test coverage|updates?|upgrade[ds]?|coding (standards?|conventions?)|code review|configurab\w+ without)\b",
             r"\b(maintainability|maintenance|support)\b",
         ),
         (
             Q::Portability,
-            r"\b(portab\w+|operating systems?|installab\w+|platforms?|browsers?|devices?|telephone with a screen|android|ios|install\w*)\b",
+            r"\b(portab\w+|operating systems?|installab\w+|platforms?|browsers?|telephone with a screen|android|ios|install\w*)\b",
             r"\b(portability|platforms?)\b",
         ),
     ];
@@ -71,9 +71,9 @@ static QUALITY_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(non[- ]?
 static FUNCTION_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(functional|functions?|features?|use cases?|stor(y|ies))\b"));
 
 /// Type, and the quality if it is a quality.
-pub fn of(line: &Line) -> (RequirementType, Option<QualityCategory>) {
-    let lower = line.lower.as_str();
-    let heading = line.heading.as_str();
+pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCategory>) {
+    let lower = plain(statement);
+    let lower = lower.as_str();
     let inner = voice::innermost(heading);
     if BUSINESS_HEADING.is_match(inner) || (BUSINESS.is_match(lower) && !CONSTRAINT.is_match(lower) && quality(lower, inner).is_none()) {
         return (RequirementType::Business, None);
@@ -105,11 +105,12 @@ fn quality(lower: &str, heading: &str) -> Option<(QualityCategory, usize)> {
 }
 
 /// By a MoSCoW or priority cell of its row, then by critical words, then by the modal verb.
-pub fn priority(line: &Line, row: &[&str]) -> Priority {
+pub fn priority(statement: &str, row: &[&str]) -> Priority {
     if let Some(stated) = row.iter().find_map(|cell| stated(cell)) {
         return stated;
     }
-    let lower = line.lower.as_str();
+    let lower = plain(statement);
+    let lower = lower.as_str();
     if CRITICAL.is_match(lower) {
         Priority::Critical
     } else if MUST.is_match(lower) {

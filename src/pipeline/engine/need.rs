@@ -1,50 +1,100 @@
 //! Is this sentence a requirement? Cues for and against are weighed; the sum becomes the confidence.
+//!
+//! The weights were set by hand and tried on public specifications; they are rules, not a trained model.
 
 use super::book::{Book, Line};
 use super::index::Place;
-use super::lexicon::{ABILITY, ACTOR, MUST, QUESTION_WORD, SHOULD, SYSTEM, WISH};
+use super::lexicon::{ABILITY, ACTOR, MUST, PASSIVE, QUESTION_WORD, SHOULD, SYSTEM, SYSTEM_ACTS, WILL, WISH};
 use super::voice;
 
 /// From here on a sentence counts as a requirement.
 pub const THRESHOLD: f64 = 0.5;
+/// How many sentences before and after are looked at for company.
+const NEIGHBOURS: usize = 4;
 
-/// How likely the sentence states what the product must do or be, 0–1.
+/// How likely the sentence alone states what the product must do or be, 0–1.
 pub fn likelihood(line: &Line) -> f64 {
+    weight(line).map_or(0.0, probability)
+}
+
+/// For every sentence, in its place: what demands nothing or was taken back has none; what stands among demands has more.
+pub fn likelihoods(book: &Book) -> Vec<f64> {
+    let lines = book.lines();
+    let alone: Vec<Option<f64>> =
+        lines.iter().map(|line| if voice::demands_nothing(line) { None } else { weight(line) }).collect();
+    let demands: Vec<bool> = alone.iter().map(|weight| weight.is_some_and(|weight| weight > 0.3)).collect();
+    let mut all = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        let company = if line.place == Place::Speech { 0.0 } else { company(book, &demands, at, line) };
+        let likely = alone.get(at).copied().flatten().map_or(0.0, |weight| probability(weight + company));
+        all.push(if likely >= THRESHOLD && voice::is_taken_back(book, at) { 0.0 } else { likely });
+    }
+    all
+}
+
+/// Up to 1.5 for standing among demands under the same heading; a list or table of demands says more than prose.
+fn company(book: &Book, demands: &[bool], at: usize, line: &Line) -> f64 {
+    let from = at.saturating_sub(NEIGHBOURS * 3);
+    let near = (from..at + NEIGHBOURS * 3 + 1).filter(|&other| other != at);
+    let alike = near.filter(|&other| {
+        book.line(other).is_some_and(|other| {
+            other.heading == line.heading && other.place == line.place && other.lower.split_whitespace().count() >= 4
+        })
+    });
+    let (mut all, mut demanding) = (0.0, 0.0);
+    for other in alike {
+        all += 1.0;
+        demanding += if demands.get(other).copied().unwrap_or(false) { 1.0 } else { 0.0 };
+    }
+    let under = if line.heading.contains("requirement") || line.heading.contains("what it does") { 0.2 } else { 0.0 };
+    let most = match line.place {
+        Place::Cell => 1.7,
+        Place::Item => 1.3,
+        _ => 0.3,
+    };
+    if all < 2.0 { under } else { under + most * demanding / all }
+}
+
+/// Above 0 for a demand; `None` where the form forbids one.
+fn weight(line: &Line) -> Option<f64> {
     let lower = line.lower.as_str();
     let words = lower.split_whitespace().count();
-    if words < 4 || lower.ends_with('?') || lower.ends_with(':') || QUESTION_WORD.is_match(lower) && lower.contains('?') {
-        return 0.0;
+    let least = if line.place == Place::Prose { 4 } else { 5 };
+    if words < least || lower.ends_with('?') || lower.ends_with(':') || !lower.contains(char::is_alphabetic) {
+        return None;
     }
-    let mut weight = -1.2;
+    let mut weight = -1.3;
     if MUST.is_match(lower) {
-        weight += 2.4;
+        weight += 2.5;
     } else if SHOULD.is_match(lower) {
-        weight += 1.8;
+        weight += 1.9;
     } else if WISH.is_match(lower) {
-        weight += 1.3;
+        weight += 1.5;
     } else if ABILITY.is_match(lower) {
-        weight += 0.9;
+        weight += 1.0;
+    } else if WILL.is_match(lower) {
+        weight += if line.place == Place::Speech { -0.5 } else { 0.3 };
     }
-    if SYSTEM.is_match(lower) {
-        weight += 0.5;
+    if SYSTEM_ACTS.is_match(lower) {
+        weight += if WILL.is_match(lower) { 1.4 } else { 0.8 };
+    } else if SYSTEM.is_match(lower) {
+        weight += 0.3;
+    }
+    if PASSIVE.is_match(lower) {
+        weight += 0.3;
     }
     if ACTOR.is_match(lower) {
         weight += 0.3;
     }
-    if words > 60 {
-        weight -= 0.5;
-    }
     if line.label.is_some() {
-        weight += 0.8;
+        weight += 0.5;
     }
-    1.0 / (1.0 + f64::exp(-1.5 * weight))
+    if QUESTION_WORD.is_match(lower) && lower.contains('?') {
+        weight -= 2.0;
+    }
+    Some(weight)
 }
 
-/// The same, in its place: what demands nothing or was taken back has none.
-pub fn in_place(book: &Book, at: usize, line: &Line) -> f64 {
-    if voice::demands_nothing(line) || line.place == Place::Heading {
-        return 0.0;
-    }
-    let likelihood = likelihood(line);
-    if likelihood >= THRESHOLD && voice::is_taken_back(book, at) { 0.0 } else { likelihood }
+fn probability(weight: f64) -> f64 {
+    1.0 / (1.0 + f64::exp(-1.5 * weight))
 }
