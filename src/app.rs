@@ -7,13 +7,15 @@ use actix_web::HttpRequest;
 use actors::hub::Hub;
 use actors::keeper::Keeper;
 use actors::meeting::Meeting;
-//use actors::run::Run;
+use actors::run::Run;
 use actors::time::{Clock, Time};
 use actors::watch::Watch;
 use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::access::keys::Secret;
+use crate::projects::roles::Roles;
+use crate::analysis::runner::Runner;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
 use crate::config::Config;
@@ -44,7 +46,9 @@ pub struct Parts {
     pub limits: Limits,
     pub hub: Hub,
     pub meetings: Keeper<Meeting>,
-    //pub runs: Keeper<Run>,
+    pub runs: Keeper<Run>,
+    pub runner: Runner,
+    pub roles: Roles,
     pub jobs: Jobs,
     pub files: Files,
     pub tickets: Tickets,

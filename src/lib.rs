@@ -18,6 +18,7 @@
 
 pub mod access;
 pub mod accounts;
+pub mod analysis;
 pub mod app;
 pub mod config;
 pub mod db;

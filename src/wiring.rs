@@ -18,6 +18,8 @@ use actors::watch::Watch;
 use crate::access::keys;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::analysis::runner::Runner;
+use crate::analysis::store::RunJournal;
 use crate::app::{App, Parts};
 use crate::config::Config;
 use crate::db::{Alone, Db, Settings};
@@ -35,6 +37,8 @@ use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
 use crate::outside::mail::Outbox;
 use crate::passwords::Passwords;
+use crate::pipeline::Workers;
+use crate::projects::roles::Roles;
 use crate::service::Readiness;
 use crate::tasks::Tasks;
 use crate::{accounts, routes};
@@ -126,6 +130,12 @@ async fn build(config: Config) -> Result<Built, String> {
     let keeping = Keepers { hub: &hub, clock: &clock, arbiters: &arbiters, watch: &watch, idle };
     let meetings = keeping.keep(MeetingJournal { db: db.clone(), app_url: url.clone() });
 
+    let runs = keeping.keep(RunJournal { db: db.clone() });
+    let workers = match config.analysis.workers {
+        0 => Workers::for_this_machine(),
+        width => Workers::new(width),
+    };
+
     let files = Files::at(data.join("files"));
     files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
@@ -143,6 +153,9 @@ async fn build(config: Config) -> Result<Built, String> {
         },
         hub,
         meetings,
+        runs,
+        runner: Runner::new(workers),
+        roles: Roles::default(),
         jobs: Jobs::default(),
         files,
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
@@ -210,6 +223,13 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
             Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
         }
     });
+    let runs = app.runs.clone();
+    app.tasks.spawn(async move {
+        if let Err(away) = runs.wake_all().await {
+            tracing::error!(why = away.0, "unfinished runs could not be woken");
+        }
+    });
+    app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweep(app.clone()));
     Ok(())
 }
@@ -324,8 +344,12 @@ async fn end(app: &App, handles: &[ServerHandle], arbiters: &Arbiters) {
     for handle in handles {
         handle.stop(true).await;
     }
-    let ended = tokio::time::timeout(BACKGROUND_END, app.meetings.stop_all()).await;
-    if ended.is_err() || !app.tasks.end(BACKGROUND_END).await {
+    let background = app.tasks.end(BACKGROUND_END).await;
+    let live = async {
+        app.meetings.stop_all().await;
+        app.runs.stop_all().await;
+    };
+    if tokio::time::timeout(BACKGROUND_END, live).await.is_err() || !background {
         tracing::warn!("some work was cut off; it goes on at the next start");
     }
     let arbiters = arbiters.clone();

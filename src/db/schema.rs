@@ -245,7 +245,8 @@ diesel::table! {
         kind -> Text,
         number -> BigInt,
         text_key -> Text,
-        r#type -> Text,
+        #[sql_name = "type"]
+        type_ -> Text,
         priority -> Text,
         workflow_status -> Text,
         search_text -> Text,

@@ -34,8 +34,7 @@ impl Guarded for Meeting {
         let found = app.meetings.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
         let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
         let project_id = meeting.state.project_id;
-        let role = app.db.read(move |conn| Box::pin(projects::store::role(conn, project_id, caller.user_id)));
-        let role = role.await.map_err(Failure::from)?;
+        let role = projects::roles::role(app, project_id, caller.user_id).await?;
         Ok(Found { standing: standing(&meeting.state, caller, role), thing: Ok(meeting) })
     }
 }

@@ -3,6 +3,7 @@
 pub mod documents;
 pub mod model;
 pub mod operations;
+pub mod roles;
 pub mod routes;
 pub mod store;
 
@@ -12,7 +13,6 @@ use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
 use crate::app::App;
-use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use model::Project;
@@ -25,16 +25,9 @@ impl Guarded for Project {
     }
 
     async fn find(app: &App, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let found = app
-            .db
-            .read(move |conn| {
-                Box::pin(async move {
-                    let Some(project) = store::find(conn, id).await? else { return Ok::<_, Failed>(None) };
-                    Ok(Some((project, store::role(conn, id, caller.user_id).await?)))
-                })
-            })
-            .await?;
-        let (project, role) = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+        let found = app.db.read(move |conn| Box::pin(store::find(conn, id))).await.map_err(Failure::from)?;
+        let project = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+        let role = roles::role(app, id, caller.user_id).await?;
         Ok(Found { standing: Standing { role, ..Standing::default() }, thing: Ok(project) })
     }
 }

@@ -188,6 +188,7 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
             })
         })
         .await?;
+    app.roles.forget(id);
     app.hub.tell(vec![told]);
     super::documents::operations::forget_contents(app, orphans).await;
     Ok(())

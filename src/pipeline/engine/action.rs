@@ -9,11 +9,26 @@ use super::index::Place;
 use super::lexicon::pattern;
 use super::voice;
 
+/// Verbs of work that is taken on, not of the product.
+const WORK: &str = concat!(
+    r"(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|phone|ring|set up|organi[sz]e|arrange|book|find|follow up|schedule|update|create|review|talk|speak|look|",
+    r"make|collect|contact|provide|put together|draw|e-?mail|mail|invite|test|try|measure|compare|read|list|estimate|calculate|order|buy|present|report|sketch|design|document|summari[sz]e|",
+    r"circulate|forward|deliver|bring|confirm|investigate|research|analy[sz]e|discuss|meet|sort|gather|translate|fix|install|upload|publish|print|show|name|go|take|do|finish|complete|handle|work)"
+);
+/// Work that leaves something behind: taken on even without a date.
+const DELIVERY: &str = r"(send|ask|clarify|prepare|write up|draft|visit|set up|organi[sz]e|arrange|find out|follow up|schedule|talk to|speak to|look into|contact|put together|investigate|circulate|forward|invite|estimate|summari[sz]e)";
+
 static PROMISE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(i'll|i will|i'm going to|i am going to|we'll|we will|let me) (\w+ ){0,2}?(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|set up|organi[sz]e|book|find out|follow up|schedule|update|create|review|talk to|look into|make|collect|contact|provide|put together|draw|email|mail)\b")
+    pattern(&format!(
+        r"\b(i'll|i will|i'm going to|i am going to|i shall|i can|i promise to|we'll|we will|we're going to) (\w+ ){{0,2}}?{WORK}\b"
+    ))
 });
+static DELIVERS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&format!(r"\b(i'll|i will|i'm going to|i am going to) (\w+ )?{DELIVERY}\b")));
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(and |so |okay,? )*[a-z]+, (could|can|would|will) you\b|^(and |so |okay,? )*[a-z]+, please\b|\bplease (send|ask|let us know|check|prepare|find out)\b|^action( item)?:")
+    pattern(&format!(
+        r"^(and |so |okay,? )*([a-z]+,? )?(could|can|would|will) you (please )?{WORK}\b|^(and |so |okay,? )*[a-z]+, please {WORK}\b|\bplease (also )?({WORK}|let us know what)\b|^(action( item)?|todo|to do|ai|ap)( [a-z]+)?:"
+    ))
 });
 static DUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -22,42 +37,57 @@ static DUE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 static ACTION_HEADING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(actions?|action items?|action points?|to[- ]?dos?|next steps|tasks|who does what)\b|^(\d[\d.]* )?next$")
+    pattern(
+        r"\b(actions?|action items?|action points?|to[- ]?dos?|next steps|tasks|who does what)\b|^(\d[\d.]* )?next$",
+    )
 });
-/// "Marcus to collect …", "Priya: draw …", "Helena will write …", "@bo check …".
-static NAMED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^@?([a-z][a-z'-]+)(?: [a-z][a-z'-]+)?(?:: | to | will | is going to | takes care of )[a-z]"));
+/// "Marcus to collect …", "Priya: draw …", "Helena will write …", "Tomasz Wilk checks …": a name, then what it is to do.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:\d[\d. ]*|action: |todo: )?@?([a-z][a-z'-]+(?: [a-z][a-z'-]+)?)(?:: | to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to | promised to | has agreed to | ",
+        r"(?:and [a-z]+ )?(?:sends?|asks?|checks?|writes?|prepares?|collects?|names?|calls?|books?|draws?|delivers?|clarifies|organi[sz]es?|arranges?|reviews?|talks? to|contacts?|finds? out|sets? up|provides?|takes?|makes?|gets?|plans?|counts?|visits?|shows?|tests?) )[a-z0-9]"
+    ))
+});
+/// Who can have work without a name.
+static PARTY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^the (supplier|contractor|vendor|group|client|customer|team|project lead|analyst|department|office|[a-z]+ team) (sends?|checks?|names?|prepares?|delivers?|provides?|writes?|clarifies|to|will|is to) ",
+    )
+});
 
 /// 0–1. `speakers` are those whose first names may stand for somebody who is to do something.
 pub fn likelihood(line: &Line, speakers: &[String]) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate | Place::Quote)
+    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
         || lower.split_whitespace().count() < 4
         || lower.starts_with("if ")
+        || voice::is_boilerplate(line)
         || voice::is_quoted(lower)
-        || voice::is_chatter(lower)
+        || voice::is_chatter(line)
         || voice::is_procedure(lower)
         || voice::is_about_the_document(lower)
     {
         return 0.0;
     }
     let under = ACTION_HEADING.is_match(voice::innermost(&line.heading));
-    let promised = line.place == Place::Speech && PROMISE.is_match(lower);
+    let promised = PROMISE.is_match(lower);
     let asked = REQUEST.is_match(lower);
     let due = DUE.is_match(lower);
     let named = named(line, speakers).is_some();
+    let by_party = PARTY.is_match(lower);
     match (under, promised || asked || named, due) {
         (true, true, _) => 0.95,
         (true, false, true) => 0.8,
+        (true, false, false) if by_party || line.place != Place::Prose => 0.7,
         (false, true, true) => 0.85,
-        (false, true, false) => 0.4,
+        (false, true, false) if DELIVERS.is_match(lower) || (asked && line.place != Place::Cell) => 0.6,
         _ => 0.0,
     }
 }
 
 /// Who is to do it: a name in the sentence, or the speaker of a promise.
 pub fn assignee(line: &Line, speaker: Option<&str>, speakers: &[String]) -> Option<String> {
-    if line.place == Place::Speech && PROMISE.is_match(&line.lower) {
+    if PROMISE.is_match(&line.lower) && speaker.is_some() {
         return speaker.map(str::to_owned);
     }
     named(line, speakers)
@@ -67,20 +97,97 @@ pub fn assignee(line: &Line, speaker: Option<&str>, speakers: &[String]) -> Opti
 fn named(line: &Line, speakers: &[String]) -> Option<String> {
     let found = NAMED.captures(&line.lower).or_else(|| ADDRESSED.captures(&line.lower))?;
     let name = found.get(1)?.as_str();
+    let first = name.split_whitespace().next().unwrap_or_default();
     let known = speakers.iter().find(|speaker| {
         let speaker = speaker.to_lowercase();
-        speaker == name || speaker.split_whitespace().next() == Some(name)
+        speaker == name || speaker.split_whitespace().next() == Some(first)
     });
-    let written: String = line.words.trim_start_matches('@').chars().take(name.chars().count()).collect();
-    let is_name = written.to_lowercase() == name && written.chars().next().is_some_and(char::is_uppercase);
-    let in_notes = line.place != Place::Speech && is_name && !NO_NAMES.contains(&name) && line.place == Place::Item;
-    known.cloned().or_else(|| in_notes.then_some(written))
+    known.cloned().or_else(|| if line.place == Place::Speech { None } else { written_name(line, name) })
 }
 
-static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:and |so |okay,? )*([a-z][a-z'-]+), (?:could|can|would|will|please)\b"));
+/// The name with its capitals, if it has them and is no ordinary word.
+fn written_name(line: &Line, name: &str) -> Option<String> {
+    let start = line.lower.find(name).and_then(|at| line.lower.get(..at)).map_or(0, |head| head.chars().count());
+    let written: String = line.words.chars().skip(start).take(name.chars().count()).collect();
+    let mut parts = written.split_whitespace();
+    let first = parts.next()?;
+    let is_capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
+    let small = first.to_lowercase();
+    if !is_capital(first) || NO_NAMES.contains(&small.as_str()) || first.chars().count() < 2 {
+        return None;
+    }
+    match parts.next() {
+        Some(second) if is_capital(second) => Some(written),
+        Some(_) => None,
+        None => Some(first.to_owned()),
+    }
+}
 
-/// First words of items that are no people.
-const NO_NAMES: [&str; 26] = [
-    "the", "a", "an", "it", "this", "that", "system", "user", "users", "we", "they", "you", "note", "example", "goal",
-    "todo", "task", "action", "which", "what", "who", "there", "data", "risk", "decision", "question",
+static ADDRESSED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:and |so |okay,? )*([a-z][a-z'-]+), (?:could|can|would|will|please)\b"));
+
+/// First words of sentences that are no people.
+const NO_NAMES: [&str; 62] = [
+    "the",
+    "a",
+    "an",
+    "it",
+    "this",
+    "that",
+    "these",
+    "those",
+    "system",
+    "user",
+    "users",
+    "we",
+    "they",
+    "you",
+    "he",
+    "she",
+    "note",
+    "example",
+    "goal",
+    "todo",
+    "task",
+    "action",
+    "which",
+    "what",
+    "who",
+    "there",
+    "data",
+    "risk",
+    "decision",
+    "question",
+    "please",
+    "all",
+    "each",
+    "every",
+    "any",
+    "no",
+    "some",
+    "both",
+    "one",
+    "two",
+    "staff",
+    "patients",
+    "customers",
+    "please",
+    "and",
+    "but",
+    "so",
+    "if",
+    "when",
+    "after",
+    "before",
+    "our",
+    "their",
+    "your",
+    "my",
+    "date",
+    "time",
+    "list",
+    "version",
+    "page",
+    "next",
+    "agreed",
 ];

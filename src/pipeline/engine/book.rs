@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::index::{Index, Place, Sentence};
 use super::super::nodes::prepare_sources::ReadySource;
 use super::super::result::SourceReference;
+use super::index::{Index, Place, Sentence};
 use super::texts::Texts;
+use super::voice;
 
 /// All sentences in reading order, with their words made ready once.
 #[derive(Debug, Default)]
@@ -28,14 +29,19 @@ pub struct Line {
     pub heading: String,
     pub lead: Option<usize>,
     pub speaker: Option<usize>,
+    /// Words of pastime in a talk that is about something else.
+    pub is_small_talk: bool,
     /// The identifier that numbered it, such as `REQ-12`, if there was one.
     pub label: Option<String>,
 }
 
+/// What more than one in so many sentences speaks of is a topic.
+const TOPIC: usize = 25;
+
 impl Book {
     pub fn new(texts: Arc<Texts>, index: Index) -> Self {
         let headings: Vec<String> = index.headings.iter().map(|heading| heading.to_lowercase()).collect();
-        let lines = index
+        let mut lines: Vec<Line> = index
             .sentences
             .iter()
             .map(|sentence| {
@@ -44,9 +50,14 @@ impl Book {
                 let lower = plain(&words);
                 let heading = sentence.heading.and_then(|at| headings.get(at)).cloned().unwrap_or_default();
                 let Sentence { place, block, lead, speaker, .. } = *sentence;
-                Line { place, block, words, lower, heading, lead, speaker, label }
+                let is_small_talk = voice::sounds_like_small_talk(place, &lower);
+                Line { place, block, words, lower, heading, lead, speaker, is_small_talk, label }
             })
             .collect();
+        let pastime = lines.iter().filter(|line| line.is_small_talk).count();
+        if pastime * TOPIC > lines.len() {
+            lines.iter_mut().for_each(|line| line.is_small_talk = false);
+        }
         Self { texts, index, lines }
     }
 
@@ -97,7 +108,8 @@ impl Line {
     pub fn alone(raw: &str, place: Place) -> Self {
         let (label, words) = unmarked(raw);
         let lower = plain(&words);
-        Self { place, block: 0, words, lower, heading: String::new(), lead: None, speaker: None, label }
+        let heading = String::new();
+        Self { place, block: 0, words, lower, heading, lead: None, speaker: None, is_small_talk: false, label }
     }
 }
 

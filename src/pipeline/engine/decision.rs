@@ -11,19 +11,32 @@ use super::voice;
 
 static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(we('ve| have)? (decided|agreed|agree)|(the )?(team|board|group|committee) (has )?(decided|agreed)|it (was|is|'s) (agreed|decided|settled)|it's agreed|",
-        r"that's (a decision|settled|decided|agreed)|let's (decide|go with|keep|do it like)|so we go with|we go with|from now on|decision:|decided (on|that|to))\b"
+        r"\b(we|they|everybody|everyone|all|both|it|parties|team|board|group|committee|owner|management|customer|client|clinic|department|meeting|[a-z]+ and [a-z]+)",
+        r"('ve| have| has| had| was| is|'s| were| has been| have been)? (now |finally |also |just |all )?(decided|agreed|settled|approved|resolved|opted|chosen|chose|confirmed|signed off)\b|",
+        r"\b(we agree (that|to|on)|that's (a decision|settled|decided|agreed)|it's (agreed|settled|decided)|let's (use|take|drop|postpone|skip|build|buy|choose|pick|do without|limit|restrict|decide|go with|go for|keep|settle|stick|do it like)|",
+        r"we('ll| will) (go (with|for|ahead)|stick|stay with|settle|use|start with|begin with|keep|leave out|drop|buy|do without)|we keep (the|it|to)|we leave out|we (drop|postpone) (the|it)|we('re| are) going (with|for)|so we go with|we go (with|for)|we (stick|stay) (to|with)|",
+        r"from now on|(decision|decided|agreed|resolved|outcome|conclusion)( [a-z0-9 ]{1,20})?:|the decision (is|was)|decided (on|that|to|against|in favou?r))"
     ))
 });
-static DECISION_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(decisions?|decided|resolutions?)\b"));
+/// Not settled, or only if.
+static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b((not|never|nothing|no one|nobody) (yet |been |yet been |been yet )?(decided|agreed|settled|approved|confirmed|chosen)|(if|once|unless|until|whether|when|before) [^,]{0,40}(decided|agreed|settled|approved|agree|confirmed)|",
+        r"(to be|must be|has to be|have to be|needs to be|should be|can be|shall be) (decided|agreed|settled|approved|confirmed|chosen)|n't (decided|agreed|settled|been)|isn't settled)\b"
+    ))
+});
+static DECISION_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(decisions?|decided|resolutions?|what we agreed|agreed)\b"));
 
 /// 0–1.
 pub fn likelihood(line: &Line) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate | Place::Quote)
+    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
         || lower.ends_with('?')
         || lower.split_whitespace().count() < 4
         || voice::is_quoted(lower)
+        || voice::is_procedure(lower)
+        || UNDECIDED.is_match(lower)
     {
         return 0.0;
     }

@@ -2,21 +2,24 @@
 //!
 //! A row and an item match when they are of one kind and share most of their words: Dice's coefficient over the words of the
 //! normalised sentences is at least 0.6. Each matches once, the best pair first. Whatever else is found counts as a false alarm,
-//! so the table has to name everything. One document was held back: no rule was written or changed after looking at it.
-#![expect(clippy::unwrap_used, reason = "tests")]
+//! so the table has to name everything. One document is held back and measured without a look at what was missed in it.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::nodes::prepare_sources::ReadySource;
 use super::super::nodes::Pace;
+use super::super::nodes::prepare_sources::ReadySource;
 use super::super::readers::{Format, SourceText, read};
 use super::super::request::{CancelToken, SourceKind};
-use super::{Book, Embedded, Engine, Finding, FindingKind, Index, Items, Texts};
+use super::{Book, Embedded, Engine, FindingKind, Index, Items, Texts};
 
 const EXPECTED: &str = include_str!("../../../tests/samples/expected.tsv");
-const HELD_BACK: &str = "annex-operations.pdf";
-const OPEN: [(&str, Format, &[u8]); 3] = [
+/// Not looked at while rules were made: its figures alone are printed, so that measuring teaches nothing a rule could be bent to.
+const HELD_BACK: &str = "held-back.md";
+const SAMPLES: [(&str, Format, &[u8]); 5] = [
+    (HELD_BACK, Format::Markdown, include_bytes!("../../../tests/samples/held-back.md")),
+    ("annex-operations.pdf", Format::Pdf, include_bytes!("../../../tests/samples/annex-operations.pdf")),
     ("call-for-tenders.pdf", Format::Pdf, include_bytes!("../../../tests/samples/call-for-tenders.pdf")),
     ("discovery-meeting.vtt", Format::Vtt, include_bytes!("../../../tests/samples/discovery-meeting.vtt")),
     ("product-note.md", Format::Markdown, include_bytes!("../../../tests/samples/product-note.md")),
@@ -36,7 +39,7 @@ impl Tally {
     }
 }
 
-fn analysed(text: SourceText) -> (Book, Vec<Finding>, Items) {
+fn analysed(text: SourceText) -> Items {
     let mut texts = Texts::default();
     let digest = texts.open(Arc::new(text));
     let texts = Arc::new(texts);
@@ -55,8 +58,7 @@ fn analysed(text: SourceText) -> (Book, Vec<Finding>, Items) {
         spoken_ms: 0,
     };
     let findings = Embedded.find(&book, &pace).unwrap();
-    let items = Embedded.classify(&book, &[source], &findings, &pace).unwrap();
-    (book, findings, items)
+    Embedded.classify(&book, &[source], &findings, &pace).unwrap()
 }
 
 fn statements(items: &Items, kind: FindingKind) -> Vec<String> {
@@ -150,15 +152,21 @@ fn measure(name: &str, items: &Items, tallies: &mut BTreeMap<&str, Tally>, types
 fn the_samples_are_read_at_least_as_well_as_promised() {
     let mut tallies = BTreeMap::new();
     let mut types = Tally::default();
-    for (name, format, bytes) in OPEN {
-        let (_, _, items) = analysed(read(format, bytes).unwrap());
-        measure(name, &items, &mut tallies, &mut types, true);
+    for (name, format, bytes) in SAMPLES {
+        let aloud = name != HELD_BACK;
+        let items = analysed(read(format, bytes).unwrap());
+        let (mut alone, mut alone_types) = (BTreeMap::new(), Tally::default());
+        measure(name, &items, &mut alone, &mut alone_types, false);
+        for (label, tally) in &alone {
+            println!("F1 {:.3} {name} {label} {tally:?}", tally.f1());
+        }
+        measure(name, &items, &mut tallies, &mut types, aloud);
     }
     for (label, tally) in &tallies {
-        println!("F1 {:.3} {label} {tally:?}", tally.f1());
+        println!("F1 {:.3} all {label} {tally:?}", tally.f1());
     }
     println!("types right: {:.3}", types.f1());
-    for (label, floor) in [("REQUIREMENT", 0.60), ("ACTION_ITEM", 0.40), ("DECISION", 0.40)] {
+    for (label, floor) in [("REQUIREMENT", 0.80), ("ACTION_ITEM", 0.60), ("DECISION", 0.60)] {
         assert!(tallies[label].f1() >= floor, "{label} {:?}", tallies[label]);
     }
 }

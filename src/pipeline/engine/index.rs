@@ -70,6 +70,7 @@ impl Index {
         let mut headings = HeadingPath::of(source);
         let mut pages = Pages::of(source);
         let mut lead = None;
+        let mut label: Option<String> = None;
         for (done, block) in blocks.iter().enumerate() {
             pace.sentence(done, blocks.len())?;
             let Some(words) = text.slice(block.start_offset, block.end_offset) else { continue };
@@ -79,7 +80,13 @@ impl Index {
                 Place::Cell => cells_and_sentences(words),
                 _ => split::sentences(words),
             };
-            let heading = self.heading(headings.at(block.start_offset));
+            let is_part = matches!(place, Place::Item | Place::Cell);
+            let next = blocks.get(done + 1).map(place_of);
+            if !is_part {
+                label = label_of(words, place, next);
+            }
+            let path = headings.at(block.start_offset);
+            let heading = self.heading(if is_part { under_label(path, label.as_deref()) } else { path });
             let number = self.next_block();
             let mut cursor = Cursor::new(words, block.start_offset);
             if !matches!(place, Place::Item | Place::Boilerplate) {
@@ -176,6 +183,22 @@ impl Index {
             self.speakers.push(name.to_owned());
             self.speakers.len() - 1
         })
+    }
+}
+
+/// A few words on their own before a list or table are its heading, though the document does not say so.
+fn label_of(words: &str, place: Place, next: Option<Place>) -> Option<String> {
+    let label = words.trim().trim_end_matches(':');
+    let is_short = (1..=4).contains(&label.split_whitespace().count()) && !label.ends_with(['.', '!', '?', ',']);
+    let before_parts = matches!(next, Some(Place::Item | Place::Cell));
+    (place == Place::Prose && is_short && before_parts).then(|| label.to_owned())
+}
+
+fn under_label(path: Option<String>, label: Option<&str>) -> Option<String> {
+    match (path, label) {
+        (Some(path), Some(label)) => Some(format!("{path} › {label}")),
+        (None, Some(label)) => Some(label.to_owned()),
+        (path, None) => path,
     }
 }
 
@@ -280,5 +303,76 @@ impl<'a> Pages<'a> {
             self.at += 1;
         }
         self.source.pages.get(self.at).filter(|page| page.start_offset <= offset).map(|page| page.page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::readers::{Format, Page, read};
+    use super::super::super::request::CancelToken;
+    use super::super::texts::OpenText;
+    use super::*;
+
+    fn indexed(format: Format, words: &str, pages: Vec<Page>) -> (OpenText, Index) {
+        let mut source = read(format, words.as_bytes()).unwrap();
+        source.pages = pages;
+        let text = OpenText::new(Arc::new(source));
+        let mut index = Index::default();
+        index.add(3, &text, &Pace::new(CancelToken::new())).unwrap();
+        (text, index)
+    }
+
+    #[test]
+    fn a_sentence_knows_its_heading_page_and_lead_in() {
+        let words = "# Größe 😀\n\n## Teil\n\nThe system shall:\n\n- sort lists\n- print them\n\nNext one. And last.\n";
+        let page = |page, start_offset, end_offset| Page { page, start_offset, end_offset };
+        let (text, index) = indexed(Format::Markdown, words, vec![page(1, 0, 20), page(2, 20, 500)]);
+        let said: Vec<&str> =
+            index.sentences.iter().map(|sentence| text.slice(sentence.start, sentence.end).unwrap()).collect();
+        assert_eq!(
+            said,
+            ["Größe 😀", "Teil", "The system shall:", "sort lists", "print them", "Next one.", "And last."]
+        );
+        let places: Vec<Place> = index.sentences.iter().map(|sentence| sentence.place).collect();
+        assert_eq!(places[2..6], [Place::Prose, Place::Item, Place::Item, Place::Prose]);
+        let leads: Vec<Option<usize>> = index.sentences.iter().map(|sentence| sentence.lead).collect();
+        assert_eq!(leads, [None, None, None, Some(2), Some(2), None, None]);
+        let heading = index.sentences[6].heading.unwrap();
+        assert_eq!(index.headings[heading], "Größe 😀 › Teil");
+        assert_eq!((index.sentences[0].page, index.sentences[6].page), (Some(1), Some(2)));
+        assert_eq!((index.sentences[5].block, index.sentences[6].block), (5, 5));
+        assert!(index.sentences.iter().all(|sentence| sentence.slot == 3));
+    }
+
+    #[test]
+    fn a_spoken_sentence_spans_its_cues_and_no_other_speaker() {
+        let words = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>It has to\n\n00:02.000 --> 00:03.000\n<v Ana>be fast. And\n\n\
+            00:03.000 --> 00:04.000\n<v Bo>Yes, it has.\n";
+        let (text, index) = indexed(Format::Vtt, words, Vec::new());
+        let said: Vec<(&str, Option<u64>, Option<u64>)> = index
+            .sentences
+            .iter()
+            .map(|sentence| (text.slice(sentence.start, sentence.end).unwrap(), sentence.start_ms, sentence.end_ms))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("It has to be fast.", Some(1_000), Some(3_000)),
+                ("And", Some(2_000), Some(3_000)),
+                ("Yes, it has.", Some(3_000), Some(4_000))
+            ]
+        );
+        assert_eq!(index.speakers, ["Ana", "Bo"]);
+    }
+
+    #[test]
+    fn a_cancel_ends_the_walk() {
+        let source = read(Format::Text, b"One sentence. Another one.").unwrap();
+        let token = CancelToken::new();
+        token.cancel();
+        let walked = Index::default().add(0, &OpenText::new(Arc::new(source)), &Pace::new(token));
+        assert_eq!(walked, Err(Halted));
     }
 }

@@ -32,7 +32,7 @@ patterns! {
     /// A capability without a modal verb.
     ABILITY = r"\b(can|able to|ability to|allows?|enables?|supports?|provides?|lets (a|the|users?|patients?)|is possible to|be possible|option to|have access to)\b|\bthere('s| is) an? (button|link|list|field|page|option|report|way)\b";
     /// A wish in somebody's own words.
-    WISH = r"\b(i|we|they|users?|patients?|people|customers?|staff|the group|the desk)('d| would)? (really |also |all |just )?(need|want|like|love|expect|require)s?\b|\bwhat (i|we|they)('d| would)? (really |also )?(need|want|like)\b|\bneeds? (a|an|the|at least|to|some|the same)\b|\bit would be (good|great|nice|helpful) (if|to)\b|\bwants? to\b|\bis what (i|we) need\b";
+    WISH = r"\b(i|we|they|users?|patients?|people|customers?|staff|the group|the desk)('d| would)? (really |also |all |just )?(need|want|like|love|expect|require)s?\b|\bwhat (i|we|they)('d| would)? (really |also )?(need|want|like)\b|\bneeds? (a|an|the|at least|to|some|the same)\b|\bneeds (read|write|full|direct|immediate|quick|easy|regular) [a-z]+\b|\bit would be (good|great|nice|helpful) (if|to)\b|\bwants? to\b|\bis what (i|we) need\b";
     /// The product as the subject of the sentence, doing something in the present or the future.
     SYSTEM_ACTS = r"^((the|this|each|every|our) )?([a-z0-9-]+ ){0,3}?(system|application|app|software|product|tool|program|server|client|module|database|page|screen|interface|menu|window|website|portal|function)s? (will |also |then |can |may |automatically )*(not )?(be |[a-z]+(s|e|y|d|n|t|w|l|p|k|m|r|h)\b)";
     /// Something that is done, said without a doer.

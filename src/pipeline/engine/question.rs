@@ -11,11 +11,24 @@ use super::voice;
 
 static OPEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(still open|open (question|point|issue)|to be (clarified|decided|determined|confirmed|defined)|tbd|tbc|unclear|not (yet )?(been )?(settled|clear|decided|known)|",
-        r"don't know (yet )?(whether|if|how|what|who|which)|i wonder|nobody('s| has)? (ever )?(asked|knows)|has not been settled|remains open|needs clarification)\b"
+        r"\b((still|remains?|is|are|stays?) (still )?open (who|what|which|whether|how|when|if|where|why)|still open|it (remains|stays) open|open (question|point|issue)s? (is|are)|open (question|point):|",
+        r"to be (clarified|decided|determined|confirmed|defined)|tbd|tbc|(is|are|it's|remains?|still) (still )?(unclear|undecided|unknown|unresolved)|",
+        r"not (yet )?(been )?(settled|clear|decided|known|agreed) (yet|who|what|which|whether|how|when|if|where|why)|has not (yet )?been (settled|decided|agreed|clarified)|",
+        r"(don't|do not|doesn't|does not) (yet )?know (yet )?(whether|if|how|what|who|which|when|where)|not sure (yet )?(whether|if|how|what|who|which|when)|(i|we) wonder|",
+        r"nobody('s| has)? (ever )?(asked|knows|could say|can say|has said)|needs? (to be )?(clarification|clarified)|(have|has|need|needs) to (find out|clarify) (whether|if|how|what|who|which|when)|",
+        r"no (answer|decision) yet|question (is|remains) (whether|if|how|who|what|which))\b"
     ))
 });
-static OPEN_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(open (questions?|points?|issues?)|questions?|to be clarified|unresolved)\b"));
+static OPEN_HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(open (questions?|points?|issues?)|questions?|points? to be settled|to be clarified|unresolved)\b")
+});
+
+/// Questions that ask a person for something, or nothing at all.
+static RHETORICAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(can|could|would|will|may|do|are|did) (you|i)\b|\bhow are\b|\b(right|okay|ok|isn't it|agreed)\?$|\bwhy not\b",
+    )
+});
 
 /// About questions, none itself.
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i want to talk|talk about|list of open)"));
@@ -23,7 +36,7 @@ static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i wan
 /// 0–1.
 pub fn likelihood(line: &Line) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate | Place::Quote)
+    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
         || lower.split_whitespace().count() < 5
         || voice::is_quoted(lower)
         || ABOUT.is_match(lower)
@@ -36,13 +49,16 @@ pub fn likelihood(line: &Line) -> f64 {
     match (asks, under, open) {
         (true, true, _) => 0.95,
         (_, _, true) => 0.8,
+        (true, false, false) if line.place != Place::Speech && !RHETORICAL.is_match(lower) => 0.55,
         _ => 0.0,
     }
 }
 
 /// Said of the question before.
 static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|down as open|an open question|we('ll| will) have to find out)\b")
+    pattern(
+        r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|down as open|an open question|we('ll| will) have to find out)\b",
+    )
 });
 /// How many sentences back the question may lie.
 const BACK: usize = 6;

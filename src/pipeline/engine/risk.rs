@@ -12,13 +12,16 @@ use super::voice;
 
 static RISK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(there('s| is) a (risk|danger)|(the|one|main|biggest|our) risk (is|that|here)|risks? that|my (worry|fear|concern) is|i('m| am) (afraid|worried)|",
-        r"i (fear|worry)|we fear|might (refuse|not hold|fail|not be)|could be late|(may|might|could) (endanger|jeopardi[sz]e|delay|threaten|overrun|slip)|",
-        r"could mean that|will be overloaded|will give up|at risk)\b"
+        r"\b(there('s| is) (a|some|the|also a|still a) (\w+ )?(risk|danger|chance that)|(the|a|one|another|main|biggest|our) (\w+ )?(risk|danger) (is|that|here|of)|risks? (that|is that)|risk:|",
+        r"my (\w+ )?(worry|fear|concern) is|i('m| am) (\w+ )?(afraid|worried|concerned|nervous)|worries me|(i|we) (fear|worry|are worried|are afraid)|at risk|single point of failure|",
+        r"(might|may|could) (well )?(refuse|not hold|fail|not be (ready|available|enough|able|in time)|break|be (late|delayed|lost|down)|slip|overrun|run out|go wrong|collapse|lose|miss|take (days|weeks|months))|",
+        r"(may|might|could|would|will) (endanger|jeopardi[sz]e|delay|threaten|put at risk|lead to (delays?|errors?|loss|chaos))|could mean that|will be (overloaded|late|overwhelmed)|",
+        r"will give up|we('ll| will| would| could| might) (lose|miss|run out of|be stuck|have a problem)|in danger of)\b"
     ))
 });
 static RISK_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\brisks?\b|\bwhat could go wrong\b|\bconcerns?\b"));
-static CHANCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
+static CHANCE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
 
 /// 0–1.
 pub fn likelihood(line: &Line) -> f64 {
@@ -64,10 +67,15 @@ pub fn chance(lower: &str) -> Option<Severity> {
     }
 }
 
-static CATASTROPHE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(critical|catastroph\w+|fatal|disaster\w*|lives|death)\b"));
+static CATASTROPHE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(critical|catastroph\w+|fatal|disaster\w*|lives|death)\b"));
 static GRAVE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|overloaded|breach|high risk|stop the)\b")
+    pattern(
+        r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|overloaded|breach|high risk|stop the)\b",
+    )
 });
 static SLIGHT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(minor|small|slight\w*|low risk)\b"));
-static PROBABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(likely|probably|very probable|certain\w*|twice a week|often|usually|high probability)\b"));
+static PROBABLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(likely|probably|very probable|certain\w*|twice a week|often|usually|high probability)\b")
+});
 static IMPROBABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(unlikely|improbable|rarely|low probability)\b"));

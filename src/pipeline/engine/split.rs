@@ -6,10 +6,14 @@
 use std::ops::Range;
 
 /// Words after which a full stop ends nothing, lower case and without the stop.
-const ABBREVIATIONS: [&str; 44] = [
-    "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "vs", "approx", "no", "nos", "fig", "figs", "sec", "art",
-    "arts", "incl", "excl", "resp", "cf", "st", "inc", "ltd", "corp", "co", "a.m", "p.m", "max", "min", "ref", "para",
-    "vol", "ed", "al", "jan", "feb", "mar", "apr", "aug", "sept", "oct", "nov", "dec",
+const ABBREVIATIONS: [&str; 26] = [
+    "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "vs", "approx", "incl", "excl", "resp", "cf", "st", "inc", "ltd",
+    "corp", "a.m", "p.m", "al", "ca", "dept", "tel", "est", "ext",
+];
+/// Words after which a full stop ends nothing if a figure follows: "no. 5", "Sec. 3", "5 Jan. 2027".
+const BEFORE_FIGURES: [&str; 26] = [
+    "no", "nos", "fig", "figs", "sec", "art", "arts", "max", "min", "ref", "para", "vol", "ed", "p", "pp", "jan", "feb", "mar",
+    "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
 ];
 
 /// The sentences of `text` as byte ranges, trimmed, in order, none empty.
@@ -73,6 +77,9 @@ fn stop_at(text: &str, start: usize, at: usize, mark: char) -> Option<usize> {
         return None;
     }
     let lower = word.to_lowercase();
+    if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|letter| letter.is_ascii_digit()) {
+        return None;
+    }
     if ABBREVIATIONS.contains(&lower.as_str()) {
         // "etc." does end a sentence when a capital follows; titles and "e.g." never do.
         let ends = matches!(lower.as_str(), "etc" | "a.m" | "p.m" | "inc" | "ltd" | "al")
@@ -137,7 +144,8 @@ mod tests {
 
     #[test]
     fn an_abbreviation_a_number_and_a_name_end_no_sentence() {
-        let text = "Alerts (e.g. e-mail, SMS) go out at 5 p.m. Dr. J. Meyer agreed. 3.5 seconds is too slow! Is it? Yes.";
+        let text =
+            "Alerts (e.g. e-mail, SMS) go out at 5 p.m. Dr. J. Meyer agreed. 3.5 seconds is too slow! Is it? Yes.";
         assert_eq!(
             split(text),
             [
@@ -148,10 +156,10 @@ mod tests {
                 "Yes."
             ]
         );
-        assert_eq!(split("2. The system shall log in users. It logs them."), [
-            "2. The system shall log in users.",
-            "It logs them."
-        ]);
+        assert_eq!(
+            split("2. The system shall log in users. It logs them."),
+            ["2. The system shall log in users.", "It logs them."]
+        );
     }
 
     #[test]

@@ -14,26 +14,46 @@ use super::wording::capitalised;
 
 /// The story as people write it.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$")
+    pattern(
+        r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$",
+    )
 });
 static ROLE_ABLE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$")
+    pattern(
+        r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$",
+    )
 });
 static SYSTEM_LETS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$")
+    pattern(
+        r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$",
+    )
 });
 static SYSTEM_DOES: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$")
+    pattern(
+        r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$",
+    )
 });
 static BENEFIT: LazyLock<Regex> = LazyLock::new(|| pattern(r",? (?:so that|in order to|so as to) ([a-z].+?)[.]?$"));
-static SYSTEM_NOUN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|time|list|name|number|address|fields?)$")
+/// The wish around a demand: "it would be good if".
+static WISHED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:(?:and|so|but|then|also),? )*(?:it would be|it'd be) (?:\w+ )?(?:good|great|nice|helpful|lovely|fine|useful) if ",
+    )
 });
-static CONDITION_FIRST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^((?:when|whenever|if|once|after|as soon as|before|during|in case|in an emergency|unless) ?[^,]*), (.+?)[.]?$"));
+static SYSTEM_NOUN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|time|list|name|number|address|fields?)$",
+    )
+});
+static CONDITION_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^((?:when|whenever|if|once|after|as soon as|before|during|in case|in an emergency|unless) ?[^,]*), (.+?)[.]?$",
+    )
+});
 static CONDITION_LAST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(.+?),? ((?:when|whenever|if|once|as soon as|provided that|unless|until) .+?)[.]?$"));
-static STATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
+static STATE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
 
 /// One story for each requirement that somebody could use, in their order.
 pub fn stories(requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
@@ -89,6 +109,7 @@ fn parts(statement: &str) -> Parts {
     let benefit = BENEFIT.captures(&lower).and_then(|found| found.get(1)).map(original);
     let cut = BENEFIT.find(&lower).map_or(lower.len(), |found| found.start());
     let body = lower.get(..cut).unwrap_or(&lower);
+    let body = WISHED.find(body).and_then(|wish| body.get(wish.end()..)).unwrap_or(body);
     let body = condition(body).map_or(body, |split| split.consequence);
     let offset = |inner: &str| inner.as_ptr().addr().saturating_sub(lower.as_ptr().addr());
     let at = offset(body);
@@ -126,7 +147,31 @@ fn bare(role: &str) -> String {
     let first = role.split_whitespace().next().unwrap_or_default().to_lowercase();
     let is_article = matches!(first.as_str(), "a" | "an" | "the" | "each" | "every" | "all" | "any" | "both" | "only");
     let rest = role.split_once(' ').map(|(_, rest)| rest);
-    rest.filter(|_| is_article).unwrap_or(role).trim().to_owned()
+    let role = rest.filter(|_| is_article).unwrap_or(role).trim();
+    singular(&if is_article { role.to_owned() } else { small_initial(role) })
+}
+
+/// "customers" is "customer" and "secretaries" is "secretary"; two kinds of people stay as they are.
+fn singular(role: &str) -> String {
+    let ends_plural = role.ends_with('s') && !role.ends_with("ss") && !role.ends_with("us");
+    if !ends_plural || role.contains(" and ") || role.contains(" or ") || role.contains(" of ") {
+        return role.to_owned();
+    }
+    match role.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => role.strip_suffix('s').unwrap_or(role).to_owned(),
+    }
+}
+
+/// The capital of a sentence's first word is not the role's.
+fn small_initial(role: &str) -> String {
+    let first = role.split_whitespace().next().unwrap_or_default();
+    let is_plain = first.chars().skip(1).all(char::is_lowercase);
+    let mut letters = role.chars();
+    match letters.next().filter(|_| is_plain) {
+        Some(initial) => initial.to_lowercase().chain(letters).collect(),
+        None => role.to_owned(),
+    }
 }
 
 fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
@@ -137,13 +182,18 @@ fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
         (false, true) => format!("I want to {goal}"),
         (false, false) => format!("I want this: {goal}"),
     };
-    let opening = role.map(|role| format!("As {} {role}, ", article(role))).unwrap_or_default();
+    let opening =
+        role.map(|role| {
+            if role.contains(" and ") { format!("As {role}, ") } else { format!("As {} {role}, ", article(role)) }
+        })
+        .unwrap_or_default();
     let closing = benefit.map(|benefit| format!(", so that {benefit}")).unwrap_or_default();
     format!("{}.", capitalised(&format!("{opening}{wish}{closing}")))
 }
 
 fn article(role: &str) -> &'static str {
-    let vowel = role.chars().next().is_some_and(|first| "aeiouAEIOU".contains(first)) && !role.to_lowercase().starts_with("user");
+    let vowel = role.chars().next().is_some_and(|first| "aeiouAEIOU".contains(first))
+        && !role.to_lowercase().starts_with("user");
     if vowel { "an" } else { "a" }
 }
 
@@ -173,7 +223,8 @@ fn criterion(statement: &str) -> AcceptanceCriterion {
         when: None,
         then: None,
     };
-    let Some(split) = condition(&lower) else { return criterion };
+    let start = WISHED.find(&lower).map_or(0, |wish| wish.end());
+    let Some(split) = lower.get(start..).and_then(condition) else { return criterion };
     let original = |part: &str| -> String {
         let start = part.as_ptr().addr().saturating_sub(lower.as_ptr().addr());
         let words = if same_length { statement.get(start..start + part.len()) } else { None };
@@ -220,7 +271,8 @@ mod tests {
 
     #[test]
     fn a_condition_becomes_when_and_then() {
-        let found = criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.");
+        let found =
+            criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.");
         assert_eq!(found.when.as_deref(), Some("When an appointment is cancelled"));
         assert_eq!(found.then.as_deref(), Some("the system must offer the free slot to the next patient"));
     }

@@ -122,3 +122,24 @@ fn digest(text: &SourceText) -> String {
     }
     hex::encode(hasher.finalize())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::readers::{Format, read, slice};
+    use super::*;
+
+    #[test]
+    fn a_slice_counts_characters_not_bytes() {
+        let words = "Größe e\u{301} 👩‍⚕️ عربي ".repeat(40);
+        let text = OpenText::new(Arc::new(read(Format::Text, words.as_bytes()).unwrap()));
+        let whole = text.source().text.clone();
+        for start in (0..text.characters()).step_by(7) {
+            for length in [0, 1, 63, 64, 65, 200] {
+                assert_eq!(text.slice(start, start + length), slice(&whole, start, start + length));
+            }
+        }
+        assert_eq!(text.slice(5, 4), None);
+        assert_eq!(text.slice(0, text.characters() + 1), None);
+        assert_eq!(text.slice(text.characters(), text.characters()), Some(""));
+    }
+}

@@ -11,7 +11,7 @@ use super::lexicon::pattern;
 /// Headings under which nothing is demanded, at whatever depth they stand.
 static HEADING_OF_NO_DEMAND: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(definitions?|glossary|abbreviations?|acronyms?|terminology|references|bibliography|(table of )?contents|revision history|",
+        r"\b(definitions?|terms|glossary|abbreviations?|acronyms?|terminology|references|bibliography|(table of )?contents|revision history|",
         r"document history|about this document|how to read|reading guide|copyright|disclaimer|legal notice|legal terms|liability and law|",
         r"submission of (tenders|bids)|tendering procedure|award( criteria)?|selection criteria|suitability|terms of (payment|contract)|",
         r"payment terms|conditions of contract|general terms|declaration of|instructions? to (tenderers|bidders)|",
@@ -23,7 +23,8 @@ static HEADING_OF_NO_DEMAND: LazyLock<Regex> = LazyLock::new(|| {
 static BOILERPLATE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(all rights reserved|all rights in this|copyright|confidential|passed on to third parties|page \d+ of \d+|",
-        r"without (the )?prior written|printed on \d)\b|©|\.{5,}"
+        r"without (the )?prior written|printed on \d|(this|the) e-?mail (is|and|may|was)|intended (solely |only )?for the|unsubscribe|sent from my|",
+        r"before (you print|printing)|registered office|do not reply|if you have received|if you are not the)\b|©|\.{5,}"
     ))
 });
 
@@ -40,11 +41,12 @@ static ABOUT_THE_DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
 
 static PROCEDURE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(tenderers?|bidders?|tenders?|bids|candidates?|the contracting (authority|entity)|the procurement office|",
+        r"\b(tenderers?|bidders?|tenders?|bids|the contracting (authority|entity)|the procurement office|",
         r"commercial register|contractual penalt\w+|governed by the law|jurisdiction|provision of this|",
         r"reserves the right|invoices? shall be sent|value added tax|assign claims|full volume|not obliged to|",
+        r"the contract shall|contract and|signed by both|set out in section|rights of retention|each party|both parties shall|yearly fee|",
         r"lead to exclusion|shall be excluded|be reimbursed|subcontractors? (are|is|must|shall)|must be sent in writing|",
-        r"the (presentation|jury)|references from the last)\b"
+        r"references from the last)\b"
     ))
 });
 
@@ -57,18 +59,43 @@ static PAST: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Told of the past, unless a binding verb says otherwise.
 static PAST_PERHAPS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|present) (system|application|software|solution)|today)\b")
+    pattern(
+        r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|present) (system|application|software|solution)|today)\b",
+    )
 });
 static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(shall|must|should|has to|have to)\b"));
 
+/// Once wanted.
+static DROPPED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(was|were|has been|have been|is|are) (\w+ )?(dropped|rejected|abandoned|withdrawn|given up|taken off the list)\b|\bno longer (needed|wanted|required|planned)\b",
+    )
+});
+
+/// Work on the project, or a word from person to person, rather than a demand on the product.
+static PROJECT_WORK: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(we|i|you|they|somebody|someone)('d| would)? (really |still |also |just |all |both )?(should|must|have to|has to|need to|ought to|want to|like to|love to) (still |also |first )?",
+        r"(meet|discuss|talk|ask|decide|agree|check|clarify|plan|schedule|wait|think|look|find out|contact|call|invite|prepare|hear|say|know|thank|apologi[sz]e|",
+        r"settle|go (on|through|back)|start|begin|stop|postpone|remind|point out|add that|come back|get back|mention|make sure|be honest)\b|",
+        r"\byou (should|must|need to|have to|will need)\b|\bi (need|want) [^.]{0,60}\b(by (monday|tuesday|wednesday|thursday|friday|tomorrow|the end of|\d)|from you)\b|",
+        r"\b(looking forward|kind regards|best regards|let me know|feel free|happy to|thanks|thank you)\b"
+    ))
+});
+
 /// Others' opinions, and demands that somebody else made.
 static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b")
+    pattern(
+        r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b",
+    )
 });
 
 /// A need that is denied: nothing is asked for.
-static NEEDLESS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b"));
+static NEEDLESS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b",
+    )
+});
 
 /// Somebody else's words.
 static QUOTED: LazyLock<Regex> =
@@ -101,19 +128,29 @@ static ABOUT_THE_MEETING: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// Somebody speaks for themself, even in writing.
+static PERSONAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(i|we|let's|i'm|please|scratch|forget)\b"));
+
+/// Takes back what was just said.
 static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(scratch that|no, let's say it|i'm joking|scrap (that|what|it)|forget (that|it|about|the|what)|never ?mind|i take (it|that) back|take that back|strike that|",
-        r"leave (it|that|the [\w ]{1,30}) out|silly idea|stupid idea|just a thought|no, let's not|let's not|not needed after all|drop (that|it)|",
-        r"we don't need (that|it)|don't need that|i was (just )?joking|only joking|just kidding|cancel that|",
-        r"on second thought|no, no|let's wait with)\b|\bno (chat|dashboard|offline)\b"
+        r"\b(scratch that|scrap (that|it)|forget (that|it|about it)|never ?mind|i take (it|that) back|take that back|strike that|",
+        r"leave (it|that) out|silly idea|stupid idea|just a thought|no, let's (not|say it|wait)|let's not|not needed after all|drop (that|it)|",
+        r"we don't need (that|it)|don't need that|i'm joking|i was (just )?joking|only joking|just kidding|cancel that|on second thought)\b"
+    ))
+});
+/// Takes back what it names.
+static RETRACTION_OF: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(scrap|forget|drop|leave out|skip|cancel) (the|what|about)\b|\bleave (the|all) [a-z ]{1,30} out\b|\bscrap what i said\b|",
+        r"\b(we don't need|no need for|not doing|let's not have) (the|a|an|any) |\btake back (the|what)\b"
     ))
 });
 
 /// Whether a sentence belongs to text that demands nothing of the product, whatever its words.
 pub fn demands_nothing(line: &Line) -> bool {
     let lower = line.lower.as_str();
-    matches!(line.place, Place::Boilerplate | Place::Code | Place::Heading | Place::Quote)
+    matches!(line.place, Place::Boilerplate | Place::Code | Place::Heading)
         || under_no_demand(&line.heading)
         || BOILERPLATE.is_match(lower)
         || ABOUT_THE_DOCUMENT.is_match(lower)
@@ -122,14 +159,21 @@ pub fn demands_nothing(line: &Line) -> bool {
         || (PAST_PERHAPS.is_match(lower) && !BINDING.is_match(lower))
         || REPORTED.is_match(lower)
         || NEEDLESS.is_match(lower)
+        || DROPPED.is_match(lower)
+        || PROJECT_WORK.is_match(lower)
         || is_quoted(lower)
-        || (line.place == Place::Speech && (is_chatter(lower) || IDLE.is_match(lower)))
+        || (line.place == Place::Speech && (is_chatter(line) || IDLE.is_match(lower)))
 }
 
 /// Any heading above that stands for definitions, procedure or the past, unless it speaks of requirements as well.
 fn under_no_demand(heading: &str) -> bool {
     let mut parts = heading.split(" › ").filter(|part| !part.contains("requirement"));
     parts.any(|part| HEADING_OF_NO_DEMAND.is_match(part))
+}
+
+/// Under a heading, or of a kind, that holds no work and no demand.
+pub fn is_boilerplate(line: &Line) -> bool {
+    BOILERPLATE.is_match(&line.lower) || under_no_demand(&line.heading)
 }
 
 /// About the text itself.
@@ -143,19 +187,24 @@ pub fn is_procedure(lower: &str) -> bool {
 }
 
 /// Small talk, or talk about the meeting itself.
-pub fn is_chatter(lower: &str) -> bool {
-    SMALL_TALK.is_match(lower) || ABOUT_THE_MEETING.is_match(lower)
+pub fn is_chatter(line: &Line) -> bool {
+    line.is_small_talk || ABOUT_THE_MEETING.is_match(&line.lower)
+}
+
+/// Words of pastime in speech. A book in which they are common is about them; `Book` then lets them pass.
+pub fn sounds_like_small_talk(place: Place, lower: &str) -> bool {
+    place == Place::Speech && SMALL_TALK.is_match(lower)
 }
 
 /// The whole sentence, or its demand, is somebody else's.
 pub fn is_quoted(lower: &str) -> bool {
-    let whole = lower.starts_with('"') && lower.trim_end_matches(['.', ',']).ends_with('"');
+    let whole = lower.strip_prefix('"').and_then(|rest| rest.rfind('"')).is_some_and(|end| end * 2 > lower.len());
     whole || QUOTED.is_match(lower)
 }
 
 /// Whether the sentence takes back what was said just before.
 pub fn retracts(lower: &str) -> bool {
-    RETRACTION.is_match(lower)
+    RETRACTION.is_match(lower) || RETRACTION_OF.is_match(lower)
 }
 
 /// How many sentences later something can be taken back.
@@ -163,15 +212,21 @@ const REACH: usize = 14;
 
 /// Whether speech after `at` takes it back: at once, with nothing but a few words between, or later by one of its own nouns.
 pub fn is_taken_back(book: &Book, at: usize) -> bool {
-    let Some(line) = book.line(at).filter(|line| line.place == Place::Speech) else { return false };
+    let Some(line) = book.line(at).filter(|line| line.place != Place::Cell) else { return false };
+    let is_speech = line.place == Place::Speech;
     let slot = book.slot(at);
     let mut at_once = true;
     for step in 1..=REACH {
         let Some(next) = book.line(at + step).filter(|_| book.slot(at + step) == slot) else { return false };
-        if retracts(&next.lower) && (at_once || shares_a_noun(book, &line.lower, &next.lower)) {
+        let all_of_it = at_once && RETRACTION.is_match(&next.lower) && (is_speech || PERSONAL.is_match(&next.lower));
+        let named = is_speech || (RETRACTION_OF.is_match(&next.lower) && PERSONAL.is_match(&next.lower));
+        if all_of_it || (named && retracts(&next.lower) && shares_a_noun(book, &line.lower, &next.lower)) {
             return true;
         }
-        at_once = at_once && next.lower.split_whitespace().count() < 5;
+        if !is_speech && step >= 2 {
+            return false;
+        }
+        at_once = at_once && next.lower.split_whitespace().count() <= 6;
     }
     false
 }
@@ -180,16 +235,18 @@ pub fn is_taken_back(book: &Book, at: usize) -> bool {
 fn shares_a_noun(book: &Book, one: &str, other: &str) -> bool {
     let names: Vec<String> = book.speakers().iter().map(|name| name.to_lowercase()).collect();
     let is_noun = |word: &&str| {
-        word.len() >= 5 && !COMMON.contains(word) && !names.iter().any(|name| name.split_whitespace().any(|part| part == *word))
+        word.len() >= 5
+            && !COMMON.contains(word)
+            && !names.iter().any(|name| name.split_whitespace().any(|part| part == *word))
     };
     let theirs: Vec<&str> = words(other).filter(is_noun).collect();
     words(one).filter(is_noun).any(|word| theirs.contains(&word))
 }
 
-const COMMON: [&str; 30] = [
-    "that", "this", "with", "without", "have", "then", "what", "said", "should", "would", "could", "must", "need", "want",
-    "just", "like", "about", "there", "they", "them", "from", "were", "been", "okay", "when", "back", "take", "your",
-    "patient", "patients",
+const COMMON: [&str; 27] = [
+    "without", "should", "would", "could", "about", "there", "their", "until", "after", "before", "three", "seven",
+    "eight", "which", "where", "think", "people", "first", "other", "every", "right", "maybe", "really", "again",
+    "system", "users", "still",
 ];
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

@@ -1,0 +1,5 @@
+//! The dashboard: what a run found, on one page.
+
+pub mod model;
+pub mod operations;
+pub mod routes;

@@ -1,0 +1,59 @@
+//! The dashboard, one function an operation.
+
+use std::marker::PhantomData;
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use serde_json::value::RawValue;
+
+use super::model::ResultsDashboard;
+use crate::analysis::results::store as results;
+use crate::analysis::store;
+use crate::app::App;
+use crate::db::Failed;
+use crate::http::code::Code;
+use crate::http::envelope::{Rendered, success};
+use crate::http::failure::Failure;
+
+/// What a run found; without one, what the newest successful run found, or an empty dashboard.
+///
+/// The result goes out as it was kept, unread: it may be large and is polled.
+///
+/// # Errors
+/// 404 for a run that the project does not have; 409 for one without a result.
+pub async fn dashboard(
+    app: &App,
+    project_id: Id<ids::Project>,
+    run_id: Option<Id<Run>>,
+) -> Result<Rendered<ResultsDashboard>, Failure> {
+    let found = app
+        .db
+        .read(move |conn| {
+            Box::pin(async move {
+                let run = match run_id {
+                    Some(id) => store::find(conn, id).await?.filter(|run| run.project_id == project_id),
+                    None => store::newest_successful(conn, project_id).await?,
+                };
+                let Some(run) = run else { return Ok::<_, Failed>(None) };
+                Ok(Some((run.id, results::result(conn, run.id).await?)))
+            })
+        })
+        .await?;
+    match (found, run_id) {
+        (None, Some(_)) => Err(Failure::of(Code::NOT_FOUND)),
+        (None, None) => {
+            let empty = ResultsDashboard::empty(project_id, app.now());
+            rendered("\"none\"".to_owned(), success(200, "OK", &empty))
+        }
+        (Some((_, None)), _) => Err(Failure::saying(Code::INVALID_STATE, "The run has no result.")),
+        (Some((id, Some((result, at)))), _) => {
+            let result = RawValue::from_string(result).map_err(Failure::internal)?;
+            rendered(format!("\"{id}-{}\"", at.millis()), success(200, "OK", &result))
+        }
+    }
+}
+
+fn rendered(etag: String, body: Option<Vec<u8>>) -> Result<Rendered<ResultsDashboard>, Failure> {
+    let body = body.ok_or_else(|| Failure::internal("the dashboard could not be serialised"))?;
+    Ok(Rendered { etag, body: body.into(), of: PhantomData })
+}

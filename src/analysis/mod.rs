@@ -1,0 +1,55 @@
+//! AI runs, their results, and the dashboard.
+//!
+//! ```text
+//! start --> QUEUED --runner--> pipeline (nodes) --results--> items, dashboard
+//!              |                   |
+//!              `---- the run's actor: progress, outcome, cancel, retry ----> events
+//! ```
+//! A run is an actor (`actors::run`); the runner works at unfinished ones and tells the actor how far it is. What a run
+//! found is kept as it was found (`run_results`); requirements and stories also become the project's items, under codes that
+//! never change.
+
+pub mod dashboard;
+pub mod model;
+pub mod operations;
+pub mod results;
+pub mod routes;
+pub mod runner;
+pub mod store;
+
+use std::sync::Arc;
+
+use actors::ids::{self, Id};
+use actors::shell::Snapshot;
+
+use crate::access::caller::Caller;
+use crate::access::guard::{Found, Guarded, PathIds};
+use crate::access::role::Standing;
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::projects;
+
+/// A run of a project that somebody may see: as it was last saved.
+pub type Run = Arc<Snapshot<actors::run::Run>>;
+
+impl Guarded for Run {
+    type Ids = (Id<ids::Project>, Id<actors::run::Run>);
+
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+        Ok((path.id("projectId")?, path.id("runId")?))
+    }
+
+    async fn find(app: &App, (project_id, run_id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let run = app.runs.snapshot(run_id).await.map_err(|away| Failure::unavailable(away.0))?;
+        let run = run.filter(|run| run.state.project_id == project_id);
+        if run.is_none() {
+            // Without the run it is not yet known that there is such a project.
+            let project = app.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await;
+            project.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+        }
+        let role = projects::roles::role(app, project_id, caller.user_id).await?;
+        let thing = run.ok_or_else(|| Failure::of(Code::NOT_FOUND));
+        Ok(Found { standing: Standing { role, ..Standing::default() }, thing })
+    }
+}

@@ -1,0 +1,210 @@
+//! AI runs, one function an operation.
+
+use actors::ids::{self, Document, Id};
+use actors::live::RequestId;
+use actors::meeting::Meeting;
+use actors::run::{self, Command, Draft, Refusal, Status};
+use sha2::{Digest, Sha256};
+
+use super::Run;
+use super::model::{AiAnalysisRun, AnalysisType, EngineName};
+use super::store::{self, Filter};
+use crate::access::caller::Caller;
+use crate::accounts::model::Language;
+use crate::app::App;
+use crate::db::Failed;
+use crate::http::code::Code;
+use crate::http::envelope::List;
+use crate::http::failure::Failure;
+use crate::http::page::Page;
+use crate::meetings::operations::answered;
+use crate::projects::documents;
+use crate::projects::documents::model::DocumentStatus;
+use crate::projects::model::Project;
+
+/// What is to be analysed.
+#[derive(Debug)]
+pub struct Wanted {
+    pub document_ids: Option<Vec<Id<Document>>>,
+    pub meeting_id: Option<Id<Meeting>>,
+    pub analysis_type: AnalysisType,
+    pub language: Language,
+    pub engine: EngineName,
+}
+
+/// Queues a run over some documents, or all that are READY. Over the same input as an unfinished run, gives that run.
+///
+/// A document that could not be read is taken where it is named: the run then ends PARTIAL, and says so.
+///
+/// # Errors
+/// 422 for sources of another project or none at all; 409 for ones that are still being read.
+pub async fn start(
+    app: &App,
+    caller: Caller,
+    project: &Project,
+    id: Id<run::Run>,
+    wanted: Wanted,
+    request: RequestId,
+) -> Result<AiAnalysisRun, Failure> {
+    crate::projects::must_be_active(project)?;
+    let now = app.now();
+    let project_id = project.id;
+    let most = app.config.limits.documents_per_run;
+    let (run, told) = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                if let Some(run) = store::find(conn, id).await? {
+                    return Ok((run, Vec::new()));
+                }
+                let sources = sources(conn, project_id, &wanted, most).await?;
+                let input_hash = input_hash(&wanted, &sources);
+                if let Some(run) = store::unfinished(conn, project_id, &input_hash).await? {
+                    return Ok((run, Vec::new()));
+                }
+                let draft = Draft {
+                    id,
+                    project_id,
+                    created_by: caller.user_id,
+                    document_ids: sources.into_iter().map(|(id, _)| id).collect(),
+                    meeting_id: wanted.meeting_id,
+                    analysis_type: wanted.analysis_type.of_run(),
+                    language: wanted.language.as_str().to_owned(),
+                    engine: wanted.engine.0.to_owned(),
+                    ai_job_id: Id::draw(),
+                    input_hash,
+                };
+                let change = run::Run::queue(draft, now);
+                let told = store::insert(conn, &change, &request, now).await?;
+                Ok::<_, Failure>((change.next, told))
+            })
+        })
+        .await?;
+    app.hub.tell(told);
+    if !run.is_over() {
+        app.runner.begin(app, run.id);
+    }
+    Ok(AiAnalysisRun::of(&run))
+}
+
+/// The documents of a run with the hashes of their contents.
+async fn sources(
+    conn: &mut crate::db::Conn,
+    project_id: Id<ids::Project>,
+    wanted: &Wanted,
+    most: usize,
+) -> Result<Vec<(Id<Document>, String)>, Failure> {
+    if let Some(meeting_id) = wanted.meeting_id {
+        let meeting = crate::meetings::store::find(conn, meeting_id).await?;
+        if meeting.is_none_or(|meeting| meeting.project_id != project_id) {
+            return Err(Failure::field("meetingId", Code::INVALID_VALUE, "The project has no such meeting."));
+        }
+        // Recordings come with a later part of the interface; until then no meeting has one.
+        return Err(Failure::of(Code::RECORDING_NOT_READY));
+    }
+    let of_project = documents::store::of_project(conn, project_id).await?;
+    let chosen: Vec<_> = match &wanted.document_ids {
+        None => of_project.into_iter().filter(|document| document.status == DocumentStatus::Ready).collect(),
+        Some(ids) => {
+            let chosen: Vec<_> = of_project.into_iter().filter(|document| ids.contains(&document.id)).collect();
+            if chosen.len() != ids.len() {
+                return Err(Failure::field("documentIds", Code::INVALID_VALUE, "The project has not all of these documents."));
+            }
+            chosen
+        }
+    };
+    if chosen.is_empty() {
+        return Err(Failure::saying(Code::NO_SOURCES, Code::NO_SOURCES.sentence));
+    }
+    if chosen.len() > most {
+        return Err(Failure::field("documentIds", Code::INVALID_VALUE, format!("At most {most} documents are taken at once.")));
+    }
+    let waits = |status| matches!(status, DocumentStatus::Pending | DocumentStatus::Processing);
+    if chosen.iter().any(|document| waits(document.status)) {
+        return Err(Failure::of(Code::SOURCE_NOT_READY));
+    }
+    let mut chosen: Vec<_> = chosen.into_iter().map(|document| (document.id, document.sha256)).collect();
+    chosen.sort();
+    Ok(chosen)
+}
+
+fn input_hash(wanted: &Wanted, sources: &[(Id<Document>, String)]) -> String {
+    let mut hash = Sha256::new();
+    let engine = (wanted.engine.0, wanted.analysis_type.as_str(), wanted.language.as_str());
+    hash.update(format!("{engine:?}"));
+    for (id, sha256) in sources {
+        hash.update(format!("{id}{sha256}"));
+    }
+    hex::encode(hash.finalize())
+}
+
+/// A project's runs, newest first.
+///
+/// # Errors
+/// The database's own.
+pub async fn list(
+    app: &App,
+    project_id: Id<ids::Project>,
+    filter: Filter,
+    page: Page,
+) -> Result<List<AiAnalysisRun>, Failure> {
+    let found = app.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }));
+    let (found, total_count) = found.await.map_err(|failed: Failed| Failure::from(failed))?;
+    let (found, next_cursor) = page.cut(found, |run| run.id.uuid());
+    Ok(List { items: found.iter().map(AiAnalysisRun::of).collect(), next_cursor, total_count })
+}
+
+/// Ends a run that is not over. Its work stops within a second.
+///
+/// # Errors
+/// 409 for a run that is over.
+pub async fn cancel(app: &App, run: &Run, caller: Caller, request: RequestId) -> Result<AiAnalysisRun, Failure> {
+    let cancelled = ask(app, run.state.id, Command::Cancel { by: caller.user_id }, request).await?;
+    app.runner.cancel(run.state.id);
+    Ok(AiAnalysisRun::of(&cancelled.state))
+}
+
+/// Queues a run again that failed, was cancelled, or is partial. `job_id` is the new attempt's: the same one again changes
+/// nothing.
+///
+/// # Errors
+/// 409 for a run in any other state, or while another run over the same input is unfinished.
+pub async fn retry(
+    app: &App,
+    run: &Run,
+    job_id: Id<ids::AiJob>,
+    request: RequestId,
+) -> Result<AiAnalysisRun, Failure> {
+    let (project_id, input_hash) = (run.state.project_id, run.state.input_hash.clone());
+    let project = app.db.read(move |conn| {
+        Box::pin(async move {
+            let project = crate::projects::store::find(conn, project_id).await?;
+            Ok::<_, Failed>((project, store::unfinished(conn, project_id, &input_hash).await?))
+        })
+    });
+    let (project, unfinished) = project.await?;
+    crate::projects::must_be_active(&project.ok_or_else(|| Failure::of(Code::NOT_FOUND))?)?;
+    if unfinished.is_some_and(|other| other.id != run.state.id) {
+        return Err(Failure::saying(Code::INVALID_STATE, "Another run over the same input is under way."));
+    }
+    let retried = ask(app, run.state.id, Command::Retry { job_id }, request).await?;
+    app.runner.begin(app, run.state.id);
+    Ok(AiAnalysisRun::of(&retried.state))
+}
+
+async fn ask(app: &App, id: Id<run::Run>, command: Command, request: RequestId) -> Result<Run, Failure> {
+    answered(&app.runs, id, command, request, Code::NOT_FOUND, |refusal| match refusal {
+        Refusal::OldAttempt { .. } => Failure::saying(Code::INVALID_STATE, "The run was started again meanwhile."),
+        Refusal::InvalidState { status } => Failure::saying(
+            Code::INVALID_STATE,
+            match status {
+                Status::Queued | Status::Processing => "The run is under way.",
+                Status::Completed | Status::Partial => "The run is complete.",
+                Status::Rejected => "The run was rejected: there was nothing to analyse.",
+                Status::Failed => "The run has failed.",
+                Status::Cancelled => "The run was cancelled.",
+            },
+        ),
+    })
+    .await
+}

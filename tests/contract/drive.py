@@ -1,0 +1,140 @@
+"""Drives a running server with Schemathesis: signs up, makes what the operations need, and lets it call them.
+
+usage: drive.py SERVER-BINARY OPENAPI.json [schemathesis option ...]
+
+Starts the server itself, on free ports and in a folder of its own, and ends it. Every run draws the same examples (the seed
+is printed). Exit 0: no check failed.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+HERE = pathlib.Path(__file__).resolve().parent
+SEED = os.environ.get("COLLOQUY_CONTRACT_SEED", "20260131")
+EMAIL = "ada@example.org"
+PASSWORD = "a harbour of quiet lanterns 7"
+
+
+@contextlib.contextmanager
+def server(binary, data):
+    """The server's address, while it runs."""
+    environment = {
+        **os.environ,
+        "COLLOQUY__ACCOUNTS__ACCESS_TOKEN_SECONDS": "3600",
+    }
+    log = (data / "server.log").open("wb")
+    command = [binary, "serve", "--config", str(HERE.parent.parent / "config/test.toml"), "--data", str(data)]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+    try:
+        line = process.stdout.readline().decode()
+        found = re.search(r"http://\S+", line)
+        if not found:
+            sys.exit(f"the server did not start: {line}{(data / 'server.log').read_text()}")
+        yield found.group()
+        if process.poll() is not None:
+            sys.exit(f"the server ended by itself with {process.returncode}")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+class Client:
+    """Calls the interface as one account."""
+
+    def __init__(self, base, outbox):
+        self.base, self.outbox, self.token = base, outbox, None
+
+    def call(self, method, path, body=None, kind="application/json"):
+        content = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": kind} | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
+        request = urllib.request.Request(self.base + path, data=content, method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            sys.exit(f"{method} {path}: {error.code} {error.read().decode()}")
+
+    def sign_up(self, email):
+        asked = {"email": email, "password": PASSWORD, "fullName": "Ada Example"}
+        registered = self.call("POST", "/api/auth/register", asked)
+        code = self.code(email)
+        confirmed = {"registrationId": registered["registrationId"], "email": email, "code": code}
+        self.token = self.call("POST", "/api/auth/confirm-account", confirmed)["accessToken"]
+
+    def code(self, email):
+        """The code in the newest mail to an address."""
+        for _ in range(100):
+            for mail in sorted(self.outbox.glob(f"*-{email}.eml"), reverse=True):
+                found = re.search(r"^(\d{6})\s*$", mail.read_text(), re.MULTILINE)
+                if found:
+                    return found.group(1)
+            time.sleep(0.1)
+        sys.exit(f"no mail with a code came for {email}")
+
+    def project(self, name):
+        return self.call("POST", "/api/projects", {"name": name})["id"]
+
+    def meeting(self, project, title):
+        begins = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86400))
+        asked = {"title": title, "scheduledAt": begins}
+        return self.call("POST", f"/api/projects/{project}/meetings", asked)["id"]
+
+
+def schemathesis(config, document, base, report, options):
+    """Runs it once; whether nothing failed."""
+    command = [
+        os.environ.get("SCHEMATHESIS", "schemathesis"), "--config-file", str(config), "run", str(document),
+        "--url", base, "--seed", SEED, "--no-color", "--report", "junit", "--report-junit-path", str(report), *options,
+    ]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, cwd=config.parent).returncode == 0
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    binary, document, options = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
+    data = pathlib.Path(tempfile.mkdtemp(prefix="colloquy-contract-"))
+    print(f"seed {SEED}", flush=True)
+    with server(binary, data) as base:
+        client = Client(base, data / "outbox")
+        client.sign_up(EMAIL)
+        project = client.project("Clinic booking")
+        os.environ |= {
+            "EMAIL": EMAIL,
+            "PASSWORD": PASSWORD,
+            "PROJECT": project,
+            "EDITED_PROJECT": client.project("To be edited"),
+            "DELETED_PROJECT": client.project("To be deleted"),
+            "MEETING": client.meeting(project, "Kick-off"),
+            "STARTED_MEETING": client.meeting(project, "To be started"),
+            "ENDED_MEETING": client.meeting(project, "To be ended"),
+            "CANCELLED_MEETING": client.meeting(project, "To be cancelled"),
+        }
+        passed = []
+        for name in ("known", "unknown"):
+            config = data / f"{name}.toml"
+            text = (HERE / "schemathesis.toml").read_text()
+            config.write_text(text if name == "known" else text.split("# Known ids")[0])
+            print(f"with {name} ids:", flush=True)
+            passed.append(schemathesis(config, document, base, data / f"{name}.xml", options))
+    if not all(passed):
+        print((data / "server.log").read_text()[-4000:])
+        sys.exit(1)
+    shutil.rmtree(data, ignore_errors=True)
+
+
+main()
