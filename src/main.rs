@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
+use colloquy::pipeline::readers;
 use colloquy::{routes, wiring};
 
 /// The backend that turns conversations into requirements.
@@ -38,6 +39,10 @@ struct Serve {
 }
 
 fn main() -> ExitCode {
+    // Before any thread is started and any argument is looked at: the child limits itself first.
+    if let Some(format) = child_of_a_server() {
+        return readers::child_main(format);
+    }
     match Arguments::parse().command {
         Command::Serve(serve) => self::serve(&serve),
         Command::Openapi => {
@@ -45,6 +50,13 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
     }
+}
+
+/// The format, where this process was started by a server to read one document: `read-document --format NAME`.
+fn child_of_a_server() -> Option<readers::Format> {
+    let mut arguments = std::env::args().skip(1);
+    let is_child = arguments.next()? == "read-document" && arguments.next()? == "--format";
+    if is_child { readers::Format::named(&arguments.next()?) } else { None }
 }
 
 fn serve(arguments: &Serve) -> ExitCode {

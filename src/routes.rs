@@ -4,6 +4,7 @@
 use actix_web::http::Method;
 
 use crate::http::operation::Operation;
+use crate::projects::documents;
 use crate::{accounts, meetings, projects, service};
 
 macro_rules! operations {
@@ -32,6 +33,14 @@ pub fn public() -> Vec<Operation> {
             GET "/api/projects/{projectId}" "getProjectDetails" projects::routes::details => 200 [404] "Read a project";
             PATCH "/api/projects/{projectId}" "editProject" projects::routes::edit => 200 [404, 409, 412] "Change a project";
             DELETE "/api/projects/{projectId}" "deleteProject" projects::routes::delete => 200 [404, 409] "Delete a project with all that is in it";
+        }
+        "Document" {
+            POST "/api/projects/{projectId}/documents" "uploadDocument" documents::routes::upload => 201 [404, 413, 415] "Upload a document";
+            GET "/api/projects/{projectId}/documents" "getDocumentsByProjectId" documents::routes::list => 200 [404] "List a project's documents";
+            GET "/api/projects/{projectId}/documents/{documentId}" "getDocument" documents::routes::details => 200 [404] "Read what is known of a document";
+            GET "/api/projects/{projectId}/documents/{documentId}/content" "downloadDocument" documents::routes::download => 200 [404] "Download a document as it was uploaded";
+            GET "/api/projects/{projectId}/documents/{documentId}/text" "getDocumentText" documents::routes::text => 200 [404, 409] "Read the text in which quotes are found";
+            DELETE "/api/projects/{projectId}/documents/{documentId}" "deleteDocument" documents::routes::delete => 200 [404, 409] "Delete a document";
         }
         "Meetings" {
             POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting";

@@ -39,12 +39,16 @@ use crate::outside::mail::Outbox;
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
 use crate::projects::roles::Roles;
+use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
+use crate::projects::documents::reading::Reading;
 use crate::service::Readiness;
 use crate::tasks::Tasks;
 use crate::{accounts, routes};
 
 /// How long the last work in the background may take once requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
+/// What a reader may answer: the text of the largest document in many small paragraphs, as JSON.
+const READ_BYTES: u64 = 128 * 1024 * 1024;
 const HOURLY: Duration = Duration::from_secs(3600);
 
 /// Serves until it is told to stop (SIGTERM, SIGINT) or loses its database to another server.
@@ -213,7 +217,11 @@ impl Keepers<'_> {
 fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     let from = "Colloquy <colloquy@localhost>".parse().map_err(|error| format!("the sender's address: {error}"))?;
     let outbox = Outbox { folder: data.join("outbox"), from };
-    let handlers = Handlers::default().with(Postman { mail: Arc::new(outbox), clock: Arc::clone(&app.clock) });
+    let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
+    let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
+    let handlers = Handlers::default()
+        .with(Postman { mail: Arc::new(outbox), clock: Arc::clone(&app.clock) })
+        .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let worker = jobs::work(app.db.clone(), Arc::clone(&app.clock), app.jobs.clone(), handlers, app.tasks.clone());
     app.tasks.spawn(worker);
     let meetings = app.meetings.clone();

@@ -2,15 +2,31 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use tokio::fs;
 use tokio::io::AsyncWriteExt;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-/// A folder of files, each under its SHA-256.
+/// A folder of files, each under its SHA-256. Clones are the same one.
 #[derive(Clone)]
 pub struct Files {
     folder: PathBuf,
+    /// Keeping and forgetting take turns: between the file and the row that names it nothing may be forgotten.
+    turn: Arc<RwLock<()>>,
+}
+
+/// A file that was kept and that no row may name yet. Let go of it once the row is committed.
+#[must_use = "until the row that names the file is committed, this keeps it from being forgotten"]
+pub struct Kept {
+    _turn: OwnedRwLockReadGuard<()>,
+}
+
+/// The time in which files may be forgotten: nothing is kept meanwhile.
+pub struct Forgetting {
+    files: Files,
+    _turn: OwnedRwLockWriteGuard<()>,
 }
 
 /// A file that is being received; gone unless it is kept.
@@ -31,8 +47,8 @@ pub struct Received {
 
 impl Files {
     #[must_use]
-    pub const fn at(folder: PathBuf) -> Self {
-        Self { folder }
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder, turn: Arc::default() }
     }
 
     /// Begins to receive a file.
@@ -50,13 +66,25 @@ impl Files {
     ///
     /// # Errors
     /// The disk's own.
-    pub async fn keep(&self, received: Received) -> io::Result<()> {
+    pub async fn keep(&self, received: Received) -> io::Result<Kept> {
+        let turn = Arc::clone(&self.turn).read_owned().await;
         let path = self.path(&received.sha256);
         let folder = path.parent().unwrap_or(&self.folder).to_owned();
         fs::create_dir_all(&folder).await?;
         let kept = received.path.persist(&path).map_err(|error| error.error);
         kept?;
-        fs::File::open(&folder).await?.sync_all().await
+        fs::File::open(&folder).await?.sync_all().await?;
+        // The folder itself may be new.
+        fs::File::open(&self.folder).await?.sync_all().await?;
+        Ok(Kept { _turn: turn })
+    }
+
+    /// A file, to be read piece by piece.
+    ///
+    /// # Errors
+    /// `NotFound`: nothing is kept under that hash. Else the disk's own.
+    pub async fn open(&self, sha256: &str) -> io::Result<fs::File> {
+        fs::File::open(self.path(sha256)).await
     }
 
     /// The whole content.
@@ -67,15 +95,10 @@ impl Files {
         fs::read(self.path(sha256)).await
     }
 
-    /// Forgets a file; one that is not there is no error.
-    ///
-    /// # Errors
-    /// The disk's own.
-    pub async fn forget(&self, sha256: &str) -> io::Result<()> {
-        match fs::remove_file(self.path(sha256)).await {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    /// Waits until every file that was kept has its row. Look only then which files no row names.
+    pub async fn forgetting(&self) -> Forgetting {
+        let turn = Arc::clone(&self.turn).write_owned().await;
+        Forgetting { files: self.clone(), _turn: turn }
     }
 
     /// Clears what was being received when a server was killed.
@@ -94,6 +117,19 @@ impl Files {
         let name: String = sha256.chars().filter(char::is_ascii_hexdigit).collect();
         let start = name.get(..2).unwrap_or("00").to_owned();
         self.folder.join(Path::new(&start)).join(name)
+    }
+}
+
+impl Forgetting {
+    /// Forgets a file; one that is not there is no error.
+    ///
+    /// # Errors
+    /// The disk's own.
+    pub async fn forget(&self, sha256: &str) -> io::Result<()> {
+        match fs::remove_file(self.files.path(sha256)).await {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 }
 

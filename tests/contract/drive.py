@@ -88,6 +88,31 @@ class Client:
     def project(self, name):
         return self.call("POST", "/api/projects", {"name": name})["id"]
 
+    def document(self, project, text):
+        """A document that was read."""
+        edge = "edge-of-a-part"
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="note.md"\r\nContent-Type: text/markdown'
+        body = f"{head}\r\n\r\n{text}\r\n--{edge}--\r\n".encode()
+        path = f"/api/projects/{project}/documents"
+        document = self.call("POST", path, body, f"multipart/form-data; boundary={edge}")["id"]
+        self.wait(f"{path}/{document}", lambda found: found["status"] == "READY")
+        return document
+
+    def run(self, project):
+        """An analysis that has come to its end."""
+        path = f"/api/projects/{project}/ai/runs"
+        run = self.call("POST", path, {})["id"]
+        self.wait(f"{path}/{run}", lambda found: found["status"] not in ("QUEUED", "PROCESSING"))
+        return run
+
+    def wait(self, path, done):
+        for _ in range(300):
+            found = self.call("GET", path)
+            if done(found):
+                return
+            time.sleep(0.1)
+        sys.exit(f"{path} stayed as it was: {found}")
+
     def meeting(self, project, title):
         begins = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86400))
         asked = {"title": title, "scheduledAt": begins}
@@ -123,12 +148,15 @@ def main():
             "STARTED_MEETING": client.meeting(project, "To be started"),
             "ENDED_MEETING": client.meeting(project, "To be ended"),
             "CANCELLED_MEETING": client.meeting(project, "To be cancelled"),
+            "DOCUMENT": client.document(project, "# Needs\n\nThe system must book an appointment within two seconds.\n"),
+            "DELETED_DOCUMENT": client.document(project, "# Draft\n\nThe clerk shall print the list of the day.\n"),
+            "RUN": client.run(project),
         }
         passed = []
         for name in ("known", "unknown"):
             config = data / f"{name}.toml"
             text = (HERE / "schemathesis.toml").read_text()
-            config.write_text(text if name == "known" else text.split("# Known ids")[0])
+            config.write_text(text if name == "known" else text.split("# Known ids:")[0])
             print(f"with {name} ids:", flush=True)
             passed.append(schemathesis(config, document, base, data / f"{name}.xml", options))
     if not all(passed):

@@ -42,6 +42,11 @@ impl Format {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
     }
 
+    /// The format with that media type, if there is one.
+    pub fn of_mime_type(mime_type: &str) -> Option<Self> {
+        Self::ALL.iter().map(|(format, _)| *format).find(|format| format.mime_type() == mime_type)
+    }
+
     /// The media type that is stored and answered.
     pub fn mime_type(self) -> &'static str {
         match self {

@@ -1,6 +1,214 @@
 //! Documents, one function an operation.
 
-use crate::app::App;
+use std::sync::Arc;
 
-/// Drops contents that no document has any more.
-pub async fn forget_contents(_: &App, _: Vec<String>) {}
+use actors::ids::{self, Id};
+use actors::live::{RequestId, Told};
+use actors::time::Time;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use super::model::{Document, DocumentStatus, DocumentText, Source};
+use super::reading;
+use super::store::{self, Filter};
+use super::upload::Upload;
+use crate::access::caller::Caller;
+use crate::app::App;
+use crate::db::{Conn, Db, Failed, events};
+use crate::http::code::Code;
+use crate::http::envelope::List;
+use crate::http::failure::Failure;
+use crate::http::page::Page;
+use crate::projects::model::Project;
+use crate::projects::operations::topic;
+use crate::projects::{must_be_active, store as projects};
+
+/// Keeps an uploaded file and has it read. Under an id that was made before, gives that document.
+///
+/// # Errors
+/// 409 in an archived project, 503 where the disk takes no more.
+pub async fn upload(
+    app: &App,
+    caller: Caller,
+    project: &Project,
+    id: Id<ids::Document>,
+    upload: Upload,
+    request: RequestId,
+) -> Result<Document, Failure> {
+    must_be_active(project)?;
+    let now = app.now();
+    let document = Document {
+        id,
+        project_id: project.id,
+        file_name: upload.file_name.0,
+        mime_type: upload.format.mime_type().to_owned(),
+        size_bytes: i64::try_from(upload.file.size).unwrap_or(i64::MAX),
+        sha256: upload.file.sha256.clone(),
+        status: DocumentStatus::Pending,
+        page_count: None,
+        character_count: None,
+        language: upload.language,
+        error_message: None,
+        uploaded_by_id: caller.user_id,
+        created_at: now,
+    };
+    let kept = app.files.keep(upload.file).await.map_err(Failure::unavailable)?;
+    let (document, told, kept) = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                if !store::insert(conn, &document).await? {
+                    let found = store::find(conn, document.project_id, id).await?;
+                    return Ok((found.ok_or_else(|| Failure::of(Code::CONFLICT))?, None, kept));
+                }
+                reading::enqueue(conn, id, now, &request).await?;
+                let told = tell(conn, &document, "document.added", now, &request).await?;
+                // The answer holds what was kept, and comes after COMMIT, even where nobody waits for it any more.
+                Ok::<_, Failure>((document, Some(told), kept))
+            })
+        })
+        .await?;
+    drop(kept);
+    app.jobs.wake();
+    app.hub.tell(told.into_iter().collect());
+    Ok(document)
+}
+
+/// An event of a document, in its project's topic.
+pub(super) async fn tell(
+    conn: &mut Conn,
+    document: &Document,
+    kind: &str,
+    now: Time,
+    request: &RequestId,
+) -> Result<Told, Failed> {
+    let data = serde_json::to_string(document).map_err(|error| Failed::Broken(error.to_string()))?;
+    events::append(conn, topic(document.project_id), kind, &data, now, request).await
+}
+
+/// A project's documents, newest first.
+///
+/// # Errors
+/// The database's own.
+pub async fn list(
+    app: &App,
+    project_id: Id<ids::Project>,
+    filter: Filter,
+    page: Page,
+) -> Result<List<Document>, Failure> {
+    app.db
+        .read(move |conn| {
+            Box::pin(async move {
+                let (found, total_count) = store::list(conn, project_id, &filter, &page).await?;
+                let (items, next_cursor) = page.cut(found, |document| document.id.uuid());
+                Ok(List { items, next_cursor, total_count })
+            })
+        })
+        .await
+}
+
+/// The text in which quotes are found.
+///
+/// # Errors
+/// 409 while the document is not READY.
+pub async fn text(app: &App, document: &Document) -> Result<DocumentText, Failure> {
+    if let Some(reason) = unreadable(document) {
+        return Err(Failure::saying(Code::SOURCE_NOT_READY, reason));
+    }
+    let id = document.id;
+    let kept = app.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(Failure::from)?;
+    // Deleted meanwhile.
+    let kept = kept.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    let read = spawn_blocking(move || serde_json::from_str(&kept)).await.map_err(Failure::internal)?;
+    read.map_err(Failure::internal)
+}
+
+/// Why a document has no text; `None`: it is READY.
+fn unreadable(document: &Document) -> Option<String> {
+    match document.status {
+        DocumentStatus::Ready => None,
+        DocumentStatus::Failed => Some(document.error_message.clone().unwrap_or_default()),
+        DocumentStatus::Pending | DocumentStatus::Processing => Some("The document is still being read.".to_owned()),
+    }
+}
+
+/// Those of `ids` that are documents of the project, in the order of `ids`, as an analysis reads them.
+///
+/// # Errors
+/// The database's own.
+pub async fn texts(db: &Db, project_id: Id<ids::Project>, ids: Vec<Id<ids::Document>>) -> Result<Vec<Source>, Failed> {
+    let kept = db.read(move |conn| Box::pin(async move { store::with_texts(conn, project_id, &ids).await })).await?;
+    let read = spawn_blocking(move || kept.into_iter().map(|(document, text)| source(document, text)).collect());
+    read.await.unwrap_or_else(|error| Err(Failed::Broken(error.to_string())))
+}
+
+fn source(document: Document, kept: Option<String>) -> Result<Source, Failed> {
+    let text = match (unreadable(&document), kept) {
+        (Some(reason), _) => Err(reason),
+        (None, Some(kept)) => {
+            Ok(Arc::new(serde_json::from_str(&kept).map_err(|error| {
+                Failed::Broken(format!("the text of the document {} can't be: {error}", document.id))
+            })?))
+        }
+        (None, None) => return Err(Failed::Broken(format!("the document {} is READY without a text", document.id))),
+    };
+    Ok(Source { id: document.id, file_name: document.file_name, status: document.status, text })
+}
+
+/// Deletes a document, and its content where no other document has the same.
+///
+/// # Errors
+/// 409 in an archived project, or while an unfinished run reads it.
+pub async fn delete(app: &App, document: Document, request: RequestId) -> Result<(), Failure> {
+    let now = app.now();
+    let (told, orphans) = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                let gone = || Failure::of(Code::NOT_FOUND);
+                let project = projects::find(conn, document.project_id).await?.ok_or_else(gone)?;
+                must_be_active(&project)?;
+                // What it is now: a reader may have come to its end meanwhile.
+                let document = store::find(conn, document.project_id, document.id).await?.ok_or_else(gone)?;
+                if store::is_in_use(conn, &document).await? {
+                    let busy = "An analysis run reads it. Wait for its end, or cancel it.";
+                    return Err(Failure::saying(Code::INVALID_STATE, busy));
+                }
+                store::delete(conn, document.id).await?;
+                let orphans = store::orphans(conn, vec![document.sha256.clone()]).await?;
+                let told = tell(conn, &document, "document.removed", now, &request).await?;
+                Ok((told, orphans))
+            })
+        })
+        .await?;
+    app.hub.tell(vec![told]);
+    forget_contents(app, orphans).await;
+    Ok(())
+}
+
+/// Drops contents, except for those that a document has again. A failure leaves a file that nobody reads, no more.
+pub async fn forget_contents(app: &App, contents: Vec<String>) {
+    if contents.is_empty() {
+        return;
+    }
+    let (app, tasks) = (app.clone(), app.tasks.clone());
+    let (done, wait) = oneshot::channel();
+    // In a task of its own: a client that goes away must not end this between looking and forgetting.
+    tasks.spawn(async move {
+        let forgetting = app.files.forgetting().await;
+        match app.db.read(move |conn| Box::pin(store::orphans(conn, contents))).await {
+            Ok(orphans) => {
+                for content in orphans {
+                    if let Err(error) = forgetting.forget(&content).await {
+                        tracing::warn!(%error, content, "a content stays that no document has");
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "contents stay that perhaps no document has"),
+        }
+        // A client that went away needs no answer.
+        let _ = done.send(());
+    });
+    // An error means that the server ends.
+    let _ = wait.await;
+}

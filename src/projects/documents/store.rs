@@ -1,8 +1,215 @@
 //! Documents as rows.
 
-use crate::db::{Conn, Failed};
+use std::collections::HashMap;
+
+use actors::ids::{self, Id, User};
+use diesel::{
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension,
+    QueryDsl, Queryable, Selectable, TextExpressionMethods,
+};
+
+use super::model::{Document, DocumentStatus};
+use crate::accounts::model::Language;
+use crate::db::schema::{document_texts, documents, runs};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::http::page::Page;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = documents)]
+struct DocumentRow {
+    id: Key<ids::Document>,
+    project_id: Key<ids::Project>,
+    file_name: String,
+    mime_type: String,
+    size_bytes: i64,
+    sha256: String,
+    status: String,
+    page_count: Option<i64>,
+    character_count: Option<i64>,
+    language: String,
+    error_message: Option<String>,
+    uploaded_by_id: Key<User>,
+    created_at: At,
+}
+
+impl From<&Document> for DocumentRow {
+    fn from(document: &Document) -> Self {
+        Self {
+            id: Key(document.id),
+            project_id: Key(document.project_id),
+            file_name: document.file_name.clone(),
+            mime_type: document.mime_type.clone(),
+            size_bytes: document.size_bytes,
+            sha256: document.sha256.clone(),
+            status: document.status.as_str().to_owned(),
+            page_count: document.page_count,
+            character_count: document.character_count,
+            language: document.language.as_str().to_owned(),
+            error_message: document.error_message.clone(),
+            uploaded_by_id: Key(document.uploaded_by_id),
+            created_at: At(document.created_at),
+        }
+    }
+}
+
+impl TryFrom<DocumentRow> for Document {
+    type Error = Failed;
+    fn try_from(row: DocumentRow) -> Result<Self, Failed> {
+        let broken = |what: &str| Failed::Broken(format!("the document {:?} has the {what}", row.id));
+        Ok(Self {
+            id: row.id.0,
+            project_id: row.project_id.0,
+            status: DocumentStatus::named(&row.status).ok_or_else(|| broken("status of nothing"))?,
+            language: Language::named(&row.language).ok_or_else(|| broken("language of nobody"))?,
+            file_name: row.file_name,
+            mime_type: row.mime_type,
+            size_bytes: row.size_bytes,
+            sha256: row.sha256,
+            page_count: row.page_count,
+            character_count: row.character_count,
+            error_message: row.error_message,
+            uploaded_by_id: row.uploaded_by_id.0,
+            created_at: row.created_at.0,
+        })
+    }
+}
+
+/// Inserts a document; one that stands there already under the same id is left as it is. Whether it was inserted.
+pub async fn insert(conn: &mut Conn, document: &Document) -> Result<bool, Failed> {
+    let row = DocumentRow::from(document);
+    Ok(diesel::insert_into(documents::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 1)
+}
+
+/// A document of a project.
+pub async fn find(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    id: Id<ids::Document>,
+) -> Result<Option<Document>, Failed> {
+    Ok(find_anywhere(conn, id).await?.filter(|document| document.project_id == project_id))
+}
+
+/// A document, whatever its project.
+pub async fn find_anywhere(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<Document>, Failed> {
+    let row = documents::table.find(Key(id)).select(DocumentRow::columns()).first(conn).await.optional()?;
+    row.map(|row: DocumentRow| row.try_into()).transpose()
+}
+
+/// Writes what a reader changes, where the stored status is still the one before. Whether it was.
+pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus) -> Result<bool, Failed> {
+    let row = DocumentRow::from(document);
+    let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before.as_str())).set((
+        documents::status.eq(row.status),
+        documents::page_count.eq(row.page_count),
+        documents::character_count.eq(row.character_count),
+        documents::language.eq(row.language),
+        documents::error_message.eq(row.error_message),
+    ));
+    Ok(updated.execute(conn).await? == 1)
+}
+
+pub async fn delete(conn: &mut Conn, id: Id<ids::Document>) -> Result<(), Failed> {
+    diesel::delete(documents::table.find(Key(id))).execute(conn).await?;
+    Ok(())
+}
+
+/// Keeps what a reader made, as JSON. A text that stands there already is left as it is.
+pub async fn insert_text(
+    conn: &mut Conn,
+    id: Id<ids::Document>,
+    source_text: &str,
+    reader_version: &str,
+) -> Result<(), Failed> {
+    let row = (
+        document_texts::document_id.eq(Key(id)),
+        document_texts::source_text.eq(source_text.to_owned()),
+        document_texts::reader_version.eq(reader_version.to_owned()),
+    );
+    diesel::insert_into(document_texts::table).values(row).on_conflict_do_nothing().execute(conn).await?;
+    Ok(())
+}
+
+/// What a reader made of a document, as JSON.
+pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<String>, Failed> {
+    let found = document_texts::table.find(Key(id)).select(document_texts::source_text);
+    Ok(found.first(conn).await.optional()?)
+}
+
+/// Those of `ids` that are documents of the project, in the order of `ids`, with their texts as JSON where there are any.
+pub async fn with_texts(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    ids: &[Id<ids::Document>],
+) -> Result<Vec<(Document, Option<String>)>, Failed> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        if let Some(document) = find(conn, project_id, *id).await? {
+            let text = text(conn, *id).await?;
+            found.push((document, text));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether an unfinished run reads a document.
+pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, Failed> {
+    let unfinished = runs::table
+        .filter(runs::project_id.eq(Key(document.project_id)))
+        .filter(runs::status.eq_any(["QUEUED", "PROCESSING"]))
+        .filter(runs::document_ids.like(format!("%{}%", document.id)));
+    let unfinished: i64 = unfinished.count().get_result(conn).await?;
+    Ok(unfinished > 0)
+}
 
 /// Of these contents, those that no document has any more.
-pub async fn orphans(_: &mut Conn, _: Vec<String>) -> Result<Vec<String>, Failed> {
-    Ok(Vec::new())
+pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, Failed> {
+    let mut named = HashMap::new();
+    for content in contents {
+        let documents: i64 =
+            documents::table.filter(documents::sha256.eq(content.clone())).count().get_result(conn).await?;
+        named.insert(content, documents);
+    }
+    Ok(named.into_iter().filter(|(_, documents)| *documents == 0).map(|(content, _)| content).collect())
+}
+
+/// Which of a project's documents are listed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub status: Option<DocumentStatus>,
+    pub search: Option<String>,
+}
+
+/// A project's documents, newest first: one more than the page has, and how many there are.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    filter: &Filter,
+    page: &Page,
+) -> Result<(Vec<Document>, i64), Failed> {
+    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
+    let status = filter.status.map_or("", DocumentStatus::as_str);
+    macro_rules! listed {
+        () => {
+            documents::table
+                .filter(documents::project_id.eq(Key(project_id)))
+                .filter(filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(documents::status.eq(status)))
+                .filter(
+                    filter.search.is_none().into_sql::<diesel::sql_types::Bool>().or(crate::db::lower(
+                        documents::file_name,
+                    )
+                    .like(pattern.clone())
+                    .escape('\\')),
+                )
+        };
+    }
+    let total: i64 = listed!().count().get_result(conn).await?;
+    let rows: Vec<DocumentRow> = listed!()
+        .filter(documents::id.lt(Key(Id::<ids::Document>::from_uuid(page.before()))))
+        .order(documents::id.desc())
+        .limit(page.limit + 1)
+        .select(DocumentRow::columns())
+        .load(conn)
+        .await?;
+    let rows: Result<Vec<_>, Failed> = rows.into_iter().map(TryInto::try_into).collect();
+    Ok((rows?, total))
 }

@@ -1,0 +1,134 @@
+//! Documents as types.
+
+use std::sync::Arc;
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::accounts::model::Language;
+use crate::enumeration;
+use crate::http::fields::Wrong;
+use crate::pipeline::readers::SourceText;
+
+enumeration! {
+    /// PENDING and PROCESSING end in READY, with a text, or in FAILED, with a reason.
+    pub enum DocumentStatus { Pending = "PENDING", Processing = "PROCESSING", Ready = "READY", Failed = "FAILED" }
+}
+
+impl DocumentStatus {
+    /// Whether a reader has still to say what is in it.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Processing)
+    }
+}
+
+/// A document, without what is in it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<ids::Document>,
+    #[schema(value_type = uuid::Uuid)]
+    pub project_id: Id<ids::Project>,
+    pub file_name: String,
+    /// Told from the content.
+    #[schema(example = "application/pdf")]
+    pub mime_type: String,
+    pub size_bytes: i64,
+    /// Of the content, hexadecimal.
+    pub sha256: String,
+    pub status: DocumentStatus,
+    /// Null until READY, and for a format without pages.
+    #[schema(required)]
+    pub page_count: Option<i64>,
+    /// Of its text, in Unicode scalar values; null until READY.
+    #[schema(required)]
+    pub character_count: Option<i64>,
+    /// As it was given, else as the reader found it; AUTO where neither tells.
+    pub language: Language,
+    /// Why it is FAILED.
+    #[schema(required)]
+    pub error_message: Option<String>,
+    #[schema(value_type = uuid::Uuid)]
+    pub uploaded_by_id: Id<User>,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub created_at: Time,
+}
+
+/// A READY document's text. Offsets are Unicode scalar values in `text`, end exclusive.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentText {
+    pub text: String,
+    /// In order, without overlap; empty for a format without pages.
+    pub pages: Vec<DocumentPage>,
+    /// Of the reader that made the text.
+    pub reader_version: String,
+}
+
+/// Where a page lies in the text.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentPage {
+    /// From 1.
+    #[schema(minimum = 1)]
+    pub page: u32,
+    pub start_offset: u64,
+    pub end_offset: u64,
+}
+
+/// A document as an analysis reads it.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub id: Id<ids::Document>,
+    pub file_name: String,
+    pub status: DocumentStatus,
+    /// The text of a READY document; else why there is none, in a sentence.
+    pub text: Result<Arc<SourceText>, String>,
+}
+
+/// What a file is called: 1–255 characters, without a path and without anything that is not seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileName(pub String);
+
+impl FileName {
+    /// Takes what follows the last slash of either kind; control characters and those that turn the direction of
+    /// writing are left out, since they make a name look like another one.
+    ///
+    /// # Errors
+    /// Nothing is left of it, or it is too long.
+    pub fn of(given: &str) -> Result<Self, Wrong> {
+        let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
+        let seen = |c: &char| {
+            !c.is_control() && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        let name: String = last.chars().filter(seen).collect();
+        let name = name.trim();
+        let length = name.chars().count();
+        if name.chars().all(|c| c == '.') || length > 255 {
+            return Err(Wrong::value("A file name has 1 to 255 characters, and not dots alone."));
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileName;
+
+    #[test]
+    fn a_file_name_has_no_path_and_nothing_unseen() {
+        let of = |given: &str| FileName::of(given).map(|name| name.0).ok();
+        assert_eq!(of("../../etc/passwd").as_deref(), Some("passwd"));
+        assert_eq!(of("C:\\Users\\ada\\notes.txt").as_deref(), Some("notes.txt"));
+        assert_eq!(of("a\r\nSet-Cookie: b\u{202e}fdp.exe").as_deref(), Some("aSet-Cookie: bfdp.exe"));
+        assert_eq!(of("  Żółć 要件.pdf ").as_deref(), Some("Żółć 要件.pdf"));
+        assert_eq!(of(&"x".repeat(255)).map(|name| name.len()), Some(255));
+        for refused in ["", "/", "..", "a/..", "\u{7}", &"x".repeat(256)] {
+            assert_eq!(of(refused), None, "{refused:?}");
+        }
+    }
+}

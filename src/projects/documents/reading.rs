@@ -1,0 +1,155 @@
+//! LATER: reading a document, in a child process that may crash.
+//!
+//! Safe to repeat: a document that is READY or FAILED is left alone, one that a killed server left PROCESSING is read
+//! anew. What is wrong with the document makes it FAILED at once; what is wrong with us is tried again.
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::time::Time;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::model::{Document, DocumentStatus};
+use super::operations::tell;
+use super::store;
+use crate::accounts::model::Language;
+use crate::app::App;
+use crate::db::{Conn, Failed};
+use crate::jobs::{self, Handler, Job};
+use crate::pipeline::readers::{Format, Reader, SourceText};
+
+const KIND: &str = "read-document";
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    document_id: Id<ids::Document>,
+}
+
+/// Has a document read once the transaction stands.
+///
+/// # Errors
+/// The database's own.
+pub async fn enqueue(conn: &mut Conn, id: Id<ids::Document>, now: Time, request: &RequestId) -> Result<(), Failed> {
+    jobs::enqueue(conn, KIND, &Payload { document_id: id }, now, request).await.map(|_| ())
+}
+
+/// Reads documents.
+pub struct Reading {
+    pub app: App,
+    pub reader: Reader,
+}
+
+/// What a reader found, ready to be kept.
+struct Found {
+    pages: Option<i64>,
+    characters: i64,
+    language: Option<Language>,
+    /// The whole `SourceText`.
+    json: String,
+    reader_version: String,
+}
+
+#[async_trait]
+impl Handler for Reading {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), String> {
+        let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let begun = self.begin(payload.document_id, job).await.map_err(|error| error.to_string())?;
+        let Some(document) = begun else { return Ok(()) };
+        let ended = match self.read(&document).await {
+            Ok(read) => self.end(&document, read, job).await,
+            Err(fault) => Err(fault),
+        };
+        match ended {
+            Err(fault) if job.is_last_attempt() => {
+                tracing::error!(fault, document = %document.id, "a document is given up");
+                let sorry = "It could not be read because of a fault here. Delete it and upload it again.".to_owned();
+                self.end(&document, Err(sorry), job).await
+            }
+            ended => ended,
+        }
+    }
+}
+
+impl Reading {
+    /// The document, now PROCESSING; `None`: there is nothing to do.
+    async fn begin(&self, id: Id<ids::Document>, job: &Job) -> Result<Option<Document>, Failed> {
+        let (now, request) = (self.app.now(), job.request.clone());
+        let begun = self.app.db.write(move |conn| {
+            Box::pin(async move {
+                let found = store::find_anywhere(conn, id).await?.filter(|document| document.status.is_open());
+                let Some(mut document) = found else { return Ok::<_, Failed>((None, None)) };
+                if document.status == DocumentStatus::Processing {
+                    return Ok((Some(document), None));
+                }
+                document.status = DocumentStatus::Processing;
+                store::update(conn, &document, DocumentStatus::Pending).await?;
+                let told = tell(conn, &document, "document.updated", now, &request).await?;
+                Ok((Some(document), Some(told)))
+            })
+        });
+        let (document, told) = begun.await?;
+        self.app.hub.tell(told.into_iter().collect());
+        Ok(document)
+    }
+
+    /// What is in the document, or why it can't be read, for whoever uploaded it. An error is a fault of ours.
+    async fn read(&self, document: &Document) -> Result<Result<Found, String>, String> {
+        let format = Format::of_mime_type(&document.mime_type).ok_or("its type is none that is read")?;
+        let bytes = self.app.files.read(&document.sha256).await;
+        let bytes = bytes.map_err(|error| format!("its content can't be read: {error}"))?;
+        match self.reader.read(format, bytes).await {
+            Ok(text) => spawn_blocking(move || found(&text)).await.map_err(|error| error.to_string())?.map(Ok),
+            Err(unreadable) => Ok(Err(unreadable.message)),
+        }
+    }
+
+    /// Keeps what came of it.
+    async fn end(&self, document: &Document, read: Result<Found, String>, job: &Job) -> Result<(), String> {
+        let (id, now, request) = (document.id, self.app.now(), job.request.clone());
+        let ended = self.app.db.write(move |conn| {
+            Box::pin(async move {
+                let found = store::find_anywhere(conn, id).await?;
+                // Deleted meanwhile, or ended by another run of this job.
+                let found = found.filter(|document| document.status == DocumentStatus::Processing);
+                let Some(mut document) = found else { return Ok::<_, Failed>(None) };
+                match read {
+                    Ok(found) => {
+                        store::insert_text(conn, id, &found.json, &found.reader_version).await?;
+                        document.status = DocumentStatus::Ready;
+                        document.page_count = found.pages;
+                        document.character_count = Some(found.characters);
+                        if document.language == Language::Auto {
+                            document.language = found.language.unwrap_or(Language::Auto);
+                        }
+                    }
+                    Err(reason) => {
+                        document.status = DocumentStatus::Failed;
+                        document.error_message = Some(reason);
+                    }
+                }
+                store::update(conn, &document, DocumentStatus::Processing).await?;
+                tell(conn, &document, "document.updated", now, &request).await.map(Some)
+            })
+        });
+        let told = ended.await.map_err(|error: Failed| error.to_string())?;
+        self.app.hub.tell(told.into_iter().collect());
+        Ok(())
+    }
+}
+
+fn found(text: &SourceText) -> Result<Found, String> {
+    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    Ok(Found {
+        pages: Some(count(text.pages.len())).filter(|pages| *pages > 0),
+        characters: count(text.text.chars().count()),
+        language: text.language.as_deref().and_then(Language::named),
+        json: serde_json::to_string(text).map_err(|error| error.to_string())?,
+        reader_version: text.reader_version.clone(),
+    })
+}

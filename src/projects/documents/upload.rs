@@ -1,0 +1,189 @@
+//! An upload as it arrives: a form in parts, whose file goes to the disk piece by piece.
+
+use std::pin::Pin;
+
+use actix_multipart::{Field as Part, Multipart};
+use actix_web::error::PayloadError;
+use actix_web::{HttpMessage, HttpRequest};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use utoipa::PartialSchema;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+
+use super::model::FileName;
+use crate::accounts::model::Language;
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::failure::{Failure, Fault};
+use crate::http::fields::{Field, Wrong};
+use crate::http::idempotency;
+use crate::http::input::{Described, Input, Raw};
+use crate::outside::files::Received;
+use crate::pipeline::readers::{Format, sniff};
+
+/// What a part beside the file may have.
+const SMALL_BYTES: usize = 64 * 1024;
+/// After so many faults a form is not read on.
+const MOST_FAULTS: usize = 20;
+/// How many files are looked at in memory at once.
+static LOOKED_AT: Semaphore = Semaphore::const_new(2);
+
+/// A file that has arrived, and is of a type that is read.
+pub struct Upload {
+    pub file: Received,
+    pub file_name: FileName,
+    pub format: Format,
+    pub language: Language,
+}
+
+impl Input for Upload {
+    const BUFFERED: bool = false;
+
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+        if !request.content_type().eq_ignore_ascii_case("multipart/form-data") {
+            return Err(Failure::saying(Code::BAD_REQUEST, "Send the document as multipart/form-data."));
+        }
+        let app = App::of(request)?;
+        let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = match body {
+            Raw::Stream(payload) => Box::pin(payload),
+            Raw::Bytes(bytes) => Box::pin(stream::iter([Ok(bytes)])),
+        };
+        let mut form = Form::default();
+        let mut parts = Multipart::new(request.headers(), body);
+        while let Some(part) = parts.next().await {
+            form.take(&app, part.map_err(unreadable)?).await?;
+            if form.faults.len() > MOST_FAULTS {
+                return Err(Failure::invalid(form.faults));
+            }
+        }
+        form.upload().await
+    }
+
+    fn digest(&self) -> String {
+        let what = format!("{}\n{}\n{}", self.file.sha256, self.language, self.file_name.0);
+        idempotency::digest(what.as_bytes())
+    }
+
+    fn describe() -> Described {
+        let file = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
+            .description(Some(
+                "PDF, DOCX, HTML, Markdown, text, CSV, VTT or SRT, told by the content; at most 50 MiB.",
+            ));
+        let form =
+            ObjectBuilder::new().property("file", file).property("language", Language::schema()).required("file");
+        Described {
+            content_type: "multipart/form-data",
+            schema: Some(("UploadDocument".to_owned(), form.into())),
+            ..Described::default()
+        }
+    }
+}
+
+/// The parts, one by one; what is wrong with them is told at the end, and all at once.
+#[derive(Default)]
+struct Form {
+    file: Option<(Received, Option<FileName>)>,
+    language: Option<Language>,
+    seen: Vec<String>,
+    faults: Vec<Fault>,
+}
+
+impl Form {
+    async fn take(&mut self, app: &App, part: Part) -> Result<(), Failure> {
+        let name = part.name().unwrap_or_default().to_owned();
+        if self.seen.contains(&name) {
+            self.fault(&name, Wrong::value("This is there twice."));
+            return small(part).await.map(|_| ());
+        }
+        self.seen.push(name.clone());
+        match name.as_str() {
+            "file" => {
+                let given = part.content_disposition().and_then(|given| {
+                    let extended = given.get_filename_ext().and_then(|name| String::from_utf8(name.value.clone()).ok());
+                    extended.or_else(|| given.get_filename().map(str::to_owned))
+                });
+                let file_name = given.map_or_else(
+                    || Err(Wrong { code: Code::REQUIRED, message: "The file needs a name.".to_owned() }),
+                    |given| FileName::of(&given),
+                );
+                let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
+                self.file = Some((receive(app, part).await?, file_name));
+            }
+            "language" => {
+                let given = String::from_utf8_lossy(&small(part).await?).into_owned();
+                self.language =
+                    Language::parse(&Value::String(given)).map_err(|wrong| self.fault("language", wrong)).ok();
+            }
+            _ => {
+                let message = "This part is not known here.".to_owned();
+                self.fault(&name, Wrong { code: Code::UNKNOWN_KEY, message });
+                small(part).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, part: &str, wrong: Wrong) {
+        self.faults.push(Fault { code: wrong.code.name, message: wrong.message, field: Some(part.to_owned()) });
+    }
+
+    /// 415 comes before 422.
+    async fn upload(mut self) -> Result<Upload, Failure> {
+        let Some((file, file_name)) = self.file.take() else {
+            let message = Code::REQUIRED.sentence.to_owned();
+            self.fault("file", Wrong { code: Code::REQUIRED, message });
+            return Err(Failure::invalid(self.faults));
+        };
+        let Some(file_name) = file_name else { return Err(Failure::invalid(self.faults)) };
+        let format = look(&file, &file_name).await?;
+        if !self.faults.is_empty() {
+            return Err(Failure::invalid(self.faults));
+        }
+        Ok(Upload { file, file_name, format, language: self.language.unwrap_or(Language::Auto) })
+    }
+}
+
+/// What the file is, by its content.
+async fn look(file: &Received, file_name: &FileName) -> Result<Format, Failure> {
+    let _place = LOOKED_AT.acquire().await.map_err(Failure::internal)?;
+    let bytes = file.read().await.map_err(Failure::unavailable)?;
+    let name = file_name.0.clone();
+    let format = spawn_blocking(move || sniff(&name, &bytes)).await.map_err(Failure::internal)?;
+    format.map_err(|unsupported| Failure::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
+}
+
+async fn receive(app: &App, mut part: Part) -> Result<Received, Failure> {
+    let limit = app.config.limits.document_bytes as u64;
+    let mut incoming = app.files.receive().await.map_err(Failure::unavailable)?;
+    while let Some(bytes) = part.next().await {
+        let bytes = bytes.map_err(unreadable)?;
+        if incoming.size() + bytes.len() as u64 > limit {
+            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("A document has at most {limit} bytes.")));
+        }
+        incoming.write(&bytes).await.map_err(Failure::unavailable)?;
+    }
+    incoming.end().await.map_err(Failure::unavailable)
+}
+
+async fn small(mut part: Part) -> Result<Vec<u8>, Failure> {
+    let mut whole = Vec::new();
+    while let Some(bytes) = part.next().await {
+        whole.extend_from_slice(&bytes.map_err(unreadable)?);
+        if whole.len() > SMALL_BYTES {
+            let message = format!("A part beside the file has at most {SMALL_BYTES} bytes.");
+            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, message));
+        }
+    }
+    Ok(whole)
+}
+
+/// The form is broken, or the client broke off.
+fn unreadable(error: actix_multipart::MultipartError) -> Failure {
+    let cause = Some(error.to_string());
+    Failure { cause, ..Failure::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
+}
