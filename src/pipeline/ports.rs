@@ -12,13 +12,8 @@ use super::nodes::Node;
 #[async_trait]
 pub trait Checkpoints: Send + Sync {
     async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> Result<Option<Value>, Unavailable>;
-    async fn save(
-        &self,
-        node: Node,
-        input_hash: &str,
-        engine_version: &str,
-        output: &Value,
-    ) -> Result<(), Unavailable>;
+    async fn save(&self, node: Node, input_hash: &str, engine_version: &str, output: &Value)
+    -> Result<(), Unavailable>;
 }
 
 /// Is told where a run stands. `progress` is 0–99 and never falls; 100 is the caller's to set when it has stored the result.

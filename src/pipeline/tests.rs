@@ -408,7 +408,8 @@ async fn orders_in_a_source_are_words_like_any_other() {
 
 #[tokio::test]
 async fn other_languages_are_read_without_harm_and_said_to_be_uncovered() {
-    let german = "Das System muss eine Anmeldung per Größenprüfung bieten. Es soll außerdem Termine anzeigen. ".repeat(9);
+    let german =
+        "Das System muss eine Anmeldung per Größenprüfung bieten. Es soll außerdem Termine anzeigen. ".repeat(9);
     let arabic = "يجب أن يعرض النظام قائمة المواعيد. هل يدفع المريض ثمن الرسائل؟ ".repeat(9);
     for words in [german, arabic] {
         let source = text(Format::Text, &words);

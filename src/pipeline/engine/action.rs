@@ -10,10 +10,14 @@ use super::lexicon::pattern;
 use super::voice;
 
 static PROMISE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(i'll|i will|i'm going to|i am going to|we'll|we will|let me) (\w+ ){0,2}?(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|set up|organi[sz]e|book|find out|follow up|schedule|update|create|review|talk to|look into|make|collect|contact|provide|put together|draw|email|mail)\b")
+    pattern(
+        r"\b(i'll|i will|i'm going to|i am going to|we'll|we will|let me) (\w+ ){0,2}?(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|set up|organi[sz]e|book|find out|follow up|schedule|update|create|review|talk to|look into|make|collect|contact|provide|put together|draw|email|mail)\b",
+    )
 });
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(and |so |okay,? )*[a-z]+, (could|can|would|will) you\b|^(and |so |okay,? )*[a-z]+, please\b|\bplease (send|ask|let us know|check|prepare|find out)\b|^action( item)?:")
+    pattern(
+        r"^(and |so |okay,? )*[a-z]+, (could|can|would|will) you\b|^(and |so |okay,? )*[a-z]+, please\b|\bplease (send|ask|let us know|check|prepare|find out)\b|^action( item)?:",
+    )
 });
 static DUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -22,11 +26,14 @@ static DUE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 static ACTION_HEADING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(actions?|action items?|action points?|to[- ]?dos?|next steps|tasks|who does what)\b|^(\d[\d.]* )?next$")
+    pattern(
+        r"\b(actions?|action items?|action points?|to[- ]?dos?|next steps|tasks|who does what)\b|^(\d[\d.]* )?next$",
+    )
 });
 /// "Marcus to collect …", "Priya: draw …", "Helena will write …", "@bo check …".
-static NAMED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^@?([a-z][a-z'-]+)(?: [a-z][a-z'-]+)?(?:: | to | will | is going to | takes care of )[a-z]"));
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^@?([a-z][a-z'-]+)(?: [a-z][a-z'-]+)?(?:: | to | will | is going to | takes care of )[a-z]")
+});
 
 /// 0–1. `speakers` are those whose first names may stand for somebody who is to do something.
 pub fn likelihood(line: &Line, speakers: &[String]) -> f64 {
@@ -77,7 +84,8 @@ fn named(line: &Line, speakers: &[String]) -> Option<String> {
     known.cloned().or_else(|| in_notes.then_some(written))
 }
 
-static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:and |so |okay,? )*([a-z][a-z'-]+), (?:could|can|would|will|please)\b"));
+static ADDRESSED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:and |so |okay,? )*([a-z][a-z'-]+), (?:could|can|would|will|please)\b"));
 
 /// First words of items that are no people.
 const NO_NAMES: [&str; 26] = [

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::index::{Index, Place, Sentence};
 use super::super::nodes::prepare_sources::ReadySource;
 use super::super::result::SourceReference;
+use super::index::{Index, Place, Sentence};
 use super::texts::Texts;
 
 /// All sentences in reading order, with their words made ready once.

@@ -49,7 +49,8 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
     let Some(finding) = group.first() else { return };
     let Some(line) = book.line(finding.sentence) else { return };
     let sources = references(book, sources, group);
-    let said = if line.place == Place::Speech { wording::fluent(&finding.statement) } else { finding.statement.clone() };
+    let said =
+        if line.place == Place::Speech { wording::fluent(&finding.statement) } else { finding.statement.clone() };
     let gist = Gist::of(&finding.statement);
     match kind {
         FindingKind::Requirement => {

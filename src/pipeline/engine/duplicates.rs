@@ -26,7 +26,8 @@ pub struct Gist {
 impl Gist {
     pub fn of(statement: &str) -> Self {
         let plain = super::book::plain(statement);
-        let all: Vec<&str> = plain.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let all: Vec<&str> =
+            plain.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let is_figure = |word: &str| word.chars().any(|letter| letter.is_ascii_digit());
         let figures = all.iter().filter(|word| is_figure(word)).map(|word| (*word).to_owned()).collect();
         let negated = all.iter().any(|word| matches!(*word, "not" | "no" | "never" | "mustn" | "cannot" | "without"))

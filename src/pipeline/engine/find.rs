@@ -10,10 +10,13 @@ use super::index::Place;
 use super::lexicon::pattern;
 use super::{Finding, FindingKind, action, decision, need, question, risk, voice};
 
-static OPEN_LEAD: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$"));
+static OPEN_LEAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$")
+});
 static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(shall|must|should|required|requirements?|needs?|following (functions?|features?|reports?|data|capabilities|tasks))\b")
+    pattern(
+        r"\b(shall|must|should|required|requirements?|needs?|following (functions?|features?|reports?|data|capabilities|tasks))\b",
+    )
 });
 
 /// Findings in reading order, at most one a sentence: the kind that is surest, the more special one of equals.
@@ -54,8 +57,7 @@ fn finding(book: &Book, at: usize, line: &Line, need: f64, is_left_open: bool) -
         Some(special) => special,
         None => (FindingKind::Requirement, need),
     };
-    let stands = confidence >= need::THRESHOLD
-        && !(kind == FindingKind::ActionItem && voice::is_taken_back(book, at));
+    let stands = confidence >= need::THRESHOLD && !(kind == FindingKind::ActionItem && voice::is_taken_back(book, at));
     stands.then(|| Finding {
         kind,
         sentence: at,
@@ -70,7 +72,11 @@ fn finding(book: &Book, at: usize, line: &Line, need: f64, is_left_open: bool) -
 fn completed(book: &Book, line: &Line, at: usize) -> Option<Finding> {
     let lead_at = line.lead?;
     let lead = book.line(lead_at)?;
-    if line.place != Place::Item || voice::demands_nothing(lead) || voice::demands_nothing(line) || line.lower.ends_with('?') {
+    if line.place != Place::Item
+        || voice::demands_nothing(lead)
+        || voice::demands_nothing(line)
+        || line.lower.ends_with('?')
+    {
         return None;
     }
     let opening = lead.words.trim_end_matches([':', ' ']);

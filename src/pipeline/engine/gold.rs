@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::nodes::prepare_sources::ReadySource;
 use super::super::nodes::Pace;
+use super::super::nodes::prepare_sources::ReadySource;
 use super::super::readers::{Format, SourceText, read};
 use super::super::request::{CancelToken, SourceKind};
 use super::{Book, Embedded, Engine, Finding, FindingKind, Index, Items, Texts};

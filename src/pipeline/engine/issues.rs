@@ -22,15 +22,26 @@ static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
         r"if necessary|where necessary|as needed|if possible|where possible|suitable|timely)\b"
     ))
 });
-static OPEN_ENDED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(etc|and so on|and so forth|among others|including but not limited to|or similar|such as)\b"));
-static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(tbd|tbc|tba|to be (defined|determined|decided|clarified)|xxx|n/a)\b|\?\?"));
+static OPEN_ENDED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(etc|and so on|and so forth|among others|including but not limited to|or similar|such as)\b")
+});
+static PLACEHOLDER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(tbd|tbc|tba|to be (defined|determined|decided|clarified)|xxx|n/a)\b|\?\?"));
 static PASSIVE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(shall|must|should|will|has to|have to|can|is|are) (not |also |only |never )?(be )?(\w+ed|sent|kept|shown|given|taken|made|held|done|set|put|read|told|found|written)\b")
+    pattern(
+        r"\b(shall|must|should|will|has to|have to|can|is|are) (not |also |only |never )?(be )?(\w+ed|sent|kept|shown|given|taken|made|held|done|set|put|read|told|found|written)\b",
+    )
 });
 static BY_SOMEBODY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bby (the|a|an|each|every|any) \w+"));
-static SEVERAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(shall|must|should|has to|have to)\b[^.]*\b(and|as well as)\b[^.]*\b(shall|must|should|has to|have to)\b"));
-static PRONOUN_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(and |but |so |then )*(it|they|this|that|these|those|he|she)\b"));
-static MEASURE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d|\b(one|two|three|four|five|ten|half|hour|all|every|no|never|none|level aa)\b"));
+static SEVERAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(shall|must|should|has to|have to)\b[^.]*\b(and|as well as)\b[^.]*\b(shall|must|should|has to|have to)\b",
+    )
+});
+static PRONOUN_FIRST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(and |but |so |then )*(it|they|this|that|these|those|he|she)\b"));
+static MEASURE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\d|\b(one|two|three|four|five|ten|half|hour|all|every|no|never|none|level aa)\b"));
 
 /// Issues of every item, conflicts between requirements, and the scores. Duplicates and coverage are the node's to fill in.
 pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted> {
@@ -125,7 +136,11 @@ fn checked_story(story: &UserStory, requirements: &[Requirement]) -> UserStory {
 
 fn score(clean: usize, all: usize, conflicts: usize) -> f64 {
     let count = |length: usize| f64::from(u32::try_from(length).unwrap_or(u32::MAX));
-    if all == 0 { 0.0 } else { two_decimals((count(clean) / count(all) - count(conflicts) / count(all)).clamp(0.0, 1.0)) }
+    if all == 0 {
+        0.0
+    } else {
+        two_decimals((count(clean) / count(all) - count(conflicts) / count(all)).clamp(0.0, 1.0))
+    }
 }
 
 fn two_decimals(value: f64) -> f64 {

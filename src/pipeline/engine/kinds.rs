@@ -17,14 +17,16 @@ static CONSTRAINT: LazyLock<Regex> = LazyLock::new(|| {
         r"hosted (in|on)|(java|python|oracle|postgresql|sql server|windows|linux|unix)|must never be used)\b"
     ))
 });
-static CONSTRAINT_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(constraints?|standards?|legal requirements|compliance|budget|schedule|timeline)\b"));
+static CONSTRAINT_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(constraints?|standards?|legal requirements|compliance|budget|schedule|timeline)\b"));
 static BUSINESS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(goals?|share of|revenue|cut the|reduce (the )?(cost|number|time)|by the end of 20\d\d|fewer|increase|",
         r"percent (of|to|fewer|more)|market|return on investment|on average|save at least|what we really need)\b"
     ))
 });
-static BUSINESS_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(goals?|objectives?|business|aims?|vision|targets?|purpose)\b"));
+static BUSINESS_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(goals?|objectives?|business|aims?|vision|targets?|purpose)\b"));
 
 static QUALITIES: LazyLock<Vec<(QualityCategory, Regex, Regex)>> = LazyLock::new(|| {
     use QualityCategory as Q;
@@ -67,21 +69,26 @@ static QUALITIES: LazyLock<Vec<(QualityCategory, Regex, Regex)>> = LazyLock::new
     ];
     table.into_iter().map(|(category, words, heading)| (category, pattern(words), pattern(heading))).collect()
 });
-static QUALITY_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(non[- ]?functional|quality|qualities|service levels?|support|operations?)\b"));
-static FUNCTION_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(functional|functions?|features?|use cases?|stor(y|ies))\b"));
+static QUALITY_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(non[- ]?functional|quality|qualities|service levels?|support|operations?)\b"));
+static FUNCTION_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(functional|functions?|features?|use cases?|stor(y|ies))\b"));
 
 /// Type, and the quality if it is a quality.
 pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCategory>) {
     let lower = plain(statement);
     let lower = lower.as_str();
     let inner = voice::innermost(heading);
-    if BUSINESS_HEADING.is_match(inner) || (BUSINESS.is_match(lower) && !CONSTRAINT.is_match(lower) && quality(lower, inner).is_none()) {
+    if BUSINESS_HEADING.is_match(inner)
+        || (BUSINESS.is_match(lower) && !CONSTRAINT.is_match(lower) && quality(lower, inner).is_none())
+    {
         return (RequirementType::Business, None);
     }
     if CONSTRAINT_HEADING.is_match(inner) || CONSTRAINT.is_match(lower) {
         return (RequirementType::Constraint, None);
     }
-    let functional_place = FUNCTION_HEADING.is_match(heading) && !heading.contains("non-functional") && !heading.contains("nonfunctional");
+    let functional_place =
+        FUNCTION_HEADING.is_match(heading) && !heading.contains("non-functional") && !heading.contains("nonfunctional");
     match quality(lower, inner) {
         Some((category, hits)) if hits >= 2 || !functional_place => (RequirementType::NonFunctional, Some(category)),
         _ if QUALITY_HEADING.is_match(heading) => {

@@ -15,7 +15,8 @@ static OPEN: LazyLock<Regex> = LazyLock::new(|| {
         r"don't know (yet )?(whether|if|how|what|who|which)|i wonder|nobody('s| has)? (ever )?(asked|knows)|has not been settled|remains open|needs clarification)\b"
     ))
 });
-static OPEN_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(open (questions?|points?|issues?)|questions?|to be clarified|unresolved)\b"));
+static OPEN_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(open (questions?|points?|issues?)|questions?|to be clarified|unresolved)\b"));
 
 /// About questions, none itself.
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i want to talk|talk about|list of open)"));
@@ -42,7 +43,9 @@ pub fn likelihood(line: &Line) -> f64 {
 
 /// Said of the question before.
 static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|down as open|an open question|we('ll| will) have to find out)\b")
+    pattern(
+        r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|down as open|an open question|we('ll| will) have to find out)\b",
+    )
 });
 /// How many sentences back the question may lie.
 const BACK: usize = 6;

@@ -18,7 +18,8 @@ static RISK: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 static RISK_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\brisks?\b|\bwhat could go wrong\b|\bconcerns?\b"));
-static CHANCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
+static CHANCE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
 
 /// 0–1.
 pub fn likelihood(line: &Line) -> f64 {
@@ -64,10 +65,15 @@ pub fn chance(lower: &str) -> Option<Severity> {
     }
 }
 
-static CATASTROPHE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(critical|catastroph\w+|fatal|disaster\w*|lives|death)\b"));
+static CATASTROPHE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(critical|catastroph\w+|fatal|disaster\w*|lives|death)\b"));
 static GRAVE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|overloaded|breach|high risk|stop the)\b")
+    pattern(
+        r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|overloaded|breach|high risk|stop the)\b",
+    )
 });
 static SLIGHT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(minor|small|slight\w*|low risk)\b"));
-static PROBABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(likely|probably|very probable|certain\w*|twice a week|often|usually|high probability)\b"));
+static PROBABLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(likely|probably|very probable|certain\w*|twice a week|often|usually|high probability)\b")
+});
 static IMPROBABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(unlikely|improbable|rarely|low probability)\b"));

@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn an_abbreviation_a_number_and_a_name_end_no_sentence() {
-        let text = "Alerts (e.g. e-mail, SMS) go out at 5 p.m. Dr. J. Meyer agreed. 3.5 seconds is too slow! Is it? Yes.";
+        let text =
+            "Alerts (e.g. e-mail, SMS) go out at 5 p.m. Dr. J. Meyer agreed. 3.5 seconds is too slow! Is it? Yes.";
         assert_eq!(
             split(text),
             [
@@ -148,10 +149,10 @@ mod tests {
                 "Yes."
             ]
         );
-        assert_eq!(split("2. The system shall log in users. It logs them."), [
-            "2. The system shall log in users.",
-            "It logs them."
-        ]);
+        assert_eq!(
+            split("2. The system shall log in users. It logs them."),
+            ["2. The system shall log in users.", "It logs them."]
+        );
     }
 
     #[test]

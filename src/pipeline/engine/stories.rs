@@ -14,26 +14,40 @@ use super::wording::capitalised;
 
 /// The story as people write it.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$")
+    pattern(
+        r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$",
+    )
 });
 static ROLE_ABLE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$")
+    pattern(
+        r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$",
+    )
 });
 static SYSTEM_LETS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$")
+    pattern(
+        r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$",
+    )
 });
 static SYSTEM_DOES: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$")
+    pattern(
+        r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$",
+    )
 });
 static BENEFIT: LazyLock<Regex> = LazyLock::new(|| pattern(r",? (?:so that|in order to|so as to) ([a-z].+?)[.]?$"));
 static SYSTEM_NOUN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|time|list|name|number|address|fields?)$")
+    pattern(
+        r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|time|list|name|number|address|fields?)$",
+    )
 });
-static CONDITION_FIRST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^((?:when|whenever|if|once|after|as soon as|before|during|in case|in an emergency|unless) ?[^,]*), (.+?)[.]?$"));
+static CONDITION_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^((?:when|whenever|if|once|after|as soon as|before|during|in case|in an emergency|unless) ?[^,]*), (.+?)[.]?$",
+    )
+});
 static CONDITION_LAST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(.+?),? ((?:when|whenever|if|once|as soon as|provided that|unless|until) .+?)[.]?$"));
-static STATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
+static STATE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
 
 /// One story for each requirement that somebody could use, in their order.
 pub fn stories(requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
@@ -143,7 +157,8 @@ fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
 }
 
 fn article(role: &str) -> &'static str {
-    let vowel = role.chars().next().is_some_and(|first| "aeiouAEIOU".contains(first)) && !role.to_lowercase().starts_with("user");
+    let vowel = role.chars().next().is_some_and(|first| "aeiouAEIOU".contains(first))
+        && !role.to_lowercase().starts_with("user");
     if vowel { "an" } else { "a" }
 }
 
@@ -220,7 +235,8 @@ mod tests {
 
     #[test]
     fn a_condition_becomes_when_and_then() {
-        let found = criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.");
+        let found =
+            criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.");
         assert_eq!(found.when.as_deref(), Some("When an appointment is cancelled"));
         assert_eq!(found.then.as_deref(), Some("the system must offer the free slot to the next patient"));
     }

@@ -17,15 +17,28 @@ use super::voice;
 const MOST: usize = 12;
 
 static OUT_OF_SCOPE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(out of scope|not in scope|not part of|will not be part|is not included|are not included|excluded from|beyond the scope|outside the scope|does not need to be changed|not cover(ed)?)\b")
+    pattern(
+        r"\b(out of scope|not in scope|not part of|will not be part|is not included|are not included|excluded from|beyond the scope|outside the scope|does not need to be changed|not cover(ed)?)\b",
+    )
 });
-static OUT_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(out of scope|not in scope|exclusions?|non-goals?|not part of)\b"));
-static SCOPE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(in scope|is part of|scope (of|is)|covers|comprises|the project includes)\b"));
-static SCOPE_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d[\d.]* )?((project )?scope|scope of .*|in scope|subject of .*)$"));
-static ASSUMED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(we assume|it is assumed|assum(ed|ing|ption) that|presumably|we expect that|is expected that)\b"));
+static OUT_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(out of scope|not in scope|exclusions?|non-goals?|not part of)\b"));
+static SCOPE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(in scope|is part of|scope (of|is)|covers|comprises|the project includes)\b"));
+static SCOPE_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(\d[\d.]* )?((project )?scope|scope of .*|in scope|subject of .*)$"));
+static ASSUMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(we assume|it is assumed|assum(ed|ing|ption) that|presumably|we expect that|is expected that)\b")
+});
 static ASSUMED_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bassumptions?\b"));
 
-pub fn summary(book: &Book, sources: &[ReadySource], items: &Items, stories: usize, pace: &Pace) -> Result<Summary, Halted> {
+pub fn summary(
+    book: &Book,
+    sources: &[ReadySource],
+    items: &Items,
+    stories: usize,
+    pace: &Pace,
+) -> Result<Summary, Halted> {
     let mut summary = Summary { text: told(sources, items, stories), ..Summary::default() };
     summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MOST).collect();
     let total = book.lines().len();
@@ -74,9 +87,9 @@ fn told(sources: &[ReadySource], items: &Items, stories: usize) -> String {
         counted(items.open_questions.len(), "open question", "open questions"),
         counted(items.risks.len(), "risk", "risks"),
     ));
-    let weightiest = [Priority::Critical, Priority::High].into_iter().flat_map(|priority| {
-        items.requirements.iter().filter(move |requirement| requirement.priority == priority)
-    });
+    let weightiest = [Priority::Critical, Priority::High]
+        .into_iter()
+        .flat_map(|priority| items.requirements.iter().filter(move |requirement| requirement.priority == priority));
     let first: Vec<&str> = weightiest.map(|requirement| requirement.title.as_str()).take(3).collect();
     if !first.is_empty() {
         parts.push(format!("Among what weighs most: {}.", first.join("; ")));

@@ -57,18 +57,25 @@ static PAST: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Told of the past, unless a binding verb says otherwise.
 static PAST_PERHAPS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|present) (system|application|software|solution)|today)\b")
+    pattern(
+        r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|present) (system|application|software|solution)|today)\b",
+    )
 });
 static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(shall|must|should|has to|have to)\b"));
 
 /// Others' opinions, and demands that somebody else made.
 static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b")
+    pattern(
+        r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b",
+    )
 });
 
 /// A need that is denied: nothing is asked for.
-static NEEDLESS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b"));
+static NEEDLESS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b",
+    )
+});
 
 /// Somebody else's words.
 static QUOTED: LazyLock<Regex> =
@@ -180,16 +187,18 @@ pub fn is_taken_back(book: &Book, at: usize) -> bool {
 fn shares_a_noun(book: &Book, one: &str, other: &str) -> bool {
     let names: Vec<String> = book.speakers().iter().map(|name| name.to_lowercase()).collect();
     let is_noun = |word: &&str| {
-        word.len() >= 5 && !COMMON.contains(word) && !names.iter().any(|name| name.split_whitespace().any(|part| part == *word))
+        word.len() >= 5
+            && !COMMON.contains(word)
+            && !names.iter().any(|name| name.split_whitespace().any(|part| part == *word))
     };
     let theirs: Vec<&str> = words(other).filter(is_noun).collect();
     words(one).filter(is_noun).any(|word| theirs.contains(&word))
 }
 
 const COMMON: [&str; 30] = [
-    "that", "this", "with", "without", "have", "then", "what", "said", "should", "would", "could", "must", "need", "want",
-    "just", "like", "about", "there", "they", "them", "from", "were", "been", "okay", "when", "back", "take", "your",
-    "patient", "patients",
+    "that", "this", "with", "without", "have", "then", "what", "said", "should", "would", "could", "must", "need",
+    "want", "just", "like", "about", "there", "they", "them", "from", "were", "been", "okay", "when", "back", "take",
+    "your", "patient", "patients",
 ];
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

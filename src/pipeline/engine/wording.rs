@@ -10,16 +10,17 @@ use super::lexicon::pattern;
 const LONGEST_TITLE: usize = 80;
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^((and|so|but|then|okay|well|uh|um|also),? )*((the|this|our|new) )*(new )?(system|application|app|solution|software|product|platform|tool|portal|it)? ?(shall|must|should|will|has to|needs to|is to|can)( be able to| also)? ")
+    pattern(
+        r"^((and|so|but|then|okay|well|uh|um|also),? )*((the|this|our|new) )*(new )?(system|application|app|solution|software|product|platform|tool|portal|it)? ?(shall|must|should|will|has to|needs to|is to|can)( be able to| also)? ",
+    )
 });
-static FILLER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(^|[ ,])(uh|um|er|you know|i mean)(,|\b)")
-});
+static FILLER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(^|[ ,])(uh|um|er|you know|i mean)(,|\b)"));
 
 /// A title of at most eighty characters, cut at a word.
 pub fn title(statement: &str) -> String {
     let lower = super::book::plain(statement);
-    let skip = OPENING.find(&lower).map_or(0, |opening| lower.get(..opening.end()).map_or(0, |head| head.chars().count()));
+    let skip =
+        OPENING.find(&lower).map_or(0, |opening| lower.get(..opening.end()).map_or(0, |head| head.chars().count()));
     let body: String = statement.chars().skip(skip).collect();
     let body = body.trim().trim_end_matches(['.', ';', ',', '!']);
     let body = if body.split_whitespace().count() < 2 { statement.trim() } else { body };

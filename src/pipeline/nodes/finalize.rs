@@ -37,7 +37,10 @@ impl Step for Finalize {
         if parts.dropped > 0 {
             warnings.push(Warning {
                 code: "UngroundedItemsDropped".to_owned(),
-                message: format!("{} items were left out because their quote was not found in the source.", parts.dropped),
+                message: format!(
+                    "{} items were left out because their quote was not found in the source.",
+                    parts.dropped
+                ),
                 source_id: None,
             });
         }
