@@ -5,7 +5,7 @@ use actix_web::http::Method;
 
 use crate::http::operation::Operation;
 use crate::projects::documents;
-use crate::{accounts, meetings, projects, service};
+use crate::{accounts, analysis, meetings, projects, service};
 
 macro_rules! operations {
     ($($tag:literal { $($method:ident $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal;)* })*) => {
@@ -42,6 +42,10 @@ pub fn public() -> Vec<Operation> {
             GET "/api/projects/{projectId}/documents/{documentId}/text" "getDocumentText" documents::routes::text => 200 [404, 409] "Read the text in which quotes are found";
             DELETE "/api/projects/{projectId}/documents/{documentId}" "deleteDocument" documents::routes::delete => 200 [404, 409] "Delete a document";
         }
+        "Results" {
+            GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404] "List a project's user stories";
+            GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404] "List a project's requirements";
+        }
         "Meetings" {
             POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting";
             GET "/api/projects/{projectId}/meetings" "listProjectMeetings" meetings::routes::list => 200 [404] "List a project's meetings";
@@ -52,6 +56,16 @@ pub fn public() -> Vec<Operation> {
         "Lifecycle" {
             POST "/api/meetings/{meetingId}/start" "startMeeting" meetings::routes::start => 200 [404, 409] "Open a meeting";
             POST "/api/meetings/{meetingId}/end" "endMeeting" meetings::routes::end => 200 [404, 409] "End a meeting for everybody";
+        }
+        "AI Runs" {
+            POST "/api/projects/{projectId}/ai/runs" "startAiAnalysisRun" analysis::routes::start => 202 [404, 409] "Analyse documents";
+            GET "/api/projects/{projectId}/ai/runs" "listAiAnalysisRuns" analysis::routes::list => 200 [404] "List a project's runs";
+            GET "/api/projects/{projectId}/ai/runs/{runId}" "getAiAnalysisRunStatus" analysis::routes::status => 200 [304, 404] "Read how far a run is";
+            POST "/api/projects/{projectId}/ai/runs/{runId}/cancel" "cancelAiAnalysisRun" analysis::routes::cancel => 200 [404, 409] "End a run";
+            POST "/api/projects/{projectId}/ai/runs/{runId}/retry" "retryAiAnalysisRun" analysis::routes::retry => 202 [404, 409] "Run again what failed";
+        }
+        "AI Results Dashboard" {
+            GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Read what a run found";
         }
         "Service" {
             GET "/health/live" "liveness" service::liveness => 200 [] "Whether the process lives";

@@ -119,8 +119,7 @@ async fn sources(
     if chosen.len() > most {
         return Err(Failure::field("documentIds", Code::INVALID_VALUE, format!("At most {most} documents are taken at once.")));
     }
-    let waits = |status| matches!(status, DocumentStatus::Pending | DocumentStatus::Processing);
-    if chosen.iter().any(|document| waits(document.status)) {
+    if chosen.iter().any(|document| document.status.is_open()) {
         return Err(Failure::of(Code::SOURCE_NOT_READY));
     }
     let mut chosen: Vec<_> = chosen.into_iter().map(|document| (document.id, document.sha256)).collect();

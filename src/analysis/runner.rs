@@ -158,7 +158,8 @@ fn source_failed(warning: pipeline::result::Warning) -> Warning {
 }
 
 async fn request(app: &App, run: &Run) -> Result<Request, Failure> {
-    let texts = documents::operations::texts(app, run.state.document_ids.clone()).await?;
+    let ids = run.state.document_ids.clone();
+    let texts = documents::operations::texts(&app.db, run.state.project_id, ids).await.map_err(Failure::from)?;
     let mut sources = Vec::with_capacity(run.state.document_ids.len());
     for id in &run.state.document_ids {
         let name = id.to_string();

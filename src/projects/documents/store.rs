@@ -172,6 +172,17 @@ pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<Strin
     Ok(named.into_iter().filter(|(_, documents)| *documents == 0).map(|(content, _)| content).collect())
 }
 
+/// All of a project's documents, oldest first.
+pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Document>, Failed> {
+    let rows: Vec<DocumentRow> = documents::table
+        .filter(documents::project_id.eq(Key(project_id)))
+        .order(documents::id.asc())
+        .select(DocumentRow::columns())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Document::try_from).collect()
+}
+
 /// Which of a project's documents are listed.
 #[derive(Debug, Clone)]
 pub struct Filter {

@@ -1,0 +1,17 @@
+//! The interface, proved from outside: the real program on both databases, spoken to over HTTP.
+//!
+//! One binary for all, since each links the whole service. A story is written once, in `on_both!`, and told twice.
+//! `support` has the server, the client (which checks what holds for every answer, at each answer) and the builders.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests: what can't be is to end the story, loudly"
+)]
+
+#[macro_use]
+mod support;
+
+mod smoke;

@@ -1,0 +1,22 @@
+//! The harness itself.
+
+use crate::support::{Place, Role, World};
+
+on_both! {
+    async fn somebody_makes_a_project_and_a_meeting(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let meeting = ada.meeting_path(&project).await;
+        let member = world.member(&project, Role::Stakeholder).await;
+        member.client.get(meeting).await.is(200);
+    }
+
+    async fn a_server_that_was_killed_goes_on_where_it_was(place: Place) {
+        let server = place.start(&[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        server.kill();
+        let server = place.start(&[]);
+        ada.at(&server).client.get(format!("/api/projects/{project}")).await.is(200);
+    }
+}

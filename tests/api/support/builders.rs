@@ -1,0 +1,148 @@
+//! Builders of what stories begin with: accounts, projects, members, meetings.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actors::ids::{self, Id};
+use actors::time::Time;
+use colloquy::db::schema::members;
+use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use diesel::ExpressionMethods;
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::outbox;
+use super::server::Server;
+use super::world::World;
+
+pub const PASSWORD: &str = "correct horse battery staple";
+
+/// Somebody with a confirmed account who is logged in.
+#[derive(Clone)]
+pub struct User {
+    pub id: String,
+    pub email: String,
+    pub name: String,
+    /// Calls as this account.
+    pub client: Client,
+    pub refresh_token: String,
+}
+
+/// What somebody is in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Stakeholder,
+    Analyst,
+    Manager,
+}
+
+impl Role {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stakeholder => "STAKEHOLDER",
+            Self::Analyst => "ANALYST",
+            Self::Manager => "MANAGER",
+        }
+    }
+}
+
+/// An address that nobody else has.
+pub fn fresh_email() -> String {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    format!("person{}@example.org", LAST.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A registration as a client gets it: its id and the code that was mailed.
+pub async fn registered(server: &Server, email: &str) -> (String, String) {
+    let before = outbox::mails(&server.data, email).len();
+    let body = json!({"email": email, "password": PASSWORD, "fullName": "Ada Lovelace"});
+    let answer = server.client().post("/api/auth/register").json(body).await.is(201);
+    let code = outbox::code_in(&outbox::wait_for(&server.data, email, before + 1).await).expect("a code in the mail");
+    (answer.text_of("registrationId"), code)
+}
+
+impl Server {
+    /// Registers, confirms and logs in somebody new.
+    pub async fn user(&self) -> User {
+        let email = fresh_email();
+        let (registration_id, code) = registered(self, &email).await;
+        let client = self.client();
+        let body = json!({"registrationId": registration_id, "email": email, "code": code});
+        let answer = client.post("/api/auth/confirm-account").json(body).await.is(200);
+        let user = &answer.data()["user"];
+        User {
+            id: user["id"].as_str().unwrap().to_owned(),
+            email,
+            name: user["fullName"].as_str().unwrap().to_owned(),
+            client: client.bearing(&answer.text_of("accessToken")),
+            refresh_token: answer.text_of("refreshToken"),
+        }
+    }
+
+    /// Makes somebody a member: written into the database, as there is no operation for it yet.
+    pub async fn join(&self, project_id: &str, user: &User, role: Role) {
+        let project: Id<ids::Project> = project_id.parse().unwrap();
+        let user: Id<ids::User> = user.id.parse().unwrap();
+        let joined_at = Time::from_millis(1_767_225_600_000).unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let row = (
+                    members::id.eq(Key(Id::<ids::Member>::draw())),
+                    members::project_id.eq(Key(project)),
+                    members::user_id.eq(Key(user)),
+                    members::role.eq(role.name()),
+                    members::joined_at.eq(At(joined_at)),
+                );
+                diesel::insert_into(members::table).values(row).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Somebody new with a role in a project.
+    pub async fn member(&self, project_id: &str, role: Role) -> User {
+        let user = self.user().await;
+        self.join(project_id, &user, role).await;
+        user
+    }
+}
+
+impl World {
+    pub async fn user(&self) -> User {
+        self.server.user().await
+    }
+
+    pub async fn member(&self, project_id: &str, role: Role) -> User {
+        self.server.member(project_id, role).await
+    }
+}
+
+impl User {
+    /// A new project of theirs; gives its id.
+    pub async fn project(&self) -> String {
+        let body = json!({"name": "Clinic booking", "description": "Patients book their visits."});
+        self.client.post("/api/projects").json(body).await.is(201).text_of("id")
+    }
+
+    /// A new meeting of theirs, as createMeeting answers it.
+    pub async fn meeting(&self, project_id: &str) -> Value {
+        let body = json!({
+            "title": "Discovery", "description": "What the clinic needs.", "scheduledAt": "2026-03-02T09:00:00.000Z",
+        });
+        let made = self.client.post(format!("/api/projects/{project_id}/meetings")).json(body).await.is(201);
+        made.data().clone()
+    }
+
+    /// As [`User::meeting`]; its path.
+    pub async fn meeting_path(&self, project_id: &str) -> String {
+        format!("/api/meetings/{}", self.meeting(project_id).await["id"].as_str().unwrap())
+    }
+
+    /// The same person at a server that was started anew.
+    #[must_use]
+    pub fn at(&self, server: &Server) -> Self {
+        Self { client: self.client.moved_to(server), ..self.clone() }
+    }
+}

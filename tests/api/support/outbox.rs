@@ -1,0 +1,36 @@
+//! Mails, as the server leaves them in its outbox.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The texts of the mails to an address, oldest first.
+pub fn mails(data: &Path, email: &str) -> Vec<String> {
+    let entries = fs::read_dir(data.join("outbox")).into_iter().flatten().flatten();
+    let end = format!("-{email}.eml");
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end)))
+        .collect();
+    files.sort();
+    files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
+}
+
+/// Waits for the mail that makes `count` of them, and gives the newest.
+pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut found = mails(data, email);
+        if found.len() >= count {
+            return found.pop().unwrap();
+        }
+        assert!(Instant::now() < deadline, "{} of {count} mails to {email} came", found.len());
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+}
+
+/// The code of a mail: it stands alone on a line.
+pub fn code_in(mail: &str) -> Option<String> {
+    let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
+    mail.lines().map(str::trim).find(is_code).map(str::to_owned)
+}
