@@ -108,7 +108,11 @@ async fn sources(
         Some(ids) => {
             let chosen: Vec<_> = of_project.into_iter().filter(|document| ids.contains(&document.id)).collect();
             if chosen.len() != ids.len() {
-                return Err(Failure::field("documentIds", Code::INVALID_VALUE, "The project has not all of these documents."));
+                return Err(Failure::field(
+                    "documentIds",
+                    Code::INVALID_VALUE,
+                    "The project has not all of these documents.",
+                ));
             }
             chosen
         }
@@ -117,7 +121,11 @@ async fn sources(
         return Err(Failure::saying(Code::NO_SOURCES, Code::NO_SOURCES.sentence));
     }
     if chosen.len() > most {
-        return Err(Failure::field("documentIds", Code::INVALID_VALUE, format!("At most {most} documents are taken at once.")));
+        return Err(Failure::field(
+            "documentIds",
+            Code::INVALID_VALUE,
+            format!("At most {most} documents are taken at once."),
+        ));
     }
     if chosen.iter().any(|document| document.status.is_open()) {
         return Err(Failure::of(Code::SOURCE_NOT_READY));
@@ -168,12 +176,7 @@ pub async fn cancel(app: &App, run: &Run, caller: Caller, request: RequestId) ->
 ///
 /// # Errors
 /// 409 for a run in any other state, or while another run over the same input is unfinished.
-pub async fn retry(
-    app: &App,
-    run: &Run,
-    job_id: Id<ids::AiJob>,
-    request: RequestId,
-) -> Result<AiAnalysisRun, Failure> {
+pub async fn retry(app: &App, run: &Run, job_id: Id<ids::AiJob>, request: RequestId) -> Result<AiAnalysisRun, Failure> {
     let (project_id, input_hash) = (run.state.project_id, run.state.input_hash.clone());
     let project = app.db.read(move |conn| {
         Box::pin(async move {

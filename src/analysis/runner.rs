@@ -22,8 +22,8 @@ use crate::db::{Failed, Key};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::pipeline::{
-    self, AnalysisType, CancelToken, Checkpoints, Node, Outcome, Request, Source, SourceKind, Stop, Unavailable, Watcher,
-    Workers,
+    self, AnalysisType, CancelToken, Checkpoints, Node, Outcome, Request, Source, SourceKind, Stop, Unavailable,
+    Watcher, Workers,
 };
 use crate::projects::documents;
 
@@ -166,9 +166,13 @@ async fn request(app: &App, run: &Run) -> Result<Request, Failure> {
         sources.push(match texts.iter().find(|text| text.id == *id) {
             Some(found) => match &found.text {
                 Ok(text) => Source::document(name, found.file_name.clone(), Arc::clone(text)),
-                Err(why) => Source::unreadable(name, SourceKind::Document, found.file_name.clone(), "Unreadable", why.clone()),
+                Err(why) => {
+                    Source::unreadable(name, SourceKind::Document, found.file_name.clone(), "Unreadable", why.clone())
+                }
             },
-            None => Source::unreadable(name, SourceKind::Document, "a document", "Deleted", "The document was deleted."),
+            None => {
+                Source::unreadable(name, SourceKind::Document, "a document", "Deleted", "The document was deleted.")
+            }
         });
     }
     Ok(Request {

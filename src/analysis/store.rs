@@ -93,7 +93,9 @@ impl RunRow {
             (Status::Completed, Some(started_at), Some(completed_at), None) => {
                 Ok(State::Completed { started_at, completed_at })
             }
-            (Status::Partial, Some(started_at), Some(completed_at), None) => Ok(State::Partial { started_at, completed_at }),
+            (Status::Partial, Some(started_at), Some(completed_at), None) => {
+                Ok(State::Partial { started_at, completed_at })
+            }
             (Status::Rejected, Some(started_at), Some(completed_at), Some(reason)) => {
                 Ok(State::Rejected { started_at, completed_at, node, reason })
             }
@@ -146,7 +148,11 @@ pub async fn find(conn: &mut Conn, id: Id<Run>) -> Result<Option<Run>, Failed> {
 }
 
 /// The unfinished run over the same input, if there is one.
-pub async fn unfinished(conn: &mut Conn, project_id: Id<ids::Project>, input_hash: &str) -> Result<Option<Run>, Failed> {
+pub async fn unfinished(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    input_hash: &str,
+) -> Result<Option<Run>, Failed> {
     let row = runs::table
         .filter(runs::project_id.eq(Key(project_id)))
         .filter(runs::input_hash.eq(input_hash))

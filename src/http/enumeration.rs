@@ -5,7 +5,7 @@
 macro_rules! enumeration {
     ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$arm:meta])* $variant:ident = $text:literal),* $(,)? }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         $visibility enum $name {
             $($(#[$arm])* #[serde(rename = $text)] $variant),*
         }
@@ -22,6 +22,21 @@ macro_rules! enumeration {
             #[must_use]
             pub fn named(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.as_str().eq_ignore_ascii_case(text))
+            }
+        }
+
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                // As they are served; the derive would not see names that come through this macro.
+                let names: Vec<&str> = Self::ALL.iter().map(|one| one.as_str()).collect();
+                let kind = utoipa::openapi::schema::Type::String;
+                utoipa::openapi::ObjectBuilder::new().schema_type(kind).enum_values(Some(names)).into()
+            }
+        }
+
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                std::borrow::Cow::Borrowed(stringify!($name))
             }
         }
 

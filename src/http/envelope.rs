@@ -8,6 +8,9 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use serde::Serialize;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::failure::{Failure, Fault};
 
@@ -133,13 +136,43 @@ impl<T> Responder for Rendered<T> {
 pub struct Nothing {}
 
 /// A page of a list.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct List<T> {
     pub items: Vec<T>,
     /// Give it as `cursor` to read on; null on the last page.
-    #[schema(required)]
     pub next_cursor: Option<String>,
     /// How many there are on all pages.
     pub total_count: i64,
+}
+
+/// By hand, so that lists of different things are different components.
+impl<T: ToSchema> PartialSchema for List<T> {
+    fn schema() -> RefOr<Schema> {
+        let cursor = ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+            .description(Some("Give it as `cursor` to read on; null on the last page."));
+        let total = ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .description(Some("How many there are on all pages."));
+        ObjectBuilder::new()
+            .property("items", ArrayBuilder::new().items(Ref::from_schema_name(T::name())))
+            .property("nextCursor", cursor)
+            .property("totalCount", total)
+            .required("items")
+            .required("nextCursor")
+            .required("totalCount")
+            .into()
+    }
+}
+
+impl<T: ToSchema> ToSchema for List<T> {
+    fn name() -> Cow<'static, str> {
+        Cow::Owned(format!("ListOf{}", T::name()))
+    }
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+    }
 }

@@ -35,6 +35,7 @@ pub fn document(operations: &[Operation]) -> Value {
         let methods = paths.entry(operation.path).or_default();
         methods.insert(operation.method.as_str().to_ascii_lowercase(), described(operation));
     }
+    tags.sort_unstable();
     let mut components = json!(components);
     for body in bodies {
         // What a body reads field by field refuses every other key.
@@ -49,10 +50,11 @@ pub fn document(operations: &[Operation]) -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "description": "The backend that turns conversations into requirements. Every JSON answer is an envelope: \
                 {isSuccess, data, message, statusCode, errors}.",
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+            "contact": {"name": "The makers of Colloquy"},
         },
         "servers": [{"url": "/"}],
-        "tags": tags.iter().map(|tag| json!({"name": tag})).collect::<Vec<_>>(),
+        "tags": tags.iter().map(|tag| json!({"name": tag, "description": about(tag)})).collect::<Vec<_>>(),
         "paths": paths,
         "components": {
             "schemas": components,
@@ -83,7 +85,7 @@ fn failure_schema() -> ObjectBuilder {
 #[must_use]
 pub fn statuses(operation: &Operation) -> Vec<u16> {
     let mut statuses = operation.errors.to_vec();
-    let open = matches!(operation.who, Who::Public | Who::Internal);
+    let open = operation.who == Who::Public;
     let has_body = operation.input.schema.is_some();
     let is_service = operation.tag == "Service";
     let has_id = operation.path.split('{').skip(1).any(|rest| !rest.to_ascii_lowercase().starts_with("token"));
@@ -129,6 +131,21 @@ fn described(operation: &Operation) -> Value {
         object.insert("requestBody".to_owned(), json!({"required": !operation.input.optional, "content": content}));
     }
     described
+}
+
+fn about(tag: &str) -> &'static str {
+    match tag {
+        "Auth" => "Accounts, and being signed in.",
+        "Project" => "Where documents, meetings and requirements belong.",
+        "Document" => "Uploaded files and the text that was read in them.",
+        "Results" => "The requirements and user stories of a project.",
+        "Meetings" => "Meetings and their times.",
+        "Lifecycle" => "The beginning and end of a meeting.",
+        "AI Runs" => "Analyses of a project's sources, and how far they are.",
+        "AI Results Dashboard" => "What a run found, on one page.",
+        "Real time" => "What is pushed while it happens.",
+        _ => "The service about itself.",
+    }
 }
 
 fn who(who: Who) -> &'static str {

@@ -1,11 +1,15 @@
 //! Mail: today as files in an outbox, one `.eml` a letter.
 
+use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use actors::ids::Id;
 use actors::time::Time;
 use async_trait::async_trait;
 use lettre::message::{Mailbox, SinglePart};
 use serde::{Deserialize, Serialize};
+use tokio::fs;
 
 /// A mail to one person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,16 +45,29 @@ impl Mail for Outbox {
             .subject(&letter.subject)
             .singlepart(SinglePart::plain(letter.text.clone()))
             .map_err(|error| error.to_string())?;
-        let address: String =
-            letter.to.chars().map(|c| if c.is_alphanumeric() || "@.+-_".contains(c) { c } else { '_' }).collect();
-        let time = now.utc().format("%Y%m%dT%H%M%S%.3fZ");
-        let file = self.folder.join(format!("{time}-{address}.eml"));
-        let aside = self.folder.join(format!(".{time}-{address}.part"));
-        let write = async {
-            tokio::fs::create_dir_all(&self.folder).await?;
-            tokio::fs::write(&aside, message.formatted()).await?;
-            tokio::fs::rename(&aside, &file).await
+        let plain = |c: char| if c.is_alphanumeric() || "@.+-_".contains(c) { c } else { '_' };
+        // File systems take 255 bytes for a name, and an address may be as long.
+        let address: String = letter.to.chars().map(plain).take(100).collect();
+        self.put(&address, now, &message.formatted())
+            .await
+            .map_err(|error| format!("{}: {error}", self.folder.display()))
+    }
+}
+
+impl Outbox {
+    /// Written aside and linked into place, so that no file is half a letter and no letter takes another's place.
+    async fn put(&self, address: &str, mut time: Time, letter: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(&self.folder).await?;
+        let aside = self.folder.join(format!(".{}.part", Id::<Letter>::draw()));
+        fs::write(&aside, letter).await?;
+        let placed = loop {
+            let file = self.folder.join(format!("{}-{address}.eml", time.utc().format("%Y%m%dT%H%M%S%.3fZ")));
+            match fs::hard_link(&aside, &file).await {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => time = time + Duration::from_millis(1),
+                placed => break placed,
+            }
         };
-        write.await.map_err(|error| format!("{}: {error}", file.display()))
+        fs::remove_file(&aside).await?;
+        placed
     }
 }

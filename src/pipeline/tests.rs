@@ -1,5 +1,4 @@
 //! Tests of whole runs: what holds for any input, any moment of a kill or a cancel, and any engine.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

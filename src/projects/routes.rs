@@ -88,7 +88,9 @@ pub struct EditProject {
     name: Option<Name>,
     #[schema(value_type = Option<String>, max_length = 5000)]
     description: Option<Description>,
+    #[schema(nullable = false)]
     language: Option<Language>,
+    #[schema(nullable = false)]
     status: Option<ProjectStatus>,
 }
 

@@ -26,9 +26,8 @@ impl Query for OfRun {
         Ok(Self { run_id: fields.optional("runId")? })
     }
     fn parameters() -> Vec<Parameter> {
-        let uuid = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
+        let uuid =
+            ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
         vec![query_parameter("runId", "A run; without it, the newest one that is COMPLETED or PARTIAL.", uuid)]
     }
 }

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::model::{
-    AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Priority, Requirement, RequirementType, RevisionSource, Risk,
-    SourceReference, UserStory, WorkflowStatus, category,
+    AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Priority, Requirement, RequirementType, RevisionSource,
+    Risk, SourceReference, UserStory, WorkflowStatus, category,
 };
 use super::store::{self, Facts, Filter, Item, Kind};
 use crate::analysis::dashboard::model::ResultsDashboard;
@@ -315,12 +315,10 @@ pub async fn list<T: DeserializeOwned>(
     filter: Filter,
     page: Page,
 ) -> Result<List<T>, Failure> {
-    let found = app.db.read(move |conn| {
-        Box::pin(async move { store::list(conn, project_id, kind, &filter, &page).await })
-    });
+    let found =
+        app.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, kind, &filter, &page).await }));
     let (found, total_count) = found.await.map_err(|failed: Failed| Failure::from(failed))?;
     let (found, next_cursor) = page.cut(found, |(id, _)| *id);
     let items = found.iter().map(|(_, body)| serde_json::from_str(body));
     Ok(List { items: items.collect::<Result<_, _>>().map_err(Failure::internal)?, next_cursor, total_count })
 }
-

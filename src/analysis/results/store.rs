@@ -4,8 +4,8 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl,
-    Queryable, Selectable, TextExpressionMethods,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension,
+    QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
 use uuid::Uuid;
 
@@ -129,7 +129,7 @@ pub async fn insert(
 
 /// Puts a body in place that was found again, unless somebody has reviewed the item.
 pub async fn refresh(conn: &mut Conn, facts: &Facts, body: String, now: Time) -> Result<(), Failed> {
-    diesel::update(items::table.find(Key(Id::from_uuid(facts.id))))
+    diesel::update(items::table.find(Key(Id::<()>::from_uuid(facts.id))))
         .filter(items::workflow_status.eq(WorkflowStatus::NeedsReview.as_str()))
         .set((
             items::type_.eq(facts.item_type),
@@ -170,7 +170,9 @@ pub async fn list(
                 .filter(items::kind.eq(kind.as_str()))
                 .filter(items::run_id.eq_any(run_results::table.select(run_results::run_id)))
                 .filter(filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::type_.eq(item_type)))
-                .filter(filter.priority.is_none().into_sql::<diesel::sql_types::Bool>().or(items::priority.eq(priority)))
+                .filter(
+                    filter.priority.is_none().into_sql::<diesel::sql_types::Bool>().or(items::priority.eq(priority)),
+                )
                 .filter(
                     filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(items::workflow_status.eq(status)),
                 )

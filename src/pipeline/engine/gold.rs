@@ -3,7 +3,6 @@
 //! A row and an item match when they are of one kind and share most of their words: Dice's coefficient over the words of the
 //! normalised sentences is at least 0.6. Each matches once, the best pair first. Whatever else is found counts as a false alarm,
 //! so the table has to name everything. One document is held back and measured without a look at what was missed in it.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 /// Words after which a full stop ends nothing, lower case and without the stop.
 const ABBREVIATIONS: [&str; 26] = [
-    "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "vs", "approx", "incl", "excl", "resp", "cf", "st", "inc", "ltd",
-    "corp", "a.m", "p.m", "al", "ca", "dept", "tel", "est", "ext",
+    "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "vs", "approx", "incl", "excl", "resp", "cf", "st", "inc",
+    "ltd", "corp", "a.m", "p.m", "al", "ca", "dept", "tel", "est", "ext",
 ];
 /// Words after which a full stop ends nothing if a figure follows: "no. 5", "Sec. 3", "5 Jan. 2027".
 const BEFORE_FIGURES: [&str; 26] = [
-    "no", "nos", "fig", "figs", "sec", "art", "arts", "max", "min", "ref", "para", "vol", "ed", "p", "pp", "jan", "feb", "mar",
-    "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
+    "no", "nos", "fig", "figs", "sec", "art", "arts", "max", "min", "ref", "para", "vol", "ed", "p", "pp", "jan",
+    "feb", "mar", "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
 ];
 
 /// The sentences of `text` as byte ranges, trimmed, in order, none empty.
