@@ -23,6 +23,8 @@ use crate::db::Db;
 use crate::http::failure::Failure;
 use crate::http::limits::Limits;
 use crate::jobs::Jobs;
+use crate::live::audience::Audiences;
+use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::outside::files::Files;
 use crate::passwords::Passwords;
@@ -52,6 +54,12 @@ pub struct Parts {
     pub jobs: Jobs,
     pub files: Files,
     pub tickets: Tickets,
+    /// Who may listen to what.
+    pub audiences: Audiences,
+    /// Open sockets, by account.
+    pub sockets: Places,
+    /// Open event streams, by account.
+    pub streams: Places,
     pub tasks: Tasks,
     pub readiness: Readiness,
     pub watch: Watch,

@@ -5,7 +5,7 @@ use actix_web::http::Method;
 
 use crate::http::operation::Operation;
 use crate::projects::documents;
-use crate::{accounts, analysis, meetings, projects, service};
+use crate::{accounts, analysis, live, meetings, projects, service};
 
 macro_rules! operations {
     ($($tag:literal { $($method:ident $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal;)* })*) => {
@@ -66,6 +66,10 @@ pub fn public() -> Vec<Operation> {
         }
         "AI Results Dashboard" {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Read what a run found";
+        }
+        "Real time" {
+            POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Get a ticket for one socket or stream";
+            GET "/api/ws" "openSocket" live::routes::open_socket => 101 [400, 403] "Listen to meetings, runs and projects";
         }
         "Service" {
             GET "/health/live" "liveness" service::liveness => 200 [] "Whether the process lives";

@@ -31,7 +31,10 @@ use crate::http::operation::Operation;
 use crate::http::{idempotency, openapi};
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Handlers, Jobs};
+use crate::live::audience::Audiences;
 use crate::live::event_log::Rows;
+use crate::live::line::Line;
+use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
@@ -43,7 +46,7 @@ use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::reading::Reading;
 use crate::service::Readiness;
 use crate::tasks::Tasks;
-use crate::{accounts, routes};
+use crate::{accounts, meetings, projects, routes};
 
 /// How long the last work in the background may take once requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
@@ -163,6 +166,9 @@ async fn build(config: Config) -> Result<Built, String> {
         jobs: Jobs::default(),
         files,
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
+        audiences: Audiences::default().with(projects::Audience).with(meetings::Audience),
+        sockets: Places::for_each(config.sockets.per_account),
+        streams: Places::for_each(config.sockets.per_account),
         tasks,
         readiness: Readiness::default(),
         watch,
@@ -292,6 +298,7 @@ fn listen(
     let server = if workers > 0 { server.workers(workers) } else { server };
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let server = server
+        .on_connect(Line::note)
         .disable_signals()
         .shutdown_timeout(drain)
         .listen(own)

@@ -37,4 +37,17 @@ impl Caller {
         }
         Ok(caller)
     }
+
+    /// Spends `?ticket=…`; without one, reads the header.
+    ///
+    /// # Errors
+    /// 401 for a ticket that is forged, spent, expired, or of an ended session; else as [`Caller::of`].
+    pub fn by_ticket(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+        let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
+        let Some((_, ticket)) = query.find(|(name, _)| name == "ticket") else { return Self::of(request, app) };
+        let caller = app.tickets.redeem(&ticket, app.now());
+        caller.filter(|caller| !app.revoked.contains(caller.session_id)).ok_or_else(|| {
+            Failure::saying(Code::UNAUTHORIZED, "The ticket is unknown, used or expired. Get a new one.")
+        })
+    }
 }

@@ -129,8 +129,27 @@ impl Rule for SignedIn {
     }
 }
 
+/// The bearer of a one-time ticket, or of an access token where a client can send headers; from a web page only of an
+/// origin that may.
+#[derive(Debug)]
+pub struct Ticket {
+    pub caller: Caller,
+}
+
+impl Rule for Ticket {
+    const WHO: Who = Who::Ticket;
+    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+        let caller = Caller::by_ticket(request, app)?;
+        if !app.config.http.allows_origin(request, &app.url) {
+            return Err(Failure::saying(Code::FORBIDDEN, "Pages of this origin may not open sockets here."));
+        }
+        app.limits.calls.take(&caller.user_id.to_string())?;
+        Ok(Self { caller })
+    }
+}
+
 macro_rules! rules {
-    ($($(#[$meta:meta])* $name:ident, $who:ident, |$standing:ident| $may:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident, $who:ident, $caller:path, |$standing:ident| $may:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Debug)]
         pub struct $name<T> {
@@ -142,7 +161,7 @@ macro_rules! rules {
         impl<T: Guarded> Rule for $name<T> {
             const WHO: Who = Who::$who;
             async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-                let (caller, standing, thing) = pass(request, app, |$standing: Standing| $may).await?;
+                let (caller, standing, thing) = pass(request, app, $caller, |$standing: Standing| $may).await?;
                 Ok(Self { caller, standing, thing })
             }
             fn account(&self) -> Option<Caller> {
@@ -154,25 +173,28 @@ macro_rules! rules {
 
 rules! {
     /// A member of the thing's project, whatever the role.
-    Member, Member, |standing| standing.role.is_some();
+    Member, Member, Caller::of, |standing| standing.role.is_some();
+    /// As [`Member`], for streams: a ticket will do, since a browser's EventSource sends no headers.
+    Listener, Member, Caller::by_ticket, |standing| standing.role.is_some();
     /// ANALYST, MANAGER or OWNER.
-    Analyst, Analyst, |standing| standing.is(ProjectRole::Analyst);
+    Analyst, Analyst, Caller::of, |standing| standing.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
-    Manager, Manager, |standing| standing.is(ProjectRole::Manager);
+    Manager, Manager, Caller::of, |standing| standing.is(ProjectRole::Manager);
     /// OWNER.
-    Owner, Owner, |standing| standing.is(ProjectRole::Owner);
+    Owner, Owner, Caller::of, |standing| standing.is(ProjectRole::Owner);
     /// The meeting's host or co-host, or a manager of its project.
-    Host, Host, |standing| standing.may_host();
+    Host, Host, Caller::of, |standing| standing.may_host();
     /// A member of the meeting's project, or whoever accepted an invitation to it.
-    Attendee, Attendee, |standing| standing.may_attend();
+    Attendee, Attendee, Caller::of, |standing| standing.may_attend();
 }
 
 async fn pass<T: Guarded>(
     request: &HttpRequest,
     app: &App,
+    caller: impl Fn(&HttpRequest, &App) -> Result<Caller, Failure>,
     may: impl Fn(Standing) -> bool,
 ) -> Result<(Caller, Standing, T), Failure> {
-    let caller = Caller::of(request, app)?;
+    let caller = caller(request, app)?;
     let ids = T::ids(&PathIds(request))?;
     let found = T::find(app, ids, caller).await?;
     if !may(found.standing) {

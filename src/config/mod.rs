@@ -2,6 +2,7 @@
 
 mod check;
 mod client_address;
+mod origin;
 mod settings;
 
 use std::path::Path;

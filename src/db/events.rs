@@ -119,6 +119,17 @@ pub async fn head(conn: &mut Conn, topic: Topic) -> Result<Option<(Id<Epoch>, u6
     row.map(|(epoch, last)| Ok((epoch.0, offset(topic, last)?))).transpose()
 }
 
+/// The topic's epoch; a topic where nothing was told yet gets one.
+///
+/// # Errors
+/// The database's own.
+pub async fn open(conn: &mut Conn, topic: Topic) -> Result<Id<Epoch>, Failed> {
+    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::draw()), last: 0 };
+    diesel::insert_into(topics::table).values(&first).on_conflict_do_nothing().execute(conn).await?;
+    let epoch: Key<Epoch> = topics::table.find(topic.to_string()).select(topics::epoch).first(conn).await?;
+    Ok(epoch.0)
+}
+
 /// The first offset that is still kept; `None`: none is.
 ///
 /// # Errors

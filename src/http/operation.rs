@@ -47,6 +47,8 @@ pub struct AnswerDescribed {
 
 /// What a handler may answer with.
 pub trait Answer: Responder + 'static {
+    /// Whether it may be kept under an Idempotency-Key: not where it has a token in it.
+    const KEPT: bool = true;
     fn describe() -> AnswerDescribed;
 }
 
@@ -66,6 +68,23 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Reply<T> {
     }
 }
 impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
+    fn describe() -> AnswerDescribed {
+        json::<T>()
+    }
+}
+
+/// An answer with a token in it: its request takes no Idempotency-Key.
+pub struct Unkept<T>(pub Reply<T>);
+
+impl<T: serde::Serialize> Responder for Unkept<T> {
+    type Body = actix_web::body::BoxBody;
+    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
+        self.0.respond_to(request)
+    }
+}
+
+impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Unkept<T> {
+    const KEPT: bool = false;
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
@@ -131,7 +150,7 @@ impl Operation {
         F: Fn(Allowed<R, I>, App) -> Fut + Clone + 'static,
         Fut: Future<Output = Result<A, Failure>> + 'static,
     {
-        let keyed = method == Method::POST && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Internal);
+        let keyed = method == Method::POST && A::KEPT && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Internal);
         let make = {
             let method = method.clone();
             move |keyed: bool| {

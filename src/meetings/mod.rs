@@ -1,10 +1,13 @@
 //! Meetings and their lifecycle. Every change goes through the meeting's actor (`actors::meeting`); reads take its
 //! snapshot, or the rows.
 
+mod audience;
 pub mod model;
 pub mod operations;
 pub mod routes;
 pub mod store;
+
+pub use audience::Audience;
 
 use std::sync::Arc;
 

@@ -1,0 +1,48 @@
+//! Which web pages may open sockets: a browser says where a page came from, and lets any page open a socket anywhere.
+
+use actix_web::HttpRequest;
+use actix_web::http::header;
+use url::Url;
+
+use super::Http;
+
+impl Http {
+    /// Whether the request comes from no web page, from one of this host (as the client names it, or as `app_url` does),
+    /// or of an origin in the settings.
+    #[must_use]
+    pub fn allows_origin(&self, request: &HttpRequest, app_url: &str) -> bool {
+        let mut origins = request.headers().get_all(header::ORIGIN);
+        let Some(origin) = origins.next() else { return true };
+        let (Ok(origin), None) = (origin.to_str(), origins.next()) else { return false };
+        let listed = self.origins.iter().any(|listed| listed.trim_end_matches('/').eq_ignore_ascii_case(origin));
+        let is_app = Url::parse(app_url).is_ok_and(|app| app.origin().ascii_serialization() == origin);
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let authority = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        listed || is_app || matches!((authority, host), (Some(authority), Some(host)) if authority == host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Http;
+    use actix_web::test::TestRequest;
+
+    #[test]
+    fn pages_of_other_hosts_open_no_sockets() {
+        let http = Http { trusted_proxies: Vec::new(), origins: vec!["https://other.example".to_owned()] };
+        let from = |origin: &str| {
+            let request = TestRequest::default().insert_header(("host", "127.0.0.1:8080"));
+            http.allows_origin(
+                &request.insert_header(("origin", origin)).to_http_request(),
+                "https://colloquy.example/app",
+            )
+        };
+        for allowed in ["http://127.0.0.1:8080", "https://other.example", "https://colloquy.example"] {
+            assert!(from(allowed), "{allowed}");
+        }
+        for refused in ["null", "http://127.0.0.1", "https://evil.example", "https://other.example.evil.example", ""] {
+            assert!(!from(refused), "{refused}");
+        }
+        assert!(http.allows_origin(&TestRequest::default().to_http_request(), "https://colloquy.example"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The bytes that come over a socket, and that no frame among them is too large: the codec would hold all of a frame
+//! before it looks at its length.
+
+use std::cell::{Cell, RefCell};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+
+/// The longest header of a frame: two bytes, eight of length, four of mask.
+const HEADER: usize = 14;
+
+/// What a client sends; clones are the same stream.
+#[derive(Clone)]
+pub struct Inbound {
+    payload: Rc<RefCell<Payload>>,
+    frames: Rc<RefCell<Frames>>,
+    too_large: Rc<Cell<bool>>,
+}
+
+impl Inbound {
+    #[must_use]
+    pub fn of(payload: Payload, most: usize) -> Self {
+        let frames = Frames { most, header: Vec::with_capacity(HEADER), left: 0 };
+        Self {
+            payload: Rc::new(RefCell::new(payload)),
+            frames: Rc::new(RefCell::new(frames)),
+            too_large: Rc::default(),
+        }
+    }
+
+    /// Whether the stream broke off since a frame was too large.
+    #[must_use]
+    pub fn was_too_large(&self) -> bool {
+        self.too_large.get()
+    }
+
+    /// Waits for the next bytes and drops them; `false`: there are no more.
+    pub async fn discard(&self) -> bool {
+        std::future::poll_fn(|cx| self.payload.borrow_mut().poll_next_unpin(cx)).await.is_some_and(|next| next.is_ok())
+    }
+}
+
+impl Stream for Inbound {
+    type Item = Result<Bytes, PayloadError>;
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.payload.borrow_mut().poll_next_unpin(cx);
+        if let Poll::Ready(Some(Ok(bytes))) = &next
+            && !self.frames.borrow_mut().pass(bytes)
+        {
+            self.too_large.set(true);
+            return Poll::Ready(Some(Err(PayloadError::Overflow)));
+        }
+        next
+    }
+}
+
+/// Where in which frame the bytes are.
+struct Frames {
+    most: usize,
+    /// What has come of the next frame's header.
+    header: Vec<u8>,
+    /// What is still to come of the frame.
+    left: u64,
+}
+
+impl Frames {
+    /// Whether all frames that begin in these bytes are small enough.
+    fn pass(&mut self, mut bytes: &[u8]) -> bool {
+        while let Some((first, rest)) = bytes.split_first() {
+            if self.left > 0 {
+                let inside = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+                self.left -= inside as u64;
+                bytes = bytes.get(inside..).unwrap_or_default();
+                continue;
+            }
+            self.header.push(*first);
+            bytes = rest;
+            if let Some(length) = length(&self.header) {
+                if length > self.most as u64 {
+                    return false;
+                }
+                self.left = length;
+                self.header.clear();
+            }
+        }
+        true
+    }
+}
+
+/// The length of the payload, once the whole header is there.
+fn length(header: &[u8]) -> Option<u64> {
+    let (_, rest) = header.split_first()?;
+    let (second, rest) = rest.split_first()?;
+    let mask = if second & 0x80 == 0 { 0 } else { 4 };
+    let (length, width) = match second & 0x7f {
+        126 => (u64::from(u16::from_be_bytes(*rest.first_chunk()?)), 2),
+        127 => (u64::from_be_bytes(*rest.first_chunk()?), 8),
+        small => (u64::from(small), 0),
+    };
+    (rest.len() == width + mask).then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Frames;
+
+    fn frame(length: usize) -> Vec<u8> {
+        let mut frame = vec![0x81];
+        match length {
+            0..126 => frame.push(0x80 | length as u8),
+            126..65_536 => {
+                frame.push(0x80 | 126);
+                frame.extend((length as u16).to_be_bytes());
+            }
+            _ => {
+                frame.push(0x80 | 127);
+                frame.extend((length as u64).to_be_bytes());
+            }
+        }
+        frame.extend([0xff; 4]);
+        frame.extend(vec![0xff; length]);
+        frame
+    }
+
+    #[test]
+    fn frames_are_measured_however_their_bytes_arrive() {
+        let fitting: Vec<u8> = [0, 1, 125, 126, 1000, 65_535, 65_536, 3].into_iter().flat_map(frame).collect();
+        for size in [1, 2, 3, 7, 1000, 70_000, fitting.len()] {
+            let mut frames = Frames { most: 65_536, header: Vec::new(), left: 0 };
+            assert!(fitting.chunks(size).all(|bytes| frames.pass(bytes)), "in pieces of {size}");
+            let large = frame(65_537);
+            let head: Vec<u8> = large.into_iter().take(14).collect();
+            assert!(!head.chunks(size).all(|bytes| frames.pass(bytes)), "known by its header, in pieces of {size}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! How much may be on its way to one socket.
+//!
+//! After frames a WebSocket ping goes out that carries a number; its pong says that everything before it arrived. One
+//! ping is on its way at a time. While the window is full nothing more is taken from the topics.
+
+use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How long a full window may wait for its pong: then the client reads too slowly.
+pub const SLOW: Duration = Duration::from_secs(5);
+
+/// Frames and bytes since the socket was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Mark {
+    frames: usize,
+    bytes: usize,
+}
+
+struct Pinged {
+    payload: Vec<u8>,
+    until: Mark,
+    at: Instant,
+}
+
+/// The window of one socket.
+pub struct Window {
+    most: Mark,
+    sent: Cell<Mark>,
+    arrived: Cell<Mark>,
+    pinged: RefCell<Option<Pinged>>,
+    pings: Cell<u64>,
+    /// Makes pings that can't be guessed: a pong before its ping would be a way around the window.
+    unguessable: RandomState,
+    room: Notify,
+}
+
+impl Window {
+    #[must_use]
+    pub fn of(frames: usize, bytes: usize) -> Self {
+        Self {
+            most: Mark { frames, bytes },
+            sent: Cell::default(),
+            arrived: Cell::default(),
+            pinged: RefCell::default(),
+            pings: Cell::default(),
+            unguessable: RandomState::new(),
+            room: Notify::new(),
+        }
+    }
+
+    /// Waits until there is room, and takes it for a frame. A frame that is larger than the window passes when nothing
+    /// else fills it, as snapshots may.
+    pub async fn admit(&self, bytes: usize) {
+        while self.is_full(1) {
+            self.room.notified().await;
+        }
+        self.count(bytes);
+        if !self.is_full(1) {
+            self.room.notify_one();
+        }
+    }
+
+    /// Takes room for an answer that can't wait. Whether the client still may ask: one that asks and does not read may
+    /// not.
+    pub fn answer(&self, bytes: usize) -> bool {
+        self.count(bytes);
+        !self.is_full(2)
+    }
+
+    fn count(&self, bytes: usize) {
+        let Mark { frames, bytes: before } = self.sent.get();
+        self.sent.set(Mark { frames: frames + 1, bytes: before + bytes });
+    }
+
+    fn is_full(&self, times: usize) -> bool {
+        let (sent, arrived) = (self.sent.get(), self.arrived.get());
+        sent.frames - arrived.frames >= self.most.frames * times
+            || sent.bytes - arrived.bytes >= self.most.bytes * times
+    }
+
+    /// The ping to send now, if something is on its way and no ping is.
+    pub fn ping(&self, now: Instant) -> Option<Vec<u8>> {
+        if self.sent.get() == self.arrived.get() { None } else { self.beat(now) }
+    }
+
+    /// The ping to send now, if none is on its way.
+    pub fn beat(&self, now: Instant) -> Option<Vec<u8>> {
+        let mut pinged = self.pinged.borrow_mut();
+        if pinged.is_some() {
+            return None;
+        }
+        let number = self.pings.get() + 1;
+        self.pings.set(number);
+        let payload = format!("{number}:{:016x}", self.unguessable.hash_one(number)).into_bytes();
+        *pinged = Some(Pinged { payload: payload.clone(), until: self.sent.get(), at: now });
+        Some(payload)
+    }
+
+    /// Everything up to this pong's ping arrived. A pong that nobody asked for says nothing.
+    pub fn pong(&self, payload: &[u8]) {
+        let answered = self.pinged.borrow_mut().take_if(|pinged| pinged.payload == payload);
+        if let Some(answered) = answered {
+            self.arrived.set(answered.until);
+            self.room.notify_one();
+        }
+    }
+
+    /// Whether the window has been full for longer than [`SLOW`].
+    #[must_use]
+    pub fn is_stalled(&self, now: Instant) -> bool {
+        let waits = self.pinged.borrow().as_ref().is_some_and(|pinged| now.duration_since(pinged.at) > SLOW);
+        waits && self.is_full(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::time::Instant;
+
+    use super::{SLOW, Window};
+
+    #[test]
+    fn a_full_window_lets_nothing_through_until_its_pong_is_there() {
+        let window = Window::of(2, 1000);
+        let now = Instant::now();
+        assert!(window.admit(10).now_or_never().is_some());
+        let first = window.ping(now).unwrap();
+        assert!(window.admit(10).now_or_never().is_some());
+        assert!(window.ping(now).is_none(), "one ping is on its way");
+        assert!(window.admit(10).now_or_never().is_none(), "two frames are on their way");
+        window.pong(b"1:0000000000000000");
+        assert!(window.admit(10).now_or_never().is_none(), "a guessed pong says nothing");
+        window.pong(&first);
+        assert!(window.admit(10).now_or_never().is_some(), "the first arrived, the second is on its way");
+        assert!(window.admit(10).now_or_never().is_none());
+        assert!(window.ping(now).is_some());
+        assert!(!window.is_stalled(now + SLOW));
+        assert!(window.is_stalled(now + SLOW * 2));
+    }
+
+    #[test]
+    fn what_is_larger_than_the_window_passes_alone() {
+        let window = Window::of(100, 1000);
+        let now = Instant::now();
+        assert!(window.admit(5000).now_or_never().is_some());
+        assert!(window.admit(1).now_or_never().is_none());
+        window.pong(&window.ping(now).unwrap());
+        assert!(window.admit(1).now_or_never().is_some());
+    }
+
+    #[test]
+    fn who_asks_and_does_not_read_is_noticed() {
+        let window = Window::of(2, 1000);
+        assert_eq!([(); 4].map(|()| window.answer(1)), [true, true, true, false]);
+    }
+}

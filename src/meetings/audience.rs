@@ -1,0 +1,54 @@
+//! Who may listen to a meeting, and what they are told first.
+
+use actors::ids::Id;
+use actors::live::{Topic, TopicKind};
+use async_trait::async_trait;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::Meeting;
+use super::model::{self, Participant};
+use crate::access::caller::Caller;
+use crate::access::guard::Guarded;
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::live::audience::{self, Snapshot};
+
+/// Attendees.
+pub struct Audience;
+
+/// A meeting with all that its events tell.
+#[derive(Serialize)]
+struct State {
+    meeting: model::Meeting,
+    participants: Vec<Participant>,
+    recordings: [(); 0],
+}
+
+#[async_trait]
+impl audience::Audience for Audience {
+    fn kind(&self) -> TopicKind {
+        TopicKind::Meeting
+    }
+
+    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure> {
+        let found = Meeting::find(app, Id::from_uuid(id), caller).await?;
+        let meeting = found.thing?;
+        if !found.standing.may_attend() {
+            return Err(Failure::of(Code::FORBIDDEN));
+        }
+        Ok(Topic { kind: TopicKind::Project, id: meeting.state.project_id.uuid() })
+    }
+
+    async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure> {
+        let found = app.meetings.snapshot(Id::from_uuid(id)).await.map_err(|away| Failure::unavailable(away.0))?;
+        let meeting = &found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?.state;
+        let state = State {
+            meeting: model::Meeting::of(meeting, &app.url),
+            participants: meeting.participants.values().map(|one| Participant::of(meeting.id, one)).collect(),
+            recordings: [],
+        };
+        Snapshot::of(&state, meeting.revision, "meeting.updated")
+    }
+}
