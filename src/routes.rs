@@ -61,6 +61,7 @@ pub fn public() -> Vec<Operation> {
             POST "/api/projects/{projectId}/ai/runs" "startAiAnalysisRun" analysis::routes::start => 202 [404, 409] "Analyse documents";
             GET "/api/projects/{projectId}/ai/runs" "listAiAnalysisRuns" analysis::routes::list => 200 [404] "List a project's runs";
             GET "/api/projects/{projectId}/ai/runs/{runId}" "getAiAnalysisRunStatus" analysis::routes::status => 200 [304, 404] "Read how far a run is";
+            GET "/api/projects/{projectId}/ai/runs/{runId}/events" "streamAiAnalysisRun" analysis::routes::stream => 200 [404] "Follow a run as it goes";
             POST "/api/projects/{projectId}/ai/runs/{runId}/cancel" "cancelAiAnalysisRun" analysis::routes::cancel => 200 [404, 409] "End a run";
             POST "/api/projects/{projectId}/ai/runs/{runId}/retry" "retryAiAnalysisRun" analysis::routes::retry => 202 [404, 409] "Run again what failed";
         }

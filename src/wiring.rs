@@ -18,6 +18,7 @@ use actors::watch::Watch;
 use crate::access::keys;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::analysis::audience::{OfProjects, OfRuns};
 use crate::analysis::runner::Runner;
 use crate::analysis::store::RunJournal;
 use crate::app::{App, Parts};
@@ -41,12 +42,12 @@ use crate::outside::files::Files;
 use crate::outside::mail::Outbox;
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
-use crate::projects::roles::Roles;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::reading::Reading;
+use crate::projects::roles::Roles;
 use crate::service::Readiness;
 use crate::tasks::Tasks;
-use crate::{accounts, meetings, projects, routes};
+use crate::{accounts, meetings, routes};
 
 /// How long the last work in the background may take once requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
@@ -166,7 +167,7 @@ async fn build(config: Config) -> Result<Built, String> {
         jobs: Jobs::default(),
         files,
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
-        audiences: Audiences::default().with(projects::Audience).with(meetings::Audience),
+        audiences: Audiences::default().with(meetings::Audience).with(OfProjects).with(OfRuns),
         sockets: Places::for_each(config.sockets.per_account),
         streams: Places::for_each(config.sockets.per_account),
         tasks,

@@ -9,6 +9,7 @@
 //! found is kept as it was found (`run_results`); requirements and stories also become the project's items, under codes that
 //! never change.
 
+pub mod audience;
 pub mod dashboard;
 pub mod model;
 pub mod operations;

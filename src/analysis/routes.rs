@@ -11,15 +11,17 @@ use super::Run;
 use super::model::{AiAnalysisRun, AiRunStatus, AnalysisType, EMBEDDED, EngineName};
 use super::operations::{self, Wanted};
 use super::store::Filter;
-use crate::access::guard::{Analyst, Member};
+use super::{audience, store};
+use crate::access::guard::{Analyst, Listener, Member};
 use crate::accounts::model::Language;
 use crate::app::App;
 use crate::http::envelope::{List, Rendered, Reply, success};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::Allowed;
+use crate::http::operation::{Allowed, EventStream};
 use crate::http::page::Page;
+use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
 
 #[derive(ToSchema)]
@@ -102,6 +104,12 @@ pub async fn status(may: Allowed<Member<Run>, Empty>, _: App) -> Result<Rendered
     let run = may.by.thing;
     let body = run.rendered(|run| success(200, "OK", &AiAnalysisRun::of(run)).unwrap_or_default());
     Ok(Rendered { etag: format!("\"{}\"", run.state.revision), body, of: PhantomData })
+}
+
+/// The run's events as they happen, until it is over.
+pub async fn stream(may: Allowed<Listener<Run>, LastEventId>, app: App) -> Result<EventStream, Failure> {
+    let topic = store::topic(may.by.thing.state.id);
+    stream::stream(&app, may.by.caller, topic, may.input.0, audience::ends).await.map(EventStream)
 }
 
 pub async fn cancel(may: Allowed<Analyst<Run>, Empty>, app: App) -> Result<Reply<AiAnalysisRun>, Failure> {

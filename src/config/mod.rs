@@ -13,6 +13,9 @@ pub use settings::{Accounts, Analysis, Application, Config, Database, Http, Inte
 /// The manual of every setting.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
+/// The settings that are lists, as the environment names them.
+const LISTS: [&str; 2] = ["COLLOQUY__HTTP__TRUSTED_PROXIES", "COLLOQUY__HTTP__ORIGINS"];
+
 /// What the command line says of settings.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
@@ -41,6 +44,9 @@ impl Config {
         if let Some(url) = environment.remove("DATABASE_URL") {
             environment.entry("COLLOQUY__DATABASE__URL".to_owned()).or_insert(url);
         }
+        // An empty list, not a list of one empty text.
+        environment
+            .retain(|name, value| !(value.is_empty() && LISTS.iter().any(|list| name.eq_ignore_ascii_case(list))));
         let environment = Environment::with_prefix("COLLOQUY")
             .prefix_separator("__")
             .separator("__")

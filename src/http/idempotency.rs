@@ -47,7 +47,7 @@ pub struct Fresh {
 pub fn key(request: &HttpRequest, account: Option<Caller>) -> Result<Option<Key>, Failure> {
     let (Some(header), Some(account)) = (request.headers().get("idempotency-key"), account) else { return Ok(None) };
     let text = header.to_str().unwrap_or_default();
-    if text.is_empty() || text.len() > 255 {
+    if !(1..=255).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Failure::saying(
             Code::VALIDATION_ERROR,
             "An Idempotency-Key has 1 to 255 visible ASCII characters.",

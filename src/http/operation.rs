@@ -109,8 +109,8 @@ macro_rules! plain_answers {
 }
 
 plain_answers! {
-    /// The bytes of a file.
-    Binary, Some("application/octet-stream");
+    /// The bytes of a file, under its own type.
+    Binary, Some("*/*");
     /// Server-sent events.
     EventStream, Some("text/event-stream");
     /// The connection goes on as something else.

@@ -20,14 +20,19 @@ use crate::access::caller::Caller;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::http::input::{Input, Raw};
 
 /// Between two comments on a quiet stream, so that nobody on the way takes it for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Where the client of an event stream stood: `Last-Event-ID`. What is no number is not there.
-#[must_use]
-pub fn last_event_id(request: &HttpRequest) -> Option<u64> {
-    request.headers().get("last-event-id")?.to_str().ok()?.trim().parse().ok()
+pub struct LastEventId(pub Option<u64>);
+
+impl Input for LastEventId {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+        let header = request.headers().get("last-event-id").and_then(|value| value.to_str().ok());
+        Ok(Self(header.and_then(|text| text.trim().parse().ok())))
+    }
 }
 
 /// Streams a topic: each event as `id: <offset>`, `event: <kind>`, `data: <the whole changed resource>`.

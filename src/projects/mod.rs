@@ -1,14 +1,11 @@
 //! Projects: where a team's documents, meetings and requirements belong, and who is a member.
 
-mod audience;
 pub mod documents;
 pub mod model;
 pub mod operations;
 pub mod roles;
 pub mod routes;
 pub mod store;
-
-pub use audience::Audience;
 
 use actors::ids::{self, Id};
 

@@ -1,6 +1,6 @@
 """Drives a running server with Schemathesis: signs up, makes what the operations need, and lets it call them.
 
-usage: drive.py SERVER-BINARY OPENAPI.json [schemathesis option ...]
+usage: drive.py SERVER-BINARY OPENAPI.json [schemathesis option ...]     ($SCHEMATHESIS: where it is; $DATABASE_URL: another database)
 
 Starts the server itself, on free ports and in a folder of its own, and ends it. Every run draws the same examples (the seed
 is printed). Exit 0: no check failed.
@@ -160,7 +160,7 @@ def main():
             print(f"with {name} ids:", flush=True)
             passed.append(schemathesis(config, document, base, data / f"{name}.xml", options))
     if not all(passed):
-        print((data / "server.log").read_text()[-4000:])
+        print(f"{(data / 'server.log').read_text()[-4000:]}\nreports and the server's log: {data}")
         sys.exit(1)
     shutil.rmtree(data, ignore_errors=True)
 
