@@ -1,0 +1,119 @@
+//! Results: what was found is traced, keeps its code, and can be listed.
+
+use serde_json::{Value, json};
+
+use super::{NOTE, runs};
+use crate::support::World;
+use crate::support::documents::sample;
+
+/// Every quote of every item stands in its document's text at its offsets.
+async fn verified(ada: &crate::support::User, project: &str, dashboard: &Value) -> usize {
+    let mut texts = std::collections::HashMap::new();
+    let mut quotes = 0;
+    for kind in ["requirements", "userStories", "risks", "openQuestions", "actionItems", "decisions"] {
+        for item in dashboard[kind].as_array().unwrap() {
+            let sources = item["sources"].as_array().unwrap();
+            assert!(!sources.is_empty(), "untraced: {item}");
+            for source in sources {
+                let id = source["documentId"].as_str().unwrap().to_owned();
+                if !texts.contains_key(&id) {
+                    let answer = ada.client.get(format!("/api/projects/{project}/documents/{id}/text")).await.is(200);
+                    let text: Vec<char> = answer.text_of("text").chars().collect();
+                    texts.insert(id.clone(), text);
+                }
+                let [start, end] = ["startOffset", "endOffset"].map(|name| source[name].as_u64().unwrap() as usize);
+                let found: String = texts[&id][start..end].iter().collect();
+                assert_eq!(Some(found.as_str()), source["quote"].as_str(), "{item}");
+                quotes += 1;
+            }
+        }
+    }
+    quotes
+}
+
+on_both! {
+    async fn before_any_run_the_dashboard_is_empty(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let path = format!("/api/projects/{project}/ai/results-dashboard");
+        let answer = ada.client.get(&path).await.is(200);
+        assert_eq!((&answer.data()["runId"], &answer.data()["requirements"]), (&json!(null), &json!([])));
+        let nowhere = "0189a0f0-0000-7000-8000-000000000000";
+        ada.client.get(format!("{path}?runId={nowhere}")).await.refused(404, "NotFound");
+        ada.client.get(format!("{path}?runId=x")).await.is(422);
+    }
+
+    async fn every_item_of_real_documents_is_traced_to_words_that_stand_there(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        for name in ["call-for-tenders.pdf", "annex-operations.pdf", "discovery-meeting.vtt", "product-note.md"] {
+            ada.read(&project, name, &sample(name)).await;
+        }
+        let (run, _) = ada.run(&project).await;
+        assert_eq!(ada.over(&run).await["status"], "COMPLETED");
+        let path = format!("/api/projects/{project}/ai/results-dashboard");
+        let answer = ada.client.get(&path).await.is(200);
+        let dashboard = answer.data();
+        let quotes = verified(&ada, &project, dashboard).await;
+        println!("{quotes} quotes verified");
+        assert!(quotes > 150);
+        assert_eq!(dashboard["requirements"][0]["code"], "REQ-001");
+        assert_eq!(dashboard["userStories"][0]["code"], "US-001");
+        let ids: Vec<_> = dashboard["requirements"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        for story in dashboard["userStories"].as_array().unwrap() {
+            assert!(story["requirementIds"].as_array().unwrap().iter().all(|id| ids.contains(&id)), "{story}");
+        }
+        ada.client.get(&path).header("if-none-match", answer.etag()).await.is(304);
+        let counts = ada.client.get(format!("/api/projects/{project}")).await.is(200).data()["counts"].clone();
+        assert_eq!(counts["requirements"], json!(ids.len()));
+    }
+
+    async fn a_statement_that_is_found_again_keeps_its_id_and_its_code(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "note.md", NOTE.as_bytes()).await;
+        let requirements = format!("/api/projects/{project}/requirements");
+        let codes = |answer: &Value| {
+            let items = answer["items"].as_array().unwrap().iter();
+            items.map(|one| (one["code"].clone(), one["id"].clone(), one["statement"].clone())).collect::<Vec<_>>()
+        };
+        let (first, _) = ada.run(&project).await;
+        ada.over(&first).await;
+        let before = codes(ada.client.get(&requirements).await.is(200).data());
+        assert!(before.len() >= 2, "{before:?}");
+        ada.read(&project, "more.md", b"# More\n\nThe system must export all bookings as a CSV file.\n").await;
+        let (second, _) = ada.run(&project).await;
+        ada.over(&second).await;
+        let after = codes(ada.client.get(&requirements).await.is(200).data());
+        assert!(before.iter().all(|one| after.contains(one)), "{before:?} then {after:?}");
+        assert!(after.len() > before.len());
+        let older = ada.client.get(format!("/api/projects/{project}/ai/results-dashboard?runId={}", first.rsplit('/').next().unwrap()));
+        assert_eq!(older.await.is(200).data()["requirements"].as_array().unwrap().len(), before.len());
+    }
+
+    async fn requirements_are_found_by_type_priority_and_words(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "note.md", NOTE.as_bytes()).await;
+        let (run, _) = ada.run(&project).await;
+        ada.over(&run).await;
+        let list = |query: &str| ada.client.get(format!("/api/projects/{project}/requirements?{query}"));
+        let total = list("").await.is(200).data()["totalCount"].as_u64().unwrap();
+        let found = list("search=TWO%20SECONDS").await.is(200);
+        assert_eq!(found.data()["totalCount"], 1, "{}", found.text());
+        let sum: u64 = {
+            let mut sum = 0;
+            for kind in ["functional", "NON_FUNCTIONAL", "business", "constraint", "unknown"] {
+                sum += list(&format!("type={kind}")).await.is(200).data()["totalCount"].as_u64().unwrap();
+            }
+            sum
+        };
+        assert_eq!(sum, total);
+        assert_eq!(list("status=APPROVED").await.is(200).data()["totalCount"], 0);
+        list("type=odd").await.is(422);
+        list("priority=odd").await.is(422);
+        let stories = ada.client.get(format!("/api/projects/{project}/user-stories")).await.is(200);
+        assert!(stories.data()["totalCount"].as_u64().unwrap() >= 1, "{}", stories.text());
+        assert!(ada.client.get(runs(&project)).await.is(200).data()["totalCount"] == 1);
+    }
+}
