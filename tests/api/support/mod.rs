@@ -6,6 +6,7 @@ pub mod outbox;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
 pub mod server;
+pub mod shape;
 pub mod world;
 
 pub use builders::{Role, User};

@@ -1,0 +1,6 @@
+//! The house: what holds for every request, how the server starts and how it ends.
+
+mod envelope;
+mod operator;
+mod start;
+mod stop;
