@@ -119,10 +119,24 @@ impl Server {
     /// The kinds of the events that a request caused, in their order.
     pub async fn events_of_request(&self, request_id: &str) -> Vec<String> {
         let request_id = request_id.to_owned();
-        let found = self.db().await.read(move |conn| {
+        let db = self.db().await;
+        let found = db.read(move |conn| {
             Box::pin(async move {
                 let caused = events::table.filter(events::request_id.eq(request_id)).order(events::position.asc());
                 Ok::<_, Failed>(caused.select(events::kind).load(conn).await?)
+            })
+        });
+        found.await.unwrap()
+    }
+
+    /// The versions that the events of a meeting were told at: one after another, if nothing was lost.
+    pub async fn positions_of_meeting(&self, meeting_id: &str) -> Vec<i64> {
+        let topic = format!("meeting:{meeting_id}");
+        let db = self.db().await;
+        let found = db.read(move |conn| {
+            Box::pin(async move {
+                let told = events::table.filter(events::topic.eq(topic)).order(events::position.asc());
+                Ok::<_, Failed>(told.select(events::position).load(conn).await?)
             })
         });
         found.await.unwrap()

@@ -1,6 +1,7 @@
 //! What stories are told with.
 
 pub mod builders;
+pub mod chance;
 pub mod client;
 pub mod outbox;
 #[path = "../../support/postgres.rs"]
