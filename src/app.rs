@@ -14,10 +14,9 @@ use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::access::keys::Secret;
-use crate::projects::roles::Roles;
-use crate::analysis::runner::Runner;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::analysis::runner::Runner;
 use crate::config::Config;
 use crate::db::Db;
 use crate::http::failure::Failure;
@@ -28,6 +27,7 @@ use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::outside::files::Files;
 use crate::passwords::Passwords;
+use crate::projects::roles::Roles;
 use crate::service::Readiness;
 use crate::tasks::Tasks;
 

@@ -125,7 +125,7 @@ pub async fn edit(
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let before = store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+                let before = store::find_to_change(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
                 if version.is_some_and(|version| version != before.version) {
                     return Err(Failure::of(Code::PRECONDITION_FAILED));
                 }

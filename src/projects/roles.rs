@@ -59,7 +59,8 @@ pub async fn role(app: &App, project_id: Id<ids::Project>, user_id: Id<User>) ->
         Ok(role) => return Ok(role),
         Err(since) => since,
     };
-    let role = app.db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(Failure::from)?;
+    let role =
+        app.db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(Failure::from)?;
     // Strangers are not remembered: there is no end of them.
     if role.is_some() {
         app.roles.keep((project_id, user_id), role, since);

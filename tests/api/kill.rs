@@ -96,7 +96,7 @@ async fn begin(server: &Server) -> (User, Vec<Written>) {
 on_both! {
     /// On PostgreSQL the lease of a killed server holds for ten seconds more, so there are fewer rounds.
     async fn what_was_answered_outlives_a_kill_and_nothing_is_applied_twice(place: Place) {
-        let rounds = if place.kind == Kind::Sqlite { 50 } else { 4 };
+        let (rounds, longest) = if place.kind == Kind::Sqlite { (50, 200) } else { (4, 1500) };
         let mut chance = Chance::new();
         let mut server = place.start(&[]);
         let (mut ada, mut meetings) = begin(&server).await;
@@ -107,7 +107,7 @@ on_both! {
             let writers = join_all(meetings.drain(..).zip(&clients).map(|(meeting, client)| write(client, meeting, &stop)));
             let maker = ada.client.apart();
             let killed = async {
-                tokio::time::sleep(chance.millis(1, 200)).await;
+                tokio::time::sleep(chance.millis(1, longest)).await;
                 server.kill();
                 stop.store(true, Ordering::SeqCst);
             };
@@ -133,7 +133,7 @@ on_both! {
         }
         let writes: u64 = meetings.iter().map(|meeting| meeting.version - 1).sum();
         println!("{rounds} kills: {writes} writes stand, {under_way} were under way; {acknowledged} of {made} projects answered");
-        assert!(writes > rounds as u64, "there was load");
+        assert!(writes > 0 && under_way > 0, "there was load");
         for meeting in &meetings {
             let positions = server.positions_of_meeting(&meeting.id).await;
             let expected: Vec<i64> = (1..i64::try_from(meeting.version).unwrap()).collect();
@@ -188,10 +188,12 @@ fn without_the_database(away: impl Fn(&mut Cluster), back: impl Fn(&mut Cluster)
         };
         let (seen, (gone, returned)) = tokio::join!(join_all(writers), script);
         for writes in seen {
-            let during = writes.iter().filter(|(began, status, _)| *began > gone && *began < returned && *status == 503);
+            let during =
+                writes.iter().filter(|(began, status, _)| *began > gone && *began < returned && *status == 503);
             let slowest = during.map(|(_, _, took)| *took).max().expect("writes were refused");
             assert!(slowest < Duration::from_millis(2500), "a write was refused after {slowest:?}");
-            let back = writes.iter().find(|(began, status, _)| *began >= returned && *status == 200).expect("it came back");
+            let back =
+                writes.iter().find(|(began, status, _)| *began >= returned && *status == 200).expect("it came back");
             let took = back.0 + back.2 - returned;
             assert!(took < Duration::from_secs(5), "back after {took:?}");
             let settled = returned + Duration::from_secs(5);

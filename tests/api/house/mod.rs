@@ -2,5 +2,6 @@
 
 mod envelope;
 mod operator;
+mod origins;
 mod start;
 mod stop;

@@ -31,7 +31,13 @@ fn settings_that_are_wrong_are_told_all_at_once() {
     ]);
     let (status, said) = refusal(command);
     assert_eq!(status.code(), Some(2));
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @"
+    The settings can't be used:
+      database.colour: there is no such setting (config/default.toml has them all)
+      database.url: this must begin with sqlite://, postgres:// or postgresql://
+      accounts.code_tries: this must be 1 to 100
+      log.format: this must be auto, text or json
+    ");
     assert!(!place.data.join("data").exists(), "nothing was made");
 }
 

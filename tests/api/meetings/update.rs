@@ -248,8 +248,9 @@ on_both! {
         let ada = world.user().await;
         let project = ada.project().await;
         let meeting = ada.meeting_path(&project).await;
+        let manager = world.member(&project, Role::Manager).await;
         world.server.break_roles(&project).await;
-        let answer = ada.client.patch(&meeting).json(json!({"title": "x"})).await.refused(500, "InternalServerError");
+        let answer = manager.client.patch(&meeting).json(json!({"title": "x"})).await.refused(500, "InternalServerError");
         for inside in ["NOBODY", "role", "member", "row", "src/"] {
             assert!(!answer.text().contains(inside), "{}", answer.text());
         }
