@@ -109,9 +109,10 @@ pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), Wrong> {
     }
     let lowercase = password.to_lowercase();
     let parts = own_words.iter().flat_map(|words| words.split(|c: char| !c.is_alphanumeric()));
-    let own: Vec<String> = parts.filter(|word| word.chars().count() >= 4).map(str::to_lowercase).collect();
-    let rest = own.iter().fold(lowercase, |rest, word| rest.replace(word.as_str(), ""));
-    if rest.chars().count() < 6 {
+    let own: Vec<String> = parts.filter(|word| word.chars().count() >= 3).map(str::to_lowercase).collect();
+    let rest = own.iter().fold(lowercase.clone(), |rest, word| rest.replace(word.as_str(), ""));
+    // Signs between one's own words add nothing.
+    if rest != lowercase && rest.chars().filter(|sign| sign.is_alphanumeric()).count() < 6 {
         return refuse("This password is made of your own name or address.");
     }
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
@@ -133,9 +134,16 @@ mod tests {
     #[test]
     fn common_short_and_own_passwords_are_refused_and_any_unicode_is_taken() {
         let own = ["ada.lovelace@example.org", "Ada Lovelace"];
-        for refused in
-            ["short", "1234567890", "password123", "qwertyuiop", "adalovelace1", "aaaaaaaaaaaa", "lovelace-ada"]
-        {
+        for refused in [
+            "short",
+            "1234567890",
+            "password123",
+            "qwertyuiop",
+            "adalovelace1",
+            "aaaaaaaaaaaa",
+            "lovelace-ada",
+            "ada.lovelace@example.org",
+        ] {
             assert!(acceptable(refused, &own).is_err(), "{refused}");
         }
         for taken in ["correct horse battery", "пароль-из-слов-и-моря", "مفتاح البيت الأزرق", "🦀🦀 eats the evening 🦀"]

@@ -74,8 +74,20 @@ pub struct Built {
     pub app: App,
     alone: Alone,
     arbiters: Arbiters,
-    background: tokio::runtime::Runtime,
+    background: Background,
     sockets: Sockets,
+}
+
+/// The threads of what goes on by itself.
+struct Background(Option<tokio::runtime::Runtime>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        // Any other end of a runtime panics in async code: a start that fails would not say why.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// The listening sockets, bound first, since links need the port.
@@ -116,6 +128,7 @@ async fn build(config: Config) -> Result<Built, String> {
         .build()
         .map_err(|error| format!("the background threads can't be started: {error}"))?;
     let tasks = Tasks::on(background.handle().clone());
+    let background = Background(Some(background));
 
     let key_folder = data.join("keys");
     let keys_fault = |error: std::io::Error| format!("the keys in {} can't be used: {error}", key_folder.display());
@@ -349,7 +362,7 @@ async fn run(built: Built, public: Listening, internal: Listening) -> Result<(),
     let was_lost = *lost.borrow();
     end(&app, &handles, &arbiters).await;
     alone.release().await;
-    background.shutdown_background();
+    drop(background);
     if was_lost { Err(reason.to_owned()) } else { Ok(()) }
 }
 

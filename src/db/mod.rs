@@ -129,7 +129,15 @@ impl Db {
         let (reads, writes) = (settings.queue, settings.queue);
         let handle = runtime.handle().clone();
         let opened = handle.spawn(async move { open_kept(settings).await }).await;
-        let kept = opened.map_err(|error| OpenError(format!("opening the database failed: {error}")))??;
+        let opened = opened.map_err(|error| OpenError(format!("opening the database failed: {error}"))).flatten();
+        let kept = match opened {
+            Ok(kept) => kept,
+            Err(error) => {
+                // Dropped by async code it would panic instead of saying why.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
         let open = Open {
             kept: Arc::new(kept),
             reads: Arc::new(Semaphore::new(reads)),

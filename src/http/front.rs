@@ -16,6 +16,7 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::code::Code;
+use super::cors;
 use super::failure::Failure;
 use super::request_id::{self, X_REQUEST_ID};
 
@@ -90,6 +91,13 @@ pub async fn pass<B: MessageBody + 'static>(
     rewrite(&mut request, &paths);
     let method = request.method().clone();
     let span = tracing::info_span!("request", request_id = %id);
+    let origin = cors::listed_origin(request.request());
+    if let Some(response) = origin.as_ref().and_then(|_| cors::preflight(request.request())) {
+        let mut response = request.into_response(response);
+        dress(response.headers_mut(), &id);
+        cors::allow(response.headers_mut(), origin.as_ref());
+        return Ok(response);
+    }
     let answered = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     let _entered = span.enter();
     let answered = answered
@@ -99,6 +107,7 @@ pub async fn pass<B: MessageBody + 'static>(
             let mut response = enveloped(response);
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
             dress(response.headers_mut(), &id);
+            cors::allow(response.headers_mut(), origin.as_ref());
             note(&method, &route, response.status(), started);
             Ok(response)
         }
@@ -109,7 +118,7 @@ pub async fn pass<B: MessageBody + 'static>(
                 Failure { cause: Some(error.to_string()), ..Failure::of(Code::of_status(status.as_u16())) }
             });
             note(&method, "none", failure.status_code(), started);
-            Err(Dressed { failure, id: id.to_string() }.into())
+            Err(Dressed { failure, id: id.to_string(), origin }.into())
         }
     }
 }
@@ -119,6 +128,7 @@ pub async fn pass<B: MessageBody + 'static>(
 struct Dressed {
     failure: Failure,
     id: String,
+    origin: Option<HeaderValue>,
 }
 
 impl std::fmt::Display for Dressed {
@@ -134,6 +144,7 @@ impl ResponseError for Dressed {
     fn error_response(&self) -> HttpResponse {
         let mut response = self.failure.error_response();
         dress(response.headers_mut(), &self.id);
+        cors::allow(response.headers_mut(), self.origin.as_ref());
         response
     }
 }

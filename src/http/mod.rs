@@ -1,6 +1,7 @@
 //! IN: how a request is read, and how it is answered. Knows no feature.
 
 pub mod code;
+pub mod cors;
 pub mod enumeration;
 pub mod envelope;
 mod example;

@@ -100,6 +100,14 @@ pub struct Edit {
     pub status: Option<ProjectStatus>,
 }
 
+impl Edit {
+    /// Whether an archived project takes it: one that wakes it, or names its status alone.
+    fn may_be_archived(&self) -> bool {
+        let status_alone = self.name.is_none() && self.description.is_none() && self.language.is_none();
+        matches!((self.status, status_alone), (Some(ProjectStatus::Active), _) | (Some(_), true))
+    }
+}
+
 /// Edits a project. Of two edits of different fields both survive; nothing that differs is no edit.
 ///
 /// # Errors
@@ -117,11 +125,11 @@ pub async fn edit(
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let before = store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+                let before = store::find_to_change(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
                 if version.is_some_and(|version| version != before.version) {
                     return Err(Failure::of(Code::PRECONDITION_FAILED));
                 }
-                if edit.status.is_none() {
+                if !edit.may_be_archived() {
                     super::must_be_active(&before)?;
                 }
                 let mut project = before.clone();
@@ -161,10 +169,11 @@ async fn tell(
 /// Deletes a project with all that belongs to it.
 ///
 /// # Errors
-/// 409 while a meeting is LIVE or a run unfinished.
+/// 409 while a meeting is LIVE or a run unfinished, and for an archived project.
 pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(), Failure> {
     let now = app.now();
     let id = project.id;
+    super::must_be_active(&project)?;
     let (told, orphans) = app
         .db
         .write(move |conn| {

@@ -54,6 +54,13 @@ pub async fn find(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Projec
     row.map(|row: ProjectRow| row.try_into()).transpose()
 }
 
+/// As [`find`], for a transaction that goes on to write it: whoever comes second waits and sees what the first wrote.
+pub async fn find_to_change(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, Failed> {
+    // Changes nothing and takes the row's lock, in words that both databases know.
+    diesel::update(projects::table.find(Key(id))).set(projects::version.eq(projects::version)).execute(conn).await?;
+    find(conn, id).await
+}
+
 /// What somebody is in a project; `None`: no member.
 pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<ProjectRole>, Failed> {
     let found: Option<String> = members::table

@@ -14,4 +14,11 @@
 #[macro_use]
 mod support;
 
+mod accounts;
+mod house;
+mod kill;
+mod meetings;
+mod openapi;
+mod permissions;
+mod projects;
 mod smoke;

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actors::ids::{self, Id};
 use actors::time::Time;
-use colloquy::db::schema::members;
+use colloquy::db::schema::{events, members};
 use colloquy::db::{At, Failed, Key, RunQueryDsl};
-use diesel::ExpressionMethods;
+use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -99,6 +99,47 @@ impl Server {
         })
         .await
         .unwrap();
+    }
+
+    /// Spoils the roles of a project's members, as no operation can.
+    pub async fn break_roles(&self, project_id: &str) {
+        let project: Id<ids::Project> = project_id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let of_project = members::table.filter(members::project_id.eq(Key(project)));
+                diesel::update(of_project).set(members::role.eq("NOBODY")).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// The kinds of the events that a request caused, in their order.
+    pub async fn events_of_request(&self, request_id: &str) -> Vec<String> {
+        let request_id = request_id.to_owned();
+        let db = self.db().await;
+        let found = db.read(move |conn| {
+            Box::pin(async move {
+                let caused = events::table.filter(events::request_id.eq(request_id)).order(events::position.asc());
+                Ok::<_, Failed>(caused.select(events::kind).load(conn).await?)
+            })
+        });
+        found.await.unwrap()
+    }
+
+    /// The versions that the events of a meeting were told at: one after another, if nothing was lost.
+    pub async fn positions_of_meeting(&self, meeting_id: &str) -> Vec<i64> {
+        let topic = format!("meeting:{meeting_id}");
+        let db = self.db().await;
+        let found = db.read(move |conn| {
+            Box::pin(async move {
+                let told = events::table.filter(events::topic.eq(topic)).order(events::position.asc());
+                Ok::<_, Failed>(told.select(events::position).load(conn).await?)
+            })
+        });
+        found.await.unwrap()
     }
 
     /// Somebody new with a role in a project.

@@ -1,11 +1,13 @@
 //! What stories are told with.
 
 pub mod builders;
+pub mod chance;
 pub mod client;
 pub mod outbox;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
 pub mod server;
+pub mod shape;
 pub mod world;
 
 pub use builders::{Role, User};

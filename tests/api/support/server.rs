@@ -87,10 +87,14 @@ impl Place {
 
     /// Starts a server without waiting for it to be ready; it listens already.
     pub fn begin(&self, extra: &[(&str, &str)]) -> Server {
+        self.begin_with(self.command(extra))
+    }
+
+    /// As [`Place::begin`], with a command line of the story's own.
+    pub fn begin_with(&self, mut command: Command) -> Server {
         static STARTS: AtomicU32 = AtomicU32::new(0);
         let start = STARTS.fetch_add(1, Ordering::Relaxed);
         let (out, log) = (self.data.join(format!("{start}.out")), self.data.join(format!("{start}.log")));
-        let mut command = self.command(extra);
         command.stdin(Stdio::null()).stdout(File::create(&out).unwrap()).stderr(File::create(&log).unwrap());
         let child = command.spawn().unwrap();
         let watchdog = Watchdog::over(child.id(), self.shared.then_some(self.data.as_path()));
@@ -245,7 +249,7 @@ impl Server {
         println!("---");
     }
 
-    fn wait_until_ready(&self) {
+    pub fn wait_until_ready(&self) {
         let deadline = Instant::now() + START;
         while !self.answers_ready() {
             assert!(Instant::now() < deadline, "the server is not ready:\n{}", self.said());

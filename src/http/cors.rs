@@ -1,0 +1,43 @@
+//! Which web pages of other origins may call the interface: those of the settings' list, to the letter. Nothing is
+//! allowed with cookies, since there are none: a page brings its bearer token.
+
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::{HttpRequest, HttpResponse};
+
+use crate::app::App;
+
+/// The origin of the page that calls, if it is in the list.
+#[must_use]
+pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
+    let origin = request.headers().get(header::ORIGIN)?;
+    let app = App::of(request).ok()?;
+    let listed = app.config.http.origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes());
+    listed.then(|| origin.clone())
+}
+
+/// The answer to a browser that asks beforehand; `None`: it doesn't.
+#[must_use]
+pub fn preflight(request: &HttpRequest) -> Option<HttpResponse> {
+    let asks =
+        request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    asks.then(|| {
+        HttpResponse::NoContent()
+            .insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"))
+            .insert_header((
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id",
+            ))
+            .insert_header((header::ACCESS_CONTROL_MAX_AGE, "600"))
+            .finish()
+    })
+}
+
+/// Lets the page read the answer.
+pub fn allow(headers: &mut HeaderMap, origin: Option<&HeaderValue>) {
+    let Some(origin) = origin else { return };
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    let exposed = HeaderValue::from_static("ETag, Retry-After, X-Request-Id");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+}

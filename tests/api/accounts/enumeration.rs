@@ -1,0 +1,90 @@
+//! Whether an address has an account is told to its owner alone (S6).
+
+use serde_json::json;
+
+use crate::support::builders::{PASSWORD, fresh_email, registered};
+use crate::support::{Answer, World, outbox};
+
+/// What a client could tell two answers apart by, ids and times aside.
+fn looks(answer: &Answer) -> (u16, Vec<(String, String)>, serde_json::Value) {
+    let changing = ["date", "x-request-id"];
+    let mut headers: Vec<_> = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| !changing.contains(&name.as_str()))
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+        .collect();
+    headers.sort();
+    let mut body = answer.body.clone();
+    for name in ["registrationId", "email"] {
+        if let Some(value) = body["data"].get_mut(name) {
+            *value = json!("some");
+        }
+    }
+    (answer.status, headers, body)
+}
+
+/// A known address, one that waits for its code, one that nobody has; all of one length.
+async fn addresses(world: &World) -> [String; 3] {
+    let known = world.user().await.email;
+    let waiting = loop {
+        let email = fresh_email();
+        if email.len() == known.len() {
+            break email;
+        }
+    };
+    registered(world.server, &waiting).await;
+    let unknown = loop {
+        let email = fresh_email();
+        if email.len() == known.len() {
+            break email;
+        }
+    };
+    [known, waiting, unknown]
+}
+
+on_both! {
+    async fn registering_answers_alike(world: World) {
+        let addresses = addresses(&world).await;
+        let mut answers = Vec::new();
+        for email in &addresses {
+            let body = json!({"email": email, "password": PASSWORD, "fullName": "Ada"});
+            answers.push(looks(&world.nobody.post("/api/auth/register").json(body).await.is(201)));
+        }
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+        let told = outbox::wait_for(&world.server.data, &addresses[0], 2).await;
+        assert!(told.contains("You have an account already") && outbox::code_in(&told).is_none(), "{told}");
+    }
+
+    async fn logging_in_with_a_wrong_password_answers_alike(world: World) {
+        let mut answers = Vec::new();
+        for email in addresses(&world).await {
+            let body = json!({"email": email, "password": "wrong horse battery staple"});
+            let answer = world.nobody.post("/api/auth/login").json(body).await.refused(401, "InvalidCredentials");
+            answers.push(looks(&answer));
+        }
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+    }
+
+    async fn asking_for_a_code_again_answers_alike(world: World) {
+        for purpose in ["CONFIRM_ACCOUNT", "RESET_PASSWORD"] {
+            let mut answers = Vec::new();
+            for email in addresses(&world).await {
+                let body = json!({"email": email, "purpose": purpose});
+                answers.push(looks(&world.nobody.post("/api/auth/otp/resend").json(body).await.is(200)));
+            }
+            assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+        }
+    }
+
+    async fn confirming_with_a_wrong_code_answers_alike(world: World) {
+        let mut answers = Vec::new();
+        for email in addresses(&world).await {
+            let id = "0189a0f0-0000-7000-8000-000000000000";
+            let body = json!({"registrationId": id, "email": email, "code": "000000"});
+            let answer = world.nobody.post("/api/auth/confirm-account").json(body).await.refused(422, "OtpInvalid");
+            answers.push(looks(&answer));
+        }
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Accounts: who may log in, how they prove an address, and how long a session is theirs.
+
+mod codes;
+mod enumeration;
+mod journey;
+mod limits;
+mod passwords;
+mod sessions;
+mod tokens;

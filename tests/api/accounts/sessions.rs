@@ -1,0 +1,100 @@
+//! Refresh tokens (S8, S9) and the end of sessions.
+
+use std::collections::BTreeSet;
+use std::future::IntoFuture;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use crate::support::builders::PASSWORD;
+use crate::support::client::Request;
+use crate::support::{Place, Server, World};
+
+fn refresh(server: &Server, token: &str) -> Request {
+    server.client().post("/api/auth/refresh-token").json(json!({"refreshToken": token}))
+}
+
+/// A hundred refreshes of one token at once; gives its one successor.
+async fn rush(server: &Server, token: &str) -> String {
+    let client = server.client();
+    let ask = |_| client.post("/api/auth/refresh-token").json(json!({"refreshToken": token})).into_future();
+    let answers = join_all((0..100).map(ask)).await;
+    let granted = answers.iter().filter(|answer| answer.status == 200);
+    let successors: BTreeSet<String> = granted.map(|answer| answer.text_of("refreshToken")).collect();
+    assert_eq!(successors.len(), 1, "never two live successors");
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.clone().refused(401, "InvalidRefreshToken");
+    }
+    assert!(answers.iter().filter(|answer| answer.status == 200).count() <= 2, "honoured once more, not oftener");
+    successors.into_iter().next().unwrap()
+}
+
+on_both! {
+    async fn of_a_hundred_refreshes_of_one_token_there_is_one_successor_in_every_round(world: World) {
+        let ada = world.user().await;
+        let mut token = ada.refresh_token.clone();
+        let mut all = BTreeSet::from([token.clone()]);
+        for _ in 0..10 {
+            token = rush(world.server, &token).await;
+            assert!(all.insert(token.clone()), "a token came twice");
+        }
+        refresh(world.server, &token).await.is(200);
+    }
+
+    async fn a_token_whose_answer_was_lost_is_honoured_once_more(world: World) {
+        let ada = world.user().await;
+        let first = refresh(world.server, &ada.refresh_token).await.is(200);
+        let again = refresh(world.server, &ada.refresh_token).await.is(200);
+        assert_eq!(first.text_of("refreshToken"), again.text_of("refreshToken"));
+        refresh(world.server, &ada.refresh_token).await.refused(401, "InvalidRefreshToken");
+        refresh(world.server, &first.text_of("refreshToken")).await.is(200);
+    }
+
+    async fn a_token_older_than_that_ends_the_session(world: World) {
+        let ada = world.user().await;
+        let second = refresh(world.server, &ada.refresh_token).await.text_of("refreshToken");
+        let third = refresh(world.server, &second).await.is(200);
+        refresh(world.server, &ada.refresh_token).await.refused(401, "InvalidRefreshToken");
+        refresh(world.server, &third.text_of("refreshToken")).await.refused(401, "InvalidRefreshToken");
+        let thief = world.nobody.bearing(&third.text_of("accessToken"));
+        thief.get("/api/projects").await.refused(401, "Unauthorized");
+        ada.client.get("/api/projects").await.refused(401, "Unauthorized");
+        let login = json!({"email": ada.email, "password": PASSWORD});
+        world.nobody.post("/api/auth/login").json(login).await.is(200);
+    }
+
+    async fn a_forged_refresh_token_ends_nobodys_session(world: World) {
+        use base64::Engine;
+        use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+        let ada = world.user().await;
+        let genuine = URL_SAFE_NO_PAD.decode(&ada.refresh_token).unwrap();
+        for place in 0..genuine.len() {
+            let mut forged = genuine.clone();
+            forged[place] ^= 1;
+            refresh(world.server, &URL_SAFE_NO_PAD.encode(forged)).await.refused(401, "InvalidRefreshToken");
+        }
+        for forged in ["x", "🦀", &ada.refresh_token[1..], &format!("{}A", ada.refresh_token), ada.client.token()] {
+            refresh(world.server, forged).await.refused(401, "InvalidRefreshToken");
+        }
+        refresh(world.server, &ada.refresh_token).await.is(200);
+    }
+
+    async fn rotation_and_revocation_outlive_the_server(place: Place) {
+        let server = place.start(&[]);
+        let (ada, ben, eve) = (server.user().await, server.user().await, server.user().await);
+        let successor = refresh(&server, &ada.refresh_token).await.text_of("refreshToken");
+        ben.client.post("/api/auth/logout").await.is(200);
+        let second = refresh(&server, &eve.refresh_token).await.text_of("refreshToken");
+        let third = refresh(&server, &second).await.text_of("refreshToken");
+        server.kill();
+        let server = place.start(&[]);
+        assert_eq!(refresh(&server, &ada.refresh_token).await.text_of("refreshToken"), successor, "its one repetition");
+        let next = rush(&server, &successor).await;
+        refresh(&server, &next).await.is(200);
+        ben.at(&server).client.get("/api/projects").await.refused(401, "Unauthorized");
+        refresh(&server, &ben.refresh_token).await.refused(401, "InvalidRefreshToken");
+        refresh(&server, &eve.refresh_token).await.refused(401, "InvalidRefreshToken");
+        refresh(&server, &third).await.refused(401, "InvalidRefreshToken");
+        ada.at(&server).client.get("/api/projects").await.is(200);
+    }
+}

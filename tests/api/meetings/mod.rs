@@ -1,0 +1,6 @@
+//! Meetings and Lifecycle.
+
+mod create;
+mod lifecycle;
+mod race;
+mod update;

@@ -1,0 +1,176 @@
+//! The OpenAPI document against the table of operations, and against itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::support::World;
+
+/// One row of operations.tsv.
+struct Row {
+    group: &'static str,
+    id: &'static str,
+    method: String,
+    path: &'static str,
+    who: &'static str,
+    success: &'static str,
+    errors: Vec<&'static str>,
+}
+
+fn table() -> Vec<Row> {
+    let lines = include_str!("operations.tsv").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let row = |line: &'static str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        assert!(cells.len() >= 6, "{line}");
+        let errors = cells.get(6).copied().unwrap_or_default();
+        Row {
+            group: cells[0],
+            id: cells[1],
+            method: cells[2].to_lowercase(),
+            path: cells[3],
+            who: cells[4],
+            success: cells[5],
+            errors: errors.split(',').filter(|error| !error.is_empty()).collect(),
+        }
+    };
+    lines.map(row).collect()
+}
+
+impl Row {
+    fn has_ids(&self) -> bool {
+        self.path.starts_with("/api/") && self.path.contains("Id}")
+    }
+
+    /// The statuses that the table asks for: its own, and the usual ones where they can occur.
+    fn statuses(&self, has_body: bool) -> BTreeSet<&str> {
+        let mut statuses: BTreeSet<&str> = self.errors.iter().copied().chain([self.success]).collect();
+        if !matches!(self.who, "public" | "ticket" | "signed" | "internal") {
+            statuses.insert("401");
+        }
+        if self.has_ids() {
+            statuses.extend(["400", "403"]);
+        }
+        if has_body {
+            statuses.extend(["400", "422"]);
+        }
+        if self.group != "Service" {
+            statuses.extend(["429", "500"]);
+        }
+        statuses
+    }
+}
+
+async fn document(world: &World) -> Value {
+    world.nobody.get("/api/openapi.json").await.is(200).body
+}
+
+/// Operations by method and path.
+fn operations(document: &Value) -> BTreeMap<(String, String), Value> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let each = paths.flat_map(|(path, methods)| {
+        let methods = methods.as_object().unwrap().iter();
+        methods.map(move |(method, operation)| ((method.clone(), path.clone()), operation.clone()))
+    });
+    each.collect()
+}
+
+fn visit(value: &Value, seen: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            seen(name, value);
+            visit(value, seen);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| visit(value, seen)),
+        _ => {}
+    }
+}
+
+on_both! {
+    async fn every_operation_of_the_table_is_served_and_described_and_no_other(world: World) {
+        let document = document(&world).await;
+        let mut served = operations(&document);
+        let mut faults = Vec::new();
+        for row in table() {
+            let Some(operation) = served.remove(&(row.method.clone(), row.path.to_owned())) else {
+                faults.push(format!("{}: no {} {}", row.id, row.method, row.path));
+                continue;
+            };
+            if operation["operationId"] != row.id {
+                faults.push(format!("{}: operationId is {}", row.id, operation["operationId"]));
+            }
+            if operation["tags"] != serde_json::json!([row.group]) {
+                faults.push(format!("{}: the group is {}", row.id, operation["tags"]));
+            }
+            let described: BTreeSet<&str> = operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
+            for status in row.statuses(operation.get("requestBody").is_some()) {
+                if !described.contains(status) {
+                    faults.push(format!("{}: status {status} is not described", row.id));
+                }
+            }
+            let secured = operation["security"].as_array().is_some_and(|security| !security.is_empty());
+            if secured == matches!(row.who, "public" | "internal" | "signed") {
+                faults.push(format!("{}: {} and security {}", row.id, row.who, operation["security"]));
+            }
+        }
+        faults.extend(served.keys().map(|(method, path)| format!("{method} {path} is not in the table")));
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+
+    async fn every_reference_resolves_and_every_component_is_used(world: World) {
+        let document = document(&world).await;
+        let mut used = BTreeSet::new();
+        visit(&document, &mut |name, value| {
+            if let (true, Some(reference)) = (name == "$ref", value.as_str()) {
+                let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} is elsewhere"));
+                assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
+                used.insert(reference.to_owned());
+            }
+        });
+        for name in document["components"]["schemas"].as_object().unwrap().keys() {
+            assert!(used.contains(&format!("#/components/schemas/{name}")), "{name} is used nowhere");
+        }
+    }
+
+    async fn every_json_answer_has_an_example_in_the_envelope(world: World) {
+        for ((method, path), operation) in operations(&document(&world).await) {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let content = &response["content"]["application/json"];
+                let is_enveloped = path != "/api/openapi.json" || !status.starts_with('2');
+                if !content.is_object() || !is_enveloped {
+                    continue;
+                }
+                let examples = content["examples"].as_object().unwrap_or_else(|| panic!("{method} {path} {status}"));
+                assert!(!examples.is_empty(), "{method} {path} {status}");
+                for example in examples.values() {
+                    let example = &example["value"];
+                    assert_eq!(example["statusCode"].to_string(), *status, "{method} {path}");
+                    assert_eq!(example["isSuccess"], status.starts_with('2'), "{method} {path} {status}");
+                    let data = &example["data"];
+                    assert_eq!(data.is_object(), status.starts_with('2'), "{method} {path} {status}: {data}");
+                    assert_eq!(example["errors"].as_array().unwrap().is_empty(), status.starts_with('2'));
+                }
+            }
+        }
+    }
+
+    async fn operation_ids_are_unique_and_path_parameters_are_described(world: World) {
+        let document = document(&world).await;
+        assert_eq!(document["openapi"], "3.1.0");
+        let mut ids = BTreeSet::new();
+        for ((method, path), operation) in operations(&document) {
+            assert!(ids.insert(operation["operationId"].to_string()), "{method} {path}");
+            let parameters = operation["parameters"].as_array().unwrap();
+            let described: BTreeSet<&str> =
+                parameters.iter().filter(|one| one["in"] == "path").map(|one| one["name"].as_str().unwrap()).collect();
+            let named: BTreeSet<&str> = path.split('/').filter_map(|one| one.strip_prefix('{')?.strip_suffix('}')).collect();
+            assert_eq!(described, named, "{method} {path}");
+        }
+    }
+}
+
+#[test]
+fn the_program_prints_the_document_that_the_server_serves() {
+    let printed = std::process::Command::new(env!("CARGO_BIN_EXE_colloquy")).arg("openapi").output().unwrap();
+    let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(printed, colloquy::http::openapi::document(&colloquy::routes::all()));
+}

@@ -1,0 +1,384 @@
+//! Who may import whom, read from the sources themselves: `use` lines and paths alike.
+//!
+//! An area is a file or folder of `src`. What is said here is what a reader of `src/lib.rs` may take for granted; code
+//! in `#[cfg(test)]` is not looked at.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests: what can't be is to end the test, loudly"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// What each area may import. An area that is not here fails the test: it has to say what it rests on.
+const MAY: &[(&str, &[&str])] = &[
+    // The ground: knows nobody.
+    ("enumeration", &[]),
+    ("config", &[]),
+    ("log", &["config"]),
+    ("tasks", &[]),
+    ("outside", &[]),
+    ("db", &[]),
+    // The pipeline knows no meeting, project or user: it could run as a service of its own.
+    ("pipeline", &[]),
+    // What carries requests in, says who calls, keeps work for later and tells what happened: never a feature.
+    ("http", &["access", "app", "db"]),
+    ("access", &["app", "db", "enumeration", "http"]),
+    ("jobs", &["db", "outside", "tasks"]),
+    ("live", &["access", "app", "config", "db", "enumeration", "http", "tasks"]),
+    ("passwords", &["config", "http"]),
+    ("metrics", &["app", "jobs"]),
+    // The features, each resting on those before it; there is no way back.
+    ("accounts", &["access", "app", "db", "enumeration", "http", "jobs", "passwords"]),
+    ("projects", &["access", "accounts", "app", "db", "enumeration", "http", "jobs", "live", "outside", "pipeline"]),
+    ("meetings", &["access", "accounts", "app", "db", "enumeration", "http", "jobs", "live", "outside", "projects"]),
+    (
+        "analysis",
+        &[
+            "access",
+            "accounts",
+            "app",
+            "db",
+            "enumeration",
+            "http",
+            "jobs",
+            "live",
+            "meetings",
+            "outside",
+            "pipeline",
+            "projects",
+        ],
+    ),
+    ("service", &["access", "app", "db", "http", "metrics"]),
+    // The tables of contents and the place that builds everything: nobody's business but each other's.
+    ("app", &["*"]),
+    ("routes", &["*"]),
+    ("wiring", &["*"]),
+    ("main", &["*"]),
+    ("lib", &["*"]),
+    ("demo", &["*"]),
+    ("bench", &["*"]),
+];
+
+const FEATURES: &[&str] = &["accounts", "projects", "meetings", "analysis"];
+
+/// What a feature may read through another's store, within a transaction of its own. It writes nothing of another's.
+const READS: &[&str] = &[
+    "accounts::store::account",
+    "projects::store::find",
+    "projects::store::role",
+    "projects::documents::store::of_project",
+    "meetings::store::find",
+];
+
+struct Source {
+    file: PathBuf,
+    /// Below `src`, such as `projects/documents/store.rs`.
+    name: String,
+    /// `["projects", "documents", "store"]`.
+    module: Vec<String>,
+    /// Without comments and tests.
+    code: String,
+}
+
+fn sources(root: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+    let mut folders = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().path();
+            if file.is_dir() {
+                folders.push(file);
+            } else if file.extension().is_some_and(|extension| extension == "rs") {
+                found.push(file);
+            }
+        }
+    }
+    found.sort();
+    let texts: Vec<(PathBuf, String)> =
+        found.into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect();
+    let tests = of_tests(&root, &texts);
+    let sources = texts.into_iter().filter(|(file, _)| !tests.iter().any(|test| file.starts_with(test)));
+    let sources = sources.map(|(file, text)| {
+        let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        let module = name.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").map(str::to_owned).collect();
+        Source { code: code_of(&text), file, name, module }
+    });
+    sources.collect()
+}
+
+/// The files and folders of modules that are declared for tests alone.
+fn of_tests(root: &Path, texts: &[(PathBuf, String)]) -> Vec<PathBuf> {
+    let declared =
+        Regex::new(r"(?m)^#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap();
+    let mut tests = Vec::new();
+    for (file, text) in texts {
+        let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let here = file.parent().unwrap();
+        let folder = if stem == "mod" || here == root { here.to_owned() } else { here.join(stem) };
+        for name in declared.captures_iter(text).map(|found| found[1].to_owned()) {
+            tests.push(folder.join(format!("{name}.rs")));
+            tests.push(folder.join(name));
+        }
+    }
+    tests
+}
+
+fn code_of(text: &str) -> String {
+    let comments = Regex::new(r"(?m)//.*$").unwrap();
+    let code = comments.replace_all(text, "");
+    let tests = Regex::new(r"#\[cfg\(test\)\]\s*mod \w+ \{").unwrap();
+    let end = tests.find(&code).map_or(code.len(), |found| found.start());
+    code[..end].to_owned()
+}
+
+impl Source {
+    fn area(&self) -> &str {
+        &self.module[0]
+    }
+
+    /// Every path that begins at the crate's root, as `["projects", "store", "find"]`, groups unfolded.
+    fn imports(&self) -> BTreeSet<Vec<String>> {
+        let start = Regex::new(r"\b(crate|(?:super::)*super)::").unwrap();
+        let mut all = BTreeSet::new();
+        for found in start.find_iter(&self.code) {
+            let head = found.as_str();
+            let base = match head.matches("super").count() {
+                0 => Vec::new(),
+                up if up <= self.module.len() => self.module[..self.module.len() - up].to_vec(),
+                up => panic!("{}: {up} times super", self.name),
+            };
+            unfold(&self.code[found.end()..], &base, &mut all);
+        }
+        // `projects::store::find` where `crate::projects` was imported.
+        let short = Regex::new(r"(?:^|[^:\w])(accounts|projects|meetings|analysis)::").unwrap();
+        for found in short.captures_iter(&self.code) {
+            let (name, end) = (found[1].to_owned(), found.get(0).unwrap().end());
+            if all.contains(&vec![name.clone()]) {
+                unfold(&self.code[end..], &[name], &mut all);
+            }
+        }
+        all
+    }
+}
+
+/// Reads `a::b`, `a::{b, c::d}` and the like; what follows is left alone.
+fn unfold(text: &str, base: &[String], all: &mut BTreeSet<Vec<String>>) {
+    let text = text.trim_start();
+    if let Some(group) = text.strip_prefix('{') {
+        let mut depth = 0;
+        let mut from = 0;
+        for (at, sign) in group.char_indices() {
+            match sign {
+                '{' => depth += 1,
+                '}' | ',' if depth == 0 => {
+                    if !group[from..at].trim().is_empty() {
+                        unfold(&group[from..at], base, all);
+                    }
+                    from = at + 1;
+                    if sign == '}' {
+                        return;
+                    }
+                }
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        return;
+    }
+    let end = text.find(|sign: char| !sign.is_alphanumeric() && sign != '_').unwrap_or(text.len());
+    let mut path = base.to_vec();
+    path.push(text[..end].to_owned());
+    match text[end..].strip_prefix("::") {
+        Some(rest) if rest.starts_with(|sign: char| sign.is_alphabetic() || sign == '{' || sign == '_') => {
+            unfold(rest, &path, all);
+        }
+        _ => drop(all.insert(path)),
+    }
+}
+
+fn is_area(name: &str, all: &[Source]) -> bool {
+    name == "enumeration" || all.iter().any(|source| source.area() == name)
+}
+
+#[test]
+fn an_area_imports_what_it_may_and_nothing_else() {
+    let all = sources("src");
+    let may: BTreeMap<&str, &[&str]> = MAY.iter().copied().collect();
+    let mut faults = Vec::new();
+    for source in &all {
+        let Some(may) = may.get(source.area()) else {
+            faults.push(format!("{}: the area {} is not in the table", source.name, source.area()));
+            continue;
+        };
+        for import in source.imports() {
+            let area = import[0].as_str();
+            let own = area == source.area() || !is_area(area, &all);
+            if !own && !may.contains(&area) && !may.contains(&"*") {
+                faults.push(format!("{} imports {}", source.name, import.join("::")));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn nobody_imports_what_builds_everything() {
+    let all = sources("src");
+    let builders = ["main", "wiring", "demo", "bench", "lib"];
+    for source in all.iter().filter(|source| !builders.contains(&source.area())) {
+        for import in source.imports() {
+            assert!(!builders.contains(&import[0].as_str()), "{} imports {}", source.name, import.join("::"));
+            assert!(import[0] != "routes", "{} imports {}", source.name, import.join("::"));
+        }
+    }
+}
+
+#[test]
+fn the_features_have_no_way_back() {
+    let may: BTreeMap<&str, &[&str]> = MAY.iter().copied().collect();
+    for (place, feature) in FEATURES.iter().enumerate() {
+        for later in &FEATURES[place..] {
+            assert!(!may[feature].contains(later), "{feature} rests on {later}");
+        }
+    }
+}
+
+#[test]
+fn sql_is_in_stores_alone() {
+    for source in sources("src") {
+        let is_store = source.name.ends_with("/store.rs") || source.name.contains("/store/");
+        let may = source.area() == "db" || is_store;
+        let names = Regex::new(r"\bdiesel(_async|_migrations)?\b").unwrap().is_match(&source.code);
+        assert!(may || !names, "{} names diesel", source.name);
+        let tables = source.imports().iter().any(|import| import.starts_with(&["db".to_owned(), "schema".to_owned()]));
+        assert!(may || !tables, "{} names tables", source.name);
+    }
+}
+
+#[test]
+fn a_feature_reads_anothers_store_only_where_it_is_said_and_never_writes_there() {
+    for source in sources("src").iter().filter(|source| FEATURES.contains(&source.area())) {
+        for import in source.imports() {
+            let stored = import.iter().position(|part| part == "store");
+            if let Some(at) = stored.filter(|at| *at > 0 && import[0] != source.area()) {
+                // `use …::store;` alone says nothing of what is read; spell the path where it is called.
+                assert!(import.len() > at + 1, "{} imports all of {}", source.name, import.join("::"));
+                assert!(READS.contains(&import.join("::").as_str()), "{} uses {}", source.name, import.join("::"));
+            }
+        }
+    }
+}
+
+#[test]
+fn routes_take_and_give_bodies_and_nothing_else() {
+    let live = Regex::new(r"\bactors::(keeper|shell|hub|live|watch)\b").unwrap();
+    for source in sources("src").iter().filter(|source| source.name.ends_with("/routes.rs")) {
+        assert!(!live.is_match(&source.code), "{} speaks to actors", source.name);
+        for import in source.imports() {
+            let first = import[0].as_str();
+            assert!(
+                !["db", "jobs", "outside", "tasks"].contains(&first),
+                "{} imports {}",
+                source.name,
+                import.join("::")
+            );
+            if let Some(at) = import.iter().position(|part| part == "store") {
+                let types = import.get(at + 1).is_some_and(|name| name.starts_with(char::is_uppercase));
+                assert!(types && first == source.area(), "{} calls {}", source.name, import.join("::"));
+            }
+        }
+    }
+}
+
+#[test]
+fn models_are_pure() {
+    let impure = Regex::new(r"\b(async fn|\.await|std::fs|std::net|reqwest|SystemTime::now)\b").unwrap();
+    for source in sources("src").iter().filter(|source| source.name.ends_with("/model.rs")) {
+        let found = impure.find(&source.code).map(|found| found.as_str());
+        assert_eq!(found, None, "{}", source.name);
+        for import in source.imports() {
+            let wrong = ["db", "jobs", "live", "outside", "tasks"].contains(&import[0].as_str());
+            assert!(!wrong && !import.contains(&"store".to_owned()), "{} imports {}", source.name, import.join("::"));
+        }
+    }
+}
+
+#[test]
+fn each_outside_crate_is_named_where_it_belongs() {
+    let table: &[(&str, &[&str])] = &[
+        ("actix_web_actors", &["live/socket.rs"]),
+        ("argon2", &["passwords.rs"]),
+        ("jsonwebtoken", &["access/token.rs"]),
+        ("lettre", &["accounts/model.rs", "outside/mail.rs", "wiring.rs"]),
+        ("pdf_extract", &["pipeline/"]),
+        ("quick_xml", &["pipeline/"]),
+        ("html5ever", &["pipeline/"]),
+        ("pulldown_cmark", &["pipeline/"]),
+        ("zip", &["pipeline/"]),
+        ("clap", &["main.rs"]),
+    ];
+    for source in sources("src") {
+        for (name, places) in table {
+            let named = Regex::new(&format!(r"\b(use {name}\b|{name}::)")).unwrap().is_match(&source.code);
+            let may = places.iter().any(|place| source.name.starts_with(place));
+            assert!(!named || may, "{} names {name}", source.name);
+        }
+    }
+}
+
+#[test]
+fn the_live_core_knows_no_http_no_sql_and_one_file_of_it_knows_actix() {
+    let foreign =
+        Regex::new(r"\b(diesel|diesel_async|actix_web|colloquy|reqwest|hyper|sqlx|std::fs|std::net)\b").unwrap();
+    let actix = Regex::new(r"\bactix(_rt)?::").unwrap();
+    for source in sources("actors/src") {
+        let found = foreign.find(&source.code).map(|found| found.as_str());
+        assert_eq!(found, None, "actors/src/{}", source.name);
+        assert!(source.name == "shell.rs" || !actix.is_match(&source.code), "actors/src/{} names actix", source.name);
+    }
+}
+
+#[test]
+fn states_decide_without_clock_io_or_async() {
+    let impure = Regex::new(r"\b(async|await|tokio|SystemTime|Instant::now|now_v7|draw\(\)|tracing)\b").unwrap();
+    for source in sources("actors/src").iter().filter(|source| source.name.ends_with("/state.rs")) {
+        let found = impure.find(&source.code).map(|found| found.as_str());
+        assert_eq!(found, None, "actors/src/{}", source.name);
+    }
+}
+
+#[test]
+fn every_file_says_first_what_it_is() {
+    for root in ["src", "actors/src", "tests"] {
+        let all = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+        let mut folders = vec![all];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let file = entry.unwrap().path();
+                if file.is_dir() {
+                    folders.push(file);
+                } else if file.extension().is_some_and(|extension| extension == "rs") {
+                    let text = fs::read_to_string(&file).unwrap();
+                    assert!(text.starts_with("//! "), "{}", file.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_can_be_read_in_one_go() {
+    for source in sources("src").into_iter().chain(sources("actors/src")) {
+        let lines = fs::read_to_string(&source.file).unwrap().lines().count();
+        assert!(lines <= 520, "{} has {lines} lines", source.file.display());
+    }
+}
