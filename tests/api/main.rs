@@ -14,4 +14,6 @@
 #[macro_use]
 mod support;
 
+mod documents;
+mod hostile_documents;
 mod smoke;

@@ -2,6 +2,7 @@
 
 pub mod builders;
 pub mod client;
+pub mod documents;
 pub mod outbox;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
