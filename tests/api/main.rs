@@ -15,6 +15,9 @@
 mod support;
 
 mod accounts;
+mod analysis;
+mod documents;
+mod hostile_documents;
 mod house;
 mod kill;
 mod meetings;

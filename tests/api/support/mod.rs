@@ -3,6 +3,7 @@
 pub mod builders;
 pub mod chance;
 pub mod client;
+pub mod documents;
 pub mod outbox;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;

@@ -1,0 +1,153 @@
+//! Uploads that are not what they say, or too much: each is refused or FAILED with a reason, and the server stays up.
+
+use std::io::Write;
+
+use crate::support::documents::{documents, form, sample};
+use crate::support::{Place, World};
+
+/// A DOCX whose body is `document`.
+fn docx(document: &[u8]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default();
+    zip.start_file("[Content_Types].xml", options).unwrap();
+    zip.write_all(b"<Types/>").unwrap();
+    zip.start_file("word/document.xml", options).unwrap();
+    zip.write_all(document).unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+/// Kibibytes that the process holds, at its most so far.
+fn most_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+on_both! {
+    async fn the_type_is_told_by_the_content(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".as_slice();
+        let exe = b"MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0\xb8\0\0\0".as_slice();
+        let mut xlsx = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        xlsx.start_file("xl/workbook.xml", zip::write::SimpleFileOptions::default()).unwrap();
+        let xlsx = xlsx.finish().unwrap().into_inner();
+        let pdf = sample("annex-operations.pdf");
+        let cases: [(&str, &[u8]); 9] = [
+            ("picture.png", png),
+            ("picture.pdf", png),
+            ("picture.txt", png),
+            ("program.exe", exe),
+            ("program.docx", exe),
+            ("sheet.xlsx", &xlsx),
+            ("sheet.docx", &xlsx),
+            ("renamed.txt", &pdf),
+            ("empty.pdf", b""),
+        ];
+        for (name, content) in cases {
+            ada.upload(&project, name, content).await.refused(415, "UnsupportedMediaType");
+        }
+        assert_eq!(ada.client.get(documents(&project)).await.is(200).data()["totalCount"], 0);
+    }
+
+    async fn a_form_says_all_that_is_wrong_with_it(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let at = documents(&project);
+        let file = ("file", Some("plain.txt"), b"A line.".as_slice());
+        let fault = |field: &str, code: &str| (field.to_owned(), code.to_owned());
+        let cases: [(&[_], Vec<_>); 6] = [
+            (&[], vec![fault("file", "Required")]),
+            (&[("language", None, b"EN".as_slice())], vec![fault("file", "Required")]),
+            (&[file, file], vec![fault("file", "InvalidValue")]),
+            (
+                &[("title", None, b"x"), file, ("language", None, b"XX")],
+                vec![fault("language", "InvalidValue"), fault("title", "UnknownKey")],
+            ),
+            (&[("file", None, b"A line.")], vec![fault("file", "Required")]),
+            (&[("file", Some(".."), b"A line.")], vec![fault("file", "InvalidValue")]),
+        ];
+        for (parts, faults) in cases {
+            let answer = ada.client.post_form(&at, parts).await.is(422);
+            assert_eq!(answer.faults(), faults, "{}", answer.text());
+        }
+        let given = ada.client.post_form(&at, &[("language", None, b"de"), file]).await.is(201);
+        assert_eq!(given.text_of("language"), "DE");
+        ada.client.post(&at).json(serde_json::json!({})).await.refused(400, "BadRequest");
+        ada.client.post(&at).body("multipart/form-data", "x").await.refused(400, "BadRequest");
+        let (content_type, mut cut) = form(&[file]);
+        cut.truncate(cut.len() - 12);
+        ada.client.post(&at).body(&content_type, cut).await.refused(400, "BadRequest");
+    }
+
+    async fn a_name_leads_nowhere(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let (path, document) = ada.read(&project, "../../etc/passwd", b"A line.").await;
+        assert_eq!(document["fileName"], "passwd");
+        let content = ada.client.get(format!("{path}/content")).await.is(200);
+        assert_eq!(
+            content.header("content-disposition"),
+            Some("attachment; filename=\"passwd\"; filename*=UTF-8''passwd")
+        );
+        assert_eq!(content.etag(), format!("\"{}\"", document["sha256"].as_str().unwrap()));
+        let (path, document) = ada.read(&project, "Żółć <b>.html", b"<html><script>alert(1)</script>Hi</html>").await;
+        assert_eq!(document["fileName"], "Żółć <b>.html");
+        let content = ada.client.get(format!("{path}/content")).await.is(200);
+        let disposition = content.header("content-disposition").unwrap();
+        assert!(disposition.starts_with("attachment; ") && disposition.is_ascii(), "{disposition}");
+        assert!(disposition.ends_with("filename*=UTF-8''%C5%BB%C3%B3%C5%82%C4%87%20%3Cb%3E.html"), "{disposition}");
+    }
+
+    async fn an_empty_document_is_taken_and_says_nothing(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let (path, document) = ada.read(&project, "empty.txt", b"").await;
+        assert_eq!((&document["sizeBytes"], &document["characterCount"]), (&0.into(), &0.into()));
+        assert_eq!(ada.client.get(format!("{path}/text")).await.is(200).data()["text"], "");
+        assert!(ada.client.get(format!("{path}/content")).await.is(200).bytes.is_empty());
+    }
+
+    async fn too_much_is_refused_without_being_held(place: Place) {
+        let server = place.start(&[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "warm.txt", b"A line.").await;
+        let before = most_memory(server.pid());
+        let large = vec![b'x'; 51 * 1024 * 1024];
+        ada.upload(&project, "large.txt", &large).await.refused(413, "PayloadTooLarge");
+        let grown = most_memory(server.pid()).saturating_sub(before);
+        assert!(grown < 20 * 1024, "{grown} KiB more for a body of 51 MiB");
+        let incoming = std::fs::read_dir(server.data.join("files/incoming")).unwrap().count();
+        assert_eq!(incoming, 0, "what was refused is gone");
+    }
+
+    async fn what_attacks_its_reader_fails_alone(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let bomb = docx(&vec![b' '; 300 * 1024 * 1024]);
+        assert!(bomb.len() < 1024 * 1024);
+        let deep = docx("<w:p>".repeat(1_000_000).as_bytes());
+        let entities = docx(
+            b"<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><w:document><w:body><w:p><w:r><w:t>&b;",
+        );
+        let cases: [(&str, Vec<u8>, &str); 5] = [
+            ("secret.pdf", sample("readers/encrypted.pdf"), "password"),
+            ("bomb.docx", bomb, ""),
+            ("deep.docx", deep, ""),
+            ("entities.docx", entities, ""),
+            ("torn.pdf", sample("call-for-tenders.pdf")[..60_000].to_vec(), ""),
+        ];
+        let mut paths = Vec::new();
+        for (name, content, why) in &cases {
+            paths.push((ada.uploaded(&project, name, content).await, name, why));
+        }
+        for (path, name, why) in paths {
+            let document = ada.settled(&path).await;
+            assert_eq!(document["status"], "FAILED", "{name}: {document}");
+            let said = document["errorMessage"].as_str().unwrap();
+            assert!(said.ends_with('.') && said.contains(why), "{name}: {said}");
+        }
+        ada.read(&project, "plain.txt", b"All is well.").await;
+    }
+}

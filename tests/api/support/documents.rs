@@ -1,0 +1,76 @@
+//! Documents for stories: forms to upload, and waiting until they are read.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::builders::User;
+use super::client::{Client, Request};
+
+/// A part of a form: its name, its file name, its content.
+pub type Part<'a> = (&'a str, Option<&'a str>, &'a [u8]);
+
+const BOUNDARY: &str = "a-boundary-that-no-file-has";
+
+/// A form, and its content type.
+pub fn form(parts: &[Part<'_>]) -> (String, Vec<u8>) {
+    let mut body = Vec::new();
+    for (name, file_name, content) in parts {
+        let file_name = file_name.map(|name| format!("; filename=\"{name}\"")).unwrap_or_default();
+        let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{file_name}\r\n\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    (format!("multipart/form-data; boundary={BOUNDARY}"), body)
+}
+
+/// A file of tests/samples.
+pub fn sample(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/tests/samples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+pub fn documents(project: &str) -> String {
+    format!("/api/projects/{project}/documents")
+}
+
+impl Client {
+    pub fn post_form(&self, path: &str, parts: &[Part<'_>]) -> Request {
+        let (content_type, body) = form(parts);
+        self.post(path).body(&content_type, body)
+    }
+}
+
+impl User {
+    pub fn upload(&self, project: &str, name: &str, content: &[u8]) -> Request {
+        self.client.post_form(&documents(project), &[("file", Some(name), content)])
+    }
+
+    /// Uploads what is taken; gives its path.
+    pub async fn uploaded(&self, project: &str, name: &str, content: &[u8]) -> String {
+        let made = self.upload(project, name, content).await.is(201);
+        format!("{}/{}", documents(project), made.text_of("id"))
+    }
+
+    /// The document once it is READY or FAILED.
+    pub async fn settled(&self, path: &str) -> Value {
+        let deadline = Instant::now() + Duration::from_secs(90);
+        loop {
+            let document = self.client.get(path).await.is(200).data().clone();
+            match document["status"].as_str().unwrap() {
+                "READY" | "FAILED" => return document,
+                _ => assert!(Instant::now() < deadline, "it is never read: {document}"),
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// As [`User::uploaded`], and READY.
+    pub async fn read(&self, project: &str, name: &str, content: &[u8]) -> (String, Value) {
+        let path = self.uploaded(project, name, content).await;
+        let document = self.settled(&path).await;
+        assert_eq!(document["status"], "READY", "{name}: {document}");
+        (path, document)
+    }
+}
