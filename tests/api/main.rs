@@ -14,4 +14,5 @@
 #[macro_use]
 mod support;
 
+mod real_time;
 mod smoke;
