@@ -8,6 +8,15 @@ use tokio::net::TcpSocket;
 
 use crate::support::{Place, Socket};
 
+/// Whether the server's end of a connection is open, as the system sees it.
+fn is_established((server, client): (u16, u16)) -> bool {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let (server, client) = (format!(":{server:04X}"), format!(":{client:04X}"));
+    let fields = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut ends = fields.filter(|fields| fields[1].ends_with(&server) && fields[2].ends_with(&client));
+    ends.any(|fields| fields[3] == "01")
+}
+
 on_both! {
     async fn a_slow_socket_is_closed_and_the_others_hear_all(place: Place) {
         let server = place.start(&[("COLLOQUY__SOCKETS__WINDOW_FRAMES", "8")]);
@@ -61,6 +70,7 @@ on_both! {
         let mut bytes = vec![0x81, 0x80 | length, 0, 0, 0, 0];
         bytes.extend(frame.as_bytes());
         deaf.write_all(&bytes).await.unwrap();
+        assert!(is_established((server.public.port(), deaf.local_addr().unwrap().port())));
         let begun = Instant::now();
         let mut number = 0;
         while Socket::tried(&ada.client, "", &[]).await.is_err() {
@@ -69,6 +79,10 @@ on_both! {
             ada.client.patch(&path).json(json!({"description": description})).await.is(200);
             assert!(begun.elapsed() < Duration::from_secs(40), "the deaf client still has its place");
         }
-        println!("cut after {:?} and {number} events", begun.elapsed());
+        let ports = (server.public.port(), deaf.local_addr().unwrap().port());
+        while is_established(ports) {
+            assert!(begun.elapsed() < Duration::from_secs(40), "the server still holds the connection");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 }
