@@ -100,3 +100,51 @@ pub fn error(topic: Option<&str>, failure: &Failure) -> ByteString {
 pub fn pong() -> ByteString {
     ByteString::from_static(r#"{"type":"pong"}"#)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use actors::ids::Id;
+    use actors::live::{Told, Topic, TopicKind};
+    use actors::time::Time;
+    use serde_json::{Value, json};
+
+    use super::{Asked, event};
+
+    #[test]
+    fn an_event_is_put_together_once_and_is_json_whatever_its_request_is_called() {
+        let topic = Topic { kind: TopicKind::Run, id: Id::<()>::draw().uuid() };
+        let told = |offset| {
+            Arc::new(Told {
+                topic,
+                offset,
+                kind: "run.progressed".into(),
+                data: r#"{"progress":5}"#.into(),
+                at: Time::from_millis(0).unwrap(),
+                request: r#"a"b\c"#.into(),
+            })
+        };
+        let (first, second) = (told(1), told(2));
+        let frame = event(&first);
+        let expected = json!({
+            "type": "event", "topic": topic.to_string(), "offset": 1, "event": "run.progressed",
+            "at": "1970-01-01T00:00:00.000Z", "data": {"progress": 5}, "requestId": r#"a"b\c"#,
+        });
+        assert_eq!(serde_json::from_str::<Value>(&frame).unwrap(), expected);
+        assert_eq!(event(&first).as_ptr(), frame.as_ptr(), "the same bytes for the next socket");
+        assert_ne!(event(&second), frame);
+    }
+
+    #[test]
+    fn a_place_in_another_epoch_is_read_and_one_that_is_no_epoch_is_none() {
+        let epoch = Id::<()>::draw();
+        let text = json!({"type": "subscribe", "topic": "run:1", "since": {"epoch": epoch, "offset": 7}}).to_string();
+        let Ok(Asked::Subscribe { since: Some(stood), .. }) = serde_json::from_str(&text) else { panic!("{text}") };
+        let since = stood.since().unwrap();
+        assert_eq!((since.epoch.map(Id::uuid), since.offset), (Some(epoch.uuid()), 7));
+        let text = r#"{"type":"subscribe","topic":"run:1","since":{"epoch":"first","offset":7}}"#;
+        let Ok(Asked::Subscribe { since: Some(stood), .. }) = serde_json::from_str(text) else { panic!("{text}") };
+        assert!(stood.since().is_none());
+    }
+}

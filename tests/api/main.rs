@@ -24,4 +24,5 @@ mod meetings;
 mod openapi;
 mod permissions;
 mod projects;
+mod real_time;
 mod smoke;

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use actors::ids::{self, Id};
+use actors::live::{Topic, TopicKind};
 use actors::time::Time;
+use colloquy::db::events as log;
 use colloquy::db::schema::{events, members};
 use colloquy::db::{At, Failed, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
@@ -140,6 +142,14 @@ impl Server {
             })
         });
         found.await.unwrap()
+    }
+
+    /// What was told of a run: offset, milliseconds, and the run as it was then.
+    pub async fn told_of_run(&self, run_id: &str) -> Vec<(u64, i64, Value)> {
+        let topic = Topic { kind: TopicKind::Run, id: run_id.parse().unwrap() };
+        let db = self.db().await;
+        let told = db.read(move |conn| Box::pin(log::read_after(conn, topic, 0, 10_000))).await.unwrap();
+        told.iter().map(|told| (told.offset, told.at.millis(), serde_json::from_str(&told.data).unwrap())).collect()
     }
 
     /// Somebody new with a role in a project.

@@ -9,11 +9,13 @@ pub mod outbox;
 pub mod postgres;
 pub mod server;
 pub mod shape;
+pub mod socket;
 pub mod world;
 
 pub use builders::{Role, User};
 pub use client::{Answer, Client};
 pub use server::{Kind, Place, Server};
+pub use socket::Socket;
 pub use world::World;
 
 /// Tells stories on SQLite and on PostgreSQL: `name::sqlite` and `name::postgres`.

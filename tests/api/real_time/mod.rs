@@ -1,0 +1,9 @@
+//! Sockets and event streams.
+
+mod ends;
+mod frames;
+mod resume;
+mod slow;
+mod streams;
+mod subscriptions;
+mod tickets;

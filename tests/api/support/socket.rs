@@ -1,0 +1,130 @@
+//! A client of `/api/ws`, and a reader of event streams.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use super::client::Client;
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// An open socket.
+pub struct Socket {
+    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Socket {
+    /// By the access token, as outside browsers.
+    pub async fn open(client: &Client) -> Self {
+        Self::tried(client, "", &[]).await.unwrap_or_else(|(status, body)| panic!("no socket: {status} {body}"))
+    }
+
+    /// With a query and headers; the client's token goes along unless there is a query.
+    pub async fn tried(client: &Client, query: &str, headers: &[(&'static str, &str)]) -> Result<Self, (u16, Value)> {
+        let url = format!("{}/api/ws{query}", client.base().replacen("http", "ws", 1));
+        let mut request = url.into_client_request().unwrap();
+        if query.is_empty() {
+            request.headers_mut().insert("authorization", format!("Bearer {}", client.token()).parse().unwrap());
+        }
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match connect_async(request).await {
+            Ok((stream, _)) => Ok(Self { stream }),
+            Err(Error::Http(response)) => {
+                let body = response.body().as_deref().unwrap_or_default();
+                Err((response.status().as_u16(), serde_json::from_slice(body).unwrap_or(Value::Null)))
+            }
+            Err(error) => panic!("no socket: {error}"),
+        }
+    }
+
+    pub async fn send(&mut self, frame: Value) {
+        self.send_raw(Message::text(frame.to_string())).await;
+    }
+
+    pub async fn send_raw(&mut self, message: Message) {
+        self.stream.send(message).await.unwrap();
+    }
+
+    /// As [`Socket::send_raw`], to a server that may close meanwhile.
+    pub async fn tried_raw(&mut self, message: Message) -> Result<(), Error> {
+        self.stream.send(message).await
+    }
+
+    /// The next frame.
+    pub async fn next(&mut self) -> Value {
+        self.heard(LIMIT).await.expect("a frame within 20 s")
+    }
+
+    /// The next frame, if one comes within `limit`.
+    pub async fn heard(&mut self, limit: Duration) -> Option<Value> {
+        let frame = async {
+            loop {
+                match self.stream.next().await {
+                    Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    other => panic!("no frame but {other:?}"),
+                }
+            }
+        };
+        tokio::time::timeout(limit, frame).await.ok()
+    }
+
+    /// Asks to listen; the frame that answers.
+    pub async fn subscribe(&mut self, topic: &str) -> Value {
+        self.send(json!({"type": "subscribe", "topic": topic})).await;
+        self.next().await
+    }
+
+    /// Asks to go on from where another socket ended.
+    pub async fn resume(&mut self, topic: &str, epoch: &Value, offset: u64) -> Value {
+        let since = json!({"epoch": epoch, "offset": offset});
+        self.send(json!({"type": "subscribe", "topic": topic, "since": since})).await;
+        self.next().await
+    }
+
+    /// Reads until the server closes; the code, and the frames before it.
+    pub async fn closed(mut self) -> (Option<u16>, Vec<Value>) {
+        let mut frames = Vec::new();
+        let reading = async {
+            loop {
+                match self.stream.next().await {
+                    Some(Ok(Message::Text(text))) => frames.push(serde_json::from_str(&text).unwrap()),
+                    Some(Ok(Message::Close(frame))) => return frame.map(|frame| u16::from(frame.code)),
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return None,
+                }
+            }
+        };
+        let code = tokio::time::timeout(LIMIT, reading).await.expect("a close within 20 s");
+        (code, frames)
+    }
+}
+
+/// An event of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub id: u64,
+    pub event: String,
+    pub data: Value,
+}
+
+/// The events of a body of `text/event-stream`, comments left out.
+pub fn events(body: &str) -> Vec<Event> {
+    let blocks = body.split("\n\n").filter(|block| !block.is_empty() && !block.starts_with(':'));
+    let parsed = blocks.map(|block| {
+        let field = |name: &str| {
+            let found = block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            found.unwrap_or_else(|| panic!("no {name} in {block:?}"))
+        };
+        let data = serde_json::from_str(field("data")).unwrap();
+        Event { id: field("id").parse().unwrap(), event: field("event").to_owned(), data }
+    });
+    parsed.collect()
+}
