@@ -12,9 +12,29 @@ use crate::support::{Place, Role, World, shape};
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
 const FIELDS: [&str; 23] = [
-    "aiJobId", "analysisType", "attempt", "completedAt", "createdAt", "currentNode", "currentNodeLabel", "documentIds",
-    "engine", "errorMessage", "eventsUrl", "id", "language", "meetingId", "message", "progress", "projectId", "startedAt",
-    "status", "updatedAt", "warnings", "attempt", "status",
+    "aiJobId",
+    "analysisType",
+    "attempt",
+    "completedAt",
+    "createdAt",
+    "currentNode",
+    "currentNodeLabel",
+    "documentIds",
+    "engine",
+    "errorMessage",
+    "eventsUrl",
+    "id",
+    "language",
+    "meetingId",
+    "message",
+    "progress",
+    "projectId",
+    "startedAt",
+    "status",
+    "updatedAt",
+    "warnings",
+    "attempt",
+    "status",
 ];
 
 fn has_exactly_its_fields(run: &Value) {
