@@ -100,7 +100,7 @@ async fn fifty_mebibytes_pass_through_the_child() {
         let text =
             format!("The system shall keep every change for ten years, and it must be fast.{end}").repeat(700_000);
         let read = reader().read(Format::Text, text.clone().into_bytes()).await.unwrap();
-        assert_eq!(read.text, text.trim_end());
+        assert!(read.text.trim_end() == text.trim_end());
     }
 }
 

@@ -88,7 +88,9 @@ impl Reading {
                     return Ok((Some(document), None));
                 }
                 document.status = DocumentStatus::Processing;
-                store::update(conn, &document, DocumentStatus::Pending).await?;
+                if !store::update(conn, &document, DocumentStatus::Pending).await? {
+                    return Ok((None, None));
+                }
                 let told = tell(conn, &document, "document.updated", now, &request).await?;
                 Ok((Some(document), Some(told)))
             })
@@ -118,22 +120,29 @@ impl Reading {
                 // Deleted meanwhile, or ended by another run of this job.
                 let found = found.filter(|document| document.status == DocumentStatus::Processing);
                 let Some(mut document) = found else { return Ok::<_, Failed>(None) };
-                match read {
+                let text = match read {
                     Ok(found) => {
-                        store::insert_text(conn, id, &found.json, &found.reader_version).await?;
                         document.status = DocumentStatus::Ready;
                         document.page_count = found.pages;
                         document.character_count = Some(found.characters);
                         if document.language == Language::Auto {
                             document.language = found.language.unwrap_or(Language::Auto);
                         }
+                        Some((found.json, found.reader_version))
                     }
                     Err(reason) => {
                         document.status = DocumentStatus::Failed;
                         document.error_message = Some(reason);
+                        None
                     }
+                };
+                // First, since it holds the row: a deletion waits, or was there before.
+                if !store::update(conn, &document, DocumentStatus::Processing).await? {
+                    return Ok(None);
                 }
-                store::update(conn, &document, DocumentStatus::Processing).await?;
+                if let Some((json, reader_version)) = text {
+                    store::insert_text(conn, id, &json, &reader_version).await?;
+                }
                 tell(conn, &document, "document.updated", now, &request).await.map(Some)
             })
         });
