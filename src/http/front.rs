@@ -90,7 +90,8 @@ pub async fn pass<B: MessageBody + 'static>(
     request_id::note(request.request(), Arc::clone(&id));
     rewrite(&mut request, &paths);
     let method = request.method().clone();
-    let span = tracing::info_span!("request", request_id = %id);
+    // Of the highest level, so that no filter takes the id from a line.
+    let span = tracing::error_span!("request", request_id = %id);
     let origin = cors::listed_origin(request.request());
     if let Some(response) = origin.as_ref().and_then(|_| cors::preflight(request.request())) {
         let mut response = request.into_response(response);

@@ -52,7 +52,7 @@ pub async fn work(db: Db, clock: Arc<dyn Clock>, jobs: Jobs, handlers: Handlers,
         for job in taken {
             let (db, clock, handlers, jobs) = (db.clone(), Arc::clone(&clock), handlers.clone(), jobs.clone());
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-            let span = tracing::info_span!("job", kind = job.kind, request_id = %job.request, attempt = job.attempt);
+            let span = tracing::error_span!("job", kind = job.kind, request_id = %job.request, attempt = job.attempt);
             let work = async move {
                 one(&db, clock.as_ref(), &handlers, &job).await;
                 drop(place);
