@@ -8,4 +8,5 @@ pub mod answer;
 pub mod caller;
 pub mod events;
 pub mod own_server;
+pub mod runs;
 pub mod sources;

@@ -11,14 +11,12 @@ use super::{check, dashboard};
 use crate::client::account::Account;
 use crate::client::answer::{Document, Meeting, Project, Run, Session};
 use crate::client::caller::Caller;
-use crate::client::events::Events;
 use crate::client::own_server::OwnServer;
+use crate::client::runs;
 use crate::client::sources::{self, File};
 
 /// Where texts begin beside their labels.
 const COLUMN: usize = 14;
-/// How often a stream that broke off is taken up again.
-const TRIES: u32 = 5;
 
 /// What stands when all is shown. The server ends with it.
 pub struct Scene {
@@ -137,7 +135,7 @@ async fn analyse(page: &Page, caller: &Caller, project_id: &str) -> Result<Run, 
     step(page, "Analysis", &format!("run {}, followed over its event stream", run.id));
     page.line("");
     let mut progress = Progress::begin(page);
-    let ended = follow(caller, run, &mut progress).await;
+    let ended = runs::follow(caller, &run, |run| progress.show(run)).await;
     progress.end();
     let run = ended?;
     for warned in &run.warnings {
@@ -148,25 +146,6 @@ async fn analyse(page: &Page, caller: &Caller, project_id: &str) -> Result<Run, 
     }
     let why = run.error_message.as_deref().unwrap_or(&run.message);
     Err(format!("The run ended as {}: {why}", run.status))
-}
-
-/// Reads the event stream until the run is over; one that breaks off is taken up after its last event.
-async fn follow(caller: &Caller, mut run: Run, progress: &mut Progress<'_>) -> Result<Run, String> {
-    let path = run.events_url.clone();
-    let mut last_id: Option<String> = None;
-    for _ in 0..TRIES {
-        let mut events = Events::open(caller, &path, last_id.as_deref()).await?;
-        while let Some(event) = events.next().await? {
-            run = serde_json::from_str(&event.data)
-                .map_err(|error| format!("The event {} can't be understood: {error}", event.name))?;
-            progress.show(&run);
-            if run.is_over() {
-                return Ok(run);
-            }
-        }
-        last_id = events.last_id().map(str::to_owned);
-    }
-    Err(format!("The event stream broke off {TRIES} times before the run was over."))
 }
 
 fn verdict(page: &Page, checked: &check::Checked) -> Result<(), String> {

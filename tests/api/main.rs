@@ -14,4 +14,5 @@
 #[macro_use]
 mod support;
 
+mod docs;
 mod smoke;
