@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod bench;
 mod client;
 mod demo;
 
@@ -26,6 +27,8 @@ enum Command {
     Serve(Serve),
     /// Watch documents become requirements: on the samples, or on files of your own, with a server that is made for it.
     Demo(demo::Demo),
+    /// Measure how fast this program is here, with a server that is made for it.
+    Bench(bench::Bench),
     /// Print the OpenAPI document.
     Openapi,
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Serve(serve) => self::serve(&serve),
         Command::Demo(demo) => demo::run(&demo),
+        Command::Bench(bench) => bench::run(&bench),
         Command::Openapi => {
             println!("{:#}", colloquy::http::openapi::document(&routes::all()));
             ExitCode::SUCCESS
