@@ -4,6 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod bench;
+mod client;
+mod demo;
+
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
 use colloquy::pipeline::readers;
@@ -21,6 +25,10 @@ struct Arguments {
 enum Command {
     /// Serve the interface.
     Serve(Serve),
+    /// Watch documents become requirements: on the samples, or on files of your own, with a server that is made for it.
+    Demo(demo::Demo),
+    /// Measure how fast this program is here, with a server that is made for it.
+    Bench(bench::Bench),
     /// Print the OpenAPI document.
     Openapi,
 }
@@ -45,6 +53,8 @@ fn main() -> ExitCode {
     }
     match Arguments::parse().command {
         Command::Serve(serve) => self::serve(&serve),
+        Command::Demo(demo) => demo::run(&demo),
+        Command::Bench(bench) => bench::run(&bench),
         Command::Openapi => {
             println!("{:#}", colloquy::http::openapi::document(&routes::all()));
             ExitCode::SUCCESS

@@ -45,7 +45,7 @@ use crate::pipeline::Workers;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::reading::Reading;
 use crate::projects::roles::Roles;
-use crate::service::Readiness;
+use crate::service::{Readiness, docs};
 use crate::tasks::Tasks;
 use crate::{accounts, meetings, routes};
 
@@ -285,17 +285,17 @@ async fn sweep(app: App) {
 }
 
 fn listen_public(built: &Built) -> Result<Listening, String> {
-    listen(built, &built.sockets.public, routes::public, built.app.config.server.workers)
+    listen(built, &built.sockets.public, (routes::public, docs::mount), built.app.config.server.workers)
 }
 
 fn listen_internal(built: &Built) -> Result<Listening, String> {
-    listen(built, &built.sockets.internal, routes::internal, 1)
+    listen(built, &built.sockets.internal, (routes::internal, |_| ()), 1)
 }
 
 fn listen(
     built: &Built,
     listener: &std::net::TcpListener,
-    operations: fn() -> Vec<Operation>,
+    (operations, beside): (fn() -> Vec<Operation>, fn(&mut web::ServiceConfig)),
     workers: usize,
 ) -> Result<Listening, String> {
     let app = built.app.clone();
@@ -307,6 +307,7 @@ fn listen(
             .app_data(app.clone())
             .wrap(from_fn(move |request, next| front::pass(Arc::clone(&paths), request, next)))
             .configure(|service| mount(service, &operations()))
+            .configure(beside)
             .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
     });
     let server = if workers > 0 { server.workers(workers) } else { server };

@@ -74,9 +74,14 @@ pub async fn start(
                     ai_job_id: Id::draw(),
                     input_hash,
                 };
+                let hash = draft.input_hash.clone();
                 let change = run::Run::queue(draft, now);
-                let told = store::insert(conn, &change, &request, now).await?;
-                Ok::<_, Failure>((change.next, told))
+                if let Some(told) = store::insert(conn, &change, &request, now).await? {
+                    return Ok::<_, Failure>((change.next, told));
+                }
+                // Somebody else was first, a moment ago.
+                let first = store::unfinished(conn, project_id, &hash).await?;
+                Ok((first.ok_or_else(|| Failure::unavailable("a run came and went"))?, Vec::new()))
             })
         })
         .await?;

@@ -11,6 +11,7 @@ use actors::ids::Id;
 use actors::live::RequestId;
 use actors::run::{self, Command, Refusal, Warning};
 use actors::shell;
+use actors::time::Time;
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -115,7 +116,8 @@ impl Runner {
     }
 
     async fn attempt(&self, app: &App, run: &Run, token: &CancelToken, request: &RequestId) -> Result<(), Failure> {
-        let report = Report { app, id: run.state.id, attempt: run.state.attempt, request };
+        let since = Mutex::new((Node::Queued, app.now()));
+        let report = Report { app, id: run.state.id, attempt: run.state.attempt, request, since };
         if report.tell(Command::Begin { attempt: run.state.attempt }).await?.is_err() {
             return Ok(());
         }
@@ -195,9 +197,25 @@ struct Report<'a> {
     id: Id<run::Run>,
     attempt: u32,
     request: &'a RequestId,
+    /// The node under way, and since when.
+    since: Mutex<(Node, Time)>,
 }
 
 impl Report<'_> {
+    /// The pipeline's message, and how long its node has been at work: so that a long node is told of every second even
+    /// where its share of the whole is less than a hundredth.
+    fn timed(&self, node: Node, message: &str) -> String {
+        let now = self.app.now();
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        if since.0 != node {
+            *since = (node, now);
+        }
+        match now.since(since.1).as_secs() {
+            0 => message.to_owned(),
+            seconds => format!("{message} ({seconds} s)"),
+        }
+    }
+
     /// Outer error: it could not be told. Inner: the run refuses, its work is not wanted.
     async fn tell(&self, command: Command) -> Result<Result<(), Refusal>, Failure> {
         match self.app.runs.ask(self.id, command, Arc::clone(self.request)).await {
@@ -212,8 +230,9 @@ impl Report<'_> {
 #[async_trait]
 impl Watcher for Report<'_> {
     async fn progressed(&self, node: Node, progress: u8, message: &str) -> Result<(), Stop> {
+        let message = self.timed(node, message);
         let Ok(node) = node.name().parse() else { return Ok(()) };
-        let command = Command::Progress { attempt: self.attempt, node, progress, message: message.to_owned() };
+        let command = Command::Progress { attempt: self.attempt, node, progress, message };
         match self.tell(command).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Stop),

@@ -196,14 +196,19 @@ pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) ->
     row.map(RunRow::run).transpose()
 }
 
-/// Inserts a run that was just queued, with its first events.
-///
-/// # Errors
-/// `Violated(Unique)`: the run stands there already, or another one over the same input is unfinished.
-pub async fn insert(conn: &mut Conn, change: &Change<Run>, request: &RequestId, at: Time) -> Result<Vec<Told>, Failed> {
+/// Inserts a run that was just queued, with its first events. `None`: it stands there already, or another one over the
+/// same input is unfinished.
+pub async fn insert(
+    conn: &mut Conn,
+    change: &Change<Run>,
+    request: &RequestId,
+    at: Time,
+) -> Result<Option<Vec<Told>>, Failed> {
     let row = RunRow::try_from(&change.next)?;
-    diesel::insert_into(runs::table).values(&row).execute(conn).await?;
-    tell(conn, change, 0, request, at).await
+    if diesel::insert_into(runs::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
+        return Ok(None);
+    }
+    tell(conn, change, 0, request, at).await.map(Some)
 }
 
 /// Which of a project's runs are listed.

@@ -19,7 +19,7 @@ pub struct Failure {
     pub faults: Vec<Fault>,
     pub retry_after: Option<Duration>,
     /// For the log alone.
-    pub cause: Option<String>,
+    pub cause: Option<Box<str>>,
 }
 
 /// One thing that is wrong, as an item of the envelope's `errors`.
@@ -60,14 +60,14 @@ impl Failure {
     /// 500; the client learns nothing of the cause.
     #[must_use]
     pub fn internal(cause: impl fmt::Display) -> Self {
-        Self { cause: Some(cause.to_string()), ..Self::of(Code::INTERNAL_SERVER_ERROR) }
+        Self { cause: Some(cause.to_string().into()), ..Self::of(Code::INTERNAL_SERVER_ERROR) }
     }
 
     /// 503 with Retry-After.
     #[must_use]
     pub fn unavailable(cause: impl fmt::Display) -> Self {
         Self {
-            cause: Some(cause.to_string()),
+            cause: Some(cause.to_string().into()),
             retry_after: Some(Duration::from_secs(1)),
             ..Self::of(Code::SERVICE_UNAVAILABLE)
         }

@@ -116,7 +116,7 @@ pub async fn pass<B: MessageBody + 'static>(
             let failure = error.as_error::<Failure>().cloned();
             let failure = failure.unwrap_or_else(|| {
                 let status = error.as_response_error().status_code();
-                Failure { cause: Some(error.to_string()), ..Failure::of(Code::of_status(status.as_u16())) }
+                Failure { cause: Some(error.to_string().into()), ..Failure::of(Code::of_status(status.as_u16())) }
             });
             note(&method, "none", failure.status_code(), started);
             Err(Dressed { failure, id: id.to_string(), origin }.into())

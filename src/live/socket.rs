@@ -100,7 +100,7 @@ pub fn open(
     let upgraded = ws::WsResponseBuilder::new(socket, request, inbound.clone()).frame_size(MAX_FRAME_BYTES).start();
     let upgraded = upgraded.map_err(|error| {
         let asked = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
-        Failure { cause: Some(error.to_string()), ..Failure::saying(Code::BAD_REQUEST, asked) }
+        Failure { cause: Some(error.to_string().into()), ..Failure::saying(Code::BAD_REQUEST, asked) }
     })?;
     let (head, session) = upgraded.into_parts();
     let (sender, mut sent) = mpsc::unbounded_channel::<Option<Bytes>>();

@@ -1,5 +1,7 @@
 //! The service about itself: whether it lives, whether it is ready, its figures, and its description.
 
+pub mod docs;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::HttpResponse;

@@ -16,6 +16,7 @@ mod support;
 
 mod accounts;
 mod analysis;
+mod docs;
 mod documents;
 mod hostile_documents;
 mod house;

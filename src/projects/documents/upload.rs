@@ -213,6 +213,6 @@ async fn small(mut part: Part) -> Result<Vec<u8>, Failure> {
 
 /// The form is broken, or the client broke off.
 fn unreadable(error: actix_multipart::MultipartError) -> Failure {
-    let cause = Some(error.to_string());
+    let cause = Some(error.to_string().into());
     Failure { cause, ..Failure::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
 }

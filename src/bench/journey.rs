@@ -1,0 +1,62 @@
+//! From documents to a dashboard: how long somebody waits.
+
+use std::time::{Duration, Instant};
+
+use colloquy::analysis::dashboard::model::ResultsDashboard;
+use serde_json::json;
+
+use crate::client::answer::{Project, Run};
+use crate::client::caller::Caller;
+use crate::client::{runs, sources};
+
+/// What took how long.
+pub struct Journey {
+    pub documents: usize,
+    pub words: u64,
+    pub requirements: usize,
+    /// From the first upload to the last READY.
+    pub reading: Duration,
+    /// From the start of the run to its COMPLETED.
+    pub analysing: Duration,
+    /// From the first upload to the dashboard.
+    pub whole: Duration,
+    /// The run, for who wants to read it again.
+    pub project_id: String,
+    pub run_id: String,
+}
+
+/// # Errors
+/// In words.
+pub async fn travel(caller: &Caller) -> Result<Journey, String> {
+    let project: Project = caller.post("/api/projects", &json!({ "name": "Journey" })).await?;
+    let began = Instant::now();
+    let mut ids = Vec::new();
+    for file in sources::samples() {
+        ids.push(sources::upload(caller, &project.id, file).await?.id);
+    }
+    for id in &ids {
+        let document = sources::read(caller, &project.id, id).await?;
+        if document.status != "READY" {
+            return Err(format!("{} could not be read.", document.file_name));
+        }
+    }
+    let reading = began.elapsed();
+    let run: Run = caller.post(&format!("/api/projects/{}/ai/runs", project.id), &json!({})).await?;
+    let run = runs::follow(caller, &run, |_| ()).await?;
+    let analysing = began.elapsed() - reading;
+    if !run.is_good() {
+        return Err(format!("A run ended as {}.", run.status));
+    }
+    let path = format!("/api/projects/{}/ai/results-dashboard?runId={}", project.id, run.id);
+    let found: ResultsDashboard = caller.get(&path).await?;
+    Ok(Journey {
+        documents: ids.len(),
+        words: found.metrics.words,
+        requirements: found.requirements.len(),
+        reading,
+        analysing,
+        whole: began.elapsed(),
+        project_id: project.id,
+        run_id: run.id,
+    })
+}

@@ -1,0 +1,83 @@
+//! Load: some clients, each with a connection of its own, each sending its next request when it has its answer.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use super::wire::Wire;
+
+/// What a load did.
+#[derive(Debug, Default)]
+pub struct Load {
+    pub clients: usize,
+    pub answers: usize,
+    pub elapsed: Duration,
+    /// Microseconds, rising.
+    latencies: Vec<u32>,
+}
+
+impl Load {
+    pub fn per_second(&self) -> f64 {
+        self.answers as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Milliseconds that so many percent took at most.
+    pub fn percentile(&self, percent: usize) -> f64 {
+        let last = self.latencies.len().saturating_sub(1);
+        let micros = self.latencies.get(last * percent / 100).copied().unwrap_or_default();
+        f64::from(micros) / 1000.0
+    }
+}
+
+/// Makes the requests of a client: the client's number, and how many it has sent.
+pub type Requests = Arc<dyn Fn(usize, usize) -> Vec<u8> + Send + Sync>;
+
+/// Puts load on a server for a time.
+///
+/// # Errors
+/// In words: an answer of another status than `expected`, or none.
+pub async fn put(
+    address: SocketAddr,
+    clients: usize,
+    time: Duration,
+    expected: u16,
+    requests: Requests,
+) -> Result<Load, String> {
+    let mut running = JoinSet::new();
+    let start = Arc::new(Barrier::new(clients + 1));
+    for client in 0..clients {
+        let (requests, start) = (Arc::clone(&requests), Arc::clone(&start));
+        running.spawn(async move {
+            let connected = Wire::connect(address).await;
+            start.wait().await;
+            let mut wire = connected.map_err(|error| error.to_string())?;
+            let (began, mut latencies) = (Instant::now(), Vec::with_capacity(1 << 16));
+            while began.elapsed() < time {
+                let request = requests(client, latencies.len());
+                let sent = Instant::now();
+                let answered = wire.exchange(&request).await.map_err(|error| error.to_string())?;
+                let took = sent.elapsed().as_micros();
+                if answered.status != expected {
+                    let body = String::from_utf8_lossy(answered.body);
+                    return Err(format!("{} instead of {expected}: {body}", answered.status));
+                }
+                latencies.push(u32::try_from(took).unwrap_or(u32::MAX));
+            }
+            Ok(latencies)
+        });
+    }
+    start.wait().await;
+    let began = Instant::now();
+    let mut load = Load { clients, ..Load::default() };
+    while let Some(ended) = running.join_next().await {
+        let latencies = ended.map_err(|error| error.to_string()).and_then(|ended| ended);
+        load.latencies.extend(latencies.map_err(|why| format!("A client under load got no good answer: {why}"))?);
+    }
+    load.elapsed = began.elapsed();
+    load.answers = load.latencies.len();
+    load.latencies.sort_unstable();
+    Ok(load)
+}

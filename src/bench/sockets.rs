@@ -1,0 +1,141 @@
+//! Many sockets that listen to one meeting.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::client::caller::Caller;
+
+/// How many are opened at once: more would only wait in the server's backlog.
+const OPENING: usize = 32;
+/// How long all sockets may take to hear of one change.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Sockets that are open, subscribed, and read.
+pub struct Crowd {
+    listening: JoinSet<()>,
+    /// Events that came, over all sockets.
+    heard: Arc<AtomicUsize>,
+    changed: watch::Receiver<()>,
+    size: usize,
+}
+
+/// How fast a crowd hears.
+pub struct Pushes {
+    pub per_second: f64,
+    /// From sending a change to the last socket's hearing of it; milliseconds, the median.
+    pub to_all_ms: f64,
+    pub slowest_ms: f64,
+    pub changes: usize,
+}
+
+impl Crowd {
+    /// Opens `size` sockets and subscribes each to the meeting.
+    ///
+    /// # Errors
+    /// In words.
+    pub async fn gather(caller: &Caller, meeting_id: &str, size: usize) -> Result<Self, String> {
+        let heard = Arc::new(AtomicUsize::new(0));
+        let (tell, changed) = watch::channel(());
+        let tell = Arc::new(tell);
+        let doors = Arc::new(Semaphore::new(OPENING));
+        let mut opening = JoinSet::new();
+        for _ in 0..size {
+            let (caller, meeting_id, doors) = (caller.clone(), meeting_id.to_owned(), Arc::clone(&doors));
+            opening.spawn(async move {
+                let _door = doors.acquire().await.map_err(|error| error.to_string())?;
+                open(&caller, &meeting_id).await
+            });
+        }
+        let mut listening = JoinSet::new();
+        while let Some(opened) = opening.join_next().await {
+            let socket = opened.map_err(|error| error.to_string())??;
+            listening.spawn(listen(socket, Arc::clone(&heard), Arc::clone(&tell)));
+        }
+        Ok(Self { listening, heard, changed, size })
+    }
+
+    /// Changes the meeting again and again, each time when all have heard of the last change.
+    ///
+    /// # Errors
+    /// In words: a socket that ended, or didn't hear.
+    pub async fn push(&mut self, caller: &Caller, meeting_id: &str, time: Duration) -> Result<Pushes, String> {
+        let path = format!("{}/api/meetings/{meeting_id}", caller.url);
+        let token = caller.token.as_deref().unwrap_or_default();
+        let (began, mut took) = (Instant::now(), Vec::new());
+        while began.elapsed() < time {
+            let body = json!({ "title": format!("Pushed {}", took.len()) });
+            let goal = self.heard.load(Ordering::SeqCst) + self.size;
+            let sent = Instant::now();
+            let change = caller.http.patch(&path).bearer_auth(token).json(&body).send();
+            let (answer, heard) = tokio::join!(change, tokio::time::timeout(PATIENCE, self.hear(goal)));
+            let answer = answer.map_err(|error| error.to_string())?;
+            if !answer.status().is_success() {
+                return Err(format!("A change was refused with {}.", answer.status().as_u16()));
+            }
+            heard.map_err(|_| format!("Not all of {} sockets heard of a change.", self.size))??;
+            took.push(sent.elapsed().as_secs_f64() * 1000.0);
+        }
+        let elapsed = began.elapsed().as_secs_f64();
+        took.sort_by(f64::total_cmp);
+        Ok(Pushes {
+            per_second: (took.len() * self.size) as f64 / elapsed,
+            to_all_ms: took.get(took.len() / 2).copied().unwrap_or_default(),
+            slowest_ms: took.last().copied().unwrap_or_default(),
+            changes: took.len(),
+        })
+    }
+
+    async fn hear(&mut self, goal: usize) -> Result<(), String> {
+        while self.heard.load(Ordering::SeqCst) < goal {
+            tokio::select! {
+                told = self.changed.changed() => told.map_err(|_| "All sockets ended.")?,
+                _ = self.listening.join_next() => return Err("A socket ended.".to_owned()),
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn open(caller: &Caller, meeting_id: &str) -> Result<Socket, String> {
+    let url = format!("{}/api/ws", caller.url.replacen("http", "ws", 1));
+    let mut request = url.into_client_request().map_err(|error| error.to_string())?;
+    let token = format!("Bearer {}", caller.token.as_deref().unwrap_or_default());
+    request.headers_mut().insert("authorization", token.parse().map_err(|_| "The token is no header.")?);
+    let opened = connect_async(request).await;
+    let (mut socket, _) = opened.map_err(|error| format!("A socket can't be opened: {error}"))?;
+    let subscribe = json!({ "type": "subscribe", "topic": format!("meeting:{meeting_id}") });
+    socket.send(Message::text(subscribe.to_string())).await.map_err(|error| error.to_string())?;
+    while let Some(message) = socket.next().await {
+        let message = message.map_err(|error| error.to_string())?;
+        let Ok(text) = message.to_text() else { continue };
+        let frame: Value = serde_json::from_str(text).unwrap_or_default();
+        match frame.get("type").and_then(Value::as_str) {
+            Some("subscribed") => return Ok(socket),
+            Some("error") => return Err(format!("A subscription was refused: {text}")),
+            _ => {}
+        }
+    }
+    Err("A socket was closed before it was subscribed.".to_owned())
+}
+
+/// Counts events until the socket ends.
+async fn listen(mut socket: Socket, heard: Arc<AtomicUsize>, tell: Arc<watch::Sender<()>>) {
+    while let Some(Ok(message)) = socket.next().await {
+        if message.is_text() {
+            heard.fetch_add(1, Ordering::SeqCst);
+            tell.send_replace(());
+        }
+    }
+}

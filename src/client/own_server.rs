@@ -1,0 +1,115 @@
+//! A server of one's own: this same program in another process, on free ports, with all it keeps in a temporary folder.
+//! It ends and its folder goes when it is dropped.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+/// Opening a new database takes a second at most, on a slow disk some more.
+const START: Duration = Duration::from_secs(30);
+/// How long a killed process may take to be gone.
+const END: Duration = Duration::from_secs(2);
+
+pub struct OwnServer {
+    /// Such as `http://127.0.0.1:40123`.
+    pub url: String,
+    pub internal_url: String,
+    child: Child,
+    folder: TempDir,
+    /// Kept open: a server that can't print would fail.
+    _printed: Lines<BufReader<ChildStdout>>,
+}
+
+impl OwnServer {
+    /// Starts one on the defaults, and waits until it is ready. What is set for other servers (the environment's
+    /// `COLLOQUY__…` and `DATABASE_URL`) doesn't count; `settings` do, such as `("COLLOQUY__LOG__FILTER", "warn")`.
+    ///
+    /// # Errors
+    /// Why it doesn't start, with what it said.
+    pub async fn start(settings: &[(&str, &str)]) -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("colloquy-").tempdir();
+        let folder = folder.map_err(|error| format!("A temporary folder can't be made: {error}"))?;
+        let program = std::env::current_exe().map_err(|error| format!("This program can't find itself: {error}"))?;
+        let log_file = log_of(folder.path());
+        let log = std::fs::File::create(&log_file);
+        let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
+            command.env_remove(name);
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path());
+        command.env("COLLOQUY__INTERNAL__LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
+        // Ctrl-C is for the program that was called; it ends this one.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| format!("The server can't be started: {error}"))?;
+        let printed = child.stdout.take().ok_or("The server's output can't be read.")?;
+        let printed = BufReader::new(printed).lines();
+        let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, _printed: printed };
+        match tokio::time::timeout(START, server.listen_to_it()).await {
+            Ok(Ok(())) => Ok(server),
+            Ok(Err(why)) => Err(format!("The server doesn't start: {why}\n{}", server.said())),
+            Err(_) => Err(format!("The server doesn't start within {} s.\n{}", START.as_secs(), server.said())),
+        }
+    }
+
+    async fn listen_to_it(&mut self) -> Result<(), String> {
+        while self.url.is_empty() || self.internal_url.is_empty() {
+            let line = self._printed.next_line().await.map_err(|error| error.to_string())?;
+            let line = line.ok_or("it ended")?;
+            if let Some(url) = line.strip_prefix("Colloquy listens on ") {
+                url.clone_into(&mut self.url);
+            } else if let Some(url) = line.strip_prefix("Internal: ") {
+                url.clone_into(&mut self.internal_url);
+            }
+        }
+        let http = super::caller::http()?;
+        let ready = format!("{}/health/ready", self.url);
+        while !http.get(&ready).send().await.is_ok_and(|answer| answer.status().is_success()) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+
+    /// Where it keeps everything.
+    pub fn data(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn process_id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// The end of its log.
+    pub fn said(&self) -> String {
+        let log = std::fs::read_to_string(log_of(self.folder.path())).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = lines.len().saturating_sub(10);
+        lines.get(last..).unwrap_or_default().join("\n")
+    }
+}
+
+fn log_of(folder: &Path) -> PathBuf {
+    folder.join("server.log")
+}
+
+fn is_setting(name: &str) -> bool {
+    name.starts_with("COLLOQUY__") || name == "DATABASE_URL" || name == "RUST_LOG"
+}
+
+impl Drop for OwnServer {
+    /// Nothing of it is worth keeping, so it is not asked to end. Its folder goes once it is gone, else it would go on
+    /// writing there.
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.start_kill();
+        let killed = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && killed.elapsed() < END {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Every quote, held against the text of its document as anybody can: by its offsets.
+
+use std::collections::HashMap;
+
+use colloquy::analysis::dashboard::model::ResultsDashboard;
+use colloquy::analysis::results::model::SourceReference;
+use colloquy::projects::documents::model::DocumentText;
+
+use crate::client::caller::Caller;
+
+/// What was held against the texts.
+pub struct Checked {
+    pub quotes: usize,
+    pub items: usize,
+    /// What does not stand where it is said to, in words.
+    pub faults: Vec<String>,
+}
+
+/// # Errors
+/// A text can't be had.
+pub async fn quotes(caller: &Caller, project_id: &str, dashboard: &ResultsDashboard) -> Result<Checked, String> {
+    let items = items(dashboard);
+    let mut texts = HashMap::new();
+    for id in items.iter().flat_map(|(_, sources)| *sources).filter_map(|source| source.document_id) {
+        if !texts.contains_key(&id) {
+            let path = format!("/api/projects/{project_id}/documents/{id}/text");
+            texts.insert(id, Readable::of(caller.get(&path).await?));
+        }
+    }
+    let mut checked = Checked { quotes: 0, items: items.len(), faults: Vec::new() };
+    for (code, sources) in items {
+        if sources.is_empty() {
+            checked.faults.push(format!("{code} has no source."));
+        }
+        for source in sources {
+            checked.quotes += 1;
+            let text = source.document_id.and_then(|id| texts.get(&id));
+            let fault = text.map_or(Some("its document is unknown".to_owned()), |text| text.fault_of(source));
+            checked.faults.extend(fault.map(|fault| format!("{code}: {fault}: \"{}\"", source.quote)));
+        }
+    }
+    Ok(checked)
+}
+
+/// Whatever has sources, by its code.
+fn items(dashboard: &ResultsDashboard) -> Vec<(&str, &[SourceReference])> {
+    let mut items = Vec::new();
+    macro_rules! take {
+        ($($list:ident)*) => {$(
+            items.extend(dashboard.$list.iter().map(|item| (item.code.as_str(), item.sources.as_slice())));
+        )*};
+    }
+    take!(requirements user_stories risks open_questions action_items decisions);
+    items
+}
+
+/// A text in which a place is found by its number of characters.
+struct Readable {
+    of: DocumentText,
+    /// Where in bytes each character begins, and the end.
+    begins: Vec<usize>,
+}
+
+impl Readable {
+    fn of(of: DocumentText) -> Self {
+        let begins = of.text.char_indices().map(|(at, _)| at).chain([of.text.len()]).collect();
+        Self { of, begins }
+    }
+
+    /// What is wrong with a source; `None`: its quote stands at its offsets, on its page.
+    fn fault_of(&self, source: &SourceReference) -> Option<String> {
+        let (start, end) = (source.start_offset, source.end_offset);
+        let place = self.begins.get(start).zip(self.begins.get(end));
+        let stands = place.and_then(|(start, end)| self.of.text.get(*start..*end));
+        if stands != Some(source.quote.as_str()) {
+            return Some(format!("other words stand at {start}–{end}"));
+        }
+        let page = source.page?;
+        let on_it = self.of.pages.iter().find(|found| found.page == page).is_some_and(|found| {
+            (found.start_offset..found.end_offset).contains(&(start as u64)) && end as u64 <= found.end_offset
+        });
+        (!on_it).then(|| format!("{start}–{end} is not on page {page}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use colloquy::analysis::results::model::SourceKind;
+    use colloquy::projects::documents::model::DocumentPage;
+
+    fn source(quote: &str, start_offset: usize, page: Option<u32>) -> SourceReference {
+        SourceReference {
+            kind: SourceKind::Document,
+            document_id: None,
+            recording_id: None,
+            quote: quote.to_owned(),
+            page,
+            section: None,
+            start_offset,
+            end_offset: start_offset + quote.chars().count(),
+            start_ms: None,
+            end_ms: None,
+            speaker: None,
+        }
+    }
+
+    #[test]
+    fn a_quote_stands_at_its_characters_and_on_its_page_or_is_a_fault() {
+        let page = |page, start_offset, end_offset| DocumentPage { page, start_offset, end_offset };
+        let text = Readable::of(DocumentText {
+            text: "Äpfel müssen.\nBirnen".to_owned(),
+            pages: vec![page(1, 0, 14), page(2, 14, 20)],
+            reader_version: String::new(),
+        });
+        assert_eq!(text.fault_of(&source("müssen.", 6, Some(1))), None);
+        assert_eq!(text.fault_of(&source("Birnen", 14, Some(2))), None);
+        assert_eq!(text.fault_of(&source("Birnen", 14, None)), None);
+        for wrong in [
+            source("Birnen", 13, Some(2)),
+            source("Birnen", 14, Some(1)),
+            source("müssen.\nBirnen", 6, Some(1)),
+            source("Birnen und", 14, None),
+            source("x", usize::MAX - 1, None),
+        ] {
+            assert!(text.fault_of(&wrong).is_some(), "{wrong:?}");
+        }
+    }
+}

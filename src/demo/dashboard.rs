@@ -1,0 +1,253 @@
+//! The dashboard on a terminal: counts, and of each kind what matters most, with the words it comes from.
+
+use std::collections::HashMap;
+
+use colloquy::analysis::dashboard::model::ResultsDashboard;
+use colloquy::analysis::results::model::{Priority, Requirement, Severity, SourceReference, UserStory};
+use console::Style;
+
+use super::page::{Page, accent, bold, counted, dim, good, grouped, plain, shortened, warning};
+use crate::client::answer::Document;
+
+/// Where texts begin beside their codes.
+const COLUMN: usize = 11;
+/// How many of each kind are shown.
+const REQUIREMENTS: usize = 10;
+const OTHERS: usize = 4;
+/// The longest quote that is shown whole.
+const QUOTE: usize = 300;
+
+/// Prints what a run found; `documents` give the names.
+pub fn print(page: &Page, found: &ResultsDashboard, documents: &[Document]) {
+    let names = documents.iter().map(|document| (document.id.as_str(), document.file_name.as_str())).collect();
+    let shown = Shown { page, found, names };
+    shown.counts();
+    shown.requirements();
+    shown.stories();
+    shown.risks();
+    shown.questions();
+    shown.actions();
+    shown.decisions();
+}
+
+struct Shown<'a> {
+    page: &'a Page,
+    found: &'a ResultsDashboard,
+    names: HashMap<&'a str, &'a str>,
+}
+
+impl Shown<'_> {
+    fn counts(&self) {
+        let (metrics, quality) = (&self.found.metrics, &self.found.quality);
+        self.page.heading("What was found", "");
+        let by = |counts: &std::collections::BTreeMap<String, u32>| {
+            let mut counts: Vec<_> = counts.iter().filter(|(_, count)| **count > 0).collect();
+            counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            let one = |(name, count): (&String, &u32)| format!("{count} {}", spoken(name));
+            counts.into_iter().map(one).collect::<Vec<_>>().join(" · ")
+        };
+        let rows = [
+            (self.found.requirements.len(), "requirements", by(&metrics.by_type)),
+            (0, "", format!("priority: {}", by(&metrics.by_priority))),
+            (self.found.user_stories.len(), "user stories", {
+                counted(metrics.acceptance_criteria as usize, "acceptance criterion", "acceptance criteria")
+            }),
+            (self.found.risks.len(), "risks", String::new()),
+            (self.found.open_questions.len(), "open questions", String::new()),
+            (self.found.action_items.len(), "action items", String::new()),
+            (self.found.decisions.len(), "decisions", String::new()),
+        ];
+        for (count, what, aside) in rows {
+            let count = if what.is_empty() { String::new() } else { grouped(count) };
+            let aside = dim().apply_to(shortened(&aside, self.page.width.saturating_sub(27)));
+            self.page.line(format!("  {}  {what:16} {aside}", bold().apply_to(format!("{count:>5}"))).trim_end());
+        }
+        let talk =
+            if metrics.minutes > 0 { format!(" and {} minutes of talk", metrics.minutes) } else { String::new() };
+        let text = format!(
+            "{} words{talk} in {}, analysed in {:.1} s; {} of {} requirements are without a quality issue, \
+             {} nearly said twice, {} in conflict.",
+            grouped(usize::try_from(metrics.words).unwrap_or(usize::MAX)),
+            counted(metrics.sources as usize, "source", "sources"),
+            metrics.processing_ms as f64 / 1000.0,
+            self.found.requirements.iter().filter(|one| one.quality_issues.is_empty()).count(),
+            self.found.requirements.len(),
+            quality.duplicates,
+            quality.conflicts,
+        );
+        self.page.line("");
+        self.page.text(2, &text, &dim());
+    }
+
+    fn requirements(&self) {
+        let best = best_of_each_source(&self.found.requirements);
+        self.list("Requirements", self.found.requirements.len(), "the weightiest of each source", &best, |one| {
+            let category = one.category.as_deref().map(|name| format!(", {}", spoken(name))).unwrap_or_default();
+            let kind = format!("{}{category}", spoken(one.kind.as_str()));
+            self.item(&one.code, &one.statement, &one.sources);
+            self.tags(&kind, one.priority);
+        });
+    }
+
+    fn stories(&self) {
+        let mut stories: Vec<&UserStory> = self.found.user_stories.iter().collect();
+        stories.sort_by_key(|story| (weight(story.priority), story.benefit.is_none(), story.role.is_none()));
+        stories.truncate(OTHERS);
+        self.list("User stories", self.found.user_stories.len(), "the weightiest", &stories, |story| {
+            self.item(&story.code, &story.description, &story.sources);
+            for criterion in story.acceptance_criteria.iter().take(2) {
+                let text = format!("{}  {}", criterion.code, criterion.text);
+                self.page.text(COLUMN, &text, &plain());
+            }
+        });
+    }
+
+    fn risks(&self) {
+        let mut risks: Vec<_> = self.found.risks.iter().collect();
+        risks.sort_by_key(|risk| std::cmp::Reverse((severity(risk.severity), severity(risk.likelihood))));
+        risks.truncate(OTHERS);
+        self.list("Risks", self.found.risks.len(), "the gravest", &risks, |risk| {
+            self.item(&risk.code, &risk.description, &risk.sources);
+            let tags = format!("severity {}, likelihood {}", risk.severity.as_str(), risk.likelihood.as_str());
+            self.page.text(COLUMN, &tags.to_lowercase(), &warning());
+        });
+    }
+
+    fn questions(&self) {
+        let questions: Vec<_> = self.found.open_questions.iter().take(OTHERS).collect();
+        self.list("Open questions", self.found.open_questions.len(), "the first", &questions, |one| {
+            self.item(&one.code, &one.question, &one.sources);
+        });
+    }
+
+    fn actions(&self) {
+        let actions: Vec<_> = self.found.action_items.iter().take(OTHERS).collect();
+        self.list("Action items", self.found.action_items.len(), "the first", &actions, |one| {
+            self.item(&one.code, &one.text, &one.sources);
+            let who = one.assignee.as_deref().unwrap_or("nobody named");
+            let when = one.due_date.as_deref().map(|date| format!(", by {date}")).unwrap_or_default();
+            self.page.text(COLUMN, &format!("→ {who}{when}"), &good());
+        });
+    }
+
+    fn decisions(&self) {
+        let decisions: Vec<_> = self.found.decisions.iter().take(OTHERS).collect();
+        self.list("Decisions", self.found.decisions.len(), "the first", &decisions, |one| {
+            self.item(&one.code, &one.text, &one.sources);
+        });
+    }
+
+    fn list<T>(&self, name: &str, all: usize, which: &str, shown: &[T], print: impl Fn(&T)) {
+        let aside = match (all, shown.len()) {
+            (0, _) => "none found".to_owned(),
+            (all, shown) if all == shown => all.to_string(),
+            (all, shown) => format!("{shown} of {}: {which}", grouped(all)),
+        };
+        self.page.heading(name, &aside);
+        for one in shown {
+            self.page.line("");
+            print(one);
+        }
+    }
+
+    /// A code with its text; then its words in the source, unless they are the text, and where they stand.
+    fn item(&self, code: &str, text: &str, sources: &[SourceReference]) {
+        let Some(source) = sources.first() else {
+            return self.page.labelled(code, &accent(), COLUMN, text, &bold());
+        };
+        let quoted = shortened(&source.quote, QUOTE);
+        let plain_words = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+        if plain_words(text) == plain_words(&source.quote) {
+            self.page.labelled(code, &accent(), COLUMN, &format!("“{quoted}”"), &bold());
+        } else {
+            self.page.labelled(code, &accent(), COLUMN, text, &bold());
+            self.page.text(COLUMN, &format!("“{quoted}”"), &plain().italic());
+        }
+        let mut place = self.place(source);
+        let others: Vec<_> = sources.iter().skip(1).map(|other| self.name_of(other)).collect();
+        if !others.is_empty() {
+            let mut distinct = others;
+            distinct.dedup();
+            place.push_str(&format!("; also in {}", distinct.join(", ")));
+        }
+        self.page.text(COLUMN, &place, &dim());
+    }
+
+    fn tags(&self, kind: &str, priority: Priority) {
+        let style: Style = match priority {
+            Priority::Critical | Priority::High => warning(),
+            _ => plain(),
+        };
+        let priority = format!("{} priority", priority.as_str().to_lowercase());
+        self.page.line(&format!("{:COLUMN$}{kind} · {}", "", style.apply_to(priority)));
+    }
+
+    fn name_of(&self, source: &SourceReference) -> String {
+        let id = source.document_id.map(|id| id.to_string()).unwrap_or_default();
+        self.names.get(id.as_str()).map_or("a recording", |name| *name).to_owned()
+    }
+
+    /// Document, page and section; or time and speaker.
+    fn place(&self, source: &SourceReference) -> String {
+        let mut place = self.name_of(source);
+        if let Some(page) = source.page {
+            place.push_str(&format!(", page {page}"));
+        }
+        if let Some(section) = &source.section {
+            place.push_str(&format!(", {section}"));
+        }
+        if let Some(start_ms) = source.start_ms {
+            let seconds = start_ms / 1000;
+            place.push_str(&format!(", {:02}:{:02}", seconds / 60, seconds % 60));
+        }
+        if let Some(speaker) = &source.speaker {
+            place.push_str(&format!(", {speaker}"));
+        }
+        place
+    }
+}
+
+/// The weightiest requirements, taken from one source after the other, in the order of their codes.
+fn best_of_each_source(requirements: &[Requirement]) -> Vec<&Requirement> {
+    let mut by_source: Vec<(Option<String>, Vec<&Requirement>)> = Vec::new();
+    for one in requirements.iter().filter(|one| one.duplicate_of.is_none()) {
+        let source = one.sources.first().and_then(|source| source.document_id).map(|id| id.to_string());
+        match by_source.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, its)) => its.push(one),
+            None => by_source.push((source, vec![one])),
+        }
+    }
+    for (_, its) in &mut by_source {
+        its.sort_by(|a, b| weight(a.priority).cmp(&weight(b.priority)).then(b.confidence.total_cmp(&a.confidence)));
+    }
+    let longest = by_source.iter().map(|(_, its)| its.len()).max().unwrap_or_default();
+    let in_turn = (0..longest).flat_map(|rank| by_source.iter().filter_map(move |(_, its)| its.get(rank).copied()));
+    let mut best: Vec<_> = in_turn.take(REQUIREMENTS).collect();
+    best.sort_by(|a, b| a.code.cmp(&b.code));
+    best
+}
+
+/// The weightiest first.
+fn weight(priority: Priority) -> u8 {
+    match priority {
+        Priority::Critical => 0,
+        Priority::High => 1,
+        Priority::Medium => 2,
+        Priority::Low => 3,
+        Priority::Unknown => 4,
+    }
+}
+
+fn severity(severity: Severity) -> u8 {
+    match severity {
+        Severity::Low => 0,
+        Severity::Medium => 1,
+        Severity::High => 2,
+        Severity::Critical => 3,
+    }
+}
+
+/// `NON_FUNCTIONAL` as people write it.
+fn spoken(name: &str) -> String {
+    name.to_lowercase().replace("non_", "non-").replace('_', " ")
+}

@@ -1,0 +1,169 @@
+//! The way from documents to a dashboard, step by step, each shown as it is done.
+
+use actors::time::{Clock, SystemClock};
+use chrono::{DateTime, Duration, Timelike, Utc};
+use colloquy::analysis::dashboard::model::ResultsDashboard;
+use serde_json::{Value, json};
+
+use super::page::{Page, accent, bold, counted, dim, good, grouped, plain, warning};
+use super::progress::Progress;
+use super::{check, dashboard};
+use crate::client::account::Account;
+use crate::client::answer::{Document, Meeting, Project, Run, Session};
+use crate::client::caller::Caller;
+use crate::client::own_server::OwnServer;
+use crate::client::runs;
+use crate::client::sources::{self, File};
+
+/// Where texts begin beside their labels.
+const COLUMN: usize = 14;
+
+/// What stands when all is shown. The server ends with it.
+pub struct Scene {
+    pub server: OwnServer,
+    pub account: Account,
+    pub session: Session,
+    pub project: Project,
+}
+
+/// # Errors
+/// In words: a call that failed, a run that ended badly, quotes that don't stand in their documents.
+pub async fn play(page: &Page, files: Vec<File>) -> Result<Scene, String> {
+    let title = format!("{} {}", bold().apply_to("Colloquy"), dim().apply_to("· from documents to requirements"));
+    page.line("");
+    page.line(&format!("  {title}"));
+    page.line("");
+    let server = OwnServer::start(&[]).await?;
+    step(page, "Server", &format!("{}, all it keeps in {}", server.url, server.data().display()));
+
+    let mut caller = Caller::at(&server.url)?;
+    let account = Account::named("Ada Analyst", "ada@colloquy.example");
+    account.open(&caller, server.data()).await?;
+    let session = account.log_in(&caller).await?;
+    caller.token = Some(session.access_token.clone());
+    step(page, "Account", &format!("{}: registered, confirmed with the mailed code, logged in", account.email));
+
+    let about = json!({ "name": "Lantern", "description": "Made by the demo." });
+    let project: Project = caller.post("/api/projects", &about).await?;
+    step(page, "Project", &format!("{}, {}", project.name, project.id));
+
+    let documents = upload(page, &caller, &project.id, files).await?;
+    meet(page, &caller, &project.id).await?;
+    let run = analyse(page, &caller, &project.id).await?;
+
+    let path = format!("/api/projects/{}/ai/results-dashboard?runId={}", project.id, run.id);
+    let found: ResultsDashboard = caller.get(&path).await?;
+    let checked = check::quotes(&caller, &project.id, &found).await?;
+    dashboard::print(page, &found, &documents);
+    verdict(page, &checked)?;
+    let unread: Vec<_> = documents.iter().filter(|document| document.status != "READY").collect();
+    if !unread.is_empty() {
+        let names: Vec<_> = unread.iter().map(|document| document.file_name.as_str()).collect();
+        return Err(format!("Not every document could be read: {}.", names.join(", ")));
+    }
+    Ok(Scene { server, account, session, project })
+}
+
+fn step(page: &Page, label: &str, text: &str) {
+    page.labelled(label, &accent(), COLUMN, text, &plain());
+}
+
+/// All are sent before the first is waited for: the server reads them side by side.
+async fn upload(page: &Page, caller: &Caller, project_id: &str, files: Vec<File>) -> Result<Vec<Document>, String> {
+    let mut uploaded = Vec::new();
+    for file in files {
+        uploaded.push(sources::upload(caller, project_id, file).await?);
+    }
+    let name_width = uploaded.iter().map(|document| document.file_name.chars().count()).max().unwrap_or_default();
+    let mut documents = Vec::new();
+    for (index, sent) in uploaded.iter().enumerate() {
+        let document = sources::read(caller, project_id, &sent.id).await?;
+        let label = if index == 0 { "Documents" } else { "" };
+        let name = &document.file_name;
+        let text = match &document.error_message {
+            Some(why) => format!("{name}: {why}"),
+            None => format!("{name:name_width$}  {}", size_of(&document)),
+        };
+        // Not wrapped by words: that would take the columns away.
+        if document.error_message.is_none() && COLUMN + text.chars().count() <= page.width {
+            let gap = COLUMN - 2 - label.len();
+            page.line(&format!("  {}{:gap$}{text}", accent().apply_to(label), ""));
+        } else {
+            let style = if document.error_message.is_some() { warning() } else { plain() };
+            page.labelled(label, &accent(), COLUMN, &text, &style);
+        }
+        documents.push(document);
+    }
+    if documents.iter().all(|document| document.status != "READY") {
+        return Err("None of the documents could be read.".to_owned());
+    }
+    Ok(documents)
+}
+
+fn size_of(document: &Document) -> String {
+    let number = |count: Option<u64>| usize::try_from(count.unwrap_or_default()).unwrap_or(usize::MAX);
+    let characters = format!("{:>7} characters", grouped(number(document.character_count)));
+    match document.page_count {
+        Some(_) => format!("{characters}, {}", counted(number(document.page_count), "page", "pages")),
+        None => characters,
+    }
+}
+
+/// A meeting in two days' time, put off by a day.
+async fn meet(page: &Page, caller: &Caller, project_id: &str) -> Result<(), String> {
+    let day = SystemClock.now().utc() + Duration::days(2);
+    let at = day.with_minute(0).and_then(|at| at.with_second(0)).and_then(|at| at.with_nanosecond(0)).unwrap_or(day);
+    let body = json!({ "title": "Lantern: discovery", "scheduledAt": written(at) });
+    let made: Meeting = caller.post(&format!("/api/projects/{project_id}/meetings"), &body).await?;
+    let body = json!({ "title": "Lantern: requirements review", "scheduledAt": written(at + Duration::days(1)) });
+    let version = made.version.unwrap_or(1);
+    let changed: Meeting = caller.patch(&format!("/api/meetings/{}", made.id), version, &body).await?;
+    let time = |meeting: &Meeting| meeting.scheduled_at.format("%-d %B, %H:%M UTC").to_string();
+    let text =
+        format!("“{}” on {}; changed by PATCH to “{}” on {}", made.title, time(&made), changed.title, time(&changed));
+    step(page, "Meeting", &text);
+    Ok(())
+}
+
+fn written(at: DateTime<Utc>) -> Value {
+    Value::from(at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
+}
+
+/// A run, followed to its end.
+async fn analyse(page: &Page, caller: &Caller, project_id: &str) -> Result<Run, String> {
+    let run: Run = caller.post(&format!("/api/projects/{project_id}/ai/runs"), &json!({})).await?;
+    step(page, "Analysis", &format!("run {}, followed over its event stream", run.id));
+    page.line("");
+    let mut progress = Progress::begin(page);
+    let ended = runs::follow(caller, &run, |run| progress.show(run)).await;
+    progress.end();
+    let run = ended?;
+    for warned in &run.warnings {
+        page.text(2, &format!("Warning: {}", warned.message), &warning());
+    }
+    if run.is_good() {
+        return Ok(run);
+    }
+    let why = run.error_message.as_deref().unwrap_or(&run.message);
+    Err(format!("The run ended as {}: {why}", run.status))
+}
+
+fn verdict(page: &Page, checked: &check::Checked) -> Result<(), String> {
+    page.heading("Proof", "");
+    let quotes = counted(checked.quotes, "quote", "quotes");
+    let items = counted(checked.items, "item", "items");
+    if checked.faults.is_empty() {
+        let text = format!(
+            "All {quotes} of {items} verified: each stands word for word at its offsets, on its page, in the text that \
+             the interface gives of its document."
+        );
+        page.labelled("✓", &good(), 4, &text, &plain());
+        return Ok(());
+    }
+    let mut fault = format!("{} of {quotes} of {items} could not be verified:", checked.faults.len());
+    for one in &checked.faults {
+        fault.push_str("\n  ");
+        fault.push_str(one);
+    }
+    Err(fault)
+}

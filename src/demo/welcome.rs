@@ -1,0 +1,35 @@
+//! What is left behind for whoever wants to go on by hand.
+
+use super::page::{Page, accent, dim, plain};
+use super::steps::Scene;
+
+/// Prints the way in: the login, the documentation, a token to paste.
+pub fn print(page: &Page, scene: &Scene) {
+    let Scene { server, account, session, project } = scene;
+    page.heading("Go on by yourself", "the server runs until Ctrl-C");
+    page.line("");
+    let row = |label: &str, text: &str| page.labelled(label, &accent(), 14, text, &plain());
+    row("E-mail", &account.email);
+    row("Password", &account.password);
+    row("Try it at", &format!("{}/docs", server.url));
+    page.text(
+        14,
+        &format!(
+            "Press “Authorize” and paste the token below. It is good for {} minutes; POST /api/auth/login with the \
+             e-mail and the password gives another.",
+            session.expires_in / 60
+        ),
+        &dim(),
+    );
+    row("Project", &project.id);
+    row("Metrics", &format!("{}/metrics", server.internal_url));
+    page.line("");
+    page.line("  Token (one line):");
+    // In one line, however long: it is there to be copied.
+    page.line(&session.access_token);
+    page.line("");
+    page.line("  In another terminal:");
+    let path = format!("/api/projects/{}/ai/results-dashboard", project.id);
+    page.line(&format!("  curl -H \"Authorization: Bearer $TOKEN\" \\\n    {}{path}", server.url));
+    page.line("");
+}

@@ -1,0 +1,134 @@
+//! The demo, as a newcomer runs it: the real program, on the samples and on files of one's own.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests: what can't be is to end the story, loudly")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Far more than it takes on a busy machine.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// What it said and how it ended; its temporary folders are made in `folder`.
+fn demo(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
+    command.arg("demo").args(arguments).current_dir(folder).env("TMPDIR", folder).env("COLUMNS", "100");
+    // What is set for other servers doesn't count.
+    command.env("DATABASE_URL", "postgres://nowhere.invalid/none").env("COLLOQUY__SERVER__LISTEN", "nonsense");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let stop = child.id().to_string();
+    let ended = std::thread::scope(|scope| {
+        // Waited for beside the reading of its output, which a pipe holds only some of.
+        let (done, over) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || {
+            let late = over.recv_timeout(LIMIT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+            late.then(|| Command::new("kill").args(["-TERM", &stop]).status())
+        });
+        let mut out = child.stdout.take().unwrap();
+        let mut error = child.stderr.take().unwrap();
+        let error = scope.spawn(move || {
+            let mut said = Vec::new();
+            std::io::Read::read_to_end(&mut error, &mut said).map(|_| said)
+        });
+        let mut said = Vec::new();
+        std::io::Read::read_to_end(&mut out, &mut said).unwrap();
+        let status = child.wait().unwrap();
+        drop(done);
+        Output { status, stdout: said, stderr: error.join().unwrap().unwrap() }
+    });
+    assert!(began.elapsed() < LIMIT, "too slow: {}", text(&ended));
+    ended
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn the_samples_become_requirements_whose_quotes_all_stand_in_their_documents() {
+    let folder = folder();
+    let ended = demo(folder.path(), &["--exit"]);
+    let said = text(&ended);
+    assert!(ended.status.success(), "{said}");
+    let expected = [
+        "call-for-tenders.pdf",
+        "discovery-meeting.vtt",
+        "changed by PATCH",
+        "100 %",
+        "REQ-001",
+        "US-001",
+        "Risks",
+        "Open questions",
+        "Action items",
+        "Decisions",
+        ", page ",
+    ];
+    for expected in expected {
+        assert!(said.contains(expected), "{expected} is not in:\n{said}");
+    }
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let proof = words.split("✓ All ").nth(1).unwrap_or_else(|| panic!("{said}"));
+    let quotes: usize = proof.split(' ').next().unwrap().replace(',', "").parse().unwrap();
+    assert!(quotes >= 100 && proof.contains("verified"), "{proof}");
+    let too_long: Vec<_> = said.lines().filter(|line| line.chars().count() > 100).collect();
+    assert!(too_long.is_empty(), "{too_long:#?}");
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 0, "something of the server is left behind");
+}
+
+#[test]
+fn a_file_of_ones_own_is_analysed() {
+    let folder = folder();
+    std::fs::write(folder.path().join("wish.txt"), "The booking system must let nurses move a bed between wards.\n")
+        .unwrap();
+    let ended = demo(folder.path(), &["--exit", "wish.txt"]);
+    let said = text(&ended);
+    assert!(ended.status.success(), "{said}");
+    assert!(said.contains("wish.txt") && said.contains("REQ-001") && said.contains("move a bed"), "{said}");
+    assert!(!said.contains("call-for-tenders"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_read_or_analysed_is_said_in_words() {
+    let folder = folder();
+    std::fs::write(folder.path().join("empty.md"), "\n").unwrap();
+    std::fs::write(folder.path().join("picture.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+    for (file, reason) in [("missing.pdf", "missing.pdf can't be read"), ("empty.md", ""), ("picture.png", "415")] {
+        let ended = demo(folder.path(), &["--exit", file]);
+        let said = text(&ended);
+        assert_eq!(ended.status.code(), Some(1), "{file}: {said}");
+        assert!(said.contains("The demo failed.") && said.contains(reason), "{file}: {said}");
+        assert!(!said.contains("panicked"), "{file}: {said}");
+    }
+}
+
+#[test]
+fn an_interruption_ends_the_server_and_leaves_nothing() {
+    let folder = folder();
+    std::fs::write(folder.path().join("wish.txt"), "The system must show the time.\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
+    command.args(["demo", "wish.txt"]).current_dir(folder.path()).env("TMPDIR", folder.path());
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut next = || lines.next().map(Result::unwrap);
+    let url = std::iter::from_fn(&mut next).find_map(|line| {
+        let url = line.split("http://").nth(1)?.split([',', '/']).next()?.to_owned();
+        line.contains("Server").then_some(url)
+    });
+    let url = url.unwrap();
+    let ready = std::iter::from_fn(&mut next).any(|line| line.contains("/docs"));
+    assert!(ready);
+    assert!(std::net::TcpStream::connect(&url).is_ok(), "{url}");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    std::iter::from_fn(&mut next).for_each(drop);
+    assert!(child.wait().unwrap().success());
+    assert!(std::net::TcpStream::connect(&url).is_err(), "the server goes on");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["wish.txt"]);
+}
