@@ -8,10 +8,10 @@ use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Run;
+use super::audience;
 use super::model::{AiAnalysisRun, AiRunStatus, AnalysisType, EMBEDDED, EngineName};
 use super::operations::{self, Wanted};
-use super::store::Filter;
-use super::{audience, store};
+use super::store::{Filter, topic};
 use crate::access::guard::{Analyst, Listener, Member};
 use crate::accounts::model::Language;
 use crate::app::App;
@@ -108,7 +108,7 @@ pub async fn status(may: Allowed<Member<Run>, Empty>, _: App) -> Result<Rendered
 
 /// The run's events as they happen, until it is over.
 pub async fn stream(may: Allowed<Listener<Run>, LastEventId>, app: App) -> Result<EventStream, Failure> {
-    let topic = store::topic(may.by.thing.state.id);
+    let topic = topic(may.by.thing.state.id);
     stream::stream(&app, may.by.caller, topic, may.input.0, audience::ends).await.map(EventStream)
 }
 

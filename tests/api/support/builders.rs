@@ -23,7 +23,6 @@ pub const PASSWORD: &str = "correct horse battery staple";
 pub struct User {
     pub id: String,
     pub email: String,
-    pub name: String,
     /// Calls as this account.
     pub client: Client,
     pub refresh_token: String,
@@ -74,7 +73,6 @@ impl Server {
         User {
             id: user["id"].as_str().unwrap().to_owned(),
             email,
-            name: user["fullName"].as_str().unwrap().to_owned(),
             client: client.bearing(&answer.text_of("accessToken")),
             refresh_token: answer.text_of("refreshToken"),
         }

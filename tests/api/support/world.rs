@@ -14,7 +14,6 @@ pub trait Where: Sized {
 
 /// A server that stories share. Each makes its own accounts and projects, and looks at no others.
 pub struct World {
-    pub kind: Kind,
     pub server: &'static Server,
     /// Nobody in particular.
     pub nobody: Client,
@@ -30,7 +29,7 @@ impl Where for World {
         };
         let server = shared.get_or_init(|| Some(Place::shared(kind)?.start(&[])));
         let server = server.as_ref()?;
-        Some(Self { kind, server, nobody: server.client() })
+        Some(Self { server, nobody: server.client() })
     }
 }
 
