@@ -1,16 +1,12 @@
 //! An upload as it arrives: a form in parts, whose file goes to the disk piece by piece.
 
-use std::cell::RefCell;
 use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll};
 
 use actix_multipart::{Field as Part, Multipart};
 use actix_web::error::PayloadError;
 use actix_web::{HttpMessage, HttpRequest};
 use bytes::Bytes;
-use futures_util::stream::{self, LocalBoxStream};
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, stream};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -51,19 +47,18 @@ impl Input for Upload {
             return Err(Failure::saying(Code::BAD_REQUEST, "Send the document as multipart/form-data."));
         }
         let app = App::of(request)?;
-        let mut body = Shared(Rc::new(RefCell::new(match body {
-            Raw::Stream(payload) => payload.boxed_local(),
-            Raw::Bytes(bytes) => stream::iter([Ok(bytes)]).boxed_local(),
-        })));
+        let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = match body {
+            Raw::Stream(payload) => Box::pin(payload),
+            Raw::Bytes(bytes) => Box::pin(stream::iter([Ok(bytes)])),
+        };
         let mut form = Form::default();
-        let mut parts = Multipart::new(request.headers(), body.clone());
+        let mut parts = Multipart::new(request.headers(), body);
         while let Some(part) = parts.next().await {
             form.take(&app, part.map_err(unreadable)?).await?;
             if form.faults.len() > MOST_FAULTS {
                 return Err(Failure::invalid(form.faults));
             }
         }
-        body.rest().await?;
         form.upload().await
     }
 
@@ -86,30 +81,6 @@ impl Input for Upload {
             schema: Some(("UploadDocument".to_owned(), form.into())),
             ..Described::default()
         }
-    }
-}
-
-/// The body, which outlives the form in it.
-#[derive(Clone)]
-struct Shared(Rc<RefCell<LocalBoxStream<'static, Result<Bytes, PayloadError>>>>);
-
-impl Shared {
-    /// Reads what follows the form, which is nothing but the end: a connection whose request was not read to its end
-    /// is closed, and with it the next request of a client that goes on using it.
-    async fn rest(&mut self) -> Result<(), Failure> {
-        let mut left = SMALL_BYTES;
-        while let Some(bytes) = self.next().await {
-            let length = bytes.map_err(|error| unreadable(error.into()))?.len();
-            left = left.checked_sub(length).ok_or_else(|| Failure::of(Code::PAYLOAD_TOO_LARGE))?;
-        }
-        Ok(())
-    }
-}
-
-impl Stream for Shared {
-    type Item = Result<Bytes, PayloadError>;
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.borrow_mut().as_mut().poll_next(context)
     }
 }
 
