@@ -284,18 +284,25 @@ async fn sweep(app: App) {
     }
 }
 
+/// What an address answers: operations, and what is none.
+struct Served {
+    operations: fn() -> Vec<Operation>,
+    beside: fn(&mut web::ServiceConfig),
+}
+
 fn listen_public(built: &Built) -> Result<Listening, String> {
-    listen(built, &built.sockets.public, (routes::public, docs::mount), built.app.config.server.workers)
+    let served = Served { operations: routes::public, beside: docs::mount };
+    listen(built, &built.sockets.public, served, built.app.config.server.workers)
 }
 
 fn listen_internal(built: &Built) -> Result<Listening, String> {
-    listen(built, &built.sockets.internal, (routes::internal, |_| ()), 1)
+    listen(built, &built.sockets.internal, Served { operations: routes::internal, beside: |_| () }, 1)
 }
 
 fn listen(
     built: &Built,
     listener: &std::net::TcpListener,
-    (operations, beside): (fn() -> Vec<Operation>, fn(&mut web::ServiceConfig)),
+    Served { operations, beside }: Served,
     workers: usize,
 ) -> Result<Listening, String> {
     let app = built.app.clone();
@@ -399,3 +406,6 @@ async fn signal() -> &'static str {
         _ = interrupt.recv() => "SIGINT",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,7 +35,8 @@ impl Paths {
     pub fn canonical(&self, path: &str) -> Option<String> {
         let is_api = path.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("/api"));
         let trailing = path.len() > 1 && path.ends_with('/');
-        if !trailing && !(is_api && path.bytes().any(|byte| byte.is_ascii_uppercase())) {
+        let has_upper_case = is_api && path.bytes().any(|byte| byte.is_ascii_uppercase());
+        if !trailing && !has_upper_case {
             return None;
         }
         let trimmed = path.trim_end_matches('/');

@@ -205,7 +205,7 @@ where
 {
     let answer = AssertUnwindSafe(answer(&request, payload, keyed, handler)).catch_unwind().await;
     let answer = answer.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", said(&*panic)))));
-    answer.unwrap_or_else(|failure| HttpResponse::from_error(failure))
+    answer.unwrap_or_else(HttpResponse::from_error)
 }
 
 /// What a panic said.

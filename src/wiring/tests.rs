@@ -1,0 +1,68 @@
+//! A panic ends its own request and nothing else (trust: a bug in a handler, in a write job).
+
+use actix_web::http::Method;
+use actix_web::middleware::from_fn;
+use actix_web::{App as Web, test};
+use serde_json::Value;
+
+use super::{build, mount};
+use crate::access::guard::Public;
+use crate::app::App;
+use crate::config::{Config, Overrides};
+use crate::db::Failed;
+use crate::http::envelope::{Nothing, Reply};
+use crate::http::failure::Failure;
+use crate::http::front::{self, Paths};
+use crate::http::input::Empty;
+use crate::http::operation::{Allowed, Operation};
+use crate::service;
+
+#[expect(clippy::panic, reason = "the bug that is proved to do no harm")]
+async fn bug_in_a_handler(_: Allowed<Public, Empty>, _: App) -> Result<Reply<Nothing>, Failure> {
+    panic!("a secret of the inside")
+}
+
+#[expect(clippy::panic, reason = "the bug that is proved to do no harm")]
+async fn bug_in_a_write(_: Allowed<Public, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
+    let written: Result<(), Failed> = app.db.write(|_| Box::pin(async { panic!("a secret of the inside") })).await;
+    written.map(|()| Reply::ok(Nothing {})).map_err(Failure::from)
+}
+
+#[actix_web::test]
+async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = vec![
+        ("server.listen", "127.0.0.1:0".to_owned()),
+        ("internal.listen", "127.0.0.1:0".to_owned()),
+        ("server.data", folder.path().to_string_lossy().into_owned()),
+    ];
+    let config = Config::layered(None, std::collections::HashMap::new(), &Overrides { settings }).unwrap();
+    let built = build(config).await.unwrap();
+    built.app.readiness.set(true);
+    let operations = || {
+        vec![
+            Operation::new(Method::GET, "/handler", "handler", bug_in_a_handler),
+            Operation::new(Method::GET, "/write", "write", bug_in_a_write),
+            Operation::new(Method::GET, "/health/ready", "readiness", service::readiness),
+        ]
+    };
+    let paths = std::sync::Arc::new(Paths::default());
+    let web = Web::new()
+        .app_data(built.app.clone())
+        .wrap(from_fn(move |request, next| front::pass(std::sync::Arc::clone(&paths), request, next)))
+        .configure(|service| mount(service, &operations()));
+    let server = test::init_service(web).await;
+    for _ in 0..20 {
+        for path in ["/handler", "/write"] {
+            let request = test::TestRequest::get().uri(path).insert_header(("x-request-id", "story")).to_request();
+            let response = test::call_service(&server, request).await;
+            assert_eq!(response.status(), 500, "{path}");
+            assert_eq!(response.headers().get("x-request-id").unwrap(), "story");
+            let body: Value = test::read_body_json(response).await;
+            assert_eq!(body["errors"][0]["code"], "InternalServerError");
+            assert!(!body.to_string().contains("secret"), "{body}");
+        }
+        let request = test::TestRequest::get().uri("/health/ready").to_request();
+        assert_eq!(test::call_service(&server, request).await.status(), 200);
+    }
+}
