@@ -45,10 +45,17 @@ pub fn run(asked: &Demo) -> ExitCode {
             ExitCode::from(INTERRUPTED)
         }
         Err(End::Fault(fault)) => {
-            eprintln!("\nThe demo failed. {fault}");
+            say_fault(&format!("The demo failed. {fault}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// In lines that fit, like everything else.
+fn say_fault(fault: &str) {
+    eprintln!();
+    let width = Page::of_terminal().width;
+    fault.lines().flat_map(|line| page::wrapped(line, width)).for_each(|line| eprintln!("{line}"));
 }
 
 /// Everything up to the end of the server, whichever way it comes.
