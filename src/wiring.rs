@@ -284,6 +284,9 @@ async fn sweep(app: App) {
     }
 }
 
+/// What an address serves: operations of the interface, and what is beside them.
+type Served = (fn() -> Vec<Operation>, fn(&mut web::ServiceConfig));
+
 fn listen_public(built: &Built) -> Result<Listening, String> {
     listen(built, &built.sockets.public, (routes::public, docs::mount), built.app.config.server.workers)
 }
@@ -295,7 +298,7 @@ fn listen_internal(built: &Built) -> Result<Listening, String> {
 fn listen(
     built: &Built,
     listener: &std::net::TcpListener,
-    (operations, beside): (fn() -> Vec<Operation>, fn(&mut web::ServiceConfig)),
+    (operations, beside): Served,
     workers: usize,
 ) -> Result<Listening, String> {
     let app = built.app.clone();

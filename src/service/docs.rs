@@ -32,7 +32,7 @@ pub fn mount(service: &mut web::ServiceConfig) {
 }
 
 fn file(path: &str, config: Arc<Config<'static>>) -> Result<HttpResponse, Failure> {
-    let found = utoipa_swagger_ui::serve(path, config).map_err(|error| Failure::internal(error))?;
+    let found = utoipa_swagger_ui::serve(path, config).map_err(Failure::internal)?;
     let SwaggerFile { bytes, content_type, gzpipped, .. } = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
     let mut answer = HttpResponse::Ok();
     answer.content_type(content_type);
