@@ -71,12 +71,15 @@ async fn shown(asked: &Demo) -> Result<(), End> {
         }
         Ok(scene)
     };
-    let scene = tokio::select! {
+    let mut scene = tokio::select! {
         scene = shown => scene.map_err(End::Fault)?,
         () = stop.wait() => return Err(End::Interrupted),
     };
     if !asked.exit {
-        stop.wait().await;
+        tokio::select! {
+            () = stop.wait() => {}
+            said = scene.server.ended() => return Err(End::Fault(format!("The server has ended.\n{said}"))),
+        }
         page.line("");
         page.line("The server has ended and its folder is gone.");
     }
