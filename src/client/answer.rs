@@ -27,7 +27,6 @@ pub struct Project {
 pub struct Document {
     pub id: String,
     pub file_name: String,
-    pub mime_type: String,
     /// PENDING, PROCESSING, READY or FAILED.
     pub status: String,
     pub page_count: Option<u64>,

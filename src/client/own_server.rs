@@ -84,8 +84,15 @@ impl OwnServer {
         self.child.id()
     }
 
+    /// Waits until it has ended by itself; gives the end of its log.
+    pub async fn ended(&mut self) -> String {
+        // Whether it failed or was killed, the log says more than the status.
+        let _ = self.child.wait().await;
+        self.said()
+    }
+
     /// The end of its log.
-    pub fn said(&self) -> String {
+    fn said(&self) -> String {
         let log = std::fs::read_to_string(log_of(self.folder.path())).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.len().saturating_sub(10);

@@ -47,17 +47,20 @@ impl Shown<'_> {
             counts.into_iter().map(one).collect::<Vec<_>>().join(" · ")
         };
         let rows = [
-            (self.found.requirements.len(), "requirements", by(&metrics.by_type)),
-            (0, "", format!("priority: {}", by(&metrics.by_priority))),
-            (self.found.user_stories.len(), "user stories", {
-                counted(metrics.acceptance_criteria as usize, "acceptance criterion", "acceptance criteria")
-            }),
-            (self.found.risks.len(), "risks", String::new()),
-            (self.found.open_questions.len(), "open questions", String::new()),
-            (self.found.action_items.len(), "action items", String::new()),
-            (self.found.decisions.len(), "decisions", String::new()),
+            (self.found.requirements.len(), ["requirement", "requirements"], by(&metrics.by_type)),
+            (0, ["", ""], format!("priority: {}", by(&metrics.by_priority))),
+            (
+                self.found.user_stories.len(),
+                ["user story", "user stories"],
+                counted(metrics.acceptance_criteria as usize, "acceptance criterion", "acceptance criteria"),
+            ),
+            (self.found.risks.len(), ["risk", "risks"], String::new()),
+            (self.found.open_questions.len(), ["open question", "open questions"], String::new()),
+            (self.found.action_items.len(), ["action item", "action items"], String::new()),
+            (self.found.decisions.len(), ["decision", "decisions"], String::new()),
         ];
-        for (count, what, aside) in rows {
+        for (count, [one, many], aside) in rows {
+            let what = if count == 1 { one } else { many };
             let count = if what.is_empty() { String::new() } else { grouped(count) };
             let aside = dim().apply_to(shortened(&aside, self.page.width.saturating_sub(27)));
             self.page.line(format!("  {}  {what:16} {aside}", bold().apply_to(format!("{count:>5}"))).trim_end());
@@ -66,7 +69,7 @@ impl Shown<'_> {
             if metrics.minutes > 0 { format!(" and {} minutes of talk", metrics.minutes) } else { String::new() };
         let text = format!(
             "{} words{talk} in {}, analysed in {:.1} s; {} of {} requirements are without a quality issue, \
-             {} nearly said twice, {} in conflict.",
+             {} repetitions were merged, {} pairs are in conflict.",
             grouped(usize::try_from(metrics.words).unwrap_or(usize::MAX)),
             counted(metrics.sources as usize, "source", "sources"),
             metrics.processing_ms as f64 / 1000.0,
@@ -95,7 +98,8 @@ impl Shown<'_> {
         stories.truncate(OTHERS);
         self.list("User stories", self.found.user_stories.len(), "the weightiest", &stories, |story| {
             self.item(&story.code, &story.description, &story.sources);
-            for criterion in story.acceptance_criteria.iter().take(2) {
+            let quote = story.sources.first().map_or("", |source| source.quote.as_str());
+            for criterion in story.acceptance_criteria.iter().filter(|one| !says_the_same(&one.text, quote)).take(2) {
                 let text = format!("{}  {}", criterion.code, criterion.text);
                 self.page.text(COLUMN, &text, &plain());
             }
@@ -156,8 +160,7 @@ impl Shown<'_> {
             return self.page.labelled(code, &accent(), COLUMN, text, &bold());
         };
         let quoted = shortened(&source.quote, QUOTE);
-        let plain_words = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
-        if plain_words(text) == plain_words(&source.quote) {
+        if says_the_same(text, &source.quote) {
             self.page.labelled(code, &accent(), COLUMN, &format!("“{quoted}”"), &bold());
         } else {
             self.page.labelled(code, &accent(), COLUMN, text, &bold());
@@ -207,6 +210,13 @@ impl Shown<'_> {
     }
 }
 
+/// Whether a text is its quote but for signs, case, and a number before it.
+fn says_the_same(text: &str, quote: &str) -> bool {
+    let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+    let (text, quote) = (letters(text), letters(quote));
+    quote.strip_suffix(&text).is_some_and(|before| before.chars().all(|c| c.is_ascii_digit()))
+}
+
 /// The weightiest requirements, taken from one source after the other, in the order of their codes.
 fn best_of_each_source(requirements: &[Requirement]) -> Vec<&Requirement> {
     let mut by_source: Vec<(Option<String>, Vec<&Requirement>)> = Vec::new();
@@ -250,4 +260,17 @@ fn severity(severity: Severity) -> u8 {
 /// `NON_FUNCTIONAL` as people write it.
 fn spoken(name: &str) -> String {
     name.to_lowercase().replace("non_", "non-").replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_the_same;
+
+    #[test]
+    fn a_text_that_is_its_quote_is_not_shown_twice() {
+        assert!(says_the_same("Who pays?", "3. Who pays?"));
+        assert!(says_the_same("The system must  hold.", "The system\nmust hold"));
+        assert!(!says_the_same("Who pays?", "We ask: who pays?"));
+        assert!(!says_the_same("As a nurse, I want rest.", "Nurses want rest."));
+    }
 }

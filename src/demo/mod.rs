@@ -45,10 +45,17 @@ pub fn run(asked: &Demo) -> ExitCode {
             ExitCode::from(INTERRUPTED)
         }
         Err(End::Fault(fault)) => {
-            eprintln!("\nThe demo failed. {fault}");
+            say_fault(&format!("The demo failed. {fault}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// In lines that fit, like everything else.
+fn say_fault(fault: &str) {
+    eprintln!();
+    let width = Page::of_terminal().width;
+    fault.lines().flat_map(|line| page::wrapped(line, width)).for_each(|line| eprintln!("{line}"));
 }
 
 /// Everything up to the end of the server, whichever way it comes.
@@ -64,12 +71,15 @@ async fn shown(asked: &Demo) -> Result<(), End> {
         }
         Ok(scene)
     };
-    let scene = tokio::select! {
+    let mut scene = tokio::select! {
         scene = shown => scene.map_err(End::Fault)?,
         () = stop.wait() => return Err(End::Interrupted),
     };
     if !asked.exit {
-        stop.wait().await;
+        tokio::select! {
+            () = stop.wait() => {}
+            said = scene.server.ended() => return Err(End::Fault(format!("The server has ended.\n{said}"))),
+        }
         page.line("");
         page.line("The server has ended and its folder is gone.");
     }

@@ -28,10 +28,11 @@ impl Page {
     }
 
     pub fn heading(&self, text: &str, aside: &str) {
-        let rest = self.width.saturating_sub(text.chars().count() + aside.chars().count() + 6);
+        let aside = if aside.is_empty() { String::new() } else { format!(" {aside}") };
+        let rest = self.width.saturating_sub(text.chars().count() + aside.chars().count() + 5);
         let rule = dim().apply_to("─".repeat(rest.max(2)));
         self.line("");
-        self.line(&format!("{} {}  {} {rule}", dim().apply_to("──"), bold().apply_to(text), dim().apply_to(aside)));
+        self.line(&format!("{} {}{} {rule}", dim().apply_to("──"), bold().apply_to(text), dim().apply_to(aside)));
     }
 
     /// A text in lines of its own, each after `indent` spaces.

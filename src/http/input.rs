@@ -130,8 +130,8 @@ pub async fn buffer(body: Raw, limit: usize) -> Result<Bytes, Failure> {
     };
     let mut bytes = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let chunk =
-            chunk.map_err(|error| Failure { cause: Some(error.to_string().into()), ..Failure::of(Code::BAD_REQUEST) })?;
+        let chunk = chunk
+            .map_err(|error| Failure { cause: Some(error.to_string().into()), ..Failure::of(Code::BAD_REQUEST) })?;
         if bytes.len() + chunk.len() > limit {
             return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("At most {limit} bytes are taken here.")));
         }
