@@ -245,8 +245,7 @@ diesel::table! {
         kind -> Text,
         number -> BigInt,
         text_key -> Text,
-        #[sql_name = "type"]
-        type_ -> Text,
+        item_type -> Text,
         priority -> Text,
         workflow_status -> Text,
         search_text -> Text,

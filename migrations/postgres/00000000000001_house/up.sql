@@ -195,7 +195,7 @@ CREATE TABLE items (
   kind TEXT NOT NULL,
   number BIGINT NOT NULL,
   text_key TEXT NOT NULL,
-  type TEXT NOT NULL,
+  item_type TEXT NOT NULL,
   priority TEXT NOT NULL,
   workflow_status TEXT NOT NULL,
   search_text TEXT NOT NULL,

@@ -49,7 +49,6 @@ pub struct Item {
     pub kind: String,
     pub number: i64,
     pub text_key: String,
-    #[diesel(column_name = type_)]
     pub item_type: String,
     pub priority: String,
     pub workflow_status: String,
@@ -132,7 +131,7 @@ pub async fn refresh(conn: &mut Conn, facts: &Facts, body: String, now: Time) ->
     diesel::update(items::table.find(Key(Id::<()>::from_uuid(facts.id))))
         .filter(items::workflow_status.eq(WorkflowStatus::NeedsReview.as_str()))
         .set((
-            items::type_.eq(facts.item_type),
+            items::item_type.eq(facts.item_type),
             items::priority.eq(facts.priority),
             items::body.eq(body),
             items::updated_at.eq(At(now)),
@@ -169,7 +168,7 @@ pub async fn list(
                 .filter(items::project_id.eq(Key(project_id)))
                 .filter(items::kind.eq(kind.as_str()))
                 .filter(items::run_id.eq_any(run_results::table.select(run_results::run_id)))
-                .filter(filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::type_.eq(item_type)))
+                .filter(filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::item_type.eq(item_type)))
                 .filter(
                     filter.priority.is_none().into_sql::<diesel::sql_types::Bool>().or(items::priority.eq(priority)),
                 )
