@@ -1,6 +1,6 @@
 //! The demo, as a newcomer runs it: the real program, on the samples and on files of one's own.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests: what can't be is to end the story, loudly")]
+#![expect(clippy::unwrap_used, reason = "tests: what can't be is to end the story, loudly")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
