@@ -1,6 +1,6 @@
 //! The real child on hostile documents: each is killed or refused, and its parent says so.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -18,14 +18,14 @@ fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut starts = Vec::new();
     for (at, object) in objects.iter().enumerate() {
         starts.push(out.len());
-        write!(out, "{} 0 obj\n", at + 1).unwrap();
+        writeln!(out, "{} 0 obj", at + 1).unwrap();
         out.extend_from_slice(object);
         out.extend_from_slice(b"\nendobj\n");
     }
     let table = out.len();
     write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).unwrap();
     for start in starts {
-        write!(out, "{start:010} 00000 n \n").unwrap();
+        writeln!(out, "{start:010} 00000 n ").unwrap();
     }
     write!(out, "trailer <</Size {} /Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n", objects.len() + 1).unwrap();
     out

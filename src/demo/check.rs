@@ -1,6 +1,7 @@
 //! Every quote, held against the text of its document as anybody can: by its offsets.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::SourceReference;
@@ -22,9 +23,9 @@ pub async fn quotes(caller: &Caller, project_id: &str, dashboard: &ResultsDashbo
     let items = items(dashboard);
     let mut texts = HashMap::new();
     for id in items.iter().flat_map(|(_, sources)| *sources).filter_map(|source| source.document_id) {
-        if !texts.contains_key(&id) {
+        if let Entry::Vacant(place) = texts.entry(id) {
             let path = format!("/api/projects/{project_id}/documents/{id}/text");
-            texts.insert(id, Readable::of(caller.get(&path).await?));
+            place.insert(Readable::of(caller.get(&path).await?));
         }
     }
     let mut checked = Checked { quotes: 0, items: items.len(), faults: Vec::new() };

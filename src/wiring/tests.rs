@@ -17,12 +17,10 @@ use crate::http::input::Empty;
 use crate::http::operation::{Allowed, Operation};
 use crate::service;
 
-#[expect(clippy::panic, reason = "the bug that is proved to do no harm")]
 async fn bug_in_a_handler(_: Allowed<Public, Empty>, _: App) -> Result<Reply<Nothing>, Failure> {
     panic!("a secret of the inside")
 }
 
-#[expect(clippy::panic, reason = "the bug that is proved to do no harm")]
 async fn bug_in_a_write(_: Allowed<Public, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     let written: Result<(), Failed> = app.db.write(|_| Box::pin(async { panic!("a secret of the inside") })).await;
     written.map(|()| Reply::ok(Nothing {})).map_err(Failure::from)

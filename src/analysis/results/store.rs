@@ -168,7 +168,9 @@ pub async fn list(
                 .filter(items::project_id.eq(Key(project_id)))
                 .filter(items::kind.eq(kind.as_str()))
                 .filter(items::run_id.eq_any(run_results::table.select(run_results::run_id)))
-                .filter(filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::item_type.eq(item_type)))
+                .filter(
+                    filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::item_type.eq(item_type)),
+                )
                 .filter(
                     filter.priority.is_none().into_sql::<diesel::sql_types::Bool>().or(items::priority.eq(priority)),
                 )

@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(
             header,
             "attachment; filename=\"_eby_; filename=x.exe _00.pdf\"; \
-             filename*=UTF-8''%C5%BBeby%22%3B%20filename%3Dx.exe%20%2500.pdf"
+             filename*=UTF-8''%C5%BBeby%22%3B%20filename=x.exe%20%2500.pdf"
         );
     }
 }

@@ -75,7 +75,7 @@ on_both! {
         // The run is over: its state, and nothing more.
         for id in ["", "x", "-1", "99999"] {
             let state = ada.client.get(&url).header("last-event-id", id).await.is(200);
-            assert_eq!(events(&state.text()), [last.clone()], "{id}");
+            assert_eq!(events(&state.text()), std::slice::from_ref(last), "{id}");
         }
         let nothing = ada.client.get(&url).header("last-event-id", last.id.to_string()).await.is(200);
         assert_eq!(nothing.text(), "");
@@ -113,11 +113,12 @@ on_both! {
         let project = ready(&ada).await;
         let run = start(&ada, &project).await;
         let url = run["eventsUrl"].as_str().unwrap().to_owned();
-        let client = ada.client.clone();
-        let reading = tokio::spawn(async move { client.get(url).await.is(200) });
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        server.terminate();
-        let answer = reading.await.unwrap();
+        let reading = async { ada.client.get(url).await.is(200) };
+        let stopping = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            server.terminate();
+        };
+        let (answer, ()) = tokio::join!(reading, stopping);
         assert!(!events(&answer.text()).is_empty());
         assert!(server.wait(Duration::from_secs(8)).expect("it ends").success());
     }

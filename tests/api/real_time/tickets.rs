@@ -10,7 +10,7 @@ on_both! {
         let issued = ada.client.post("/api/ws/tickets").await.is(201);
         assert_eq!(issued.data()["expiresIn"], 30);
         let query = format!("?ticket={}", issued.text_of("ticket"));
-        let mut socket = Socket::tried(&world.nobody, &query, &[]).await.ok().expect("a socket");
+        let Ok(mut socket) = Socket::tried(&world.nobody, &query, &[]).await else { panic!("no socket") };
         assert_eq!(socket.subscribe("project:0198c7a0-0000-7000-8000-000000000000").await["code"], "NotFound");
         let (status, body) = Socket::tried(&world.nobody, &query, &[]).await.err().expect("it is spent");
         assert_eq!((status, &body["errors"][0]["code"]), (401, &"Unauthorized".into()), "{body}");
