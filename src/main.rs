@@ -1,7 +1,9 @@
 //! The program: `colloquy serve` and what else an operator runs.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod bench;
@@ -10,7 +12,7 @@ mod demo;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
-use colloquy::pipeline::readers;
+use colloquy::pipeline::{engine, readers};
 use colloquy::{routes, wiring};
 
 /// The backend that turns conversations into requirements.
@@ -31,6 +33,14 @@ enum Command {
     Bench(bench::Bench),
     /// Print the OpenAPI document.
     Openapi,
+    /// Measure how well the embedded engine tells requirements from other sentences.
+    Score(Score),
+}
+
+#[derive(clap::Args)]
+struct Score {
+    /// Rows of `document <TAB> is_requirement (0 or 1) <TAB> text`.
+    file: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -58,6 +68,21 @@ fn main() -> ExitCode {
         Command::Openapi => {
             println!("{:#}", colloquy::http::openapi::document(&routes::all()));
             ExitCode::SUCCESS
+        }
+        Command::Score(Score { file }) => score(&file),
+    }
+}
+
+fn score(file: &Path) -> ExitCode {
+    match File::open(file).and_then(|file| engine::score(BufReader::new(file))) {
+        Ok(score) => {
+            println!("precision {:.3}, recall {:.3}, F1 {:.3}", score.precision(), score.recall(), score.f1());
+            println!("macro-F1 {:.3} (rows left out: {})", score.macro_f1(), score.skipped);
+            ExitCode::SUCCESS
+        }
+        Err(fault) => {
+            eprintln!("{}: {fault}", file.display());
+            ExitCode::FAILURE
         }
     }
 }

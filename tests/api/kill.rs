@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use crate::analysis::long_text;
 use crate::support::chance::Chance;
 use crate::support::postgres::Cluster;
 use crate::support::{Client, Kind, Place, Server, User};
@@ -78,6 +79,51 @@ async fn make(client: &Client, round: usize, stop: &AtomicBool) -> Vec<Made> {
     made
 }
 
+/// A run that is at work while the server is killed; after one that is over comes the next.
+struct Work {
+    list: String,
+    run: String,
+    progress: u64,
+    runs: usize,
+    met: usize,
+}
+
+impl Work {
+    async fn begin(ada: &User) -> Self {
+        let project = ada.project().await;
+        ada.read(&project, "long.md", long_text().as_bytes()).await;
+        let list = format!("/api/projects/{project}/ai/runs");
+        let run = Self::next(&list, ada).await;
+        Self { list, run, progress: 0, runs: 1, met: 0 }
+    }
+
+    async fn next(list: &str, ada: &User) -> String {
+        format!("{list}/{}", ada.client.post(list).json(json!({})).await.is(202).text_of("id"))
+    }
+
+    /// After a restart: nothing of its progress is lost, and it is where it was or further.
+    async fn goes_on(&mut self, ada: &User) {
+        let run = ada.client.get(&self.run).await.is(200).data().clone();
+        let progress = run["progress"].as_u64().unwrap();
+        assert!(progress >= self.progress && run["attempt"] == 1, "{} % and then {run}", self.progress);
+        match run["status"].as_str().unwrap() {
+            "QUEUED" | "PROCESSING" => (self.progress, self.met) = (progress, self.met + 1),
+            "COMPLETED" => {
+                (self.run, self.progress, self.runs) = (Self::next(&self.list, ada).await, 0, self.runs + 1);
+            }
+            other => panic!("{other}: {run}"),
+        }
+    }
+
+    async fn ends(&self, ada: &User) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while ada.client.get(&self.run).await.is(200).data()["status"] != "COMPLETED" {
+            assert!(Instant::now() < deadline, "it never ends");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
 const WRITERS: usize = 8;
 
 async fn begin(server: &Server) -> (User, Vec<Written>) {
@@ -100,6 +146,7 @@ on_both! {
         let mut chance = Chance::new();
         let mut server = place.start(&[]);
         let (mut ada, mut meetings) = begin(&server).await;
+        let mut work = Work::begin(&ada).await;
         let (mut acknowledged, mut made, mut under_way) = (0, 0, 0);
         for round in 0..rounds {
             let stop = AtomicBool::new(false);
@@ -114,6 +161,7 @@ on_both! {
             let (written, projects, ()) = tokio::join!(writers, make(&maker, round, &stop), killed);
             server = place.start(&[]);
             ada = ada.at(&server);
+            work.goes_on(&ada).await;
             under_way += written.iter().filter(|meeting| meeting.under_way.is_some()).count();
             meetings = join_all(written.into_iter().map(|meeting| meeting.settled(&ada.client))).await;
             acknowledged += projects.iter().filter(|project| project.answer.is_some()).count();
@@ -133,7 +181,9 @@ on_both! {
         }
         let writes: u64 = meetings.iter().map(|meeting| meeting.version - 1).sum();
         println!("{rounds} kills: {writes} writes stand, {under_way} were under way; {acknowledged} of {made} projects answered");
-        assert!(writes > 0 && under_way > 0, "there was load");
+        println!("{} runs; {} kills met one at work", work.runs, work.met);
+        assert!(writes > 0 && under_way > 0 && work.met > 0, "there was load");
+        work.ends(&ada).await;
         for meeting in &meetings {
             let positions = server.positions_of_meeting(&meeting.id).await;
             let expected: Vec<i64> = (1..i64::try_from(meeting.version).unwrap()).collect();

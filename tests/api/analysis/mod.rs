@@ -26,7 +26,7 @@ fn runs(project: &str) -> String {
 }
 
 /// Sentences enough to keep the pipeline at work for some seconds.
-fn long_text() -> String {
+pub fn long_text() -> String {
     let mut text = String::from("# A long list\n\n");
     for number in 0..6_000 {
         // Writing to a string does not fail.
