@@ -87,8 +87,14 @@ impl Known {
         Self { items, ids }
     }
 
-    fn id(&self, key: &str) -> Uuid {
-        self.ids.get(key).copied().unwrap_or_default()
+    /// `None`: the run found no such item.
+    fn id(&self, key: &str) -> Option<Uuid> {
+        self.ids.get(key).copied()
+    }
+
+    /// The id of an item that was found: each has one since [`Known::of`].
+    fn own_id(&self, key: &str) -> Uuid {
+        self.id(key).unwrap_or_else(|| Id::<()>::draw().uuid())
     }
 
     /// The item as it stands, if it does and can be read.
@@ -196,7 +202,7 @@ fn requirement(found: found::Requirement, known: &Known, run: &Run, now: Time) -
     let (created_at, run_id, before) =
         standing.map_or((now, run.id, Vec::new()), |standing| (standing.created_at, standing.run_id, standing.sources));
     Requirement {
-        id: known.id(&found.key),
+        id: known.own_id(&found.key),
         code: String::new(),
         kind: RequirementType::from(found.kind),
         category: category(found.category),
@@ -207,8 +213,8 @@ fn requirement(found: found::Requirement, known: &Known, run: &Run, now: Time) -
         workflow_status: WorkflowStatus::NeedsReview,
         quality_issues: found.quality_issues.into_iter().map(Into::into).collect(),
         sources: merged(found.sources, before),
-        duplicate_of: found.duplicate_of.map(|key| known.id(&key)),
-        conflicts_with: found.conflicts_with.iter().map(|key| known.id(key)).collect(),
+        duplicate_of: found.duplicate_of.and_then(|key| known.id(&key)),
+        conflicts_with: found.conflicts_with.iter().filter_map(|key| known.id(key)).collect(),
         version: 1,
         revision_source: RevisionSource::AiGenerated,
         suspect: false,
@@ -232,9 +238,9 @@ fn story(found: found::UserStory, known: &Known, requirements: &Known, run: &Run
         then: found.then,
     };
     UserStory {
-        id: known.id(&found.key),
+        id: known.own_id(&found.key),
         code: String::new(),
-        requirement_ids: found.requirement_keys.iter().map(|key| requirements.id(key)).collect(),
+        requirement_ids: found.requirement_keys.iter().filter_map(|key| requirements.id(key)).collect(),
         title: found.title,
         role: found.role,
         goal: found.goal,
