@@ -102,6 +102,8 @@ struct Listening {
 }
 
 async fn build(config: Config) -> Result<Built, String> {
+    // Two providers are compiled in (LiveKit's crate wants the other), so one is chosen; a second choice changes nothing.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let data = config.server.data.clone();
     make_folder(&data)?;
     let bind = |address: SocketAddr| {
@@ -262,7 +264,7 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Drops what has had its time: keys of idempotency, failed jobs. Safe to repeat.
+/// Drops what has had its time: keys of idempotency, counted attempts, failed jobs. Safe to repeat.
 async fn sweep(app: App) {
     let stopping = app.tasks.stopping();
     loop {
@@ -270,7 +272,8 @@ async fn sweep(app: App) {
         let swept = app.db.write(move |conn| {
             Box::pin(async move {
                 let keys = crate::db::idempotency::forget_old(conn, now - idempotency::KEPT).await?;
-                Ok::<_, crate::db::Failed>(keys + jobs::forget_failed(conn, now - 30 * 24 * HOURLY).await?)
+                let attempts = crate::db::attempts::sweep(conn, now).await?;
+                Ok::<_, crate::db::Failed>(keys + attempts + jobs::forget_failed(conn, now - 30 * 24 * HOURLY).await?)
             })
         });
         match swept.await {

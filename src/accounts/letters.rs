@@ -1,30 +1,53 @@
-//! The mails of accounts, as text. A code stands alone on its line.
+//! The mails of accounts, in English and Arabic. A code stands alone on its line.
 
-use crate::jobs::mail::Letter;
+use crate::jobs::mail::{Block, Letter};
 
-use super::model::CodePurpose;
+use super::model::{CodePurpose, Language};
 
-pub fn code(email: &str, code: &str, purpose: CodePurpose, minutes: u64) -> Letter {
-    let (subject, sentence) = match purpose {
-        CodePurpose::ConfirmAccount => ("Your code for Colloquy", "Confirm your e-mail address with this code:"),
-        CodePurpose::ResetPassword => ("Your code to choose a new password", "Choose a new password with this code:"),
-    };
-    Letter {
-        to: email.to_owned(),
-        subject: subject.to_owned(),
-        text: format!(
-            "{sentence}\n\n{code}\n\nIt is good for {minutes} minutes. If you did not ask for it, you need not do anything.\n"
+pub fn code(email: &str, language: Language, code: &str, purpose: CodePurpose, minutes: u64) -> Letter {
+    let (subject, sentence, rest) = match (language, purpose) {
+        (Language::Ar, CodePurpose::ConfirmAccount) => (
+            "رمزك في Colloquy",
+            "أكّد عنوان بريدك الإلكتروني بهذا الرمز:",
+            format!("الرمز صالح لمدة {minutes} دقيقة. إن لم تطلبه فلا يلزمك فعل أي شيء."),
         ),
-    }
+        (Language::Ar, CodePurpose::ResetPassword) => (
+            "رمزك لاختيار كلمة مرور جديدة",
+            "اختر كلمة مرور جديدة بهذا الرمز:",
+            format!("الرمز صالح لمدة {minutes} دقيقة. إن لم تطلبه فلا يلزمك فعل أي شيء."),
+        ),
+        (_, purpose) => {
+            let (subject, sentence) = match purpose {
+                CodePurpose::ConfirmAccount => {
+                    ("Your code for Colloquy", "Confirm your e-mail address with this code:")
+                }
+                CodePurpose::ResetPassword => {
+                    ("Your code to choose a new password", "Choose a new password with this code:")
+                }
+            };
+            let rest =
+                format!("It is good for {minutes} minutes. If you did not ask for it, you need not do anything.");
+            (subject, sentence, rest)
+        }
+    };
+    let blocks = vec![Block::Text(sentence.to_owned()), Block::Code(code.to_owned()), Block::Text(rest)];
+    Letter { to: email.to_owned(), tongue: language.tongue(), subject: subject.to_owned(), blocks, calendar: None }
 }
 
 /// For somebody who registered an address that has an account: its owner alone learns of it.
-pub fn has_account(email: &str) -> Letter {
-    Letter {
-        to: email.to_owned(),
-        subject: "You have an account already".to_owned(),
-        text: "Somebody, perhaps you, tried to register this address with Colloquy. It has an account already: log in \
-               with your password, or choose a new one. If it was not you, you need not do anything.\n"
-            .to_owned(),
-    }
+pub fn has_account(email: &str, language: Language) -> Letter {
+    let (subject, text) = match language {
+        Language::Ar => (
+            "لديك حساب بالفعل",
+            "حاول شخص ما، ربما أنت، تسجيل هذا العنوان في Colloquy، وله حساب بالفعل: سجّل الدخول بكلمة مرورك أو اختر كلمة \
+             مرور جديدة. إن لم تكن أنت فلا يلزمك فعل أي شيء.",
+        ),
+        _ => (
+            "You have an account already",
+            "Somebody, perhaps you, tried to register this address with Colloquy. It has an account already: log in \
+             with your password, or choose a new one. If it was not you, you need not do anything.",
+        ),
+    };
+    let blocks = vec![Block::Text(text.to_owned())];
+    Letter { to: email.to_owned(), tongue: language.tongue(), subject: subject.to_owned(), blocks, calendar: None }
 }

@@ -10,12 +10,24 @@ use utoipa::ToSchema;
 
 use crate::enumeration;
 use crate::http::fields::{Field, Wrong, text};
+use crate::jobs::mail::Tongue;
 
 enumeration! {
     /// A language of people, documents or results. AUTO: to be found out.
     pub enum Language {
         Auto = "AUTO", En = "EN", Ar = "AR", De = "DE", Es = "ES", Fr = "FR", It = "IT", Nl = "NL", Pt = "PT", Tr = "TR",
         Zh = "ZH", Ja = "JA", Ko = "KO", Hi = "HI", Ru = "RU",
+    }
+}
+
+impl Language {
+    /// In which of the languages of our letters somebody with this language is written to.
+    #[must_use]
+    pub const fn tongue(self) -> Tongue {
+        match self {
+            Self::Ar => Tongue::Arabic,
+            _ => Tongue::English,
+        }
     }
 }
 

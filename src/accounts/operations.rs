@@ -8,13 +8,14 @@ use actors::time::Time;
 use subtle::ConstantTimeEq;
 
 use super::model::{Account, AuthResponse, CodePurpose, Email, Language, Profile, Registered, Registration};
-use super::store::{self, CodeLimits, NewSession, Rotated};
+use super::store::{self, NewSession, Rotated};
 use super::{code, letters, refresh};
 use crate::access::caller::Caller;
 use crate::access::guard::Public;
 use crate::access::keys::random;
 use crate::app::App;
 use crate::db::Failed;
+use crate::db::attempts::{self, Rate};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::jobs;
@@ -48,7 +49,13 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
         created_at: now,
     };
     let registration_id = registration.id;
-    let drawn = Drawn::new(app, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
+    let drawn = Drawn::new(
+        app,
+        CodePurpose::ConfirmAccount,
+        (&email, registration.language),
+        &registration_id.to_string(),
+        now,
+    )?;
     let counted = Counted::new(app, by, &email, now);
     let wait: Option<Duration> = app
         .db
@@ -57,8 +64,8 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
                 if let Some(wait) = counted.take(conn).await? {
                     return Ok::<_, Failed>(Some(wait));
                 }
-                let letter = if store::account_of(conn, &registration.email).await?.is_some() {
-                    letters::has_account(&registration.email)
+                let letter = if let Some(account) = store::account_of(conn, &registration.email).await? {
+                    letters::has_account(&account.email, account.language)
                 } else {
                     store::replace_registration(conn, &registration).await?;
                     drawn.keep(conn).await?
@@ -97,14 +104,14 @@ pub async fn resend_otp(
                 }
                 let subject = match purpose {
                     CodePurpose::ConfirmAccount => {
-                        store::registration_of(conn, &email).await?.map(|found| found.id.to_string())
+                        store::registration_of(conn, &email).await?.map(|found| (found.id.to_string(), found.language))
                     }
                     CodePurpose::ResetPassword => {
-                        store::account_of(conn, &email).await?.map(|found| found.id.to_string())
+                        store::account_of(conn, &email).await?.map(|found| (found.id.to_string(), found.language))
                     }
                 };
-                if let Some(subject) = subject {
-                    let letter = Drawn::new(&own, purpose, &email, &subject, now)?.keep(conn).await?;
+                if let Some((subject, language)) = subject {
+                    let letter = Drawn::new(&own, purpose, (&email, language), &subject, now)?.keep(conn).await?;
                     jobs::mail::send(conn, &letter, now, &request).await?;
                 }
                 Ok(None)
@@ -320,6 +327,7 @@ impl Session {
 /// A code that was drawn and is to be kept and mailed.
 struct Drawn {
     email: String,
+    language: Language,
     purpose: CodePurpose,
     code: String,
     hash: String,
@@ -329,11 +337,13 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(app: &App, purpose: CodePurpose, email: &str, subject: &str, now: Time) -> Result<Self, Failure> {
+    fn new(app: &App, purpose: CodePurpose, of: (&str, Language), subject: &str, now: Time) -> Result<Self, Failure> {
+        let (email, language) = of;
         let code = code::draw()?;
         let life = app.config.accounts.code_seconds;
         Ok(Self {
             email: email.to_owned(),
+            language,
             purpose,
             hash: code::hash(&app.secret, purpose, email, subject, &code),
             code,
@@ -345,34 +355,30 @@ impl Drawn {
 
     async fn keep(self, conn: &mut crate::db::Conn) -> Result<jobs::mail::Letter, Failed> {
         store::replace_code(conn, &self.email, self.purpose, &self.hash, self.tries, self.expires_at).await?;
-        Ok(letters::code(&self.email, &self.code, self.purpose, self.minutes))
+        Ok(letters::code(&self.email, self.language, &self.code, self.purpose, self.minutes))
     }
 }
 
 /// A request for a code, to be counted before anything else is looked at.
 struct Counted {
-    address: String,
-    client: String,
-    limits: CodeLimits,
+    rates: [(Rate, String); 3],
     now: Time,
 }
 
 impl Counted {
     fn new(app: &App, by: &Public, email: &str, now: Time) -> Self {
+        const HOUR: Duration = Duration::from_secs(3600);
         let limits = &app.config.limits;
-        Self {
-            address: app.secret.hex("address", &[email.as_bytes()]),
-            client: app.secret.hex("client", &[by.client.as_bytes()]),
-            limits: CodeLimits {
-                pause: Duration::from_secs(limits.code_pause_seconds),
-                an_hour: limits.codes_per_hour,
-                an_hour_and_client: limits.codes_per_hour_and_client,
-            },
-            now,
-        }
+        let address = app.secret.hex("address", &[email.as_bytes()]);
+        let client = app.secret.hex("client", &[by.client.as_bytes()]);
+        let pause = Duration::from_secs(limits.code_pause_seconds);
+        let pause = Rate { class: "code pause", most: i64::from(!pause.is_zero()), window: pause };
+        let of_address = Rate { class: "code", most: limits.codes_per_hour, window: HOUR };
+        let of_client = Rate { class: "code of client", most: limits.codes_per_hour_and_client, window: HOUR };
+        Self { rates: [(pause, address.clone()), (of_address, address), (of_client, client)], now }
     }
 
     async fn take(&self, conn: &mut crate::db::Conn) -> Result<Option<Duration>, Failed> {
-        store::count_code(conn, &self.address, &self.client, self.limits, self.now).await
+        attempts::count(conn, &self.rates, self.now).await
     }
 }

@@ -1,13 +1,11 @@
 //! Accounts, registrations, codes and sessions as rows.
 
-use std::time::Duration;
-
 use actors::ids::{Id, Session, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::model::{Account, CodePurpose, Language, Registration};
-use crate::db::schema::{code_requests, codes, registrations, sessions, users};
+use crate::db::schema::{codes, registrations, sessions, users};
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -127,58 +125,6 @@ pub async fn registration_of(conn: &mut Conn, email: &str) -> Result<Option<Regi
 pub async fn delete_registration(conn: &mut Conn, email: &str) -> Result<(), Failed> {
     diesel::delete(registrations::table.filter(registrations::email.eq(email))).execute(conn).await?;
     Ok(())
-}
-
-/// When the next code may be asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct CodeLimits {
-    pub pause: Duration,
-    pub an_hour: i64,
-    pub an_hour_and_client: i64,
-}
-
-const HOUR: Duration = Duration::from_secs(3600);
-
-/// Counts a request for a code, unless there were too many: then `Some` says how long to wait.
-pub async fn count_code(
-    conn: &mut Conn,
-    address: &str,
-    client: &str,
-    limits: CodeLimits,
-    now: Time,
-) -> Result<Option<Duration>, Failed> {
-    diesel::delete(code_requests::table.filter(code_requests::at.le(At(now - HOUR)))).execute(conn).await?;
-    let of_address: Vec<At> = code_requests::table
-        .filter(code_requests::address_hash.eq(address))
-        .order(code_requests::at.desc())
-        .select(code_requests::at)
-        .load(conn)
-        .await?;
-    let of_client: Vec<At> = code_requests::table
-        .filter(code_requests::client_hash.eq(client))
-        .order(code_requests::at.desc())
-        .select(code_requests::at)
-        .load(conn)
-        .await?;
-    let pause = of_address.as_slice().first().map(|last| (last.0 + limits.pause).since(now));
-    // The window is free again once the oldest of the last `limit` has left it.
-    let window = |times: &[At], limit: i64| {
-        let oldest = usize::try_from(limit).ok().and_then(|limit| times.get(limit.checked_sub(1)?));
-        oldest.map(|oldest| (oldest.0 + HOUR).since(now))
-    };
-    let waits = [pause, window(&of_address, limits.an_hour), window(&of_client, limits.an_hour_and_client)];
-    let wait = waits.into_iter().flatten().max().unwrap_or_default();
-    if !wait.is_zero() {
-        return Ok(Some(wait));
-    }
-    let counted = (
-        code_requests::id.eq(Key(Id::<()>::draw())),
-        code_requests::address_hash.eq(address.to_owned()),
-        code_requests::client_hash.eq(client.to_owned()),
-        code_requests::at.eq(At(now)),
-    );
-    diesel::insert_into(code_requests::table).values(counted).execute(conn).await?;
-    Ok(None)
 }
 
 /// Keeps a code's hash; an older code of the address and purpose is gone.

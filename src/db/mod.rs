@@ -21,6 +21,7 @@
 //! caller may be any actix worker, arbiter or test: a connection would die with the runtime that opened it.
 
 mod alone;
+pub mod attempts;
 mod conn;
 pub mod events;
 mod failed;

@@ -13,6 +13,8 @@ diesel::table! {
         password_hash -> Nullable<Text>,
         created_at -> UtcTime,
         updated_at -> UtcTime,
+        avatar -> Nullable<Text>,
+        deleted_at -> Nullable<UtcTime>,
     }
 }
 
@@ -47,11 +49,46 @@ diesel::table! {
     use diesel::sql_types::*;
     use super::super::sql::{UtcTime, Uuid};
 
-    code_requests (id) {
+    attempts (id) {
         id -> Uuid,
-        address_hash -> Text,
-        client_hash -> Text,
+        class -> Text,
+        key_hash -> Text,
         at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    reset_tokens (user_id) {
+        user_id -> Uuid,
+        token_hash -> Text,
+        expires_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    external_logins (issuer, subject) {
+        issuer -> Text,
+        subject -> Text,
+        user_id -> Uuid,
+        linked_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    login_codes (code_hash) {
+        code_hash -> Text,
+        user_id -> Uuid,
+        code_challenge -> Text,
+        expires_at -> UtcTime,
     }
 }
 
@@ -100,6 +137,24 @@ diesel::table! {
         user_id -> Uuid,
         role -> Text,
         joined_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    project_invitations (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        email -> Text,
+        role -> Text,
+        token_hash -> Text,
+        invited_by_id -> Uuid,
+        created_at -> UtcTime,
+        expires_at -> UtcTime,
+        accepted_at -> Nullable<UtcTime>,
+        revoked_at -> Nullable<UtcTime>,
     }
 }
 
@@ -338,20 +393,24 @@ diesel::table! {
 }
 
 diesel::allow_tables_to_appear_in_same_query!(
-    code_requests,
+    attempts,
     codes,
     document_texts,
     documents,
     events,
+    external_logins,
     idempotency_keys,
     item_numbers,
     items,
     jobs,
+    login_codes,
     meetings,
     members,
     participants,
+    project_invitations,
     projects,
     registrations,
+    reset_tokens,
     run_nodes,
     run_results,
     runs,

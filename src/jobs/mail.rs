@@ -8,8 +8,8 @@ use async_trait::async_trait;
 
 use super::{Handler, Job, enqueue};
 use crate::db::{Conn, Failed};
-pub use crate::outside::mail::Letter;
 use crate::outside::mail::Mail;
+pub use crate::outside::mail::{Block, Calendar, Letter, Tongue};
 
 const KIND: &str = "mail";
 

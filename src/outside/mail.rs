@@ -15,8 +15,53 @@ use tokio::fs;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Letter {
     pub to: String,
+    pub tongue: Tongue,
     pub subject: String,
+    pub blocks: Vec<Block>,
+    /// An `.ics` file that goes with it.
+    pub calendar: Option<Calendar>,
+}
+
+/// The languages that letters are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tongue {
+    English,
+    /// From right to left.
+    Arabic,
+}
+
+/// A part of a letter, from the top to the bottom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Block {
+    Text(String),
+    /// What is to be typed elsewhere: alone on its line.
+    Code(String),
+    /// What somebody else wrote: never a link, whatever it looks like.
+    Quote(String),
+    Link {
+        label: String,
+        url: String,
+    },
+}
+
+/// An invitation to a calendar, as RFC 5545 text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calendar {
+    /// REQUEST or CANCEL, as in the text.
+    pub method: String,
     pub text: String,
+}
+
+impl Letter {
+    /// As plain text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let blocks = self.blocks.iter().map(|block| match block {
+            Block::Text(text) | Block::Code(text) | Block::Quote(text) => text.clone(),
+            Block::Link { label, url } => format!("{label}\n{url}"),
+        });
+        blocks.collect::<Vec<_>>().join("\n\n") + "\n"
+    }
 }
 
 /// Sends letters.
@@ -43,7 +88,7 @@ impl Mail for Outbox {
             .to(to)
             .date(now.utc().into())
             .subject(&letter.subject)
-            .singlepart(SinglePart::plain(letter.text.clone()))
+            .singlepart(SinglePart::plain(letter.text()))
             .map_err(|error| error.to_string())?;
         let plain = |c: char| if c.is_alphanumeric() || "@.+-_".contains(c) { c } else { '_' };
         // File systems take 255 bytes for a name, and an address may be as long.
