@@ -26,7 +26,7 @@ use crate::config::Config;
 use crate::db::{Alone, Db, Settings};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::http::front::{self, Paths};
+use crate::http::front::{self, Door, Paths};
 use crate::http::limits::{Limit, Limits};
 use crate::http::operation::Operation;
 use crate::http::{idempotency, openapi};
@@ -310,12 +310,13 @@ fn listen(
 ) -> Result<Listening, String> {
     let app = built.app.clone();
     let drain = built.app.config.server.drain_seconds;
-    let paths = Arc::new(Paths::new(operations().iter().map(|operation| operation.path)));
+    let paths = Paths::new(operations().iter().map(|operation| operation.path));
+    let door = Arc::new(Door { paths, over_tls: app.url.starts_with("https://") });
     let server = HttpServer::new(move || {
-        let paths = Arc::clone(&paths);
+        let door = Arc::clone(&door);
         Web::new()
             .app_data(app.clone())
-            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&paths), request, next)))
+            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&door), request, next)))
             .configure(|service| mount(service, &operations()))
             .configure(beside)
             .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
