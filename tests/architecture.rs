@@ -24,6 +24,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("log", &["config"]),
     ("tasks", &[]),
+    ("trust", &[]),
     ("outside", &[]),
     ("db", &[]),
     // The pipeline knows no meeting, project or user: it could run as a service of its own.
