@@ -84,3 +84,67 @@ fn pause(times: i64, longest: Duration) -> Duration {
     let base = 4_f64.powi(i32::try_from(times - 1).unwrap_or(i32::MAX).clamp(0, 10)).min(longest.as_secs_f64());
     Duration::from_secs_f64(base * rand::rng().random_range(0.5..1.5))
 }
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+
+    use super::super::Job;
+    use super::*;
+
+    struct Idle;
+
+    #[async_trait]
+    impl Handler for Idle {
+        fn kind(&self) -> &'static str {
+            "idle"
+        }
+        fn at_once(&self) -> usize {
+            2
+        }
+        async fn run(&self, _job: &Job) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    fn away() -> Result<(), Fault> {
+        Err(Fault::Away("nobody answers".to_owned()))
+    }
+
+    fn noon() -> Time {
+        Time::from_millis(1_764_000_000_000).unwrap()
+    }
+
+    #[test]
+    fn who_is_away_is_asked_by_one_job_at_a_time_and_at_least_once_in_a_minute_and_a_half() {
+        let lane = Lane::of(Arc::new(Idle));
+        let mut now = noon();
+        assert_eq!(lane.free(now), 2);
+        for _ in 0..40 {
+            lane.hear(&away(), now);
+            assert_eq!(lane.free(now), 0);
+            now = now + LONGEST_AWAY * 3 / 2;
+            assert_eq!(lane.free(now), 1);
+            let asking = lane.enter();
+            assert_eq!(lane.free(now), 0);
+            drop(asking);
+        }
+        // Pauses have grown: a second is no longer enough.
+        lane.hear(&away(), now);
+        assert_eq!(lane.free(now + Duration::from_secs(29)), 0);
+    }
+
+    #[test]
+    fn any_answer_opens_the_lane_and_silence_about_it_does_not() {
+        let again = Err(Fault::Again("put off".to_owned()));
+        let never = Err(Fault::Never("refused".to_owned()));
+        for answer in [Ok(()), again, never] {
+            let lane = Lane::of(Arc::new(Idle));
+            lane.hear(&away(), noon());
+            lane.hear(&Err(Fault::Lapsed("too late".to_owned())), noon());
+            assert_eq!(lane.free(noon()), 0);
+            lane.hear(&answer, noon());
+            assert_eq!(lane.free(noon()), 2);
+        }
+    }
+}
