@@ -9,14 +9,12 @@ use actors::hub::{Hub, HubLimits};
 use actors::live::{RequestId, Told};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
-use diesel::{ExpressionMethods, QueryDsl};
 use tempfile::TempDir;
 
 use super::mail::{Block, Delivered, Letter, Mailing, Post, Postman, Tongue};
 use super::{Desk, Fault, Handler, Handlers, Job, Jobs, Outcome, enqueue, work};
 use crate::access::keys::Secret;
-use crate::db::schema::jobs;
-use crate::db::{At, Conn, Db, Failed, RunQueryDsl, Settings};
+use crate::db::{Conn, Db, Failed, Settings};
 use crate::live::event_log::Rows;
 use crate::outside::mail::{Mail, Sending, Unsent};
 use crate::tasks::Tasks;
@@ -87,6 +85,25 @@ impl Handler for Other {
     }
 }
 
+/// Apart, since what runs queries puts `load` on atomics too.
+mod rows {
+    use diesel::QueryDsl;
+
+    use crate::db::schema::jobs;
+    use crate::db::{At, Conn, Failed, RunQueryDsl};
+
+    pub async fn payload(conn: &mut Conn) -> String {
+        jobs::table.select(jobs::payload).first(conn).await.unwrap()
+    }
+
+    /// The payloads, errors and failures of all jobs.
+    pub async fn all(conn: &mut Conn) -> Result<Vec<(String, Option<String>, bool)>, Failed> {
+        let all = jobs::table.order(jobs::created_at).select((jobs::payload, jobs::last_error, jobs::failed_at));
+        let all: Vec<(String, Option<String>, Option<At>)> = all.load(conn).await?;
+        Ok(all.into_iter().map(|(payload, error, failed)| (payload, error, failed.is_some())).collect())
+    }
+}
+
 struct World {
     db: Db,
     hands: Arc<Hands>,
@@ -137,16 +154,8 @@ impl World {
         self.jobs.wake();
     }
 
-    /// The payloads, errors and failures of all jobs.
     async fn rows(&self) -> Vec<(String, Option<String>, bool)> {
-        let rows = self.db.read(|conn| {
-            Box::pin(async move {
-                let all =
-                    jobs::table.order(jobs::created_at).select((jobs::payload, jobs::last_error, jobs::failed_at));
-                Ok::<Vec<(String, Option<String>, Option<At>)>, Failed>(all.load(conn).await?)
-            })
-        });
-        rows.await.unwrap().into_iter().map(|(payload, error, failed)| (payload, error, failed.is_some())).collect()
+        self.db.read(|conn| Box::pin(rows::all(conn))).await.unwrap()
     }
 
     async fn until(&self, what: &str, holds: impl AsyncFn(&Self) -> bool) {
@@ -212,8 +221,7 @@ async fn a_sealed_letter_opens_in_no_other_row_and_with_no_other_key() {
     let forged = world.db.write(move |conn| {
         Box::pin(async move {
             stranger.send(conn, letter(), now, &RequestId::from("r")).await?;
-            let payload: String = jobs::table.select(jobs::payload).first(conn).await?;
-            let payload: serde_json::Value = serde_json::from_str(&payload).unwrap();
+            let payload: serde_json::Value = serde_json::from_str(&rows::payload(conn).await).unwrap();
             enqueue(conn, "mail", &payload, now, &RequestId::from("r")).await
         })
     });

@@ -71,11 +71,9 @@ pub fn inert(text: &str) -> String {
 
 fn begins_address(text: &str, at: usize, rest: &str) -> bool {
     let head = text.get(..at).unwrap_or_default();
-    let names = |scheme: &&str| {
-        let from = head.len().checked_sub(scheme.len());
-        from.and_then(|from| head.get(from..)).is_some_and(|end| end.eq_ignore_ascii_case(scheme))
-    };
-    rest.starts_with("//") || SCHEMES.iter().any(|scheme| names(&scheme)) && !rest.starts_with(char::is_whitespace)
+    let word = head.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let goes_on = rest.chars().next().is_some_and(|c| !c.is_whitespace());
+    rest.starts_with("//") || goes_on && SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 /// Whether a name such as `evil.example` could go on here: with two characters, as all domains end in at least two.
@@ -113,7 +111,7 @@ mod tests {
 
     #[test]
     fn sentences_stay_as_they_are() {
-        for kept in ["It is 5.5 m. Then: go on (e.g. here)...", "Note: at 10:30, and 1:2", "أكّد عنوان بريدك."]
+        for kept in ["It is 5.5 m. Then: go on (e.g. here)...", "Note: at 10:30, hotel:2, data:", "أكّد عنوان بريدك."]
         {
             assert_eq!(inert(kept), kept);
         }

@@ -101,7 +101,8 @@ impl Sink {
 
 /// The jobs of mail that are left: their errors, and whether they have failed for good.
 pub async fn unsent(server: &Server) -> Vec<(Option<String>, bool)> {
-    let left = server.db().await.read(|conn| {
+    let db = server.db().await;
+    let left = db.read(|conn| {
         Box::pin(async move {
             let left = jobs::table.filter(jobs::kind.eq("mail")).select((jobs::last_error, jobs::failed_at));
             Ok::<Vec<(Option<String>, Option<At>)>, Failed>(left.load(conn).await?)
