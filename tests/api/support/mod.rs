@@ -5,6 +5,7 @@ pub mod chance;
 pub mod client;
 pub mod documents;
 pub mod outbox;
+pub mod parts;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
 pub mod server;
