@@ -96,7 +96,7 @@ pub fn run(asked: &Bench) -> ExitCode {
 
 /// Each call that is measured passes what a call in production passes, the log included (it goes to a file).
 const SETTINGS: [(&str, &str); 2] =
-    [("COLLOQUY__LIMITS__CALLS_PER_MINUTE", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000")];
+    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000")];
 
 async fn measure(asked: &Bench) -> Result<(), String> {
     let server = OwnServer::start(&SETTINGS).await?;
