@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Google, error};
+use super::{CLIENT_ID, Google, error};
 use crate::support::Place;
 
 on_both! {
@@ -72,7 +72,7 @@ on_both! {
         for (what, change) in [
             ("Google's other spelling", issuer_alias),
             ("ES256", json!({"sign": "ES256"})),
-            ("several audiences, for us", json!({"alsoFor": "another", "claims": {"azp": super::CLIENT_ID}})),
+            ("several audiences, for us", json!({"alsoFor": "another", "claims": {"azp": CLIENT_ID}})),
             ("a clock that is a little ahead", json!({"age": -10})),
         ] {
             google.tell("/script", &change).await;
