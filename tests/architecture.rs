@@ -328,7 +328,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
         ("argon2", &["passwords.rs"]),
         ("jsonwebtoken", &["access/token.rs", "outside/openid.rs"]),
         ("oauth2", &["outside/openid.rs"]),
-        ("cookie", &["accounts/external/cookie.rs"]),
+        ("cookie", &["accounts/external/under_way.rs"]),
         ("lettre", &["accounts/model.rs", "outside/mail.rs", "wiring.rs"]),
         ("pdf_extract", &["pipeline/"]),
         ("quick_xml", &["pipeline/"]),

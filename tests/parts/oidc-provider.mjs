@@ -20,7 +20,7 @@ const provider = new Provider(issuer, {
     grant_types: ['authorization_code'],
     response_types: ['code'],
   }],
-  findAccount: (context, id) => people[id] && { accountId: people[id].sub, claims: () => people[id] },
+  findAccount: (context, id) => people[id] && { accountId: id, claims: () => people[id] },
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'locale'] },
   // The address and the name are in the ID token, as at Google.
   conformIdTokenClaims: false,

@@ -12,10 +12,10 @@
 //! application kept. An account is found by (issuer, subject); one that exists already is linked by its address, and only
 //! where the provider says that it verified the address.
 
-mod cookie;
 pub mod model;
 pub mod operations;
 pub mod routes;
 mod store;
+mod under_way;
 
 pub use store::{forget_codes, sweep};

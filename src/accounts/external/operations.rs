@@ -7,9 +7,9 @@ use actors::live::RequestId;
 use actors::time::Time;
 use subtle::ConstantTimeEq;
 
-use super::cookie::{self, UnderWay};
 use super::model::{CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
 use super::store::{self, LoginCode};
+use super::under_way::{self, UnderWay};
 use crate::access::guard::Public;
 use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName, Language};
 use crate::accounts::sessions::begun::Begun;
@@ -97,7 +97,7 @@ pub async fn finish(app: &App, returned: Returned, request: RequestId) -> Result
         fragment.append_pair("returnUrl", &return_url);
     }
     let location = format!("{}/login/callback#{}", app.url, fragment.finish());
-    Ok(SentOn { location, cookie: returned.cookie.map(|_| cookie::dropped(is_secure(app))) })
+    Ok(SentOn { location, cookie: returned.cookie.map(|_| under_way::dropped(is_secure(app))) })
 }
 
 async fn finished(

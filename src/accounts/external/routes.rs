@@ -7,9 +7,8 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::cookie;
 use super::model::{CHALLENGE_PATTERN, CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
-use super::operations;
+use super::{operations, under_way};
 use crate::access::guard::Public;
 use crate::accounts::model::AuthResponse;
 use crate::accounts::token::OneTimeToken;
@@ -75,7 +74,7 @@ impl Input for Returned {
             *place = Some(value.into_owned());
         }
         let cookies = request.headers().get_all(COOKIE).filter_map(|header| header.to_str().ok());
-        returned.cookie = cookie::value(cookies);
+        returned.cookie = under_way::value(cookies);
         Ok(returned)
     }
 
