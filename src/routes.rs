@@ -28,7 +28,7 @@ pub fn public() -> Vec<Operation> {
             POST "/api/auth/password/verify-otp" "verifyOtp" resets::routes::verify_otp => 200 [] "Turn that code into a token";
             POST "/api/auth/password/reset" "resetPassword" resets::routes::reset_password => 200 [] "Choose a new password with that token; all sessions end";
             POST "/api/auth/login" "login" sessions::routes::login => 200 [401, 403] "Log in";
-            GET "/api/auth/google-login" "googleLogin" external::routes::google_login => 302 [503] "Be sent to Google, or to another provider, to log in";
+            GET "/api/auth/google-login" "googleLogin" external::routes::google_login => 302 [502, 503] "Be sent to Google, or to another provider, to log in";
             GET "/api/auth/google-login/callback" "googleLoginCallback" external::routes::google_login_callback => 302 [503] "Come back from the provider";
             POST "/api/auth/google-login/exchange" "exchangeLoginCode" external::routes::exchange_login_code => 200 [401] "Turn the code of such a log-in into a session";
             POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401] "Go on with a session";

@@ -8,7 +8,7 @@
 //! on the crate `rsa`, which has an open advisory (RUSTSEC-2023-0071).
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actors::time::Time;
 use base64::Engine;
@@ -32,6 +32,8 @@ use url::Url;
 /// What Google and most others sign with; nothing else is taken, whatever a token's header says.
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::RS256, Algorithm::ES256];
 const KEPT: Duration = Duration::from_secs(3600);
+/// After a fetch that failed, others need not wait for the same.
+const PAUSE: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(5);
 const LARGEST_ANSWER: usize = 1024 * 1024;
 /// Between the provider's clock and ours.
@@ -61,6 +63,8 @@ pub struct OpenId {
 struct Known {
     description: Option<(Time, Description)>,
     keys: Option<(Time, Vec<Jwk>)>,
+    /// When it last could not be fetched.
+    failed: Option<Instant>,
 }
 
 /// Why nobody could be sent, or nobody came back. The texts are for the log.
@@ -282,7 +286,7 @@ impl OpenId {
         {
             return Ok(description.clone());
         }
-        let description: Description = self.fetch(&self.settings.discovery_url).await?;
+        let description: Description = self.fetch(&mut known, &self.settings.discovery_url).await?;
         if description.issuer != self.settings.issuer {
             return Err(Fault::Wrong(format!("it says that it is {}", description.issuer)));
         }
@@ -305,7 +309,7 @@ impl OpenId {
         {
             return Ok(Some(key));
         }
-        let set: KeySet = self.fetch(description.jwks_uri.as_str()).await?;
+        let set: KeySet = self.fetch(&mut known, description.jwks_uri.as_str()).await?;
         // A key of a kind that we don't know hides no other.
         let keys: Vec<Jwk> = set.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
         let key = named(&keys);
@@ -313,7 +317,16 @@ impl OpenId {
         Ok(key)
     }
 
-    async fn fetch<T: DeserializeOwned>(&self, url: &str) -> Result<T, Fault> {
+    async fn fetch<T: DeserializeOwned>(&self, known: &mut Known, url: &str) -> Result<T, Fault> {
+        if known.failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
+            return Err(Fault::Away("it was away a moment ago".to_owned()));
+        }
+        let fetched = self.fetch_now(url).await;
+        known.failed = fetched.is_err().then(Instant::now);
+        fetched
+    }
+
+    async fn fetch_now<T: DeserializeOwned>(&self, url: &str) -> Result<T, Fault> {
         let request = self.http.get(url).build().map_err(|error| Fault::Wrong(bare(error)))?;
         let answer = self.send(request).await.map_err(|why| Fault::Away(why.0))?;
         if !answer.status().is_success() {
