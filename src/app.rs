@@ -16,6 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use crate::access::keys::Secret;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::accounts::sessions::turns::Turns;
 use crate::analysis::runner::Runner;
 use crate::config::Config;
 use crate::db::Db;
@@ -27,6 +28,7 @@ use crate::live::audience::Audiences;
 use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::outside::files::Files;
+use crate::outside::openid::OpenId;
 use crate::passwords::Passwords;
 use crate::projects::roles::Roles;
 use crate::service::Readiness;
@@ -44,6 +46,10 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     pub tokens: Tokens,
     pub revoked: Revoked,
+    /// One refresh of a session after the other.
+    pub turns: Turns,
+    /// The log-in provider, where one is configured.
+    pub google: Option<OpenId>,
     pub secret: Secret,
     pub passwords: Passwords,
     pub limits: Limits,

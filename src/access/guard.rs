@@ -172,6 +172,8 @@ macro_rules! rules {
 }
 
 rules! {
+    /// Whose the thing is, and nobody else.
+    Own, User, Caller::of, |standing| standing.own;
     /// A member of the thing's project, whatever the role.
     Member, Member, Caller::of, |standing| standing.role.is_some();
     /// As [`Member`], for streams: a ticket will do, since a browser's EventSource sends no headers.

@@ -192,3 +192,36 @@ pub struct Registration {
     pub password_hash: String,
     pub created_at: Time,
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{Email, Typed, TypedCode};
+    use crate::http::fields::Field;
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_as_an_address_is_refused_or_can_be_written_to(text in ".*|[a-zA-Z.+\"@<>, \\r\\n-]{0,40}@[a-zA-Z.\\[\\]-]{0,20}") {
+            if let Ok(email) = Email::parse(&json!(text)) {
+                let email = email.as_str();
+                prop_assert!((3..=254).contains(&email.len()) && email.is_ascii());
+                prop_assert!(!email.bytes().any(|byte| byte.is_ascii_control() || byte.is_ascii_uppercase() || b" <>,;\"".contains(&byte)));
+                prop_assert_eq!(email.matches('@').count(), 1);
+                prop_assert!(email.parse::<lettre::Address>().is_ok());
+            }
+        }
+
+        #[test]
+        fn whatever_is_typed_as_a_code_or_a_password_is_read_without_harm(text in ".*") {
+            if let Ok(code) = TypedCode::parse(&json!(text)) {
+                prop_assert!((1..=20).contains(&code.0.chars().count()));
+            }
+            if let Ok(typed) = Typed::parse(&json!(text)) {
+                prop_assert!(!text.is_empty());
+                prop_assert_eq!(format!("{typed:?}"), "Typed(…)");
+            }
+        }
+    }
+}

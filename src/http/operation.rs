@@ -115,6 +115,8 @@ plain_answers! {
     EventStream, Some("text/event-stream");
     /// The connection goes on as something else.
     Upgraded, None;
+    /// The client is sent on to another address.
+    Redirect, None;
     /// A text that is no JSON.
     Text, Some("text/plain");
     /// JSON without the envelope.

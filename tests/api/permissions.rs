@@ -16,7 +16,13 @@ pub const PUBLIC: &[&str] = &[
     "POST /api/auth/register",
     "POST /api/auth/confirm-account",
     "POST /api/auth/otp/resend",
+    "POST /api/auth/password/forgot",
+    "POST /api/auth/password/verify-otp",
+    "POST /api/auth/password/reset",
     "POST /api/auth/login",
+    "GET /api/auth/google-login",
+    "GET /api/auth/google-login/callback",
+    "POST /api/auth/google-login/exchange",
     "POST /api/auth/refresh-token",
     "GET /health/live",
     "GET /health/ready",
@@ -34,13 +40,17 @@ struct Cast {
     manager: User,
     project: String,
     meeting: String,
+    /// Of ada.
+    session: String,
 }
 
 async fn cast(world: &World) -> Cast {
     let ada = world.user().await;
     let project = ada.project().await;
     let meeting = ada.meeting(&project).await["id"].as_str().unwrap().to_owned();
+    let sessions = ada.client.get("/api/auth/sessions").await.is(200);
     Cast {
+        session: sessions.data()["items"][0]["id"].as_str().unwrap().to_owned(),
         stranger: world.user().await,
         stakeholder: world.member(&project, Role::Stakeholder).await,
         analyst: world.member(&project, Role::Analyst).await,
@@ -66,6 +76,7 @@ impl Cast {
         filled(operation.path, |name| match name {
             "projectId" => self.project.clone(),
             "meetingId" => self.meeting.clone(),
+            "sessionId" => self.session.clone(),
             _ => NOWHERE.to_owned(),
         })
     }
