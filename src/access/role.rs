@@ -29,6 +29,8 @@ pub struct Standing {
     pub hosts: bool,
     /// Has accepted an invitation to the meeting.
     pub invited: bool,
+    /// The thing is their own place in the project.
+    pub own: bool,
 }
 
 impl Standing {
@@ -64,7 +66,7 @@ mod tests {
             (Some(ProjectRole::Analyst), true, [true, true, false, false], true, true),
         ];
         for (role, hosts, acts, may_host, may_attend) in table {
-            let standing = Standing { role, hosts, invited: false };
+            let standing = Standing { role, hosts, ..Standing::default() };
             for (needed, expected) in ProjectRole::ALL.iter().zip(acts) {
                 assert_eq!(standing.is(*needed), expected, "{role:?} as {needed:?}");
             }

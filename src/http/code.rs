@@ -31,6 +31,7 @@ codes! {
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
     INVALID_STATE = "InvalidState", 409, "That is not possible in the present state.";
     CONFLICT = "Conflict", 409, "That exists already.";
+    LAST_OWNER = "LastOwner", 409, "A project needs an owner: make somebody else OWNER first.";
     REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is under way. Try again shortly.";
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
     RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no recording that is ready.";

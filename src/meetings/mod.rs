@@ -50,5 +50,5 @@ fn standing(
 ) -> Standing {
     let own = meeting.participants.values().find(|participant| participant.user_id == Some(caller.user_id));
     let hosts = own.is_some_and(|own| matches!(own.role, Role::Host | Role::CoHost));
-    Standing { role, hosts: hosts && role.is_some(), invited: false }
+    Standing { role, hosts: hosts && role.is_some(), ..Standing::default() }
 }

@@ -6,4 +6,4 @@ mod journey;
 mod limits;
 mod passwords;
 mod sessions;
-mod tokens;
+pub mod tokens;

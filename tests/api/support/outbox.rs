@@ -29,6 +29,43 @@ pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
     }
 }
 
+/// A mail as it reads once its transfer encodings are undone.
+pub fn readable(mail: &str) -> String {
+    use base64::Engine;
+    let mut text = String::new();
+    for part in mail.replace("\r\n", "\n").split("\n\n") {
+        let packed: String = part.split("\n--").next().unwrap_or_default().split_whitespace().collect();
+        let unpacked = base64::engine::general_purpose::STANDARD.decode(&packed).ok();
+        let unpacked = unpacked.filter(|_| packed.len() > 20).and_then(|bytes| String::from_utf8(bytes).ok());
+        text.push_str(unpacked.as_deref().unwrap_or(part));
+        text.push_str("\n\n");
+    }
+    let soft = text.replace("=\n", "");
+    let mut bytes = Vec::new();
+    let mut rest = soft.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = (*first == b'=').then(|| after.get(..2)).flatten();
+        match escaped.and_then(|digits| hex::decode(digits).ok()) {
+            Some(byte) => {
+                bytes.extend(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The token of the link in a mail.
+pub fn token_in(mail: &str) -> Option<String> {
+    let text = readable(mail);
+    let (_, after) = text.split_once("#token=")?;
+    Some(after.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect())
+}
+
 /// The code of a mail: it stands alone on a line.
 pub fn code_in(mail: &str) -> Option<String> {
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
