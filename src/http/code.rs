@@ -31,10 +31,10 @@ codes! {
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
     INVALID_STATE = "InvalidState", 409, "That is not possible in the present state.";
     CONFLICT = "Conflict", 409, "That exists already.";
-    LAST_OWNER = "LastOwner", 409, "A project needs an owner: make somebody else OWNER first.";
     REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is under way. Try again shortly.";
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
     RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no recording that is ready.";
+    LAST_OWNER = "LastOwner", 409, "A project needs an owner: make another member its owner first.";
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
     GONE = "Gone", 410, "That has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "It was changed meanwhile. Read it again and decide anew.";

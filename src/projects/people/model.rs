@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
+use crate::accounts::model::avatar_url;
 use crate::enumeration;
 
 /// A membership as it is kept, with what is shown of its account.
@@ -15,7 +16,8 @@ pub struct Member {
     pub user_id: Id<User>,
     pub full_name: String,
     pub email: String,
-    pub has_avatar: bool,
+    /// The hash of the face that is kept.
+    pub avatar: Option<String>,
     pub role: ProjectRole,
     pub joined_at: Time,
 }
@@ -55,17 +57,15 @@ impl Viewer {
 }
 
 impl ProjectMember {
-    /// `app_url`: where the product is.
     #[must_use]
-    pub fn of(member: Member, viewer: Viewer, app_url: &str) -> Self {
+    pub fn of(member: Member, viewer: Viewer) -> Self {
         let seen = viewer.sees_emails() || viewer.user_id == member.user_id;
-        let avatar_url = format!("{app_url}/api/users/{}/avatar", member.user_id);
         Self {
             id: member.id,
             user_id: member.user_id,
             full_name: member.full_name,
             email: Some(member.email).filter(|_| seen),
-            avatar_url: Some(avatar_url).filter(|_| member.has_avatar),
+            avatar_url: avatar_url(member.user_id, member.avatar.as_deref()),
             role: member.role,
             joined_at: member.joined_at,
         }

@@ -41,7 +41,7 @@ pub async fn list(
         app.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, searched, &page).await }));
     let (found, total_count) = read.await.map_err(Failure::from)?;
     let (found, next_cursor) = page.cut(found, |member| member.id.uuid());
-    let items = found.into_iter().map(|member| ProjectMember::of(member, viewer, &app.url)).collect();
+    let items = found.into_iter().map(|member| ProjectMember::of(member, viewer)).collect();
     Ok(List { items, next_cursor, total_count })
 }
 
@@ -79,7 +79,7 @@ pub async fn change_role(
         })
     })
     .await?;
-    Ok(ProjectMember::of(member, viewer, &app.url))
+    Ok(ProjectMember::of(member, viewer))
 }
 
 /// Takes a member out of a project, by themself or by who may; an invitation that waits for them is worth nothing.

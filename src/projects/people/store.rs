@@ -50,7 +50,7 @@ fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Resu
         user_id: user_id.0,
         full_name,
         email,
-        has_avatar: avatar.is_some(),
+        avatar,
         role: role_of(&role)?,
         joined_at: joined_at.0,
     })

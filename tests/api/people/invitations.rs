@@ -134,6 +134,7 @@ on_both! {
         }
         assert!(outbox::mails(&world.server.data, &email).is_empty());
         ask(&email, "STAKEHOLDER").await.is(201);
+        outbox::wait_for(&world.server.data, &email, 1).await;
         // Nor takes one that an owner has given.
         let token = world.server.invite(&ada.client, &project, &email, Role::Manager).await;
         ask(&email, "STAKEHOLDER").await.refused(403, "Forbidden");

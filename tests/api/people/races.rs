@@ -139,7 +139,7 @@ on_both! {
             let token = ada.client.token();
             let request = format!("DELETE {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
             line.write_all(request.as_bytes()).await.unwrap();
-            // Reset at once, or a little later: the connection's end finds the request at different places.
+            // Reset at once, or a little later: by chance the end finds the request at one place or another.
             tokio::time::sleep(Duration::from_micros(400 * round as u64)).await;
             line.set_zero_linger().unwrap();
             drop(line);

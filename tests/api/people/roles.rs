@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{accept, members, membership, roles, seen_by};
+use super::{accept, link, members, membership, roles, seen_by};
 use crate::support::{Role, Socket, User, World};
 
 async fn make(by: &User, path: &str, role: &str) -> crate::support::Answer {
@@ -173,7 +173,7 @@ on_both! {
         member.client.delete(&path).await.refused(409, "ProjectArchived");
         let asked = json!({"email": "grace@example.org", "role": "ANALYST"});
         ada.client.post(members(&project)).json(asked).await.refused(409, "ProjectArchived");
-        world.nobody.get(super::link(&token)).await.is(200);
+        world.nobody.get(link(&token)).await.is(200);
         accept(&invited.client, &token).await.refused(409, "ProjectArchived");
         assert_eq!(roles(&member, &project).await.len(), 2, "reading goes on");
         archive("ACTIVE").await.is(200);

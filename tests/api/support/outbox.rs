@@ -69,5 +69,5 @@ pub fn token_in(mail: &str) -> Option<String> {
 /// The code of a mail: it stands alone on a line.
 pub fn code_in(mail: &str) -> Option<String> {
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
-    mail.lines().map(str::trim).find(is_code).map(str::to_owned)
+    readable(mail).lines().map(str::trim).find(is_code).map(str::to_owned)
 }

@@ -222,7 +222,7 @@ pub async fn accept(
     })
     .await?;
     let viewer = Viewer { user_id: member.user_id, role: member.role };
-    Ok(JoinedProject { member: ProjectMember::of(member, viewer, &app.url), project_id })
+    Ok(JoinedProject { member: ProjectMember::of(member, viewer), project_id })
 }
 
 async fn join(
@@ -239,6 +239,9 @@ async fn join(
         Some(member) => store::set_role(conn, member.id, role).await?,
         None => store::insert(conn, project_id, caller.user_id, role, now).await?,
     }
+    // Looked at again once a row names the account, which its deletion waits for.
+    let account = accounts::store::account(conn, caller.user_id).await?;
+    account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
     let member = store::of(conn, project_id, caller.user_id).await?;
     let member = member.ok_or_else(|| Failure::internal("who joined is no member"))?;
     let told = tell_changed(conn, project_id, MemberChanged::to(&member), now, request).await?;
