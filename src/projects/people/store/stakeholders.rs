@@ -110,6 +110,9 @@ async fn with_role(
     Ok((rows.into_iter().map(stakeholder).collect(), total))
 }
 
+/// Name, address, and when they last came and went.
+type GuestRow = (Key<Stakeholder>, String, Option<String>, Option<At>, Option<At>);
+
 diesel::alias!(participants as earlier: Earlier, meetings as of_earlier: OfEarlier);
 
 /// Guests of meetings, each address once: by its first participation, so that ids stay. Seen when they last came or went.
@@ -149,7 +152,7 @@ async fn guests(
         };
     }
     let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<(Key<Stakeholder>, String, Option<String>, Option<At>, Option<At>)> = listed!()
+    let rows: Vec<GuestRow> = listed!()
         .filter(participants::id.lt(Key(Id::<ids::Participant>::from_uuid(page.before()))))
         .order(participants::id.desc())
         .limit(page.limit + 1)
@@ -164,9 +167,9 @@ async fn guests(
         .await?;
     let shown: Vec<String> = rows.iter().filter_map(|(_, _, email, ..)| email.clone()).collect();
     let seen = last_seen(conn, project_id, &shown).await?;
-    let stakeholder = |(id, full_name, email, joined_at, left_at): (Key<Stakeholder>, _, Option<String>, _, _)| {
+    let stakeholder = |(id, full_name, email, joined_at, left_at): GuestRow| {
         let elsewhere = email.as_ref().and_then(|email| seen.get(email)).copied();
-        let here = [joined_at, left_at].into_iter().flatten().map(|at: At| at.0);
+        let here = [joined_at, left_at].into_iter().flatten().map(|at| at.0);
         Stakeholder {
             id: id.0,
             full_name,
