@@ -29,18 +29,34 @@ pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
     }
 }
 
-/// A mail as it reads once its transfer encodings are undone.
+/// A mail as it reads once its transfer encodings are undone, each where its part's head names it.
 pub fn readable(mail: &str) -> String {
+    let mut encoding = String::new();
+    let paragraphs = mail.replace("\r\n", "\n");
+    let read = paragraphs.split("\n\n").map(|paragraph| {
+        let named = paragraph.lines().find_map(|line| line.strip_prefix("Content-Transfer-Encoding: "));
+        if let Some(named) = named {
+            named.trim().clone_into(&mut encoding);
+            return paragraph.to_owned();
+        }
+        match encoding.as_str() {
+            "base64" => unpacked(paragraph),
+            "quoted-printable" => unquoted(paragraph),
+            _ => paragraph.to_owned(),
+        }
+    });
+    read.collect::<Vec<_>>().join("\n\n")
+}
+
+fn unpacked(paragraph: &str) -> String {
     use base64::Engine;
-    let mut text = String::new();
-    for part in mail.replace("\r\n", "\n").split("\n\n") {
-        let packed: String = part.split("\n--").next().unwrap_or_default().split_whitespace().collect();
-        let unpacked = base64::engine::general_purpose::STANDARD.decode(&packed).ok();
-        let unpacked = unpacked.filter(|_| packed.len() > 20).and_then(|bytes| String::from_utf8(bytes).ok());
-        text.push_str(unpacked.as_deref().unwrap_or(part));
-        text.push_str("\n\n");
-    }
-    let soft = text.replace("=\n", "");
+    let packed: String = paragraph.lines().take_while(|line| !line.starts_with("--")).collect();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(packed).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn unquoted(paragraph: &str) -> String {
+    let soft = paragraph.replace("=\n", "");
     let mut bytes = Vec::new();
     let mut rest = soft.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -56,7 +72,7 @@ pub fn readable(mail: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8(bytes).unwrap()
 }
 
 /// The token of the link in a mail.
