@@ -5,7 +5,7 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, resets, sessions};
 use crate::http::operation::Operation;
-use crate::projects::documents;
+use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
 macro_rules! operations {
@@ -54,6 +54,15 @@ pub fn public() -> Vec<Operation> {
         "Results" {
             GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404] "List a project's user stories";
             GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404] "List a project's requirements";
+        }
+        "Project Lookup" {
+            GET "/api/projects/{projectId}/members" "listProjectMembers" people::routes::list => 200 [404] "List a project's members";
+            POST "/api/projects/{projectId}/members" "addProjectMember" people::routes::add => 201 [404, 409] "Ask somebody into a project by mail";
+            GET "/api/project-invitations/{token}" "previewProjectInvitation" people::routes::preview => 200 [404, 410] "See what one is asked into";
+            POST "/api/project-invitations/{token}/accept" "acceptProjectInvitation" people::routes::accept => 200 [403, 404, 409, 410] "Become a member";
+            PATCH "/api/projects/{projectId}/members/{memberId}" "changeProjectMemberRole" people::routes::change_role => 200 [404, 409] "Change what a member may do";
+            DELETE "/api/projects/{projectId}/members/{memberId}" "removeProjectMember" people::routes::remove => 200 [404, 409] "Take a member out, or leave";
+            GET "/api/projects/{projectId}/stakeholders" "listProjectStakeholders" people::routes::stakeholders => 200 [404] "List who has a stake in a project";
         }
         "Meetings" {
             POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting";

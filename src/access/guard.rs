@@ -182,6 +182,8 @@ rules! {
     Analyst, Analyst, Caller::of, |standing| standing.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
     Manager, Manager, Caller::of, |standing| standing.is(ProjectRole::Manager);
+    /// As [`Manager`], or whoever the thing is about: anybody may leave.
+    ManagerOrSelf, Manager, Caller::of, |standing| standing.own || standing.is(ProjectRole::Manager);
     /// OWNER.
     Owner, Owner, Caller::of, |standing| standing.is(ProjectRole::Owner);
     /// The meeting's host or co-host, or a manager of its project.

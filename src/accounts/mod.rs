@@ -23,4 +23,3 @@ pub mod resets;
 pub mod routes;
 pub mod sessions;
 pub mod store;
-mod token;

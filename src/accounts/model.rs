@@ -115,6 +115,12 @@ pub struct Account {
     pub updated_at: Time,
 }
 
+/// Where an account's face is to be had; another address for each new one, so that nobody shows a former one.
+#[must_use]
+pub fn avatar_url(id: Id<User>, avatar: Option<&str>) -> Option<String> {
+    avatar.map(|sha256| format!("/api/users/{id}/avatar?v={}", sha256.get(..12).unwrap_or(sha256)))
+}
+
 /// An account as its owner sees it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -73,7 +73,7 @@ impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
     }
 }
 
-/// An answer with a token in it: its request takes no Idempotency-Key.
+/// An answer with a token in it, or to a request that can be repeated anyway: it takes no Idempotency-Key.
 pub struct Unkept<T>(pub Reply<T>);
 
 impl<T: serde::Serialize> Responder for Unkept<T> {

@@ -15,7 +15,7 @@ use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName
 use crate::accounts::sessions::begun::Begun;
 use crate::accounts::sessions::store as sessions;
 use crate::accounts::store as accounts;
-use crate::accounts::token::OneTimeToken;
+use crate::access::one_time::OneTimeToken;
 use crate::accounts::{codes, letters};
 use crate::app::App;
 use crate::db::attempts::{self, Rate};

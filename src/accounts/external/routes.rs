@@ -11,7 +11,7 @@ use super::model::{CHALLENGE_PATTERN, CodeChallenge, CodeVerifier, ReturnUrl, Re
 use super::{operations, under_way};
 use crate::access::guard::Public;
 use crate::accounts::model::AuthResponse;
-use crate::accounts::token::OneTimeToken;
+use crate::access::one_time::OneTimeToken;
 use crate::app::App;
 use crate::http::envelope::Reply;
 use crate::http::failure::Failure;

@@ -13,7 +13,7 @@ use crate::accounts::model::{Account, CodePurpose, Email};
 use crate::accounts::sessions::operations::are_over;
 use crate::accounts::sessions::store::{self as sessions, Ending};
 use crate::accounts::store as accounts;
-use crate::accounts::token::OneTimeToken;
+use crate::access::one_time::OneTimeToken;
 use crate::accounts::{codes, external, letters};
 use crate::app::App;
 use crate::db::Failed;

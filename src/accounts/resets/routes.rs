@@ -7,7 +7,7 @@ use super::operations;
 use crate::access::guard::Public;
 use crate::accounts::model::{CodePurpose, Email, Typed, TypedCode};
 use crate::accounts::operations::resend_otp;
-use crate::accounts::token::OneTimeToken;
+use crate::access::one_time::OneTimeToken;
 use crate::app::App;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;

@@ -9,4 +9,4 @@ mod passwords;
 mod reset;
 mod session_list;
 mod sessions;
-mod tokens;
+pub mod tokens;

@@ -1,12 +1,20 @@
-//! Tokens that are good once: 256 bits from the system's chance, kept as a keyed hash alone.
+//! Tokens that are good once or until they are revoked: 256 bits from the system's chance, kept as a keyed hash alone, each for
+//! one purpose.
+//!
+//! Those of mailed links come in the path of a request, which is why no path is ever logged: only its template is.
 
+use actix_web::HttpRequest;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use crate::access::keys::{Secret, random};
+use super::keys::{Secret, random};
 use crate::http::failure::Failure;
 use crate::http::fields::{Field, Wrong};
+use crate::http::input::{Input, Raw};
+
+/// What such a token looks like in the OpenAPI document.
+pub const PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
 
 /// 32 bytes in base64.
 const LENGTH: usize = 43;
@@ -51,6 +59,13 @@ impl Field for OneTimeToken {
             return Err(Wrong::value("This must have 1 to 1000 characters."));
         }
         Ok(Self(text.clone()))
+    }
+}
+
+/// The `{token}` of the path.
+impl Input for OneTimeToken {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+        Ok(Self(request.match_info().get("token").unwrap_or_default().to_owned()))
     }
 }
 
