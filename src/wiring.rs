@@ -18,6 +18,8 @@ use actors::watch::Watch;
 use crate::access::keys;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::accounts::profile;
+use crate::accounts::profile::leaving::Holders;
 use crate::analysis::audience::{OfProjects, OfRuns};
 use crate::analysis::runner::Runner;
 use crate::analysis::store::RunJournal;
@@ -43,11 +45,12 @@ use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp}
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
+use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
 use crate::projects::roles::Roles;
 use crate::service::{Readiness, docs};
 use crate::tasks::Tasks;
-use crate::{accounts, meetings, routes};
+use crate::{accounts, meetings, projects, routes};
 
 /// How long the last work in the background may take once requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
@@ -160,6 +163,11 @@ async fn build(config: Config) -> Result<Built, String> {
     };
 
     let files = Files::at(data.join("files"));
+    let avatars = Files::at(data.join("avatars"));
+    avatars
+        .clear_incoming()
+        .await
+        .map_err(|error| format!("{} can't be used: {error}", data.join("avatars").display()))?;
     files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
     let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
@@ -182,6 +190,8 @@ async fn build(config: Config) -> Result<Built, String> {
         roles: Roles::default(),
         jobs: Jobs::default(),
         files,
+        avatars,
+        holders: Holders::default().with(projects::leaving::OfProjects).with(meetings::leaving::OfMeetings),
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
         audiences: Audiences::default().with(meetings::Audience).with(OfProjects).with(OfRuns),
         sockets: Places::for_each(config.sockets.per_account),
@@ -243,6 +253,10 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
         .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
+        .with(profile::avatar::Forgetting { app: app.clone() })
+        .with(profile::erasing::Erasing { app: app.clone() })
+        .with(profile::erasing::Overwriting { app: app.clone() })
+        .with(contents::Forgetting { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
         db: app.db.clone(),
@@ -265,6 +279,7 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
             tracing::error!(why = away.0, "unfinished runs could not be woken");
         }
     });
+    app.tasks.spawn(accounts::endings::follow(app.clone()));
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweep(app.clone()));
     Ok(())
@@ -305,6 +320,9 @@ async fn sweep(app: App) {
         match swept.await {
             Ok(rows) => tracing::debug!(rows, "swept"),
             Err(error) => tracing::warn!(%error, "sweeping failed; it comes again"),
+        }
+        if let Err(error) = app.db.overwrite_deleted().await {
+            tracing::debug!(%error, "what was deleted is not overwritten yet");
         }
         tokio::select! {
             () = tokio::time::sleep(HOURLY) => {}

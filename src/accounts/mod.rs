@@ -8,9 +8,11 @@
 //! headers, after the same work.
 
 mod code;
+pub mod endings;
 mod letters;
 pub mod model;
 pub mod operations;
+pub mod profile;
 mod refresh;
 pub mod routes;
 pub mod store;

@@ -44,10 +44,11 @@ sections! {
     Http { trusted_proxies: Vec<IpAddr>, origins: Vec<String> }
     Limits {
         calls_per_minute: u32, logins_per_minute: u32, code_pause_seconds: u64, codes_per_hour: i64,
-        codes_per_hour_and_client: i64, document_bytes: usize, documents_per_run: usize,
+        codes_per_hour_and_client: i64, document_bytes: usize, documents_per_run: usize, avatar_bytes: usize,
     }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
+        recent_login_seconds: u64,
         argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
     }
     Mail {

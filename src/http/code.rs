@@ -26,6 +26,7 @@ codes! {
     INVALID_REFRESH_TOKEN = "InvalidRefreshToken", 401, "The session has ended. Sign in again.";
     FORBIDDEN = "Forbidden", 403, "You are not allowed to do this.";
     ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code that was mailed to you.";
+    RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Log in once more, and do this within ten minutes.";
     NOT_FOUND = "NotFound", 404, "There is no such thing.";
     MEETING_NOT_FOUND = "MeetingNotFound", 404, "There is no such meeting.";
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
@@ -34,6 +35,7 @@ codes! {
     REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is under way. Try again shortly.";
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
     RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no recording that is ready.";
+    LAST_OWNER = "LastOwner", 409, "A project needs an owner: make another member its owner first.";
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
     GONE = "Gone", 410, "That has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "It was changed meanwhile. Read it again and decide anew.";
@@ -45,6 +47,7 @@ codes! {
     INVALID_VALUE = "InvalidValue", 422, "This value is not acceptable.";
     NO_SOURCES = "NoSources", 422, "There is nothing to read: upload a document first.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
+    WRONG_PASSWORD = "WrongPassword", 422, "This is not your password.";
     PASSWORD_REFUSED = "PasswordRefused", 422, "Choose another password.";
     IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was used with another body.";
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";

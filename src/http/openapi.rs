@@ -93,7 +93,10 @@ pub fn statuses(operation: &Operation) -> Vec<u16> {
         statuses.push(401);
     }
     if has_id {
-        statuses.extend([400, 403, 404]);
+        statuses.extend([400, 404]);
+    }
+    if has_id && operation.who != Who::User {
+        statuses.push(403);
     }
     if has_body {
         statuses.extend([400, 413, 422]);
@@ -139,6 +142,7 @@ fn about(tag: &str) -> &'static str {
         "Project" => "Where documents, meetings and requirements belong.",
         "Document" => "Uploaded files and the text that was read in them.",
         "Results" => "The requirements and user stories of a project.",
+        "Profile" => "The caller's own account, and faces.",
         "Meetings" => "Meetings and their times.",
         "Lifecycle" => "The beginning and end of a meeting.",
         "AI Runs" => "Analyses of a project's sources, and how far they are.",

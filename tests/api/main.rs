@@ -25,6 +25,7 @@ mod mail;
 mod meetings;
 mod openapi;
 mod permissions;
+mod profile;
 mod projects;
 mod real_time;
 mod smoke;

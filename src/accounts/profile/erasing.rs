@@ -1,0 +1,92 @@
+//! LATER: the last traces of a deleted account, in what others go on with. Safe to repeat.
+//!
+//! A job knows the account by its id and a keyed hash of its address, so that the job itself keeps nothing of it.
+
+use std::time::Duration;
+
+use actors::ids::{Id, User};
+use actors::live::RequestId;
+use actors::time::Time;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::traces::{self, Person};
+use crate::access::keys::Secret;
+use crate::app::App;
+use crate::db::{Conn, Failed};
+use crate::jobs::{self, Handler, Job};
+
+const ERASE: &str = "erase-account";
+const OVERWRITE: &str = "overwrite-deleted";
+/// By then the last mail to the account is sent, and its row gone; if not, the hourly sweep overwrites it.
+const AFTER_THE_LAST_MAIL: Duration = Duration::from_secs(2);
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    user_id: Id<User>,
+    /// See [`hashed`].
+    address: String,
+}
+
+/// By what an address is known again without being kept.
+pub fn hashed(secret: &Secret, email: &str) -> String {
+    secret.hex("address of a deleted account", &[email.as_bytes()])
+}
+
+/// Has the traces of an account erased once the transaction stands.
+///
+/// # Errors
+/// The database's own.
+pub async fn enqueue(
+    conn: &mut Conn,
+    user_id: Id<User>,
+    address: String,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), Failed> {
+    jobs::enqueue(conn, ERASE, &Payload { user_id, address }, now, request).await.map(|_| ())
+}
+
+/// Erases: names in what lives on, then in what was told and answered.
+pub struct Erasing {
+    pub app: App,
+}
+
+#[async_trait]
+impl Handler for Erasing {
+    fn kind(&self) -> &'static str {
+        ERASE
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), String> {
+        let Payload { user_id, address } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        for holder in self.app.holders.iter() {
+            holder.erase(&self.app, user_id, &job.request).await?;
+        }
+        let secret = self.app.secret.clone();
+        let person = Person::of(user_id, move |email| hashed(&secret, email) == address);
+        traces::erase(&self.app.db, person).await.map_err(|error| error.to_string())?;
+        let (at, request) = (self.app.now() + AFTER_THE_LAST_MAIL, job.request.clone());
+        let later = self.app.db.write(move |conn| {
+            Box::pin(async move { jobs::enqueue(conn, OVERWRITE, &serde_json::json!({}), at, &request).await })
+        });
+        later.await.map(|_| ()).map_err(|error| error.to_string())
+    }
+}
+
+/// Has the database overwrite what was deleted in its own files.
+pub struct Overwriting {
+    pub app: App,
+}
+
+#[async_trait]
+impl Handler for Overwriting {
+    fn kind(&self) -> &'static str {
+        OVERWRITE
+    }
+
+    async fn run(&self, _: &Job) -> Result<(), String> {
+        self.app.db.overwrite_deleted().await.map_err(|error| error.to_string())
+    }
+}
