@@ -1,7 +1,7 @@
 //! The one place that builds everything: from settings to a server that listens, and its end.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ async fn build(config: Config) -> Result<Built, String> {
     };
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let db = open_database(&config, &data).await?;
+    let db = open_database(&config).await?;
     let alone = Alone::take(&db).await.map_err(|taken| taken.to_string())?;
     let background = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -213,9 +213,19 @@ fn make_folder(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))
 }
 
-async fn open_database(config: &Config, data: &Path) -> Result<Db, String> {
+/// The embedded database, where the settings name no other.
+#[must_use]
+pub fn own_database(config: &Config) -> PathBuf {
+    config.server.data.join("colloquy.sqlite")
+}
+
+/// The database that the settings name, its tables brought up to date.
+///
+/// # Errors
+/// Why it can't be used, in words.
+pub async fn open_database(config: &Config) -> Result<Db, String> {
     let url = match config.database.url.as_str() {
-        "" => format!("sqlite://{}", data.join("colloquy.sqlite").display()),
+        "" => format!("sqlite://{}", own_database(config).display()),
         url => url.to_owned(),
     };
     let settings =

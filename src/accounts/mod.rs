@@ -12,6 +12,7 @@ pub mod endings;
 mod letters;
 pub mod model;
 pub mod operations;
+pub mod operator;
 pub mod profile;
 mod refresh;
 pub mod routes;

@@ -93,10 +93,7 @@ pub fn statuses(operation: &Operation) -> Vec<u16> {
         statuses.push(401);
     }
     if has_id {
-        statuses.extend([400, 404]);
-    }
-    if has_id && operation.who != Who::User {
-        statuses.push(403);
+        statuses.extend([400, 403, 404]);
     }
     if has_body {
         statuses.extend([400, 413, 422]);

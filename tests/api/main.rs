@@ -15,6 +15,7 @@
 mod support;
 
 mod accounts;
+mod admin;
 mod analysis;
 mod docs;
 mod documents;

@@ -10,12 +10,15 @@ use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::store;
 use super::traces::{self, Person};
 use crate::access::keys::Secret;
 use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Handler, Job};
 
+/// What was under way when the account ended has come to its end by then, and may have written a name again.
+const ONCE_MORE: Duration = Duration::from_secs(30);
 const ERASE: &str = "erase-account";
 const OVERWRITE: &str = "overwrite-deleted";
 /// By then the last mail to the account is sent, and its row gone; if not, the hourly sweep overwrites it.
@@ -45,7 +48,9 @@ pub async fn enqueue(
     now: Time,
     request: &RequestId,
 ) -> Result<(), Failed> {
-    jobs::enqueue(conn, ERASE, &Payload { user_id, address }, now, request).await.map(|_| ())
+    let payload = Payload { user_id, address };
+    jobs::enqueue(conn, ERASE, &payload, now, request).await?;
+    jobs::enqueue(conn, ERASE, &payload, now + ONCE_MORE, request).await.map(|_| ())
 }
 
 /// Erases: names in what lives on, then in what was told and answered.
@@ -61,6 +66,11 @@ impl Handler for Erasing {
 
     async fn run(&self, job: &Job) -> Result<(), String> {
         let Payload { user_id, address } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let now = self.app.now();
+        let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
+        for session_id in ended.map_err(|error: Failed| error.to_string())? {
+            self.app.revoked.add(session_id, now);
+        }
         for holder in self.app.holders.iter() {
             holder.erase(&self.app, user_id, &job.request).await?;
         }

@@ -159,19 +159,26 @@ pub async fn become_pseudonym(
     Ok(Some(face))
 }
 
-/// Ends an account's sessions and drops every other row by which somebody logs in. Gives the sessions that ended just now.
+/// Ends all sessions of an account for good. Gives those that ended just now.
 ///
 /// Their rows stay, without the device: a server that starts must know for how long their tokens are to be refused.
-pub async fn let_go(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, Failed> {
-    let id = Key(account.id);
-    let standing = sessions::table.filter(sessions::user_id.eq(id)).filter(sessions::revoked_at.is_null());
+pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+    let own = sessions::user_id.eq(Key(user_id));
+    let standing = sessions::table.filter(own).filter(sessions::revoked_at.is_null());
     let ended = diesel::update(standing).set(sessions::revoked_at.eq(Some(At(now)))).returning(sessions::id);
     let ended: Vec<Key<Session>> = ended.load(conn).await?;
-    diesel::update(sessions::table.filter(sessions::user_id.eq(id))).set(sessions::device.eq("")).execute(conn).await?;
+    diesel::update(sessions::table.filter(own)).set(sessions::device.eq("")).execute(conn).await?;
+    Ok(ended.into_iter().map(|id| id.0).collect())
+}
+
+/// Ends an account's sessions and drops every other row by which somebody logs in. Gives the sessions that ended just now.
+pub async fn let_go(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+    let id = Key(account.id);
+    let ended = end_all(conn, account.id, now).await?;
     diesel::delete(reset_tokens::table.find(id)).execute(conn).await?;
     diesel::delete(external_logins::table.filter(external_logins::user_id.eq(id))).execute(conn).await?;
     diesel::delete(login_codes::table.filter(login_codes::user_id.eq(id))).execute(conn).await?;
     diesel::delete(codes::table.filter(codes::email.eq(&account.email))).execute(conn).await?;
     diesel::delete(registrations::table.filter(registrations::email.eq(&account.email))).execute(conn).await?;
-    Ok(ended.into_iter().map(|id| id.0).collect())
+    Ok(ended)
 }
