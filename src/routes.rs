@@ -3,8 +3,8 @@
 
 use actix_web::http::Method;
 
-use crate::http::operation::Operation;
 use crate::accounts::profile;
+use crate::http::operation::Operation;
 use crate::projects::documents;
 use crate::{accounts, analysis, live, meetings, projects, service};
 

@@ -53,14 +53,22 @@ fn as_json(page: &[Listed], is_first: bool, is_last: bool) -> io::Result<()> {
 fn as_table(page: &[Listed], is_first: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if is_first {
-        writeln!(out, "{:36}  {:10}  {:10}  {:>8}  {:4}  E-MAIL, NAME", "ID", "CREATED", "LAST USED", "SESSIONS", "LANG")?;
+        writeln!(
+            out,
+            "{:36}  {:10}  {:10}  {:>8}  {:4}  E-MAIL, NAME",
+            "ID", "CREATED", "LAST USED", "SESSIONS", "LANG"
+        )?;
     }
     for one in page {
         let day = |time: Time| time.utc().format("%Y-%m-%d").to_string();
         let last = one.last_used_at.map_or_else(|| "-".to_owned(), day);
         let (id, created) = (one.id.to_string(), day(one.created_at));
         let name = one.full_name.replace('\t', " ");
-        writeln!(out, "{id:36}  {created:10}  {last:10}  {:>8}  {:4}  {}, {name}", one.sessions, one.language, one.email)?;
+        writeln!(
+            out,
+            "{id:36}  {created:10}  {last:10}  {:>8}  {:4}  {}, {name}",
+            one.sessions, one.language, one.email
+        )?;
     }
     out.flush()
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use actors::ids::Id;
 use actors::live::{RequestId, Told, Topic};
 use actors::time::Time;
-use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
+};
 
 use super::conn::{Columns, Conn, RunQueryDsl};
 use super::failed::Failed;

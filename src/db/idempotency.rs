@@ -134,11 +134,7 @@ pub async fn forget_of(conn: &mut Conn, user_id: Id<User>) -> Result<(), Failed>
 ///
 /// # Errors
 /// The database's own.
-pub async fn answers_after(
-    conn: &mut Conn,
-    scope: &str,
-    limit: i64,
-) -> Result<Vec<(String, Option<String>)>, Failed> {
+pub async fn answers_after(conn: &mut Conn, scope: &str, limit: i64) -> Result<Vec<(String, Option<String>)>, Failed> {
     let page = idempotency_keys::table.filter(idempotency_keys::scope.gt(scope));
     let page = page.order(idempotency_keys::scope.asc()).limit(limit);
     Ok(page.select((idempotency_keys::scope, idempotency_keys::body)).load(conn).await?)

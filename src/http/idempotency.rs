@@ -79,9 +79,9 @@ pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) ->
         let lease_until = now + LEASE;
         app.db
             .write(move |conn| {
-                Box::pin(
-                    async move { store::claim(conn, &scope, user_id, &body_hash, drawn, now, lease_until, now - KEPT).await },
-                )
+                Box::pin(async move {
+                    store::claim(conn, &scope, user_id, &body_hash, drawn, now, lease_until, now - KEPT).await
+                })
             })
             .await?
     };

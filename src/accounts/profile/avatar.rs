@@ -142,7 +142,8 @@ impl Handler for Forgetting {
         // Uploads wait, so that none takes the file for its own between the look and the end.
         let forgetting = self.app.avatars.forgetting().await;
         let wanted = sha256.clone();
-        let has_owner = self.app.db.read(move |conn| Box::pin(async move { store::is_worn(conn, &wanted).await })).await;
+        let has_owner =
+            self.app.db.read(move |conn| Box::pin(async move { store::is_worn(conn, &wanted).await })).await;
         if has_owner.map_err(|error: Failed| error.to_string())? {
             return Ok(());
         }

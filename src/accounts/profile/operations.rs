@@ -42,9 +42,9 @@ pub async fn edit(app: &App, caller: Caller, edit: Edit) -> Result<Profile, Fail
         Patch::Clear | Patch::Set(JobTitle(None)) => Patch::Clear,
     };
     let edited = app.db.write(move |conn| {
-        Box::pin(async move {
-            store::edit(conn, caller.user_id, &edit.full_name.0, job_title, edit.language, now).await
-        })
+        Box::pin(
+            async move { store::edit(conn, caller.user_id, &edit.full_name.0, job_title, edit.language, now).await },
+        )
     });
     let account = edited.await.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
     Ok(Profile::from(&account))

@@ -53,8 +53,7 @@ pub fn face(bytes: &[u8]) -> Result<Vec<u8>, Unusable> {
     }
     let picture = picture.resize_exact(SIDE, SIDE, FilterType::CatmullRom);
     let has_alpha = picture.color().has_alpha();
-    let picture: DynamicImage =
-        if has_alpha { picture.into_rgba8().into() } else { picture.into_rgb8().into() };
+    let picture: DynamicImage = if has_alpha { picture.into_rgba8().into() } else { picture.into_rgb8().into() };
     let mut encoded = Vec::new();
     picture.write_with_encoder(WebPEncoder::new_lossless(&mut encoded)).map_err(|_| Unusable::Damaged)?;
     Ok(encoded)

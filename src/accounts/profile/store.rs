@@ -81,19 +81,13 @@ pub async fn is_worn(conn: &mut Conn, sha256: &str) -> Result<bool, Failed> {
 
 /// When a session was begun by a log-in.
 pub async fn session_begun(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, Failed> {
-    let found: Option<At> =
-        sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
+    let found: Option<At> = sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
     Ok(found.map(|at| at.0))
 }
 
 /// Puts a new password in the place of the former one, if that is still the one that was proved; what was mailed to
 /// choose another is worth nothing then. Whether it was.
-pub async fn set_password(
-    conn: &mut Conn,
-    proved: &Account,
-    hash: &str,
-    now: Time,
-) -> Result<bool, Failed> {
+pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Time) -> Result<bool, Failed> {
     let set = (users::password_hash.eq(Some(hash.to_owned())), users::updated_at.eq(At(now)));
     let living = users::table.find(Key(proved.id));
     let changed = match proved.password_hash.clone() {
@@ -135,11 +129,7 @@ pub const NOBODY: &str = "Deleted account";
 
 /// Takes all that says who somebody is out of an account's row, and locks it against rows that would name it. Gives the
 /// face it had; `None`: the account is gone already.
-pub async fn become_pseudonym(
-    conn: &mut Conn,
-    account: &Account,
-    now: Time,
-) -> Result<Option<Option<String>>, Failed> {
+pub async fn become_pseudonym(conn: &mut Conn, account: &Account, now: Time) -> Result<Option<Option<String>>, Failed> {
     let id = account.id;
     let deleted = diesel::update(users::table.find(Key(id))).filter(users::deleted_at.is_null()).set((
         // First of all that is locked: the address is unique, so this keeps out whoever would name the row.

@@ -123,10 +123,8 @@ pub async fn erase(db: &Db, person: Person) -> Result<(), Failed> {
             db.read(move |conn| Box::pin(async move { idempotency::answers_after(conn, &from, PAGE).await })).await?;
         let Some((scope, _)) = page.last() else { return Ok(()) };
         after.clone_from(scope);
-        let changed: Vec<_> = page
-            .into_iter()
-            .filter_map(|(scope, body)| Some((scope, person.erased_from(body.as_deref()?)?)))
-            .collect();
+        let changed: Vec<_> =
+            page.into_iter().filter_map(|(scope, body)| Some((scope, person.erased_from(body.as_deref()?)?))).collect();
         if !changed.is_empty() {
             db.write(move |conn| {
                 Box::pin(async move {

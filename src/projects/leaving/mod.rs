@@ -105,18 +105,15 @@ fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), Failure> {
 }
 
 /// Deletes a project that nobody else is in; one that somebody joined meanwhile stays, and so does one that is gone.
-async fn delete_alone(
-    app: &App,
-    id: Id<ids::Project>,
-    user_id: Id<User>,
-    request: &RequestId,
-) -> Result<(), Failure> {
+async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, request: &RequestId) -> Result<(), Failure> {
     let (now, asked) = (app.now(), Arc::clone(request));
     let told = app
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let Some(project) = super::store::find_to_change(conn, id).await? else { return Ok::<_, Failure>(None) };
+                let Some(project) = super::store::find_to_change(conn, id).await? else {
+                    return Ok::<_, Failure>(None);
+                };
                 if !store::parts(conn, user_id).await?.iter().any(|part| part.project_id == id && part.is_alone()) {
                     return Ok(None);
                 }

@@ -55,7 +55,8 @@ pub async fn parts(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Part>, Fail
         .await?;
     let mut parts = Vec::with_capacity(rows.len());
     for (project_id, name, member_id, role) in rows {
-        let others = members::table.filter(members::project_id.eq(project_id)).filter(members::user_id.ne(Key(user_id)));
+        let others =
+            members::table.filter(members::project_id.eq(project_id)).filter(members::user_id.ne(Key(user_id)));
         parts.push(Part {
             project_id: project_id.0,
             name,

@@ -174,7 +174,9 @@ async fn everything(server: &Server) -> (User, User, String) {
     eve.client.put("/api/profile").json(profile).await.is(200);
     let mut picture = Vec::new();
     let shade = |x: u32, y: u32| Rgb([(x * 7 % 251) as u8, (y * 5 % 241) as u8, 33]);
-    DynamicImage::from(RgbImage::from_fn(64, 64, shade)).write_to(&mut Cursor::new(&mut picture), ImageFormat::Png).unwrap();
+    DynamicImage::from(RgbImage::from_fn(64, 64, shade))
+        .write_to(&mut Cursor::new(&mut picture), ImageFormat::Png)
+        .unwrap();
     let (kind, form) = crate::support::documents::form(&[("file", Some(&format!("{MARKER}.png")), &picture)]);
     let uploaded = eve.client.post("/api/profile/avatar").key("a-key").body(&kind, form).await.is(200);
     let face = eve.client.get(uploaded.text_of("avatarUrl")).await.is(200).etag();
