@@ -41,16 +41,23 @@ pub enum Claim {
     },
 }
 
+/// A key that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub scope: &'a str,
+    /// Whose it is: it goes with the account.
+    pub user_id: Id<User>,
+    pub body_hash: &'a str,
+    pub drawn: Id<()>,
+}
+
 /// Takes a key, or takes over one whose lease ran out (with the id that was drawn then).
 ///
 /// # Errors
 /// The database's own.
 pub async fn claim(
     conn: &mut Conn,
-    scope: &str,
-    user_id: Id<User>,
-    body_hash: &str,
-    drawn: Id<()>,
+    Asked { scope, user_id, body_hash, drawn }: Asked<'_>,
     now: Time,
     lease_until: Time,
     forget_before: Time,

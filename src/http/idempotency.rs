@@ -18,7 +18,7 @@ use super::envelope;
 use super::failure::Failure;
 use crate::access::caller::Caller;
 use crate::app::App;
-use crate::db::idempotency::{self as store, Claim};
+use crate::db::idempotency::{self as store, Asked, Claim};
 
 const LEASE: Duration = Duration::from_secs(30);
 /// How long an answer is kept.
@@ -80,7 +80,8 @@ pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) ->
         app.db
             .write(move |conn| {
                 Box::pin(async move {
-                    store::claim(conn, &scope, user_id, &body_hash, drawn, now, lease_until, now - KEPT).await
+                    let asked = Asked { scope: &scope, user_id, body_hash: &body_hash, drawn };
+                    store::claim(conn, asked, now, lease_until, now - KEPT).await
                 })
             })
             .await?
