@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::jobs::{self, Handler, Job};
+use crate::jobs::{self, Fault, Handler, Job};
 
 const KIND: &str = "forget-avatar";
 /// How many pictures may wait to be unpacked; more are answered 429.
@@ -137,7 +137,7 @@ impl Handler for Forgetting {
         KIND
     }
 
-    async fn run(&self, job: &Job) -> Result<(), String> {
+    async fn run(&self, job: &Job) -> Result<(), Fault> {
         let Payload { sha256 } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         // Uploads wait, so that none takes the file for its own between the look and the end.
         let forgetting = self.app.avatars.forgetting().await;
@@ -147,6 +147,6 @@ impl Handler for Forgetting {
         if has_owner.map_err(|error: Failed| error.to_string())? {
             return Ok(());
         }
-        forgetting.forget(&sha256).await.map_err(|error| error.to_string())
+        Ok(forgetting.forget(&sha256).await.map_err(|error| error.to_string())?)
     }
 }

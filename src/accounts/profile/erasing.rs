@@ -15,10 +15,11 @@ use super::traces::{self, Person};
 use crate::access::keys::Secret;
 use crate::app::App;
 use crate::db::{Conn, Failed};
-use crate::jobs::{self, Handler, Job};
+use crate::jobs::{self, Fault, Handler, Job, Patience};
 
 /// What was under way when the account ended has come to its end by then, and may have written a name again.
 const ONCE_MORE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 const ERASE: &str = "erase-account";
 const OVERWRITE: &str = "overwrite-deleted";
 /// By then the last mail to the account is sent, and its row gone; if not, the hourly sweep overwrites it.
@@ -64,7 +65,12 @@ impl Handler for Erasing {
         ERASE
     }
 
-    async fn run(&self, job: &Job) -> Result<(), String> {
+    /// What a person is owed is not given up.
+    fn patience(&self) -> Patience {
+        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), Fault> {
         let Payload { user_id, address } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let now = self.app.now();
         let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
@@ -81,7 +87,8 @@ impl Handler for Erasing {
         let later = self.app.db.write(move |conn| {
             Box::pin(async move { jobs::enqueue(conn, OVERWRITE, &serde_json::json!({}), at, &request).await })
         });
-        later.await.map(|_| ()).map_err(|error| error.to_string())
+        later.await.map_err(|error: Failed| error.to_string())?;
+        Ok(())
     }
 }
 
@@ -96,7 +103,12 @@ impl Handler for Overwriting {
         OVERWRITE
     }
 
-    async fn run(&self, _: &Job) -> Result<(), String> {
-        self.app.db.overwrite_deleted().await.map_err(|error| error.to_string())
+    /// What a person is owed is not given up.
+    fn patience(&self) -> Patience {
+        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+    }
+
+    async fn run(&self, _: &Job) -> Result<(), Fault> {
+        Ok(self.app.db.overwrite_deleted().await.map_err(|error| error.to_string())?)
     }
 }

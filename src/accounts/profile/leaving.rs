@@ -23,7 +23,6 @@ use crate::app::App;
 use crate::db::{Conn, Failed, idempotency};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::jobs;
 
 /// How often a deletion begins anew where something came in between.
 const ROUNDS: usize = 5;
@@ -147,7 +146,7 @@ struct Ended {
 
 /// The transaction.
 async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
-    let holders = app.holders.clone();
+    let (holders, post) = (app.holders.clone(), app.post.clone());
     let address = erasing::hashed(&app.secret, &leaving.account.email);
     let work = app.db.write(move |conn| {
         Box::pin(async move {
@@ -166,7 +165,7 @@ async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
             }
             let sessions = store::let_go(conn, account, *now).await?;
             idempotency::forget_of(conn, account.id).await?;
-            jobs::mail::send(conn, &letters::account_deleted(account), *now, request).await?;
+            post.send(conn, letters::account_deleted(account), *now, request).await?;
             if let Some(face) = face {
                 avatar::forget(conn, face, *now, request).await?;
             }

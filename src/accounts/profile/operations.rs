@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::patch::Patch;
-use crate::{jobs, passwords};
+use crate::passwords;
 
 /// The caller's own account.
 ///
@@ -65,7 +65,7 @@ pub async fn change_password(
     passwords::acceptable(&new.0, &[&account.email, &account.full_name])
         .map_err(|wrong| Failure::field("newPassword", wrong.code, wrong.message))?;
     let hash = app.passwords.hash(new.0).await?;
-    let now = app.now();
+    let (now, post) = (app.now(), app.post.clone());
     let (account, ended) = app
         .db
         .write(move |conn| {
@@ -76,7 +76,7 @@ pub async fn change_password(
                     return Err(Failure::field("currentPassword", Code::WRONG_PASSWORD, former));
                 }
                 let ended = store::end_others(conn, account.id, caller.session_id, now).await?;
-                jobs::mail::send(conn, &letters::password_changed(&account), now, &request).await?;
+                post.send(conn, letters::password_changed(&account), now, &request).await?;
                 let account = accounts::account(conn, account.id).await?;
                 Ok((account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?, ended))
             })

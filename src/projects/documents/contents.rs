@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::operations::forget_orphans;
 use crate::app::App;
 use crate::db::{Conn, Failed};
-use crate::jobs::{self, Handler, Job};
+use crate::jobs::{self, Fault, Handler, Job};
 
 const KIND: &str = "forget-contents";
 
@@ -39,8 +39,8 @@ impl Handler for Forgetting {
         KIND
     }
 
-    async fn run(&self, job: &Job) -> Result<(), String> {
+    async fn run(&self, job: &Job) -> Result<(), Fault> {
         let Payload { contents } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        forget_orphans(&self.app, contents).await
+        Ok(forget_orphans(&self.app, contents).await?)
     }
 }

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::deletion::delete;
 use crate::support::builders::PASSWORD;
-use crate::support::dump::dump;
+use crate::support::tables::tables;
 use crate::support::{Kind, Place, Role, Server, User, outbox};
 
 /// In everything that the person fills in, in lower case as addresses are.
@@ -142,7 +142,7 @@ fn has_marker(bytes: &[u8]) -> bool {
 
 /// The tables and files that still have the marker.
 async fn left(server: &Server) -> Vec<String> {
-    let mut left: Vec<String> = dump(server)
+    let mut left: Vec<String> = tables(server)
         .await
         .into_iter()
         .filter(|(_, rows)| has_marker(rows.as_bytes()))
@@ -197,7 +197,7 @@ on_both! {
     async fn nothing_that_a_person_filled_in_is_found_after_the_account_is_deleted(place: Place) {
         let server = place.start(&[("COLLOQUY__LOG__FILTER", "debug")]);
         let (eve, ben, face) = everything(&server).await;
-        let before = dump(&server).await;
+        let before = tables(&server).await;
         let marked: Vec<&str> = before.iter().filter(|(_, rows)| has_marker(rows.as_bytes())).map(|(table, _)| table.as_str()).collect();
         for table in ["codes", "document_texts", "documents", "events", "external_logins", "idempotency_keys", "login_codes",
             "participants", "project_invitations", "projects", "reset_tokens", "sessions", "users"] {
@@ -207,7 +207,7 @@ on_both! {
         delete(&eve).await.is(200);
         none_is_left(&server).await;
         assert!(!server.data.join("avatars").join(&face[..2]).join(&face).exists());
-        let after = dump(&server).await;
+        let after = tables(&server).await;
         assert!(after["users"].contains("Deleted account") && after["users"].to_lowercase().contains(&id_as_kept(&server, &eve.id)), "{}", after["users"]);
         assert!(after["events"].contains("stays"), "what others said stays");
         ben.client.get("/api/projects").await.is(200);
