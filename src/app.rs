@@ -16,6 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use crate::access::keys::Secret;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::accounts::profile::leaving::Holders;
 use crate::accounts::sessions::turns::Turns;
 use crate::analysis::runner::Runner;
 use crate::config::Config;
@@ -62,6 +63,10 @@ pub struct Parts {
     /// Takes letters.
     pub post: Post,
     pub files: Files,
+    /// Faces of accounts, apart from what projects keep.
+    pub avatars: Files,
+    /// What else accounts have to do with, asked when one is deleted.
+    pub holders: Holders,
     pub tickets: Tickets,
     /// Who may listen to what.
     pub audiences: Audiences,

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod admin;
 mod bench;
 mod client;
 mod demo;
@@ -31,6 +32,8 @@ enum Command {
     Demo(demo::Demo),
     /// Measure how fast this program is here, with a server that is made for it.
     Bench(bench::Bench),
+    /// See to accounts at the machine, with the server running or without.
+    Admin(admin::Admin),
     /// Print the OpenAPI document.
     Openapi,
     /// Measure how well the embedded engine tells requirements from other sentences.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => self::serve(&serve),
         Command::Demo(demo) => demo::run(&demo),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Admin(asked) => admin::run(asked),
         Command::Openapi => {
             println!("{:#}", colloquy::http::openapi::document(&routes::all()));
             ExitCode::SUCCESS

@@ -3,7 +3,7 @@
 
 use actix_web::http::Method;
 
-use crate::accounts::{external, resets, sessions};
+use crate::accounts::{external, profile, resets, sessions};
 use crate::http::operation::Operation;
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
@@ -54,6 +54,14 @@ pub fn public() -> Vec<Operation> {
         "Results" {
             GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404] "List a project's user stories";
             GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404] "List a project's requirements";
+        }
+        "Profile" {
+            GET "/api/profile" "getProfileDetails" profile::routes::details => 200 [] "Read my account";
+            PUT "/api/profile" "editProfile" profile::routes::edit => 200 [] "Change my name, job title or language";
+            POST "/api/profile/avatar" "uploadAvatar" profile::routes::upload_avatar => 200 [413, 415] "Put a picture of me in place";
+            GET "/api/users/{userId}/avatar" "downloadAvatar" profile::routes::download_avatar => 200 [304, 404] "Download somebody's picture";
+            PUT "/api/profile/change-password" "changePassword" profile::routes::change_password => 200 [403] "Choose another password";
+            DELETE "/api/profile" "deleteAccount" profile::routes::delete => 200 [403, 409] "Delete my account";
         }
         "Project Lookup" {
             GET "/api/projects/{projectId}/members" "listProjectMembers" people::routes::list => 200 [404] "List a project's members";

@@ -1,7 +1,7 @@
 //! The one place that builds everything: from settings to a server that listens, and its end.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ use actors::watch::Watch;
 use crate::access::keys;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::accounts::profile;
+use crate::accounts::profile::leaving::Holders;
 use crate::accounts::sessions::turns::Turns;
 use crate::analysis::audience::{OfProjects, OfRuns};
 use crate::analysis::runner::Runner;
@@ -45,11 +47,12 @@ use crate::outside::openid::{self, OpenId};
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
+use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
 use crate::projects::roles::Roles;
 use crate::service::{Readiness, docs};
 use crate::tasks::Tasks;
-use crate::{accounts, meetings, routes};
+use crate::{accounts, meetings, projects, routes};
 
 /// How long the last work in the background may take once requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
@@ -123,7 +126,7 @@ async fn build(config: Config) -> Result<Built, String> {
     };
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let db = open_database(&config, &data).await?;
+    let db = open_database(&config).await?;
     let alone = Alone::take(&db).await.map_err(|taken| taken.to_string())?;
     let background = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -162,6 +165,11 @@ async fn build(config: Config) -> Result<Built, String> {
     };
 
     let files = Files::at(data.join("files"));
+    let avatars = Files::at(data.join("avatars"));
+    avatars
+        .clear_incoming()
+        .await
+        .map_err(|error| format!("{} can't be used: {error}", data.join("avatars").display()))?;
     files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
     let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
@@ -184,6 +192,8 @@ async fn build(config: Config) -> Result<Built, String> {
         roles: Roles::default(),
         jobs: Jobs::default(),
         files,
+        avatars,
+        holders: Holders::default().with(projects::leaving::OfProjects).with(meetings::leaving::OfMeetings),
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
         audiences: Audiences::default().with(meetings::Audience).with(OfProjects).with(OfRuns),
         sockets: Places::for_each(config.sockets.per_account),
@@ -224,9 +234,19 @@ fn make_folder(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))
 }
 
-async fn open_database(config: &Config, data: &Path) -> Result<Db, String> {
+/// The embedded database, where the settings name no other.
+#[must_use]
+pub fn own_database(config: &Config) -> PathBuf {
+    config.server.data.join("colloquy.sqlite")
+}
+
+/// The database that the settings name, its tables brought up to date.
+///
+/// # Errors
+/// Why it can't be used, in words.
+pub async fn open_database(config: &Config) -> Result<Db, String> {
     let url = match config.database.url.as_str() {
-        "" => format!("sqlite://{}", data.join("colloquy.sqlite").display()),
+        "" => format!("sqlite://{}", own_database(config).display()),
         url => url.to_owned(),
     };
     let settings =
@@ -264,6 +284,10 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
         .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
+        .with(profile::avatar::Forgetting { app: app.clone() })
+        .with(profile::erasing::Erasing { app: app.clone() })
+        .with(profile::erasing::Overwriting { app: app.clone() })
+        .with(contents::Forgetting { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
         db: app.db.clone(),
@@ -286,6 +310,7 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
             tracing::error!(why = away.0, "unfinished runs could not be woken");
         }
     });
+    app.tasks.spawn(accounts::endings::follow(app.clone()));
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweep(app.clone()));
     Ok(())
@@ -329,6 +354,9 @@ async fn sweep(app: App) {
         match swept.await {
             Ok(rows) => tracing::debug!(rows, "swept"),
             Err(error) => tracing::warn!(%error, "sweeping failed; it comes again"),
+        }
+        if let Err(error) = app.db.overwrite_deleted().await {
+            tracing::debug!(%error, "what was deleted is not overwritten yet");
         }
         tokio::select! {
             () = tokio::time::sleep(HOURLY) => {}

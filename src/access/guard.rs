@@ -174,6 +174,8 @@ macro_rules! rules {
 rules! {
     /// Whose the thing is, and nobody else.
     Own, User, Caller::of, |standing| standing.own;
+    /// Any signed-in account, whatever it is to the thing.
+    AnyUser, User, Caller::of, |_standing| true;
     /// A member of the thing's project, whatever the role.
     Member, Member, Caller::of, |standing| standing.role.is_some();
     /// As [`Member`], for streams: a ticket will do, since a browser's EventSource sends no headers.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use actors::ids::{Id, User};
 use actors::time::Time;
 
 use super::codes;
@@ -51,6 +52,12 @@ pub fn logins(app: &App, by: &Public, email: &str) -> Rates {
         (rate(LOGIN_FAILURES, limits.login_failures), of_both(app, by, email)),
         (rate("login_failures_of_client", limits.login_failures_of_client), of_client(app, by)),
     ]
+}
+
+/// The password of an account that is asked for once more within a session.
+pub fn proofs(app: &App, user_id: Id<User>) -> Rates {
+    let of_account = app.secret.hex("account", &[user_id.uuid().as_bytes()]);
+    vec![(rate(LOGIN_FAILURES, app.config.limits.login_failures), of_account)]
 }
 
 /// A code that is tried.

@@ -14,11 +14,14 @@
 //! `store::still_has`), so that what ends all sessions ends that one too.
 
 pub mod codes;
+pub mod endings;
 pub mod external;
 mod letters;
 mod limits;
 pub mod model;
 pub mod operations;
+pub mod operator;
+pub mod profile;
 pub mod resets;
 pub mod routes;
 pub mod sessions;

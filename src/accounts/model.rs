@@ -71,6 +71,20 @@ impl Field for FullName {
     }
 }
 
+/// What somebody does: up to 120 characters on one line; nothing but blanks is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobTitle(pub Option<String>);
+
+impl Field for JobTitle {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let title = text(value, 0, 120)?;
+        if title.contains(['\n', '\r']) {
+            return Err(Wrong::value("A job title has one line."));
+        }
+        Ok(Self(Some(title).filter(|title| !title.is_empty())))
+    }
+}
+
 /// A password that was typed: any text up to 1,000 characters. Whether it may be chosen is looked at where one is chosen.
 #[derive(Clone)]
 pub struct Typed(pub String);
@@ -111,6 +125,8 @@ pub struct Account {
     pub job_title: Option<String>,
     pub language: Language,
     pub password_hash: Option<String>,
+    /// The hash of the face that is kept.
+    pub avatar: Option<String>,
     pub created_at: Time,
     pub updated_at: Time,
 }
@@ -151,7 +167,7 @@ impl From<&Account> for Profile {
             full_name: account.full_name.clone(),
             job_title: account.job_title.clone(),
             language: account.language,
-            avatar_url: None,
+            avatar_url: avatar_url(account.id, account.avatar.as_deref()),
             // An account comes to be by confirming its address.
             email_confirmed: true,
             has_password: account.password_hash.is_some(),

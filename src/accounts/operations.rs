@@ -184,6 +184,7 @@ pub async fn confirm_account(
                     job_title: None,
                     language: registration.language,
                     password_hash: Some(registration.password_hash),
+                    avatar: None,
                     created_at: now,
                     updated_at: now,
                 };

@@ -17,6 +17,7 @@ struct UserRow {
     job_title: Option<String>,
     language: String,
     password_hash: Option<String>,
+    avatar: Option<String>,
     created_at: At,
     updated_at: At,
 }
@@ -31,6 +32,7 @@ impl TryFrom<UserRow> for Account {
             job_title: row.job_title,
             language: language(&row.language)?,
             password_hash: row.password_hash,
+            avatar: row.avatar,
             created_at: row.created_at.0,
             updated_at: row.updated_at.0,
         })
@@ -48,8 +50,10 @@ pub async fn account_of(conn: &mut Conn, email: &str) -> Result<Option<Account>,
     found.map(|row: UserRow| row.try_into()).transpose()
 }
 
+/// An account by its id; one that was deleted is none.
 pub async fn account(conn: &mut Conn, id: Id<User>) -> Result<Option<Account>, Failed> {
-    let found = users::table.find(Key(id)).select(UserRow::columns()).first(conn).await.optional()?;
+    let living = users::table.find(Key(id)).filter(users::deleted_at.is_null());
+    let found = living.select(UserRow::columns()).first(conn).await.optional()?;
     found.map(|row: UserRow| row.try_into()).transpose()
 }
 
@@ -61,6 +65,7 @@ pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Fa
         job_title: account.job_title.clone(),
         language: account.language.as_str().to_owned(),
         password_hash: account.password_hash.clone(),
+        avatar: account.avatar.clone(),
         created_at: At(account.created_at),
         updated_at: At(account.updated_at),
     };

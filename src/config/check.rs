@@ -54,6 +54,7 @@ pub fn faults(config: &Config) -> Vec<String> {
         mail.host.is_empty() || mail.user.is_empty() || mail.security != "NONE" || is_here,
         "mail.security: the password would go over the network in clear",
     );
+    need(config.limits.avatar_bytes >= 1, "limits.avatar_bytes: this must be at least 1");
     need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
     need(config.sockets.window_frames >= 1, "sockets.window_frames: this must be at least 1");
     let formats = ["auto", "text", "json"];

@@ -46,12 +46,13 @@ sections! {
     Limits {
         calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class, code_failures: Class,
         code_failures_of_address: Class, token_failures_of_client: Class, code_pause: Class, code_mails: Class,
-        code_mails_of_client: Class, invitation_mails: Class, invitation_mails_of_address: Class, document_bytes: usize,
+        code_mails_of_client: Class, invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
         documents_per_run: usize,
     }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
         reset_token_seconds: u64,
+        recent_login_seconds: u64,
         argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
     }
     Mail {

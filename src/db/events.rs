@@ -8,7 +8,9 @@ use std::time::Duration;
 use actors::ids::Id;
 use actors::live::{RequestId, Told, Topic};
 use actors::time::Time;
-use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
+};
 
 use super::conn::{Columns, Conn, RunQueryDsl};
 use super::failed::Failed;
@@ -168,6 +170,29 @@ pub async fn forget_old(conn: &mut Conn, topic: Topic, now: Time) -> Result<usiz
 pub async fn forget(conn: &mut Conn, topic: Topic) -> Result<(), Failed> {
     diesel::delete(events::table.filter(events::topic.eq(topic.to_string()))).execute(conn).await?;
     diesel::delete(topics::table.find(topic.to_string())).execute(conn).await?;
+    Ok(())
+}
+
+/// The texts of all events after a place, in the order of topics and offsets.
+///
+/// # Errors
+/// The database's own.
+pub async fn texts_after(
+    conn: &mut Conn,
+    (topic, position): &(String, i64),
+    limit: i64,
+) -> Result<Vec<(String, i64, String)>, Failed> {
+    let further = events::topic.gt(topic).or(events::topic.eq(topic).and(events::position.gt(position)));
+    let page = events::table.filter(further).order((events::topic.asc(), events::position.asc())).limit(limit);
+    Ok(page.select((events::topic, events::position, events::data)).load(conn).await?)
+}
+
+/// Puts another text in an event's place: what it told of somebody is to be forgotten.
+///
+/// # Errors
+/// The database's own.
+pub async fn rewrite(conn: &mut Conn, topic: &str, position: i64, data: String) -> Result<(), Failed> {
+    diesel::update(events::table.find((topic, position))).set(events::data.eq(data)).execute(conn).await?;
     Ok(())
 }
 

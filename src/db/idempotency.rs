@@ -1,6 +1,6 @@
 //! The rows behind Idempotency-Key: who holds a key, and what was answered under it.
 
-use actors::ids::Id;
+use actors::ids::{Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
@@ -20,6 +20,7 @@ struct KeyRow {
     etag: Option<String>,
     body: Option<String>,
     created_at: At,
+    user_id: Option<Key<User>>,
 }
 
 /// What became of a claim.
@@ -40,15 +41,23 @@ pub enum Claim {
     },
 }
 
+/// A key that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub scope: &'a str,
+    /// Whose it is: it goes with the account.
+    pub user_id: Id<User>,
+    pub body_hash: &'a str,
+    pub drawn: Id<()>,
+}
+
 /// Takes a key, or takes over one whose lease ran out (with the id that was drawn then).
 ///
 /// # Errors
 /// The database's own.
 pub async fn claim(
     conn: &mut Conn,
-    scope: &str,
-    body_hash: &str,
-    drawn: Id<()>,
+    Asked { scope, user_id, body_hash, drawn }: Asked<'_>,
     now: Time,
     lease_until: Time,
     forget_before: Time,
@@ -66,6 +75,7 @@ pub async fn claim(
         etag: None,
         body: None,
         created_at: At(now),
+        user_id: Some(Key(user_id)),
     };
     let taken =
         diesel::insert_into(idempotency_keys::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
@@ -111,6 +121,39 @@ pub async fn answered(conn: &mut Conn, scope: &str, status: u16, etag: Option<&s
 pub async fn release(conn: &mut Conn, scope: &str) -> Result<(), Failed> {
     diesel::update(idempotency_keys::table.find(scope))
         .set(idempotency_keys::lease_until.eq(idempotency_keys::created_at))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Drops all keys of an account, with what was answered under them.
+///
+/// # Errors
+/// The database's own.
+pub async fn forget_of(conn: &mut Conn, user_id: Id<User>) -> Result<(), Failed> {
+    diesel::delete(idempotency_keys::table.filter(idempotency_keys::user_id.eq(Some(Key(user_id)))))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// The answers of all keys after one, in the order of keys.
+///
+/// # Errors
+/// The database's own.
+pub async fn answers_after(conn: &mut Conn, scope: &str, limit: i64) -> Result<Vec<(String, Option<String>)>, Failed> {
+    let page = idempotency_keys::table.filter(idempotency_keys::scope.gt(scope));
+    let page = page.order(idempotency_keys::scope.asc()).limit(limit);
+    Ok(page.select((idempotency_keys::scope, idempotency_keys::body)).load(conn).await?)
+}
+
+/// Puts another answer in the place of one: what it said of somebody is to be forgotten.
+///
+/// # Errors
+/// The database's own.
+pub async fn rewrite(conn: &mut Conn, scope: &str, body: String) -> Result<(), Failed> {
+    diesel::update(idempotency_keys::table.find(scope))
+        .set(idempotency_keys::body.eq(Some(body)))
         .execute(conn)
         .await?;
     Ok(())

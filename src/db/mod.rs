@@ -205,6 +205,20 @@ impl Db {
         heard(answer).await
     }
 
+    /// Has the database overwrite what was deleted, where that is not its own affair: SQLite's log of writes still has
+    /// it, until it is carried over into the file (where deleted bytes are overwritten at once).
+    ///
+    /// # Errors
+    /// `Unavailable`: somebody reads for too long; later it may work.
+    pub async fn overwrite_deleted(&self) -> Result<(), Failed> {
+        let kept = Arc::clone(&self.open.kept);
+        let work = self.open.handle.spawn_blocking(move || match kept.as_ref() {
+            Kept::Sqlite(sqlite) => sqlite.overwrite_deleted(),
+            Kept::Postgres(_) => Ok(()),
+        });
+        work.await.unwrap_or_else(|error| Err(Failed::Unavailable(error.to_string())))
+    }
+
     /// How many jobs wait: for metrics.
     #[must_use]
     pub fn waiting(&self) -> usize {

@@ -359,6 +359,7 @@ diesel::table! {
         etag -> Nullable<Text>,
         body -> Nullable<Text>,
         created_at -> UtcTime,
+        user_id -> Nullable<Uuid>,
     }
 }
 

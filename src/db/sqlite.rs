@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
+use diesel::sql_types::Integer;
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -49,6 +50,13 @@ impl Sqlite {
         Ok(Self { path, writer, idle: Mutex::default(), readers, limit: settings.limit })
     }
 
+    /// Carries the log of writes over into the file and empties it. Blocks.
+    pub(super) fn overwrite_deleted(&self) -> Result<(), Failed> {
+        let mut conn = establish(&self.path, Use::Write).map_err(Failed::Unavailable)?;
+        let done: Checkpoint = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result(&mut conn)?;
+        if done.busy == 0 { Ok(()) } else { Err(Failed::Unavailable("the log of writes is in use".to_owned())) }
+    }
+
     /// Runs a read on a thread of its own, and answers it.
     pub(super) async fn read(&self, mut job: Box<dyn Job>) {
         // The permit is held until the thread is done.
@@ -90,6 +98,12 @@ impl Sqlite {
     }
 }
 
+#[derive(QueryableByName)]
+struct Checkpoint {
+    #[diesel(sql_type = Integer)]
+    busy: i32,
+}
+
 /// The path in `sqlite://data/colloquy.sqlite` (relative) or `sqlite:///var/lib/colloquy.sqlite`.
 pub(super) fn path(url: &str) -> Option<PathBuf> {
     let path = url.strip_prefix("sqlite://")?;
@@ -113,6 +127,10 @@ fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     // SQLite's own knows the letters of ASCII alone.
     super::search::lower_utils::register_impl(&mut conn, |text: String| text.to_lowercase())
         .map_err(|error| format!("{name} can't be set up: {error}"))?;
+    if purpose == Use::Write {
+        // What is deleted is overwritten: an account that is gone must not be found in free space.
+        conn.batch_execute("PRAGMA secure_delete = ON;").map_err(|error| format!("{name} can't be set up: {error}"))?;
+    }
     if purpose == Use::Read {
         conn.batch_execute("PRAGMA query_only = ON;").map_err(|error| format!("{name} can't be set up: {error}"))?;
     }

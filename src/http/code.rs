@@ -30,6 +30,7 @@ codes! {
     FORBIDDEN = "Forbidden", 403, "You are not allowed to do this.";
     ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code that was mailed to you.";
     EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Log in another way.";
+    RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Log in once more, and do this within ten minutes.";
     NOT_FOUND = "NotFound", 404, "There is no such thing.";
     MEETING_NOT_FOUND = "MeetingNotFound", 404, "There is no such meeting.";
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
@@ -50,6 +51,7 @@ codes! {
     INVALID_VALUE = "InvalidValue", 422, "This value is not acceptable.";
     NO_SOURCES = "NoSources", 422, "There is nothing to read: upload a document first.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
+    WRONG_PASSWORD = "WrongPassword", 422, "This is not your password.";
     PASSWORD_REFUSED = "PasswordRefused", 422, "Choose another password.";
     IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was used with another body.";
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";

@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix_web::body::MessageBody;
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
-use actors::ids::Id;
+use actors::ids::{Id, User};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -18,14 +18,18 @@ use super::envelope;
 use super::failure::Failure;
 use crate::access::caller::Caller;
 use crate::app::App;
-use crate::db::idempotency::{self as store, Claim};
+use crate::db::idempotency::{self as store, Asked, Claim};
 
 const LEASE: Duration = Duration::from_secs(30);
 /// How long an answer is kept.
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Who asked what, hashed.
-pub struct Key(String);
+/// Who asked what.
+pub struct Key {
+    /// Hashed.
+    scope: String,
+    user_id: Id<User>,
+}
 
 /// What became of a key.
 pub enum Begun {
@@ -55,7 +59,7 @@ pub fn key(request: &HttpRequest, account: Option<Caller>) -> Result<Option<Key>
     }
     let path = request.path().to_ascii_lowercase();
     let scope = format!("{}\n{}\n{}\n{}", account.user_id, request.method(), path, text);
-    Ok(Some(Key(digest(scope.as_bytes()))))
+    Ok(Some(Key { scope: digest(scope.as_bytes()), user_id: account.user_id }))
 }
 
 #[must_use]
@@ -67,7 +71,7 @@ pub fn digest(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// 409 while another request holds it, 422 for another body.
-pub async fn begin(app: &App, Key(scope): Key, body_hash: String) -> Result<Begun, Failure> {
+pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) -> Result<Begun, Failure> {
     let now = app.now();
     let drawn = Id::<()>::draw();
     let claim = {
@@ -75,9 +79,10 @@ pub async fn begin(app: &App, Key(scope): Key, body_hash: String) -> Result<Begu
         let lease_until = now + LEASE;
         app.db
             .write(move |conn| {
-                Box::pin(
-                    async move { store::claim(conn, &scope, &body_hash, drawn, now, lease_until, now - KEPT).await },
-                )
+                Box::pin(async move {
+                    let asked = Asked { scope: &scope, user_id, body_hash: &body_hash, drawn };
+                    store::claim(conn, asked, now, lease_until, now - KEPT).await
+                })
             })
             .await?
     };

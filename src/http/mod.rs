@@ -7,6 +7,7 @@ pub mod envelope;
 mod example;
 pub mod failure;
 pub mod fields;
+pub mod form;
 pub mod front;
 pub mod idempotency;
 pub mod input;

@@ -140,6 +140,7 @@ fn about(tag: &str) -> &'static str {
         "Document" => "Uploaded files and the text that was read in them.",
         "Results" => "The requirements and user stories of a project.",
         "Project Lookup" => "Who belongs to a project, and who is asked into it.",
+        "Profile" => "The caller's own account, and faces.",
         "Meetings" => "Meetings and their times.",
         "Lifecycle" => "The beginning and end of a meeting.",
         "AI Runs" => "Analyses of a project's sources, and how far they are.",

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use actix_web::dev::Payload as DevPayload;
 use actix_web::http::Method;
+use actix_web::http::header::{CACHE_CONTROL, ETAG};
 use actix_web::{HttpRequest, HttpResponse, Responder, Route, web};
 use actors::ids::Id;
 use actors::live::RequestId;
@@ -13,7 +14,7 @@ use futures_util::FutureExt;
 use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 
-use super::envelope::{Rendered, Reply};
+use super::envelope::{Rendered, Reply, is_known};
 use super::failure::Failure;
 use super::idempotency::{self, Begun};
 use super::input::{Described, Input, MAX_JSON_BYTES, Raw, buffer};
@@ -121,6 +122,32 @@ plain_answers! {
     Text, Some("text/plain");
     /// JSON without the envelope.
     Bare, Some("application/json");
+}
+
+/// As [`Binary`], for what clients keep: who has it already, by its ETag, gets 304.
+pub struct Cached(pub HttpResponse);
+
+impl Responder for Cached {
+    type Body = actix_web::body::BoxBody;
+    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
+        let etag = self.0.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
+        if !etag.is_some_and(|etag| is_known(request, etag)) {
+            return self.0;
+        }
+        let mut unchanged = HttpResponse::NotModified();
+        for name in [ETAG, CACHE_CONTROL] {
+            if let Some(value) = self.0.headers().get(&name) {
+                unchanged.insert_header((name, value.clone()));
+            }
+        }
+        unchanged.finish()
+    }
+}
+
+impl Answer for Cached {
+    fn describe() -> AnswerDescribed {
+        Binary::describe()
+    }
 }
 
 /// An operation as it is mounted and described.

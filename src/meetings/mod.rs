@@ -2,6 +2,7 @@
 //! snapshot, or the rows.
 
 mod audience;
+pub mod leaving;
 pub mod model;
 pub mod operations;
 pub mod routes;

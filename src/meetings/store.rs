@@ -261,6 +261,19 @@ pub async fn list(
     Ok((found, total))
 }
 
+/// Meetings in which an account is called other than `nobody`, or by its address, `limit` of them.
+pub async fn naming(
+    conn: &mut Conn,
+    user_id: Id<User>,
+    nobody: &'static str,
+    limit: i64,
+) -> Result<Vec<Id<Meeting>>, Failed> {
+    let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
+    let named = own.filter(participants::display_name.ne(nobody).or(participants::email.is_not_null()));
+    let found: Vec<Key<Meeting>> = named.limit(limit).select(participants::meeting_id).load(conn).await?;
+    Ok(found.into_iter().map(|id| id.0).collect())
+}
+
 /// What a meeting is told under.
 #[must_use]
 pub fn topic(id: Id<Meeting>) -> Topic {
@@ -363,6 +376,7 @@ async fn update(conn: &mut Conn, before: &Meeting, next: &Meeting) -> Result<boo
         diesel::update(participants::table.find(row.id))
             .set((
                 participants::display_name.eq(row.display_name),
+                participants::email.eq(row.email),
                 participants::role.eq(row.role),
                 participants::status.eq(row.status),
                 participants::joined_at.eq(row.joined_at),

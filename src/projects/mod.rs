@@ -1,6 +1,7 @@
 //! Projects: where a team's documents, meetings and requirements belong, and who is a member.
 
 pub mod documents;
+pub mod leaving;
 pub mod model;
 pub mod operations;
 pub mod people;

@@ -7,6 +7,7 @@ use super::model::{Counts, Description, MyProject, Name, Project, ProjectStatus}
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
 use crate::access::role::ProjectRole;
+use crate::accounts;
 use crate::accounts::model::Language;
 use crate::app::App;
 use crate::db::{Failed, events};
@@ -49,6 +50,9 @@ pub async fn create(
         .write(move |conn| {
             Box::pin(async move {
                 if store::insert(conn, &project).await? {
+                    // Looked at once the row names it, which a deletion of the account waits for.
+                    let owner = accounts::store::account(conn, project.owner_id).await?;
+                    owner.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
                     let counts = Counts { members: 1, ..Counts::default() };
                     return Ok::<_, Failure>(MyProject { project, my_role: ProjectRole::Owner, counts });
                 }
@@ -179,22 +183,8 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
         .db
         .write(move |conn| {
             Box::pin(async move {
-                if store::is_busy(conn, id).await? {
-                    let busy = "End its live meetings and its unfinished analysis runs first.";
-                    return Err(Failure::saying(Code::INVALID_STATE, busy));
-                }
-                let belongings = store::belongings(conn, id).await?;
-                let told = tell(conn, &project, "project.deleted", now, &request).await?;
-                store::delete(conn, id).await?;
-                events::forget(conn, topic(id)).await?;
-                for meeting in belongings.meetings {
-                    events::forget(conn, Topic { kind: TopicKind::Meeting, id: meeting }).await?;
-                }
-                for run in belongings.runs {
-                    events::forget(conn, Topic { kind: TopicKind::Run, id: run }).await?;
-                }
-                let orphans = super::documents::store::orphans(conn, belongings.contents).await?;
-                Ok((told, orphans))
+                let (told, contents) = delete_whole(conn, project, now, &request).await?;
+                Ok::<_, Failure>((told, super::documents::store::orphans(conn, contents).await?))
             })
         })
         .await?;
@@ -202,4 +192,32 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
     app.hub.tell(vec![told]);
     super::documents::operations::forget_contents(app, orphans).await;
     Ok(())
+}
+
+/// Deletes a project's rows and events; gives what is to be told, and the contents that its documents had.
+///
+/// # Errors
+/// 409 while a meeting is LIVE or a run unfinished.
+pub(super) async fn delete_whole(
+    conn: &mut crate::db::Conn,
+    project: Project,
+    now: actors::time::Time,
+    request: &RequestId,
+) -> Result<(Told, Vec<String>), Failure> {
+    let id = project.id;
+    if store::is_busy(conn, id).await? {
+        let busy = "End its live meetings and its unfinished analysis runs first.";
+        return Err(Failure::saying(Code::INVALID_STATE, busy));
+    }
+    let belongings = store::belongings(conn, id).await?;
+    let told = tell(conn, &project, "project.deleted", now, request).await?;
+    store::delete(conn, id).await?;
+    events::forget(conn, topic(id)).await?;
+    for meeting in belongings.meetings {
+        events::forget(conn, Topic { kind: TopicKind::Meeting, id: meeting }).await?;
+    }
+    for run in belongings.runs {
+        events::forget(conn, Topic { kind: TopicKind::Run, id: run }).await?;
+    }
+    Ok((told, belongings.contents))
 }

@@ -15,6 +15,7 @@
 mod support;
 
 mod accounts;
+mod admin;
 mod analysis;
 mod docs;
 mod documents;
@@ -26,6 +27,7 @@ mod meetings;
 mod openapi;
 mod people;
 mod permissions;
+mod profile;
 mod projects;
 mod real_time;
 mod smoke;

@@ -6,6 +6,7 @@ Starts the server itself, on free ports and in a folder of its own, and ends it.
 is printed). Exit 0: no check failed.
 """
 
+import base64
 import contextlib
 import json
 import os
@@ -25,6 +26,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SEED = os.environ.get("COLLOQUY_CONTRACT_SEED", "20260131")
 EMAIL = "ada@example.org"
 PASSWORD = "a harbour of quiet lanterns 7"
+# One pixel.
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 
 
 @contextlib.contextmanager
@@ -122,6 +125,14 @@ class Client:
         self.wait(f"{path}/{document}", lambda found: found["status"] == "READY")
         return document
 
+    def avatar(self):
+        """A picture of whoever is signed in; gives their id."""
+        edge = "edge-of-a-part"
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="me.png"\r\nContent-Type: image/png'
+        picture = base64.b64decode(PICTURE)
+        body = f"{head}\r\n\r\n".encode() + picture + f"\r\n--{edge}--\r\n".encode()
+        return self.call("POST", "/api/profile/avatar", body, f"multipart/form-data; boundary={edge}")["id"]
+
     def run(self, project):
         """An analysis that has come to its end."""
         path = f"/api/projects/{project}/ai/runs"
@@ -166,6 +177,7 @@ def main():
             "EMAIL": EMAIL,
             "PASSWORD": PASSWORD,
             "PROJECT": project,
+            "USER_ID": client.avatar(),
             "EDITED_PROJECT": client.project("To be edited"),
             "DELETED_PROJECT": client.project("To be deleted"),
             "MEETING": client.meeting(project, "Kick-off"),

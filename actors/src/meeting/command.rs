@@ -27,6 +27,11 @@ pub enum Command {
         by: Id<User>,
         reason: Option<String>,
     },
+    /// An account was deleted; `name` is what its participant is called from now on.
+    Forget {
+        user_id: Id<User>,
+        name: String,
+    },
 }
 
 /// What a change does with a field.

@@ -237,6 +237,19 @@ impl Meeting {
         }
     }
 
+    fn forget(&self, user_id: Id<User>, name: &str, now: Time) -> Change<Self> {
+        let mut next = self.clone();
+        for known in next.participants.values_mut().filter(|known| known.user_id == Some(user_id)) {
+            (known.display_name, known.email) = (name.to_owned(), None);
+            known.presence = known.presence.at_the_end(now);
+        }
+        if next == *self {
+            return self.unchanged();
+        }
+        next.revision += 1;
+        Change { next, events: vec![Event::Updated] }
+    }
+
     /// For events that touch what the ETag covers, as all of today's do.
     fn changed(mut self, event: Event, now: Time) -> Change<Self> {
         self.version += 1;
@@ -291,6 +304,7 @@ impl Live for Meeting {
             Command::Start { by } => self.start(by, now),
             Command::End { by, reason, note } => self.end(by, reason, note, now),
             Command::Cancel { by, reason } => self.cancel(by, reason, now),
+            Command::Forget { user_id, name } => Ok(self.forget(user_id, &name, now)),
         }
     }
 }

@@ -1,3 +1,8 @@
+DROP INDEX participants_by_user;
+DROP INDEX users_by_avatar;
+DROP INDEX sessions_by_end;
+DROP INDEX idempotency_keys_by_user;
+ALTER TABLE idempotency_keys DROP COLUMN user_id;
 CREATE TABLE code_requests (
   id BLOB PRIMARY KEY NOT NULL,
   address_hash TEXT NOT NULL,

@@ -53,3 +53,12 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_key ON attempts (class, key_hash, at);
 CREATE INDEX attempts_by_time ON attempts (at);
 DROP TABLE code_requests;
+
+-- Whose keys these are, so that they go with the account; and which sessions ended lately, which a server asks twice a second.
+ALTER TABLE idempotency_keys ADD COLUMN user_id BLOB;
+CREATE INDEX idempotency_keys_by_user ON idempotency_keys (user_id);
+CREATE INDEX sessions_by_end ON sessions (revoked_at);
+-- Who has this picture of a person.
+CREATE INDEX users_by_avatar ON users (avatar);
+-- Where somebody is or was: their name goes from there with the account.
+CREATE INDEX participants_by_user ON participants (user_id);

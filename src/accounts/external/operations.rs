@@ -239,6 +239,7 @@ impl Settling {
             job_title: None,
             language: language.unwrap_or(Language::En),
             password_hash: None,
+            avatar: None,
             created_at: self.now,
             updated_at: self.now,
         }

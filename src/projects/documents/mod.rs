@@ -7,6 +7,7 @@
 //! The text never changes once a document is READY, so that a quote can be verified by its offsets. Contents that are the
 //! same are kept once; the file goes with the last document that has it.
 
+pub mod contents;
 pub mod model;
 pub mod operations;
 pub mod reading;

@@ -195,20 +195,25 @@ pub async fn forget_contents(app: &App, contents: Vec<String>) {
     let (done, wait) = oneshot::channel();
     // In a task of its own: a client that goes away must not end this between looking and forgetting.
     tasks.spawn(async move {
-        let forgetting = app.files.forgetting().await;
-        match app.db.read(move |conn| Box::pin(store::orphans(conn, contents))).await {
-            Ok(orphans) => {
-                for content in orphans {
-                    if let Err(error) = forgetting.forget(&content).await {
-                        tracing::warn!(%error, content, "a content stays that no document has");
-                    }
-                }
-            }
-            Err(error) => tracing::warn!(%error, "contents stay that perhaps no document has"),
+        if let Err(error) = forget_orphans(&app, contents).await {
+            tracing::warn!(error, "contents stay that perhaps no document has");
         }
         // A client that went away needs no answer.
         let _ = done.send(());
     });
     // An error means that the server ends.
     let _ = wait.await;
+}
+
+/// Drops those of the contents that no document has. Must come to its end once it was begun.
+///
+/// # Errors
+/// Why some stay.
+pub async fn forget_orphans(app: &App, contents: Vec<String>) -> Result<(), String> {
+    let forgetting = app.files.forgetting().await;
+    let orphans = app.db.read(move |conn| Box::pin(store::orphans(conn, contents))).await;
+    for content in orphans.map_err(|error| error.to_string())? {
+        forgetting.forget(&content).await.map_err(|error| format!("{content}: {error}"))?;
+    }
+    Ok(())
 }

@@ -1,12 +1,8 @@
 //! An upload as it arrives: a form in parts, whose file goes to the disk piece by piece.
 
-use std::pin::Pin;
-
-use actix_multipart::{Field as Part, Multipart};
-use actix_web::error::PayloadError;
-use actix_web::{HttpMessage, HttpRequest};
-use bytes::Bytes;
-use futures_util::{Stream, StreamExt, stream};
+use actix_multipart::Field as Part;
+use actix_web::HttpRequest;
+use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -19,13 +15,12 @@ use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
 use crate::http::fields::{Field, Wrong};
+use crate::http::form::{self, small, unreadable};
 use crate::http::idempotency;
 use crate::http::input::{Described, Input, Raw};
 use crate::outside::files::Received;
 use crate::pipeline::readers::{Format, sniff};
 
-/// What a part beside the file may have.
-const SMALL_BYTES: usize = 64 * 1024;
 /// After so many faults a form is not read on.
 const MOST_FAULTS: usize = 20;
 /// How many files are looked at in memory at once.
@@ -43,16 +38,9 @@ impl Input for Upload {
     const BUFFERED: bool = false;
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
-        if !request.content_type().eq_ignore_ascii_case("multipart/form-data") {
-            return Err(Failure::saying(Code::BAD_REQUEST, "Send the document as multipart/form-data."));
-        }
+        let mut parts = form::parts(request, body)?;
         let app = App::of(request)?;
-        let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = match body {
-            Raw::Stream(payload) => Box::pin(payload),
-            Raw::Bytes(bytes) => Box::pin(stream::iter([Ok(bytes)])),
-        };
         let mut form = Form::default();
-        let mut parts = Multipart::new(request.headers(), body);
         while let Some(part) = parts.next().await {
             form.take(&app, part.map_err(unreadable)?).await?;
             if form.faults.len() > MOST_FAULTS {
@@ -112,7 +100,7 @@ impl Form {
                     |given| FileName::of(&given),
                 );
                 let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
-                self.file = Some((receive(app, part).await?, file_name));
+                self.file = Some((form::file(part, &app.files, app.config.limits.document_bytes).await?, file_name));
             }
             "language" => {
                 let given = String::from_utf8_lossy(&small(part).await?).into_owned();
@@ -155,35 +143,4 @@ async fn look(file: &Received, file_name: &FileName) -> Result<Format, Failure> 
     let name = file_name.0.clone();
     let format = spawn_blocking(move || sniff(&name, &bytes)).await.map_err(Failure::internal)?;
     format.map_err(|unsupported| Failure::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
-}
-
-async fn receive(app: &App, mut part: Part) -> Result<Received, Failure> {
-    let limit = app.config.limits.document_bytes as u64;
-    let mut incoming = app.files.receive().await.map_err(Failure::unavailable)?;
-    while let Some(bytes) = part.next().await {
-        let bytes = bytes.map_err(unreadable)?;
-        if incoming.size() + bytes.len() as u64 > limit {
-            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("A document has at most {limit} bytes.")));
-        }
-        incoming.write(&bytes).await.map_err(Failure::unavailable)?;
-    }
-    incoming.end().await.map_err(Failure::unavailable)
-}
-
-async fn small(mut part: Part) -> Result<Vec<u8>, Failure> {
-    let mut whole = Vec::new();
-    while let Some(bytes) = part.next().await {
-        whole.extend_from_slice(&bytes.map_err(unreadable)?);
-        if whole.len() > SMALL_BYTES {
-            let message = format!("A part beside the file has at most {SMALL_BYTES} bytes.");
-            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, message));
-        }
-    }
-    Ok(whole)
-}
-
-/// The form is broken, or the client broke off.
-fn unreadable(error: actix_multipart::MultipartError) -> Failure {
-    let cause = Some(error.to_string().into());
-    Failure { cause, ..Failure::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
-use actors::time::Time;
+use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
-use colloquy::db::schema::{events, members, participants, project_invitations};
+use colloquy::db::schema::{events, jobs, members, participants, project_invitations, sessions, users};
 use colloquy::db::{At, Failed, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
@@ -172,6 +172,95 @@ impl Server {
         .await
         .unwrap();
         id.to_string()
+    }
+
+    /// Takes an account's password away, as if it had come by an external log-in.
+    pub async fn without_password(&self, user: &User) {
+        let id: Id<ids::User> = user.id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                diesel::update(users::table.find(Key(id)))
+                    .set(users::password_hash.eq(None::<String>))
+                    .execute(conn)
+                    .await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Makes an account's sessions older.
+    pub async fn log_in_long_ago(&self, user: &User, ago: Duration) {
+        let id: Id<ids::User> = user.id.parse().unwrap();
+        let begun = SystemClock.now() - ago;
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                diesel::update(sessions::table.filter(sessions::user_id.eq(Key(id))))
+                    .set(sessions::created_at.eq(At(begun)))
+                    .execute(conn)
+                    .await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// What the jobs of a kind that are not done yet know.
+    pub async fn waiting_jobs(&self, kind: &'static str) -> Vec<String> {
+        let db = self.db().await;
+        let found = db.read(move |conn| {
+            Box::pin(async move {
+                Ok::<_, Failed>(jobs::table.filter(jobs::kind.eq(kind)).select(jobs::payload).load(conn).await?)
+            })
+        });
+        found.await.unwrap()
+    }
+
+    /// Adds a job that is due now.
+    pub async fn enqueue(&self, kind: &'static str, payload: Value) {
+        let now = SystemClock.now();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move { colloquy::jobs::enqueue(conn, kind, &payload, now, &"story".into()).await })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Makes the jobs of a kind due now.
+    pub async fn hurry(&self, kind: &'static str) {
+        let now = SystemClock.now();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let of_kind = jobs::table.filter(jobs::kind.eq(kind));
+                diesel::update(of_kind).set(jobs::run_at.eq(At(now))).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Makes a member an owner.
+    pub async fn become_owner(&self, project_id: &str, user: &User) {
+        let project: Id<ids::Project> = project_id.parse().unwrap();
+        let user: Id<ids::User> = user.id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let own = members::table.filter(members::project_id.eq(Key(project)));
+                let own = own.filter(members::user_id.eq(Key(user)));
+                diesel::update(own).set(members::role.eq("OWNER")).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
     }
 
     /// Spoils the roles of a project's members, as no operation can.

@@ -54,6 +54,9 @@ impl Client {
     pub fn post(&self, path: impl AsRef<str>) -> Request {
         self.request(Method::POST, path)
     }
+    pub fn put(&self, path: impl AsRef<str>) -> Request {
+        self.request(Method::PUT, path)
+    }
     pub fn patch(&self, path: impl AsRef<str>) -> Request {
         self.request(Method::PATCH, path)
     }

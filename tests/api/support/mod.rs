@@ -14,6 +14,7 @@ pub mod postgres;
 pub mod server;
 pub mod shape;
 pub mod socket;
+pub mod tables;
 pub mod world;
 
 pub use builders::{Role, User};

@@ -1,0 +1,114 @@
+//! LATER: the last traces of a deleted account, in what others go on with. Safe to repeat.
+//!
+//! A job knows the account by its id and a keyed hash of its address, so that the job itself keeps nothing of it.
+
+use std::time::Duration;
+
+use actors::ids::{Id, User};
+use actors::live::RequestId;
+use actors::time::Time;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::store;
+use super::traces::{self, Person};
+use crate::access::keys::Secret;
+use crate::app::App;
+use crate::db::{Conn, Failed};
+use crate::jobs::{self, Fault, Handler, Job, Patience};
+
+/// What was under way when the account ended has come to its end by then, and may have written a name again.
+const ONCE_MORE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+const ERASE: &str = "erase-account";
+const OVERWRITE: &str = "overwrite-deleted";
+/// By then the last mail to the account is sent, and its row gone; if not, the hourly sweep overwrites it.
+const AFTER_THE_LAST_MAIL: Duration = Duration::from_secs(2);
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    user_id: Id<User>,
+    /// See [`hashed`].
+    address: String,
+}
+
+/// By what an address is known again without being kept.
+pub fn hashed(secret: &Secret, email: &str) -> String {
+    secret.hex("address of a deleted account", &[email.as_bytes()])
+}
+
+/// Has the traces of an account erased once the transaction stands.
+///
+/// # Errors
+/// The database's own.
+pub async fn enqueue(
+    conn: &mut Conn,
+    user_id: Id<User>,
+    address: String,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), Failed> {
+    let payload = Payload { user_id, address };
+    jobs::enqueue(conn, ERASE, &payload, now, request).await?;
+    jobs::enqueue(conn, ERASE, &payload, now + ONCE_MORE, request).await.map(|_| ())
+}
+
+/// Erases: names in what lives on, then in what was told and answered.
+pub struct Erasing {
+    pub app: App,
+}
+
+#[async_trait]
+impl Handler for Erasing {
+    fn kind(&self) -> &'static str {
+        ERASE
+    }
+
+    /// What a person is owed is not given up.
+    fn patience(&self) -> Patience {
+        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), Fault> {
+        let Payload { user_id, address } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let now = self.app.now();
+        let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
+        for session_id in ended.map_err(|error: Failed| error.to_string())? {
+            self.app.revoked.add(session_id, now);
+        }
+        for holder in self.app.holders.iter() {
+            holder.erase(&self.app, user_id, &job.request).await?;
+        }
+        let secret = self.app.secret.clone();
+        let person = Person::of(user_id, move |email| hashed(&secret, email) == address);
+        traces::erase(&self.app.db, person).await.map_err(|error| error.to_string())?;
+        let (at, request) = (self.app.now() + AFTER_THE_LAST_MAIL, job.request.clone());
+        let later = self.app.db.write(move |conn| {
+            Box::pin(async move { jobs::enqueue(conn, OVERWRITE, &serde_json::json!({}), at, &request).await })
+        });
+        later.await.map_err(|error: Failed| error.to_string())?;
+        Ok(())
+    }
+}
+
+/// Has the database overwrite what was deleted in its own files.
+pub struct Overwriting {
+    pub app: App,
+}
+
+#[async_trait]
+impl Handler for Overwriting {
+    fn kind(&self) -> &'static str {
+        OVERWRITE
+    }
+
+    /// What a person is owed is not given up.
+    fn patience(&self) -> Patience {
+        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+    }
+
+    async fn run(&self, _: &Job) -> Result<(), Fault> {
+        Ok(self.app.db.overwrite_deleted().await.map_err(|error| error.to_string())?)
+    }
+}

@@ -1,0 +1,158 @@
+//! What an account says of itself, as rows.
+
+use actors::ids::{Id, Session, User};
+use actors::time::Time;
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+
+use crate::accounts::model::{Account, Language};
+use crate::accounts::sessions::store::{Ending, end};
+use crate::accounts::store::account;
+use crate::db::schema::{codes, external_logins, login_codes, registrations, reset_tokens, sessions, users};
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::http::patch::Patch;
+
+/// Changes what is given; the account after it. `None`: it is gone.
+pub async fn edit(
+    conn: &mut Conn,
+    id: Id<User>,
+    full_name: &str,
+    job_title: Patch<String>,
+    language: Option<Language>,
+    now: Time,
+) -> Result<Option<Account>, Failed> {
+    // Takes the row's lock, so that of two edits at once the second sees what the first wrote.
+    diesel::update(users::table.find(Key(id))).set(users::language.eq(users::language)).execute(conn).await?;
+    let Some(before) = account(conn, id).await? else { return Ok(None) };
+    let mut after = before.clone();
+    after.full_name = full_name.to_owned();
+    after.job_title = match job_title {
+        Patch::Keep => after.job_title,
+        Patch::Clear => None,
+        Patch::Set(title) => Some(title),
+    };
+    after.language = language.unwrap_or(after.language);
+    if (&after.full_name, &after.job_title, after.language) == (&before.full_name, &before.job_title, before.language) {
+        return Ok(Some(before));
+    }
+    after.updated_at = now;
+    diesel::update(users::table.find(Key(id)))
+        .set((
+            users::full_name.eq(after.full_name.clone()),
+            users::job_title.eq(after.job_title.clone()),
+            users::language.eq(after.language.as_str()),
+            users::updated_at.eq(At(now)),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(Some(after))
+}
+
+/// The hash of an account's face.
+pub async fn avatar(conn: &mut Conn, id: Id<User>) -> Result<Option<String>, Failed> {
+    let found: Option<Option<String>> =
+        users::table.find(Key(id)).select(users::avatar).first(conn).await.optional()?;
+    Ok(found.flatten())
+}
+
+/// Puts a face in the place of the former one: the account after it, and the former. `None`: the account is gone.
+pub async fn set_avatar(
+    conn: &mut Conn,
+    id: Id<User>,
+    sha256: &str,
+    now: Time,
+) -> Result<Option<(Account, Option<String>)>, Failed> {
+    diesel::update(users::table.find(Key(id))).set(users::language.eq(users::language)).execute(conn).await?;
+    let Some(before) = account(conn, id).await? else { return Ok(None) };
+    let mut after = before.clone();
+    if before.avatar.as_deref() != Some(sha256) {
+        (after.avatar, after.updated_at) = (Some(sha256.to_owned()), now);
+        diesel::update(users::table.find(Key(id)))
+            .set((users::avatar.eq(after.avatar.clone()), users::updated_at.eq(At(now))))
+            .execute(conn)
+            .await?;
+    }
+    Ok(Some((after, before.avatar)))
+}
+
+/// Whether any account has this face.
+pub async fn is_worn(conn: &mut Conn, sha256: &str) -> Result<bool, Failed> {
+    let worn: i64 = users::table.filter(users::avatar.eq(sha256)).count().get_result(conn).await?;
+    Ok(worn > 0)
+}
+
+/// When a session was begun by a log-in.
+pub async fn session_begun(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, Failed> {
+    let found: Option<At> = sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
+    Ok(found.map(|at| at.0))
+}
+
+/// Puts a new password in the place of the former one, if that is still the one that was proved; what was mailed to
+/// choose another is worth nothing then. Whether it was.
+pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Time) -> Result<bool, Failed> {
+    let set = (users::password_hash.eq(Some(hash.to_owned())), users::updated_at.eq(At(now)));
+    let living = users::table.find(Key(proved.id));
+    let changed = match proved.password_hash.clone() {
+        Some(former) => {
+            let same = living.filter(users::password_hash.eq(Some(former))).filter(users::deleted_at.is_null());
+            diesel::update(same).set(set).execute(conn).await?
+        }
+        None => {
+            let same = living.filter(users::password_hash.is_null()).filter(users::deleted_at.is_null());
+            diesel::update(same).set(set).execute(conn).await?
+        }
+    };
+    if changed == 0 {
+        return Ok(false);
+    }
+    diesel::delete(reset_tokens::table.find(Key(proved.id))).execute(conn).await?;
+    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(Key(proved.id)))).execute(conn).await?;
+    diesel::delete(codes::table.filter(codes::email.eq(&proved.email))).execute(conn).await?;
+    Ok(true)
+}
+
+/// The name that is left of a deleted account.
+pub const NOBODY: &str = "Deleted account";
+
+/// Takes all that says who somebody is out of an account's row, and locks it against rows that would name it. Gives the
+/// face it had; `None`: the account is gone already.
+pub async fn become_pseudonym(conn: &mut Conn, account: &Account, now: Time) -> Result<Option<Option<String>>, Failed> {
+    let id = account.id;
+    let deleted = diesel::update(users::table.find(Key(id))).filter(users::deleted_at.is_null()).set((
+        // First of all that is locked: the address is unique, so this keeps out whoever would name the row.
+        users::email.eq(format!("deleted:{id}")),
+        users::full_name.eq(NOBODY),
+        users::job_title.eq(None::<String>),
+        users::language.eq(Language::En.as_str()),
+        users::password_hash.eq(None::<String>),
+        users::deleted_at.eq(Some(At(now))),
+        users::updated_at.eq(At(now)),
+    ));
+    if deleted.execute(conn).await? == 0 {
+        return Ok(None);
+    }
+    let face = avatar(conn, id).await?;
+    diesel::update(users::table.find(Key(id))).set(users::avatar.eq(None::<String>)).execute(conn).await?;
+    Ok(Some(face))
+}
+
+/// Ends all sessions of an account for good. Gives those that ended just now.
+///
+/// Their rows stay, without the device: a server that starts must know for how long their tokens are to be refused.
+pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+    let ended = end(conn, user_id, Ending::All, now).await?;
+    let own = sessions::table.filter(sessions::user_id.eq(Key(user_id)));
+    diesel::update(own).set(sessions::device.eq("")).execute(conn).await?;
+    Ok(ended)
+}
+
+/// Ends an account's sessions and drops every other row by which somebody logs in. Gives the sessions that ended just now.
+pub async fn let_go(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+    let id = Key(account.id);
+    let ended = end_all(conn, account.id, now).await?;
+    diesel::delete(reset_tokens::table.find(id)).execute(conn).await?;
+    diesel::delete(external_logins::table.filter(external_logins::user_id.eq(id))).execute(conn).await?;
+    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(id))).execute(conn).await?;
+    diesel::delete(codes::table.filter(codes::email.eq(&account.email))).execute(conn).await?;
+    diesel::delete(registrations::table.filter(registrations::email.eq(&account.email))).execute(conn).await?;
+    Ok(ended)
+}

@@ -1,0 +1,67 @@
+//! All that a database holds, as text.
+
+use std::collections::BTreeMap;
+
+use colloquy::db::{Conn, Failed};
+use diesel::QueryableByName;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+
+use super::server::Server;
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    text: String,
+}
+
+async fn lines(conn: &mut Conn, sql: String) -> Result<Vec<String>, Failed> {
+    let query = diesel::sql_query(sql);
+    let lines: Vec<Line> = match conn {
+        Conn::Pg(pg) => query.load(&mut **pg).await?,
+        Conn::Sqlite(lite) => query.load(lite).await?,
+    };
+    Ok(lines.into_iter().map(|line| line.text).collect())
+}
+
+/// The rows of every table, binary values in hexadecimal.
+pub async fn tables(server: &Server) -> BTreeMap<String, String> {
+    let db = server.db().await;
+    db.read(|conn| {
+        Box::pin(async move {
+            let is_sqlite = matches!(conn, Conn::Sqlite(_));
+            let tables = if is_sqlite {
+                "SELECT name AS text FROM sqlite_master WHERE type = 'table'"
+            } else {
+                "SELECT table_name::text AS text FROM information_schema.tables WHERE table_schema = current_schema()"
+            };
+            let mut all = BTreeMap::new();
+            for table in lines(conn, tables.to_owned()).await? {
+                let row = if is_sqlite {
+                    let columns = lines(conn, format!("SELECT name AS text FROM pragma_table_info('{table}')")).await?;
+                    let quoted: Vec<String> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+                    quoted.join(" || ', ' || ")
+                } else {
+                    "t::text".to_owned()
+                };
+                let rows = lines(conn, format!("SELECT {row} AS text FROM \"{table}\" t")).await?;
+                all.insert(table, rows.join("\n"));
+            }
+            Ok::<_, Failed>(all)
+        })
+    })
+    .await
+    .unwrap()
+}
+
+impl Server {
+    /// The tables that name an id.
+    pub async fn rows_naming(&self, id: &str) -> Vec<String> {
+        let as_bytes = id.replace('-', "");
+        let named = tables(self).await.into_iter().filter(|(table, rows)| {
+            let rows = rows.to_lowercase();
+            table != "sessions" && table != "jobs" && (rows.contains(id) || rows.contains(&as_bytes))
+        });
+        named.map(|(table, _)| table).collect()
+    }
+}
