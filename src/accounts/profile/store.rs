@@ -4,7 +4,7 @@ use actors::ids::{Id, Session, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
-use crate::accounts::model::{Account, Language};
+use crate::accounts::model::{Account, Language, NOBODY};
 use crate::accounts::store::account;
 use crate::db::schema::{codes, external_logins, login_codes, registrations, reset_tokens, sessions, users};
 use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
@@ -123,9 +123,6 @@ pub async fn end_others(
     let ended: Vec<Key<Session>> = ended.load(conn).await?;
     Ok(ended.into_iter().map(|id| id.0).collect())
 }
-
-/// The name that is left of a deleted account.
-pub const NOBODY: &str = "Deleted account";
 
 /// Takes all that says who somebody is out of an account's row, and locks it against rows that would name it. Gives the
 /// face it had; `None`: the account is gone already.
