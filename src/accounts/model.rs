@@ -131,6 +131,9 @@ pub struct Account {
     pub updated_at: Time,
 }
 
+/// The name that is left of an account that was deleted.
+pub const NOBODY: &str = "Deleted account";
+
 /// Where an account's face is to be had; another address for each new one, so that nobody shows a former one.
 #[must_use]
 pub fn avatar_url(id: Id<User>, avatar: Option<&str>) -> Option<String> {

@@ -7,8 +7,8 @@ use actors::shell::Failure;
 use async_trait::async_trait;
 
 use super::store;
+use crate::accounts::model::NOBODY;
 use crate::accounts::profile::leaving::Holder;
-use crate::accounts::profile::store::NOBODY;
 use crate::app::App;
 use crate::db::Failed;
 

@@ -4,7 +4,7 @@ use actors::ids::{Id, Session, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
-use crate::accounts::model::{Account, Language};
+use crate::accounts::model::{Account, Language, NOBODY};
 use crate::accounts::sessions::store::{Ending, end};
 use crate::accounts::store::account;
 use crate::db::schema::{codes, external_logins, login_codes, registrations, reset_tokens, sessions, users};
@@ -110,8 +110,6 @@ pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Ti
     Ok(true)
 }
 
-/// The name that is left of a deleted account.
-pub const NOBODY: &str = "Deleted account";
 
 /// Takes all that says who somebody is out of an account's row, and locks it against rows that would name it. Gives the
 /// face it had; `None`: the account is gone already.

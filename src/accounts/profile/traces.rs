@@ -6,7 +6,7 @@ use std::sync::Arc;
 use actors::ids::{Id, User};
 use serde_json::{Map, Value};
 
-use super::store::NOBODY;
+use crate::accounts::model::NOBODY;
 use crate::db::{Db, Failed, events, idempotency};
 
 /// How many rows are looked at in one go.
