@@ -86,6 +86,8 @@ fn columns(command: &Command) -> &'static [Column] {
         Command::Start { .. } => &[Column::Start],
         Command::End { .. } => &[Column::End],
         Command::Cancel { .. } => &[Column::Cancel],
+        // It is about people, whatever the state: see `who_is_forgotten_has_no_name_left_in_any_state`.
+        Command::Forget { .. } => &[],
     }
 }
 
@@ -284,7 +286,24 @@ impl Oracle {
                 }
                 self.started_at.is_none()
             }
+            Command::Forget { .. } => true,
         }
+    }
+}
+
+#[test]
+fn who_is_forgotten_has_no_name_left_in_any_state() {
+    for status in [Status::Scheduled, Status::Live, Status::Ended, Status::Cancelled] {
+        let before = in_state(status);
+        let forget = |user_id| Command::Forget { user_id, name: "Nobody".to_owned() };
+        let change = before.decide(forget(before.created_by), noon() + Duration::from_secs(600)).unwrap();
+        let host = &change.next.participants[&before.host];
+        assert_eq!((host.display_name.as_str(), &host.email), ("Nobody", &None), "{status:?}");
+        assert_eq!(change.next.status(), status);
+        assert_eq!(change.next.version, before.version, "no field of the meeting's own differs");
+        assert_eq!(change.next.revision, before.revision + change.events.len() as u64);
+        let stranger = before.decide(forget(Id::draw()), noon()).unwrap();
+        assert_eq!((stranger.next, stranger.events.len()), (before, 0));
     }
 }
 
