@@ -8,7 +8,7 @@ mod settings;
 use std::path::Path;
 
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
-pub use settings::{Accounts, Analysis, Application, Config, Database, Http, Internal, Limits, Log, Server, Sockets};
+pub use settings::{Accounts, Analysis, Application, Config, Database, Http, Internal, Limits, Log, Meetings, Server, Sockets};
 
 /// The manual of every setting.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");

@@ -16,7 +16,7 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, analysis: Analysis, sockets: Sockets, log: Log,
+        accounts: Accounts, analysis: Analysis, meetings: Meetings, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -32,6 +32,7 @@ sections! {
         argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
     }
     Analysis { workers: usize, readers: usize, idle_seconds: u64 }
+    Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, wordings: PathBuf }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }

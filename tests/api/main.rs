@@ -23,6 +23,7 @@ mod house;
 mod kill;
 mod meetings;
 mod openapi;
+mod participants;
 mod permissions;
 mod projects;
 mod real_time;
