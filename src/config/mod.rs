@@ -9,7 +9,8 @@ use std::path::Path;
 
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
 pub use settings::{
-    Accounts, Analysis, Application, Config, Database, Hidden, Http, Internal, Limits, Log, Mail, Server, Sockets,
+    Accounts, Analysis, Application, Config, Database, Hidden, Http, Internal, Limits, Log, Mail, Meetings, Server,
+    Sockets,
 };
 
 /// The manual of every setting.

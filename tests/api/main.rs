@@ -24,6 +24,7 @@ mod kill;
 mod mail;
 mod meetings;
 mod openapi;
+mod participants;
 mod permissions;
 mod projects;
 mod real_time;
