@@ -22,6 +22,7 @@ use crate::db::Db;
 use crate::http::failure::Failure;
 use crate::http::limits::Limits;
 use crate::jobs::Jobs;
+use crate::jobs::mail::Post;
 use crate::live::audience::Audiences;
 use crate::live::places::Places;
 use crate::live::tickets::Tickets;
@@ -56,6 +57,8 @@ pub struct Parts {
     pub runner: Runner,
     pub roles: Roles,
     pub jobs: Jobs,
+    /// Takes letters.
+    pub post: Post,
     pub files: Files,
     pub tickets: Tickets,
     /// Who may listen to what.

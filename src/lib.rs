@@ -36,4 +36,5 @@ pub mod projects;
 pub mod routes;
 pub mod service;
 pub mod tasks;
+pub mod trust;
 pub mod wiring;

@@ -22,16 +22,16 @@ use crate::analysis::audience::{OfProjects, OfRuns};
 use crate::analysis::runner::Runner;
 use crate::analysis::store::RunJournal;
 use crate::app::{App, Parts};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::db::{Alone, Db, Settings};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::http::front::{self, Paths};
+use crate::http::front::{self, Door, Paths};
 use crate::http::limits::{Limit, Limits};
 use crate::http::operation::Operation;
 use crate::http::{idempotency, openapi};
-use crate::jobs::mail::Postman;
-use crate::jobs::{self, Handlers, Jobs};
+use crate::jobs::mail::{Post, Postman};
+use crate::jobs::{self, Desk, Handlers, Jobs};
 use crate::live::audience::Audiences;
 use crate::live::event_log::Rows;
 use crate::live::line::Line;
@@ -42,7 +42,7 @@ use crate::meetings::participants::attendance::{self, Attendance};
 use crate::meetings::participants::sweep;
 use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
-use crate::outside::mail::Outbox;
+use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
@@ -171,6 +171,7 @@ async fn build(config: Config) -> Result<Built, String> {
         url,
         tokens,
         revoked,
+        post: Post::sealing_with(secret.clone()),
         secret,
         passwords: Passwords::new(&config.accounts)?,
         limits: Limits {
@@ -242,15 +243,20 @@ impl Keepers<'_> {
 
 /// What goes on by itself: jobs, waking, sweeping.
 fn begin_background(app: &App, data: &Path) -> Result<(), String> {
-    let from = "Colloquy <colloquy@localhost>".parse().map_err(|error| format!("the sender's address: {error}"))?;
-    let outbox = Outbox { folder: data.join("outbox"), from };
+    let mail = mail(&app.config.mail, data)?;
     let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
-        .with(Postman { mail: Arc::new(outbox), clock: Arc::clone(&app.clock) })
+        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
-    let worker = jobs::work(app.db.clone(), Arc::clone(&app.clock), app.jobs.clone(), handlers, app.tasks.clone());
-    app.tasks.spawn(worker);
+    let desk = Desk {
+        db: app.db.clone(),
+        clock: Arc::clone(&app.clock),
+        hub: app.hub.clone(),
+        jobs: app.jobs.clone(),
+        tasks: app.tasks.clone(),
+    };
+    app.tasks.spawn(jobs::work(desk, handlers));
     let meetings = app.meetings.clone();
     app.tasks.spawn(async move {
         match meetings.wake_all().await {
@@ -269,6 +275,26 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweep(app.clone()));
     Ok(())
+}
+
+/// A mail server where one is set, else the outbox.
+fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
+    if mail.host.is_empty() {
+        return Ok(Arc::new(Outbox::at(data.join("outbox"), &mail.from)?));
+    }
+    let security = Security::named(&mail.security);
+    let with_password = (!mail.user.is_empty()).then(|| (mail.user.clone(), mail.password.reveal().to_owned()));
+    let server = Smtp::new(MailServer {
+        host: mail.host.clone(),
+        port: mail.port,
+        security: security.ok_or("mail.security: this must be STARTTLS, TLS or NONE")?,
+        credentials: with_password,
+        from: mail.from.clone(),
+        limit: Duration::from_secs(mail.timeout_seconds),
+        ca_file: Some(mail.ca_file.clone()).filter(|file| !file.as_os_str().is_empty()),
+    })?;
+    tracing::info!(host = mail.host, port = mail.port, security = mail.security, "mail goes over SMTP");
+    Ok(Arc::new(server))
 }
 
 /// Drops what has had its time: keys of idempotency, counted attempts, failed jobs. Safe to repeat.
@@ -317,12 +343,13 @@ fn listen(
 ) -> Result<Listening, String> {
     let app = built.app.clone();
     let drain = built.app.config.server.drain_seconds;
-    let paths = Arc::new(Paths::new(operations().iter().map(|operation| operation.path)));
+    let paths = Paths::new(operations().iter().map(|operation| operation.path));
+    let door = Arc::new(Door { paths, over_tls: app.url.starts_with("https://") });
     let server = HttpServer::new(move || {
-        let paths = Arc::clone(&paths);
+        let door = Arc::clone(&door);
         Web::new()
             .app_data(app.clone())
-            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&paths), request, next)))
+            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&door), request, next)))
             .configure(|service| mount(service, &operations()))
             .configure(beside)
             .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, KeyInit, Mac};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -13,6 +15,7 @@ use sha2::Sha256;
 use super::token::Key;
 
 const BYTES: usize = 32;
+const NONCE: usize = 24;
 
 /// A key for hashes that only this installation can make.
 #[derive(Clone)]
@@ -40,6 +43,31 @@ impl Secret {
     #[must_use]
     pub fn hex(&self, purpose: &str, parts: &[&[u8]]) -> String {
         hex::encode(self.hash(purpose, parts))
+    }
+
+    /// Seals `plain`, so that only this installation can read it, for the same purpose and beside the same `associated`
+    /// bytes (such as the id of the row that it is kept in). XChaCha20-Poly1305: its nonces are long enough to be drawn.
+    ///
+    /// # Errors
+    /// The system has no chance to give.
+    pub fn seal(&self, purpose: &str, associated: &[u8], plain: &[u8]) -> io::Result<Vec<u8>> {
+        let nonce = random::<NONCE>()?;
+        let sealed = self.cipher(purpose).encrypt(&XNonce::from(nonce), Payload { msg: plain, aad: associated });
+        let sealed = sealed.map_err(|_| io::Error::other("this is too long to be sealed"))?;
+        Ok([nonce.as_slice(), &sealed].concat())
+    }
+
+    /// What was sealed. `None`: by another key, for another purpose or place, or it was changed.
+    #[must_use]
+    pub fn open(&self, purpose: &str, associated: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE>()?;
+        let opened = self.cipher(purpose).decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: associated });
+        opened.ok()
+    }
+
+    /// A key for each purpose, drawn from the one that is kept.
+    fn cipher(&self, purpose: &str) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(&self.hash("seal", &[purpose.as_bytes()]).into())
     }
 }
 
@@ -133,5 +161,27 @@ mod tests {
         let secret = super::Secret::of(vec![7; 32]);
         assert_ne!(secret.hash("x", &[b"ab", b"c"]), secret.hash("x", &[b"a", b"bc"]));
         assert_ne!(secret.hash("x", &[b"a"]), secret.hash("y", &[b"a"]));
+    }
+
+    #[test]
+    fn what_is_sealed_opens_for_its_purpose_and_place_alone() {
+        let secret = super::Secret::of(vec![7; 32]);
+        let sealed = secret.seal("mail", b"row 1", b"a code").unwrap();
+        assert_eq!(secret.open("mail", b"row 1", &sealed).unwrap(), b"a code");
+        assert!(!sealed.windows(6).any(|part| part == b"a code"));
+        assert_ne!(
+            sealed,
+            secret.seal("mail", b"row 1", b"a code").unwrap(),
+            "equal texts are not told by their seals"
+        );
+        assert_eq!(secret.open("mail", b"row 2", &sealed), None);
+        assert_eq!(secret.open("cookie", b"row 1", &sealed), None);
+        assert_eq!(super::Secret::of(vec![8; 32]).open("mail", b"row 1", &sealed), None);
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert_eq!(secret.open("mail", b"row 1", &changed), None);
+            assert_eq!(secret.open("mail", b"row 1", &sealed[..place]), None);
+        }
     }
 }

@@ -128,3 +128,53 @@ impl Tokens {
         Ok((caller, claims.exp))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tokens() -> Tokens {
+        let key = Key { id: "access-1".to_owned(), secret: vec![7; 32] };
+        Tokens::new(&[key], "https://app.colloquy.test", Duration::from_secs(900))
+    }
+
+    fn now() -> Time {
+        Time::from_millis(1_800_000_000_000).unwrap()
+    }
+
+    #[test]
+    fn a_token_is_verified_with_and_without_the_memory_of_it() {
+        let (tokens, user, session) = (tokens(), Id::draw(), Id::draw());
+        let token = tokens.issue(user, session, now()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(tokens.verify(&token, now()), Ok(Caller { user_id: user, session_id: session }));
+        }
+        assert_eq!(tokens.verify(&token, now() + Duration::from_secs(905)), Err(NotOurs));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_no_token_is_refused(text in any::<String>()) {
+            prop_assert_eq!(tokens().verify(&text, now()), Err(NotOurs));
+        }
+
+        #[test]
+        fn three_parts_of_anything_are_refused(parts in proptest::collection::vec("[A-Za-z0-9_=-]{0,400}", 1..6)) {
+            prop_assert_eq!(tokens().verify(&parts.join("."), now()), Err(NotOurs));
+        }
+
+        /// A token with any one sign changed is another token, also once the real one is remembered.
+        #[test]
+        fn a_token_with_one_sign_changed_is_refused(place in any::<prop::sample::Index>(), sign in "[A-Za-z0-9_.-]") {
+            let tokens = tokens();
+            let token = tokens.issue(Id::draw(), Id::draw(), now()).unwrap();
+            tokens.verify(&token, now()).unwrap();
+            let at = place.index(token.len());
+            let changed = format!("{}{sign}{}", &token[..at], &token[at + 1..]);
+            prop_assume!(changed != token);
+            prop_assert_eq!(tokens.verify(&changed, now()), Err(NotOurs));
+        }
+    }
+}

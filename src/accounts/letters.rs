@@ -51,3 +51,6 @@ pub fn has_account(email: &str, language: Language) -> Letter {
     let blocks = vec![Block::Text(text.to_owned())];
     Letter { to: email.to_owned(), tongue: language.tongue(), subject: subject.to_owned(), blocks, calendar: None }
 }
+
+#[cfg(test)]
+mod tests;

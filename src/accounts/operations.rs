@@ -18,7 +18,7 @@ use crate::db::Failed;
 use crate::db::attempts::{self, Rate};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::jobs;
+use crate::jobs::mail::Mailing;
 use crate::passwords::{self, Checked};
 
 /// Who wants an account.
@@ -57,6 +57,7 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
         now,
     )?;
     let counted = Counted::new(app, by, &email, now);
+    let post = app.post.clone();
     let wait: Option<Duration> = app
         .db
         .write(move |conn| {
@@ -64,13 +65,13 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
                 if let Some(wait) = counted.take(conn).await? {
                     return Ok::<_, Failed>(Some(wait));
                 }
-                let letter = if let Some(account) = store::account_of(conn, &registration.email).await? {
-                    letters::has_account(&account.email, account.language)
+                let mailing = if let Some(account) = store::account_of(conn, &registration.email).await? {
+                    Mailing::from(letters::has_account(&account.email, account.language))
                 } else {
                     store::replace_registration(conn, &registration).await?;
                     drawn.keep(conn).await?
                 };
-                jobs::mail::send(conn, &letter, now, &request).await?;
+                post.send(conn, mailing, now, &request).await?;
                 Ok(None)
             })
         })
@@ -111,8 +112,8 @@ pub async fn resend_otp(
                     }
                 };
                 if let Some((subject, language)) = subject {
-                    let letter = Drawn::new(&own, purpose, (&email, language), &subject, now)?.keep(conn).await?;
-                    jobs::mail::send(conn, &letter, now, &request).await?;
+                    let mailing = Drawn::new(&own, purpose, (&email, language), &subject, now)?.keep(conn).await?;
+                    own.post.send(conn, mailing, now, &request).await?;
                 }
                 Ok(None)
             })
@@ -353,9 +354,11 @@ impl Drawn {
         })
     }
 
-    async fn keep(self, conn: &mut crate::db::Conn) -> Result<jobs::mail::Letter, Failed> {
+    /// Its mail is for nothing once it has expired.
+    async fn keep(self, conn: &mut crate::db::Conn) -> Result<Mailing, Failed> {
         store::replace_code(conn, &self.email, self.purpose, &self.hash, self.tries, self.expires_at).await?;
-        Ok(letters::code(&self.email, self.language, &self.code, self.purpose, self.minutes))
+        let letter = letters::code(&self.email, self.language, &self.code, self.purpose, self.minutes);
+        Ok(Mailing::from(letter).until(self.expires_at))
     }
 }
 

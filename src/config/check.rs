@@ -1,5 +1,7 @@
 //! What settings must be beyond their types.
 
+use std::net::IpAddr;
+
 use super::Config;
 
 /// Every fault, in words.
@@ -31,6 +33,26 @@ pub fn faults(config: &Config) -> Vec<String> {
     need(config.accounts.argon2_parallel >= 1, "accounts.argon2_parallel: this must be at least 1");
     need(config.limits.documents_per_run >= 1, "limits.documents_per_run: this must be at least 1");
     need(config.limits.document_bytes >= 1, "limits.document_bytes: this must be at least 1");
+    let mail = &config.mail;
+    need(
+        mail.from.parse::<lettre::message::Mailbox>().is_ok(),
+        "mail.from: this must be an address, such as Name <a@b.example>",
+    );
+    need(mail.port >= 1, "mail.port: this must be 1 to 65535");
+    need(
+        ["STARTTLS", "TLS", "NONE"].contains(&mail.security.as_str()),
+        "mail.security: this must be STARTTLS, TLS or NONE",
+    );
+    need(mail.timeout_seconds >= 1, "mail.timeout_seconds: this must be at least 1");
+    need(
+        mail.user.is_empty() == mail.password.reveal().is_empty(),
+        "mail.user and mail.password: one without the other is of no use",
+    );
+    let is_here = mail.host == "localhost" || mail.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    need(
+        mail.host.is_empty() || mail.user.is_empty() || mail.security != "NONE" || is_here,
+        "mail.security: the password would go over the network in clear",
+    );
     need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
     need(config.meetings.people >= 1, "meetings.people: this must be at least 1");
     need(config.sockets.window_frames >= 1, "sockets.window_frames: this must be at least 1");

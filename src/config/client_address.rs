@@ -1,44 +1,89 @@
 //! Where a request comes from: the peer, or what a trusted proxy says of it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use actix_web::HttpRequest;
 
 use super::Http;
 
 impl Http {
-    /// The nearest address that is no trusted proxy's. A header from anyone else changes nothing.
+    /// Whom limits count: the nearest address that is no trusted proxy's. A header from anyone else changes nothing, and
+    /// a hop that is no address ends the walk, since whoever wrote it could have written what stands before it too.
+    /// Of IPv6 the first 64 bits, which is what one customer is given: whoever has one such address has them all.
     #[must_use]
     pub fn client_address(&self, request: &HttpRequest) -> String {
-        let Some(peer) = request.peer_addr().map(|peer| peer.ip()) else { return "unknown".to_owned() };
-        let headers = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
-        let mut hops: Vec<IpAddr> =
-            headers.flat_map(|list| list.split(',')).filter_map(|hop| hop.trim().parse().ok()).collect();
+        let Some(peer) = request.peer_addr().map(|peer| peer.ip().to_canonical()) else { return "unknown".to_owned() };
+        let headers = request.headers().get_all("x-forwarded-for");
+        let mut hops: Vec<&str> =
+            headers.flat_map(|value| value.to_str().unwrap_or("unreadable").split(',')).map(str::trim).collect();
         let mut client = peer;
-        while self.trusted_proxies.contains(&client) {
-            match hops.pop() {
+        while self.trusted_proxies.iter().any(|proxy| proxy.to_canonical() == client) {
+            match hops.pop().and_then(address) {
                 Some(hop) => client = hop,
                 None => break,
             }
         }
-        client.to_string()
+        match client {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => {
+                let network = address.to_bits() >> 64 << 64;
+                format!("{}/64", std::net::Ipv6Addr::from_bits(network))
+            }
+        }
     }
+}
+
+/// An address as proxies write it: some add the port.
+fn address(hop: &str) -> Option<IpAddr> {
+    let alone = hop.parse::<IpAddr>().ok();
+    let with_port = || hop.parse::<SocketAddr>().ok().map(|address| address.ip());
+    alone.or_else(with_port).map(|address| address.to_canonical())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Http;
     use actix_web::test::TestRequest;
+    use proptest::prelude::*;
+
+    use super::Http;
+
+    fn behind(proxies: &[&str]) -> Http {
+        Http { trusted_proxies: proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), origins: Vec::new() }
+    }
+
+    fn seen(http: &Http, peer: &str, forwarded: &[u8]) -> String {
+        let request = TestRequest::default().peer_addr(peer.parse().unwrap());
+        let value = actix_web::http::header::HeaderValue::from_bytes(forwarded).unwrap();
+        http.client_address(&request.insert_header(("x-forwarded-for", value)).to_http_request())
+    }
 
     #[test]
     fn a_forged_forwarded_for_changes_nothing() {
-        let http = Http { trusted_proxies: vec!["10.0.0.1".parse().unwrap()], origins: Vec::new() };
-        let from = |peer: &str, forwarded: &str| {
-            let request = TestRequest::default().peer_addr(peer.parse().unwrap());
-            http.client_address(&request.insert_header(("x-forwarded-for", forwarded)).to_http_request())
-        };
+        let http = behind(&["10.0.0.1"]);
+        let from = |peer: &str, forwarded: &str| seen(&http, peer, forwarded.as_bytes());
         assert_eq!(from("192.0.2.7:1", "198.51.100.1"), "192.0.2.7");
         assert_eq!(from("10.0.0.1:1", "203.0.113.9, 198.51.100.1"), "198.51.100.1");
         assert_eq!(from("10.0.0.1:1", "198.51.100.1, 10.0.0.1"), "198.51.100.1");
+        assert_eq!(from("10.0.0.1:1", "203.0.113.9, unknown"), "10.0.0.1");
+        assert_eq!(from("10.0.0.1:1", "203.0.113.9, 198.51.100.1:4711"), "198.51.100.1");
+        assert_eq!(from("[::ffff:10.0.0.1]:1", "198.51.100.1"), "198.51.100.1");
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client() {
+        let http = behind(&[]);
+        let from = |peer: &str| seen(&http, peer, b"");
+        assert_eq!(from("[2001:db8:1:2::1]:1"), "2001:db8:1:2::/64");
+        assert_eq!(from("[2001:db8:1:2:ffff::9]:1"), "2001:db8:1:2::/64");
+        assert_ne!(from("[2001:db8:1:3::1]:1"), from("[2001:db8:1:2::1]:1"));
+    }
+
+    proptest! {
+        /// Whatever is sent through a proxy that is not trusted, the client stays who it is; a trusted one never makes it panic.
+        #[test]
+        fn no_header_makes_anybody_somebody_else(forwarded in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..200)) {
+            prop_assert_eq!(seen(&behind(&["10.0.0.1"]), "192.0.2.7:1", &forwarded), "192.0.2.7");
+            prop_assert!(!seen(&behind(&["10.0.0.1"]), "10.0.0.1:1", &forwarded).is_empty());
+        }
     }
 }

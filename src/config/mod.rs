@@ -8,7 +8,10 @@ mod settings;
 use std::path::Path;
 
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
-pub use settings::{Accounts, Analysis, Application, Config, Database, Http, Internal, Limits, Log, Meetings, Server, Sockets};
+pub use settings::{
+    Accounts, Analysis, Application, Config, Database, Hidden, Http, Internal, Limits, Log, Mail, Meetings, Server,
+    Sockets,
+};
 
 /// The manual of every setting.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
@@ -47,6 +50,7 @@ impl Config {
         // An empty list, not a list of one empty text.
         environment
             .retain(|name, value| !(value.is_empty() && LISTS.iter().any(|list| name.eq_ignore_ascii_case(list))));
+        let texts = take_texts(&mut environment)?;
         let environment = Environment::with_prefix("COLLOQUY")
             .prefix_separator("__")
             .separator("__")
@@ -60,6 +64,9 @@ impl Config {
             layers = layers.add_source(File::from(file).format(FileFormat::Toml));
         }
         layers = layers.add_source(environment);
+        for (name, text) in texts {
+            layers = layers.set_override(name, text).map_err(|error| vec![error.to_string()])?;
+        }
         for (name, value) in &overrides.settings {
             layers = layers.set_override(*name, value.as_str()).map_err(|error| vec![error.to_string()])?;
         }
@@ -75,6 +82,21 @@ impl Config {
         faults.extend(check::faults(&config));
         if faults.is_empty() { Ok(config) } else { Err(faults) }
     }
+}
+
+/// Takes the texts out of an environment, by the names of their settings: read as numbers, a password such as 007 would be
+/// another.
+fn take_texts(
+    environment: &mut std::collections::HashMap<String, String>,
+) -> Result<Vec<(String, String)>, Vec<String>> {
+    let known = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build();
+    let known = known.map_err(|error| vec![error.to_string()])?;
+    let name_of =
+        |variable: &str| variable.strip_prefix("COLLOQUY__").map(|name| name.to_lowercase().replace("__", "."));
+    let is_text =
+        |name: &String| known.get::<Value>(name).is_ok_and(|value| matches!(value.kind, ValueKind::String(_)));
+    let texts = environment.extract_if(|variable, _| name_of(variable).as_ref().is_some_and(is_text));
+    Ok(texts.filter_map(|(variable, text)| Some((name_of(&variable)?, text))).collect())
 }
 
 /// Settings that default.toml does not have, or has as another kind of thing.

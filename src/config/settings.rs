@@ -1,9 +1,28 @@
 //! The settings as types; what each means is said in config/default.toml.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::Deserialize;
+
+/// A text that is shown to nobody.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Hidden(String);
+
+impl Hidden {
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
 
 macro_rules! sections {
     ($($(#[$meta:meta])* $name:ident { $($field:ident: $kind:ty),* $(,)? })*) => {$(
@@ -16,7 +35,7 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, analysis: Analysis, meetings: Meetings, sockets: Sockets, log: Log,
+        accounts: Accounts, mail: Mail, analysis: Analysis, meetings: Meetings, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -30,6 +49,10 @@ sections! {
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
         argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
+    }
+    Mail {
+        host: String, port: u16, security: String, user: String, password: Hidden, from: String, timeout_seconds: u64,
+        ca_file: PathBuf,
     }
     Analysis { workers: usize, readers: usize, idle_seconds: u64 }
     Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, wordings: PathBuf }

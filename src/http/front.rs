@@ -77,26 +77,34 @@ fn rewrite(request: &mut ServiceRequest, paths: &Paths) {
     }
 }
 
+/// What the door knows of the addresses behind it.
+#[derive(Debug)]
+pub struct Door {
+    pub paths: Paths,
+    /// Whether people reach the server by https: then browsers are told never to try without (S19).
+    pub over_tls: bool,
+}
+
 /// What every request passes, outermost.
 ///
 /// # Errors
 /// What the framework refused, or a panic outside of any handler, as an envelope.
 pub async fn pass<B: MessageBody + 'static>(
-    paths: Arc<Paths>,
+    door: Arc<Door>,
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
     let id = request_id::accept(request.request());
     request_id::note(request.request(), Arc::clone(&id));
-    rewrite(&mut request, &paths);
+    rewrite(&mut request, &door.paths);
     let method = request.method().clone();
     // Of the highest level, so that no filter takes the id from a line.
     let span = tracing::error_span!("request", request_id = %id);
     let origin = cors::listed_origin(request.request());
     if let Some(response) = origin.as_ref().and_then(|_| cors::preflight(request.request())) {
         let mut response = request.into_response(response);
-        dress(response.headers_mut(), &id);
+        dress(response.headers_mut(), &id, door.over_tls);
         cors::allow(response.headers_mut(), origin.as_ref());
         return Ok(response);
     }
@@ -108,7 +116,7 @@ pub async fn pass<B: MessageBody + 'static>(
         Ok(response) => {
             let mut response = enveloped(response);
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
-            dress(response.headers_mut(), &id);
+            dress(response.headers_mut(), &id, door.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
             note(&method, &route, response.status(), started);
             Ok(response)
@@ -120,7 +128,7 @@ pub async fn pass<B: MessageBody + 'static>(
                 Failure { cause: Some(error.to_string().into()), ..Failure::of(Code::of_status(status.as_u16())) }
             });
             note(&method, "none", failure.status_code(), started);
-            Err(Dressed { failure, id: id.to_string(), origin }.into())
+            Err(Dressed { failure, id: id.to_string(), origin, over_tls: door.over_tls }.into())
         }
     }
 }
@@ -131,6 +139,7 @@ struct Dressed {
     failure: Failure,
     id: String,
     origin: Option<HeaderValue>,
+    over_tls: bool,
 }
 
 impl std::fmt::Display for Dressed {
@@ -145,7 +154,7 @@ impl ResponseError for Dressed {
     }
     fn error_response(&self) -> HttpResponse {
         let mut response = self.failure.error_response();
-        dress(response.headers_mut(), &self.id);
+        dress(response.headers_mut(), &self.id, self.over_tls);
         cors::allow(response.headers_mut(), self.origin.as_ref());
         response
     }
@@ -175,8 +184,14 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
+/// Two years, as the lists that browsers ship ask for.
+const STRICT_TRANSPORT: &str = "max-age=63072000; includeSubDomains";
+
 /// The headers of every answer; a handler's own stay.
-fn dress(headers: &mut HeaderMap, id: &str) {
+fn dress(headers: &mut HeaderMap, id: &str, over_tls: bool) {
+    if over_tls {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(STRICT_TRANSPORT));
+    }
     for (name, value) in HEADERS {
         if !headers.contains_key(&name) {
             headers.insert(name, HeaderValue::from_static(value));

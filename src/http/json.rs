@@ -117,8 +117,12 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unacceptable, read};
-    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{MAX_DEPTH, Unacceptable, read};
 
     #[test]
     fn plain_json_is_read_as_it_is() {
@@ -143,5 +147,55 @@ mod tests {
         assert!(matches!(read(b"{} {}"), Err(Unacceptable::Malformed(_))));
         assert!(matches!(read(b"{"), Err(Unacceptable::Malformed(_))));
         assert!(matches!(read(b""), Err(Unacceptable::Malformed(_))));
+    }
+
+    fn anything() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(40, 200, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map(any::<String>(), inner, 0..4)
+                    .prop_map(|map: BTreeMap<String, Value>| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Array(list) => 1 + list.iter().map(depth).max().unwrap_or(0),
+            Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_json_is_read_as_it_was_written_unless_it_nests_too_deep(value in anything()) {
+            let read = read(value.to_string().as_bytes());
+            match depth(&value) <= MAX_DEPTH {
+                true => prop_assert_eq!(read, Ok(value)),
+                false => prop_assert!(matches!(read, Err(Unacceptable::Refused(_)))),
+            }
+        }
+
+        /// Nothing is taken that the common parser refuses, and nothing is read as something else.
+        #[test]
+        fn any_bytes_are_read_as_the_common_parser_reads_them_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(value) = read(&bytes) {
+                prop_assert_eq!(serde_json::from_slice::<Value>(&bytes).ok(), Some(value));
+            }
+        }
+
+        #[test]
+        fn text_that_looks_like_json_is_no_harm(text in r#"[\[\]{}:,"a0-9.eE+\\ -]{0,80}"#) {
+            if let Ok(value) = read(text.as_bytes()) {
+                prop_assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(value));
+            }
+        }
     }
 }

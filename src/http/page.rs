@@ -114,3 +114,33 @@ impl Search {
         query_parameter("search", description, words)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_cursor_comes_back_as_it_was_given(id in any::<u128>()) {
+            let cursor = Cursor(Uuid::from_u128(id));
+            prop_assert_eq!(Cursor::parse(&Value::from(cursor.to_string())).ok(), Some(cursor));
+        }
+
+        /// What is taken is written in one way only, so nobody can make two cursors of one.
+        #[test]
+        fn any_other_text_is_no_cursor(text in "\\PC{0,40}") {
+            if let Ok(cursor) = Cursor::parse(&Value::from(text.clone())) {
+                prop_assert_eq!(cursor.to_string(), text);
+            }
+        }
+
+        #[test]
+        fn a_limit_is_a_number_from_1_to_100(text in "[-+0-9. e]{0,24}") {
+            if let Ok(Limit(limit)) = Limit::parse(&Value::from(text)) {
+                prop_assert!((1..=100).contains(&limit));
+            }
+        }
+    }
+}

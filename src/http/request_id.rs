@@ -31,3 +31,25 @@ pub fn note(request: &HttpRequest, id: RequestId) {
 pub fn of(request: &HttpRequest) -> RequestId {
     request.extensions().get::<Noted>().map_or_else(|| Arc::from("-"), |noted| Arc::clone(&noted.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use actix_web::test::TestRequest;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever a client sends, what goes into headers, logs and rows is short and visible.
+        #[test]
+        fn an_id_is_the_clients_or_a_new_one(value in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..300)) {
+            let header = HeaderValue::from_bytes(&value).unwrap();
+            let request = TestRequest::default().insert_header((X_REQUEST_ID, header)).to_http_request();
+            let id = accept(&request);
+            prop_assert!((1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic()));
+            let is_fit = (1..=128).contains(&value.len()) && value.iter().all(u8::is_ascii_graphic);
+            prop_assert_eq!(id.as_bytes() == value.as_slice(), is_fit);
+        }
+    }
+}

@@ -33,6 +33,42 @@ fn expected(request: &HttpRequest) -> Result<Option<i64>, Failure> {
     if text == "*" {
         return Ok(None);
     }
-    let version = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).and_then(|text| text.parse().ok());
+    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    // A version is written in one way: "007" and "+7" are none.
+    let version = quoted.and_then(|text| text.parse::<i64>().ok().filter(|version| version.to_string() == text));
     version.map(Some).ok_or_else(|| Failure::of(Code::PRECONDITION_FAILED))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use actix_web::test::TestRequest;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(value: &[u8]) -> Result<Option<i64>, ()> {
+        let value = HeaderValue::from_bytes(value).unwrap();
+        let request = TestRequest::default().insert_header((header::IF_MATCH, value)).to_http_request();
+        expected(&request).map_err(|failure| assert_eq!(failure.code, Code::PRECONDITION_FAILED))
+    }
+
+    #[test]
+    fn a_version_is_a_number_in_quotes() {
+        assert_eq!(read(b"\"7\""), Ok(Some(7)));
+        assert_eq!(read(b"*"), Ok(None));
+        for other in ["7", "W/\"7\"", "\"7\", \"8\"", "\"\"", "\"+7\"", "\" 7\"", "\"7", ""] {
+            assert_eq!(read(other.as_bytes()), Err(()), "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_header_is_a_version_or_a_412(value in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..60)) {
+            if let Ok(Some(version)) = read(&value) {
+                let text = String::from_utf8_lossy(&value).into_owned();
+                prop_assert_eq!(text.trim(), format!("\"{version}\""));
+            }
+        }
+    }
 }

@@ -2,27 +2,33 @@
 //!
 //! A job is inserted in the transaction of what causes it, so neither is ever without the other. It may run twice (a
 //! worker that was killed after its work), so every handler is safe to repeat. A lease is 30 s and renewed while the
-//! work goes on; five attempts with growing, jittered pauses; what failed for good stays, with its error.
+//! work goes on; tries come with growing, jittered pauses; what failed for good stays, with its error. Each kind has its
+//! own places to work at and waits by itself where whom it needs is away, so that no kind delays another.
 
+mod lane;
 pub mod mail;
 mod store;
 mod worker;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::Id;
-use actors::live::RequestId;
+use actors::live::{RequestId, Told};
 use actors::time::Time;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
+use crate::db::{Conn, Failed};
+
 pub use store::{enqueue, failed_count, forget_failed};
-pub use worker::{Handlers, work};
+pub use worker::{Desk, Handlers, work};
 
 pub const LEASE: Duration = Duration::from_secs(30);
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
-pub const ATTEMPTS: i64 = 5;
 
 /// A job as its handler sees it.
 #[derive(Debug, Clone)]
@@ -34,12 +40,63 @@ pub struct Job {
     pub request: RequestId,
     /// 1 at the first try.
     pub attempt: i64,
+    /// How many tries it has.
+    pub attempts: i64,
 }
 
 impl Job {
     #[must_use]
     pub const fn is_last_attempt(&self) -> bool {
-        self.attempt >= ATTEMPTS
+        self.attempt >= self.attempts
+    }
+}
+
+/// Why a job was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// It is to be tried again.
+    Again(String),
+    /// Whom it needs is away: it is to be tried again, and the others of its kind need not be tried before.
+    Away(String),
+    /// No other try would end otherwise.
+    Never(String),
+    /// Its time is over; whom it needs was not asked.
+    Lapsed(String),
+}
+
+impl Fault {
+    #[must_use]
+    pub fn why(&self) -> &str {
+        let (Self::Again(why) | Self::Away(why) | Self::Never(why) | Self::Lapsed(why)) = self;
+        why
+    }
+}
+
+impl From<String> for Fault {
+    fn from(why: String) -> Self {
+        Self::Again(why)
+    }
+}
+
+/// What became of a job in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    Done,
+    /// For good, and why.
+    Failed(&'a str),
+}
+
+/// How long the jobs of a kind are tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    pub attempts: i64,
+    /// Pauses grow up to this.
+    pub longest_pause: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { attempts: 5, longest_pause: Duration::from_secs(64) }
     }
 }
 
@@ -47,9 +104,30 @@ impl Job {
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
     fn kind(&self) -> &'static str;
+    fn patience(&self) -> Patience {
+        Patience::default()
+    }
+    /// How many of its jobs run at once.
+    fn at_once(&self) -> usize {
+        4
+    }
     /// # Errors
-    /// Why it is to be tried again, for the log and the row.
-    async fn run(&self, job: &Job) -> Result<(), String>;
+    /// Why it was not done, for the log and the row.
+    async fn run(&self, job: &Job) -> Result<(), Fault>;
+    /// Keeps what became of a job, in the transaction that ends it; what it answers is told after. An error is logged,
+    /// and the job has ended nonetheless: doing its work again and again would be worse.
+    ///
+    /// # Errors
+    /// The database's own.
+    async fn ended(
+        &self,
+        _conn: &mut Conn,
+        _job: &Job,
+        _outcome: Outcome<'_>,
+        _now: Time,
+    ) -> Result<Vec<Told>, Failed> {
+        Ok(Vec::new())
+    }
 }
 
 /// Wakes the worker, which otherwise looks for work every second.

@@ -9,7 +9,7 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
 
-use super::{ATTEMPTS, Job, LEASE};
+use super::{Job, LEASE};
 use crate::db::schema::jobs;
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
 
@@ -40,6 +40,19 @@ pub async fn enqueue(
     request: &RequestId,
 ) -> Result<Id<Job>, Failed> {
     let id = Id::draw();
+    enqueue_as(conn, id, kind, payload, run_at, request).await?;
+    Ok(id)
+}
+
+/// As [`enqueue`], with an id that was drawn before.
+pub async fn enqueue_as(
+    conn: &mut Conn,
+    id: Id<Job>,
+    kind: &str,
+    payload: &impl serde::Serialize,
+    run_at: Time,
+    request: &RequestId,
+) -> Result<(), Failed> {
     let row = JobRow {
         id: Key(id),
         kind: kind.to_owned(),
@@ -53,38 +66,53 @@ pub async fn enqueue(
         created_at: At(run_at),
     };
     diesel::insert_into(jobs::table).values(&row).execute(conn).await?;
-    Ok(id)
+    Ok(())
 }
 
-/// Takes up to `most` jobs that are due and that nobody works on, and says when the next one is due.
-pub async fn take(conn: &mut Conn, most: i64, now: Time) -> Result<(Vec<Job>, Option<Time>), Failed> {
-    let due: Vec<Key<Job>> = jobs::table
-        .filter(jobs::failed_at.is_null())
-        .filter(jobs::run_at.le(At(now)))
-        .filter(jobs::lease_until.is_null().or(jobs::lease_until.le(Some(At(now)))))
-        .order(jobs::run_at.asc())
-        .limit(most)
-        .select(jobs::id)
-        .load(conn)
-        .await?;
+/// The jobs of a kind that are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub kind: &'static str,
+    pub most: i64,
+    /// How many tries each has.
+    pub attempts: i64,
+}
+
+/// Takes what is wanted of the jobs that are due and that nobody works on, and says when the next one of these kinds is
+/// due.
+pub async fn take(conn: &mut Conn, wanted: &[Wanted], now: Time) -> Result<(Vec<Job>, Option<Time>), Failed> {
     let mut taken = Vec::new();
-    for id in due {
-        let row: Option<JobRow> = diesel::update(jobs::table.find(id))
+    for wanted in wanted {
+        let due: Vec<Key<Job>> = jobs::table
+            .filter(jobs::kind.eq(wanted.kind))
+            .filter(jobs::failed_at.is_null())
+            .filter(jobs::run_at.le(At(now)))
             .filter(jobs::lease_until.is_null().or(jobs::lease_until.le(Some(At(now)))))
-            .set((jobs::attempts.eq(jobs::attempts + 1), jobs::lease_until.eq(Some(At(now + LEASE)))))
-            .returning(JobRow::columns())
-            .get_result(conn)
-            .await
-            .optional()?;
-        taken.extend(row.map(|row| Job {
-            id: row.id.0,
-            kind: row.kind,
-            payload: row.payload,
-            request: Arc::from(row.request_id),
-            attempt: row.attempts,
-        }));
+            .order(jobs::run_at.asc())
+            .limit(wanted.most)
+            .select(jobs::id)
+            .load(conn)
+            .await?;
+        for id in due {
+            let row: Option<JobRow> = diesel::update(jobs::table.find(id))
+                .filter(jobs::lease_until.is_null().or(jobs::lease_until.le(Some(At(now)))))
+                .set((jobs::attempts.eq(jobs::attempts + 1), jobs::lease_until.eq(Some(At(now + LEASE)))))
+                .returning(JobRow::columns())
+                .get_result(conn)
+                .await
+                .optional()?;
+            taken.extend(row.map(|row| Job {
+                id: row.id.0,
+                kind: row.kind,
+                payload: row.payload,
+                request: Arc::from(row.request_id),
+                attempt: row.attempts,
+                attempts: wanted.attempts,
+            }));
+        }
     }
     let next: Option<At> = jobs::table
+        .filter(jobs::kind.eq_any(wanted.iter().map(|wanted| wanted.kind)))
         .filter(jobs::failed_at.is_null())
         .filter(jobs::lease_until.is_null())
         .order(jobs::run_at.asc())
@@ -107,19 +135,36 @@ pub async fn done(conn: &mut Conn, id: Id<Job>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The job is to be tried again at a time, or has failed for good.
-pub async fn failed(conn: &mut Conn, job: &Job, error: &str, again_at: Time, now: Time) -> Result<(), Failed> {
-    let for_good = (job.attempt >= ATTEMPTS).then_some(At(now));
-    diesel::update(jobs::table.find(Key(job.id)))
+/// The job is to be tried again at a time.
+pub async fn again(conn: &mut Conn, id: Id<Job>, error: &str, at: Time) -> Result<(), Failed> {
+    diesel::update(jobs::table.find(Key(id)))
+        .set((jobs::lease_until.eq(None::<At>), jobs::run_at.eq(At(at)), jobs::last_error.eq(Some(error.to_owned()))))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// The job has failed for good.
+pub async fn give_up(conn: &mut Conn, id: Id<Job>, error: &str, now: Time) -> Result<(), Failed> {
+    diesel::update(jobs::table.find(Key(id)))
         .set((
             jobs::lease_until.eq(None::<At>),
-            jobs::run_at.eq(At(again_at)),
             jobs::last_error.eq(Some(error.to_owned())),
-            jobs::failed_at.eq(for_good),
+            jobs::failed_at.eq(Some(At(now))),
         ))
         .execute(conn)
         .await?;
     Ok(())
+}
+
+/// At start: jobs of kinds that nobody does have failed. Answers how many.
+pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Time) -> Result<usize, Failed> {
+    let strangers = jobs::table.filter(jobs::failed_at.is_null()).filter(jobs::kind.ne_all(known.to_vec()));
+    let error = Some("nobody does jobs of this kind".to_owned());
+    Ok(diesel::update(strangers)
+        .set((jobs::failed_at.eq(Some(At(now))), jobs::last_error.eq(error)))
+        .execute(conn)
+        .await?)
 }
 
 /// At start: what a killed server held is free again.

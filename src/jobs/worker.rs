@@ -1,21 +1,20 @@
-//! The worker: takes what is due, a few jobs at once, until the server stops.
+//! The worker: takes what is due, a few jobs of each kind at once, until the server stops.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
-use actors::time::Clock;
+use actors::hub::Hub;
+use actors::live::Told;
+use actors::time::{Clock, Time};
 use futures_util::FutureExt;
-use rand::RngExt;
-use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use super::{HEARTBEAT, Handler, Job, Jobs, LEASE, store};
-use crate::db::{Db, Failed};
+use super::lane::Lane;
+use super::store::{self, Wanted};
+use super::{Fault, HEARTBEAT, Handler, Job, Jobs, LEASE, Outcome};
+use crate::db::{Conn, Db, Failed};
 use crate::tasks::Tasks;
-
-const AT_ONCE: usize = 4;
 
 /// Who does which kind of job.
 #[derive(Default, Clone)]
@@ -29,20 +28,28 @@ impl Handlers {
     }
 }
 
+/// What the worker works with.
+#[derive(Clone)]
+pub struct Desk {
+    pub db: Db,
+    pub clock: Arc<dyn Clock>,
+    pub hub: Hub,
+    pub jobs: Jobs,
+    pub tasks: Tasks,
+}
+
 /// Works until the server stops; then what runs is waited for.
-pub async fn work(db: Db, clock: Arc<dyn Clock>, jobs: Jobs, handlers: Handlers, tasks: Tasks) {
-    let stopping = tasks.stopping();
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    // This server is the only one, so whoever held a lease is gone.
-    if let Err(error) = db.write(|conn| Box::pin(store::free_all(conn))).await {
-        tracing::warn!(%error, "jobs could not be freed; their leases run out by themselves");
-    }
+pub async fn work(desk: Desk, handlers: Handlers) {
+    let stopping = desk.tasks.stopping();
+    let lanes: HashMap<&'static str, Arc<Lane>> =
+        handlers.0.into_iter().map(|(kind, handler)| (kind, Arc::new(Lane::of(handler)))).collect();
+    begin(&desk, lanes.keys().copied().collect()).await;
     while !stopping.is_cancelled() {
-        let now = clock.now();
-        let free = i64::try_from(places.available_permits()).unwrap_or(0);
-        let taken = match free {
-            0 => Ok((Vec::new(), None)),
-            free => db.write(move |conn| Box::pin(store::take(conn, free, now))).await,
+        let now = desk.clock.now();
+        let wanted: Vec<Wanted> = lanes.iter().filter_map(|(kind, lane)| wanted(kind, lane, now)).collect();
+        let taken = match wanted.is_empty() {
+            true => Ok((Vec::new(), None)),
+            false => desk.db.write(move |conn| Box::pin(async move { store::take(conn, &wanted, now).await })).await,
         };
         let (taken, next) = taken.unwrap_or_else(|error: Failed| {
             tracing::warn!(%error, "no jobs could be taken");
@@ -50,61 +57,114 @@ pub async fn work(db: Db, clock: Arc<dyn Clock>, jobs: Jobs, handlers: Handlers,
         });
         let found_some = !taken.is_empty();
         for job in taken {
-            let (db, clock, handlers, jobs) = (db.clone(), Arc::clone(&clock), handlers.clone(), jobs.clone());
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            let Some(lane) = lanes.get(job.kind.as_str()).map(Arc::clone) else { continue };
+            let place = lane.enter();
+            let desk = desk.clone();
             let span = tracing::error_span!("job", kind = job.kind, request_id = %job.request, attempt = job.attempt);
+            let tasks = desk.tasks.clone();
             let work = async move {
-                one(&db, clock.as_ref(), &handlers, &job).await;
+                one(&desk, &lane, job).await;
                 drop(place);
-                jobs.wake();
+                desk.jobs.wake();
             };
             tasks.spawn(work.instrument(span));
         }
         if !found_some {
             tokio::select! {
-                () = jobs.woken(now, next.filter(|_| places.available_permits() > 0)) => {}
+                () = desk.jobs.woken(now, next) => {}
                 () = stopping.cancelled() => {}
             }
         }
     }
 }
 
-async fn one(db: &Db, clock: &dyn Clock, handlers: &Handlers, job: &Job) {
-    let outcome = match handlers.0.get(job.kind.as_str()) {
-        None => Err(format!("nobody does jobs of the kind {}", job.kind)),
-        Some(handler) => {
-            let work = AssertUnwindSafe(handler.run(job)).catch_unwind();
-            tokio::pin!(work);
-            loop {
-                tokio::select! {
-                    outcome = &mut work => break outcome.unwrap_or_else(|_| Err("the handler panicked".to_owned())),
-                    () = tokio::time::sleep(HEARTBEAT) => {
-                        let (id, until) = (job.id, clock.now() + LEASE);
-                        if let Err(error) = db.write(move |conn| Box::pin(store::renew(conn, id, until))).await {
-                            tracing::warn!(%error, "a lease could not be renewed");
-                        }
-                    }
-                }
-            }
-        }
-    };
-    let now = clock.now();
-    let job = job.clone();
-    let kept = match outcome {
-        Ok(()) => db.write(move |conn| Box::pin(async move { store::done(conn, job.id).await })).await,
+/// This server is the only one, so whoever held a lease is gone; and kinds that it doesn't know are nobody's.
+async fn begin(desk: &Desk, known: Vec<&'static str>) {
+    let now = desk.clock.now();
+    let begun = desk.db.write(move |conn| {
+        Box::pin(async move {
+            store::free_all(conn).await?;
+            store::give_up_strangers(conn, &known, now).await
+        })
+    });
+    match begun.await {
+        Ok(0) => {}
+        Ok(strangers) => tracing::error!(strangers, "jobs are of kinds that nobody does"),
         Err(error) => {
-            tracing::warn!(error, last = job.is_last_attempt(), "a job failed");
-            let again_at = now + pause(job.attempt);
-            db.write(move |conn| Box::pin(async move { store::failed(conn, &job, &error, again_at, now).await })).await
+            let error: Failed = error;
+            tracing::warn!(%error, "jobs could not be freed; their leases run out by themselves");
         }
-    };
-    if let Err(error) = kept {
-        tracing::warn!(%error, "what became of a job could not be kept; it runs again when its lease has run out");
     }
 }
 
-/// 1, 4, 16, 64 s, each half to one and a half times as long.
-fn pause(attempt: i64) -> Duration {
-    let base = 4_f64.powi(i32::try_from(attempt - 1).unwrap_or(3).clamp(0, 3));
-    Duration::from_secs_f64(base * rand::rng().random_range(0.5..1.5))
+fn wanted(kind: &'static str, lane: &Lane, now: Time) -> Option<Wanted> {
+    let most = i64::try_from(lane.free(now)).unwrap_or(0);
+    (most > 0).then(|| Wanted { kind, most, attempts: lane.handler.patience().attempts })
+}
+
+async fn one(desk: &Desk, lane: &Lane, job: Job) {
+    let tried = run(desk, lane, &job).await;
+    let now = desk.clock.now();
+    lane.hear(&tried, now);
+    let handler = Arc::clone(&lane.handler);
+    let kept = match tried {
+        Ok(()) => {
+            let done = desk.db.write(move |conn| {
+                Box::pin(async move {
+                    store::done(conn, job.id).await?;
+                    Ok::<_, Failed>(keep(conn, handler.as_ref(), &job, Outcome::Done, now).await)
+                })
+            });
+            done.await
+        }
+        Err(fault) => {
+            let for_good = matches!(fault, Fault::Never(_) | Fault::Lapsed(_)) || job.is_last_attempt();
+            tracing::warn!(error = fault.why(), for_good, "a job failed");
+            let again_at = now + lane.pause_of(&fault, job.attempt);
+            let failed = desk.db.write(move |conn| {
+                Box::pin(async move {
+                    if !for_good {
+                        store::again(conn, job.id, fault.why(), again_at).await?;
+                        return Ok::<_, Failed>(Vec::new());
+                    }
+                    store::give_up(conn, job.id, fault.why(), now).await?;
+                    Ok(keep(conn, handler.as_ref(), &job, Outcome::Failed(fault.why()), now).await)
+                })
+            });
+            failed.await
+        }
+    };
+    match kept {
+        Ok(told) => desk.hub.tell(told),
+        Err(error) => {
+            tracing::warn!(%error, "what became of a job could not be kept; it runs again when its lease has run out");
+        }
+    }
+}
+
+async fn run(desk: &Desk, lane: &Lane, job: &Job) -> Result<(), Fault> {
+    let work = AssertUnwindSafe(lane.handler.run(job)).catch_unwind();
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            tried = &mut work => {
+                return tried.unwrap_or_else(|_| Err(Fault::Again("the handler panicked".to_owned())));
+            }
+            () = tokio::time::sleep(HEARTBEAT) => {
+                let (id, until) = (job.id, desk.clock.now() + LEASE);
+                if let Err(error) = desk.db.write(move |conn| Box::pin(store::renew(conn, id, until))).await {
+                    tracing::warn!(%error, "a lease could not be renewed");
+                }
+            }
+        }
+    }
+}
+
+/// In a savepoint: what a feature keeps of a job's end must not undo the end.
+async fn keep(conn: &mut Conn, handler: &dyn Handler, job: &Job, outcome: Outcome<'_>, now: Time) -> Vec<Told> {
+    let kept = conn.transaction(async |conn| handler.ended(conn, job, outcome, now).await).await;
+    kept.unwrap_or_else(|error: Failed| {
+        tracing::error!(%error, "what became of a job was not kept where it was asked for");
+        Vec::new()
+    })
 }

@@ -12,7 +12,7 @@ use crate::config::{Config, Overrides};
 use crate::db::Failed;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
-use crate::http::front::{self, Paths};
+use crate::http::front::{self, Door, Paths};
 use crate::http::input::Empty;
 use crate::http::operation::{Allowed, Operation};
 use crate::service;
@@ -44,10 +44,10 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
             Operation::new(Method::GET, "/health/ready", "readiness", service::readiness),
         ]
     };
-    let paths = std::sync::Arc::new(Paths::default());
+    let door = std::sync::Arc::new(Door { paths: Paths::default(), over_tls: false });
     let web = Web::new()
         .app_data(built.app.clone())
-        .wrap(from_fn(move |request, next| front::pass(std::sync::Arc::clone(&paths), request, next)))
+        .wrap(from_fn(move |request, next| front::pass(std::sync::Arc::clone(&door), request, next)))
         .configure(|service| mount(service, &operations()));
     let server = test::init_service(web).await;
     for _ in 0..20 {

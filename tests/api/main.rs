@@ -21,6 +21,7 @@ mod documents;
 mod hostile_documents;
 mod house;
 mod kill;
+mod mail;
 mod meetings;
 mod openapi;
 mod participants;

@@ -16,7 +16,7 @@ use super::store;
 use crate::accounts::model::Language;
 use crate::app::App;
 use crate::db::{Conn, Failed};
-use crate::jobs::{self, Handler, Job};
+use crate::jobs::{self, Fault, Handler, Job};
 use crate::pipeline::readers::{Format, Reader, SourceText};
 
 const KIND: &str = "read-document";
@@ -57,7 +57,7 @@ impl Handler for Reading {
         KIND
     }
 
-    async fn run(&self, job: &Job) -> Result<(), String> {
+    async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let begun = self.begin(payload.document_id, job).await.map_err(|error| error.to_string())?;
         let Some(document) = begun else { return Ok(()) };
@@ -69,9 +69,9 @@ impl Handler for Reading {
             Err(fault) if job.is_last_attempt() => {
                 tracing::error!(fault, document = %document.id, "a document is given up");
                 let sorry = "It could not be read because of a fault here. Delete it and upload it again.".to_owned();
-                self.end(&document, Err(sorry), job).await
+                Ok(self.end(&document, Err(sorry), job).await?)
             }
-            ended => ended,
+            ended => Ok(ended?),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The house: what holds for every request, how the server starts and how it ends.
 
 mod envelope;
+mod headers;
 mod operator;
 mod origins;
 mod start;

@@ -1,10 +1,13 @@
 //! What stories are told with.
 
 pub mod builders;
+pub mod certificates;
 pub mod chance;
 pub mod client;
 pub mod documents;
+pub mod dump;
 pub mod outbox;
+pub mod parts;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
 pub mod server;

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The texts of the mails to an address, oldest first.
+use mail_parser::MessageParser;
+
+/// The subjects and texts of the mails to an address, oldest first.
 pub fn mails(data: &Path, email: &str) -> Vec<String> {
     let entries = fs::read_dir(data.join("outbox")).into_iter().flatten().flatten();
     let end = format!("-{email}.eml");
@@ -13,7 +15,12 @@ pub fn mails(data: &Path, email: &str) -> Vec<String> {
         .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end)))
         .collect();
     files.sort();
-    files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
+    files.iter().map(|file| readable(&fs::read(file).unwrap())).collect()
+}
+
+fn readable(mail: &[u8]) -> String {
+    let mail = MessageParser::default().parse(mail).unwrap();
+    format!("{}\n\n{}", mail.subject().unwrap(), mail.body_text(0).unwrap())
 }
 
 /// Waits for the mail that makes `count` of them, and gives the newest.

@@ -1,0 +1,302 @@
+//! Jobs of mail, with a mail server and a clock of the test's own.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use actors::hub::{Hub, HubLimits};
+use actors::live::{RequestId, Told};
+use actors::time::{Clock, Time};
+use async_trait::async_trait;
+use tempfile::TempDir;
+
+use super::mail::{Block, Delivered, Letter, Mailing, Post, Postman, Tongue};
+use super::{Desk, Fault, Handler, Handlers, Job, Jobs, Outcome, enqueue, work};
+use crate::access::keys::Secret;
+use crate::db::{Conn, Db, Failed, Settings};
+use crate::live::event_log::Rows;
+use crate::outside::mail::{Mail, Sending, Unsent};
+use crate::tasks::Tasks;
+
+const CODE: &str = "482913";
+
+/// A clock that the test moves.
+#[derive(Default)]
+struct Hands(AtomicI64);
+
+impl Clock for Hands {
+    fn now(&self) -> Time {
+        Time::from_millis(1_764_000_000_000 + self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
+/// A mail server that answers what it was told to, and then takes everything.
+#[derive(Default)]
+struct Scripted {
+    answers: Mutex<VecDeque<Result<(), Unsent>>>,
+    ids: Mutex<Vec<String>>,
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl Mail for Arc<Scripted> {
+    async fn send(&self, sending: &Sending<'_>) -> Result<(), Unsent> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.ids.lock().unwrap().push(sending.id.to_owned());
+        assert!(sending.letter.text().contains(CODE));
+        self.answers.lock().unwrap().pop_front().unwrap_or(Ok(()))
+    }
+}
+
+/// Hears what became of letters; what became of the broken one it can't keep.
+#[derive(Clone, Default)]
+struct Ear(Arc<Mutex<Vec<String>>>);
+
+#[async_trait]
+impl Delivered for Ear {
+    fn kind(&self) -> &'static str {
+        "invitation"
+    }
+    async fn keep(
+        &self,
+        _conn: &mut Conn,
+        id: &str,
+        outcome: Outcome<'_>,
+        _now: Time,
+        request: &RequestId,
+    ) -> Result<Vec<Told>, Failed> {
+        self.0.lock().unwrap().push(format!("{id} {outcome:?} {request}"));
+        if id == "broken" { Err(Failed::Broken("it can't be kept".to_owned())) } else { Ok(Vec::new()) }
+    }
+}
+
+/// Counts jobs of another kind.
+struct Other(Arc<AtomicUsize>);
+
+#[async_trait]
+impl Handler for Other {
+    fn kind(&self) -> &'static str {
+        "other"
+    }
+    async fn run(&self, _job: &Job) -> Result<(), Fault> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// Apart, since what runs queries puts `load` on atomics too.
+mod rows {
+    use diesel::QueryDsl;
+
+    use crate::db::schema::jobs;
+    use crate::db::{At, Conn, Failed, RunQueryDsl};
+
+    pub async fn payload(conn: &mut Conn) -> String {
+        jobs::table.select(jobs::payload).first(conn).await.unwrap()
+    }
+
+    /// The payloads, errors and failures of all jobs.
+    pub async fn all(conn: &mut Conn) -> Result<Vec<(String, Option<String>, bool)>, Failed> {
+        let all = jobs::table.order(jobs::created_at).select((jobs::payload, jobs::last_error, jobs::failed_at));
+        let all: Vec<(String, Option<String>, Option<At>)> = all.load(conn).await?;
+        Ok(all.into_iter().map(|(payload, error, failed)| (payload, error, failed.is_some())).collect())
+    }
+}
+
+struct World {
+    db: Db,
+    hands: Arc<Hands>,
+    jobs: Jobs,
+    post: Post,
+    server: Arc<Scripted>,
+    ear: Ear,
+    others: Arc<AtomicUsize>,
+    tasks: Tasks,
+    _folder: TempDir,
+}
+
+impl World {
+    async fn answering(answers: impl IntoIterator<Item = Result<(), Unsent>>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
+        let db = Db::open(Settings::at(url)).await.unwrap();
+        let server = Arc::new(Scripted { answers: Mutex::new(answers.into_iter().collect()), ..Scripted::default() });
+        let (hands, jobs, tasks) =
+            (Arc::new(Hands::default()), Jobs::default(), Tasks::on(tokio::runtime::Handle::current()));
+        let (ear, others) = (Ear::default(), Arc::new(AtomicUsize::new(0)));
+        let post = Post::sealing_with(Secret::of(vec![7; 32]));
+        let postman = Postman::new(Arc::new(Arc::clone(&server)), post.clone(), hands.clone() as Arc<dyn Clock>);
+        let handlers = Handlers::default().with(postman.telling(ear.clone())).with(Other(Arc::clone(&others)));
+        let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
+        let desk = Desk {
+            db: db.clone(),
+            clock: hands.clone() as Arc<dyn Clock>,
+            hub,
+            jobs: jobs.clone(),
+            tasks: tasks.clone(),
+        };
+        tasks.spawn(work(desk, handlers));
+        Self { db, hands, jobs, post, server, ear, others, tasks, _folder: folder }
+    }
+
+    async fn send(&self, mailing: impl Into<Mailing>) {
+        let (post, mailing, now) = (self.post.clone(), mailing.into(), self.hands.now());
+        let sent = self.db.write(move |conn| {
+            Box::pin(async move { post.send(conn, mailing, now, &RequestId::from("a-call")).await })
+        });
+        sent.await.unwrap();
+        self.jobs.wake();
+    }
+
+    fn move_on(&self, by: Duration) {
+        self.hands.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+        self.jobs.wake();
+    }
+
+    async fn rows(&self) -> Vec<(String, Option<String>, bool)> {
+        self.db.read(|conn| Box::pin(rows::all(conn))).await.unwrap()
+    }
+
+    async fn until(&self, what: &str, holds: impl AsyncFn(&Self) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !holds(self).await {
+            assert!(Instant::now() < deadline, "{what}: {:?} {:?}", self.rows().await, self.server.ids);
+            self.jobs.wake();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    async fn until_empty(&self) {
+        self.until("all is sent", async |world| world.rows().await.is_empty()).await;
+    }
+
+    fn asked(&self) -> usize {
+        self.server.asked.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.tasks.stopping().cancel();
+    }
+}
+
+fn letter() -> Letter {
+    Letter {
+        to: "ada@example.org".to_owned(),
+        tongue: Tongue::English,
+        subject: "Your code".to_owned(),
+        blocks: vec![Block::Code(CODE.to_owned())],
+        calendar: None,
+    }
+}
+
+fn away() -> Result<(), Unsent> {
+    Err(Unsent::Away("nobody answers".to_owned()))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_letter_waits_sealed_and_is_the_same_at_each_try() {
+    let later = Err(Unsent::Later("451".to_owned()));
+    let world = World::answering([away(), later]).await;
+    world.send(letter()).await;
+    world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
+    let (payload, error, for_good) = world.rows().await.remove(0);
+    assert!(payload.starts_with(r#"{"sealed":"#) && !payload.contains(CODE) && !payload.contains("ada"), "{payload}");
+    assert_eq!((error.as_deref(), for_good), (Some("nobody answers"), false));
+    world.move_on(Duration::from_secs(2));
+    world.until("it was put off", async |world| world.rows().await[0].1.as_deref() == Some("451")).await;
+    world.move_on(Duration::from_secs(10));
+    world.until_empty().await;
+    let ids = world.server.ids.lock().unwrap().clone();
+    assert_eq!(ids, vec![ids[0].clone(); 3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sealed_letter_opens_in_no_other_row_and_with_no_other_key() {
+    let world = World::answering([]).await;
+    let stranger = Post::sealing_with(Secret::of(vec![8; 32]));
+    let now = world.hands.now();
+    let forged = world.db.write(move |conn| {
+        Box::pin(async move {
+            stranger.send(conn, letter(), now, &RequestId::from("r")).await?;
+            let payload: serde_json::Value = serde_json::from_str(&rows::payload(conn).await).unwrap();
+            enqueue(conn, "mail", &payload, now, &RequestId::from("r")).await
+        })
+    });
+    forged.await.unwrap();
+    world.until("both fail", async |world| world.rows().await.iter().all(|row| row.2)).await;
+    assert_eq!((world.rows().await.len(), world.asked()), (2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asked_hears_once_what_became_of_a_letter() {
+    let refused = Err(Unsent::Refused("550 nobody here".to_owned()));
+    let world = World::answering([away(), refused]).await;
+    world.send(Mailing::from(letter()).told_to("invitation", "one")).await;
+    world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
+    assert!(world.ear.0.lock().unwrap().is_empty(), "nothing has become of it yet");
+    world.move_on(Duration::from_secs(2));
+    world.until("it failed", async |world| world.rows().await[0].2).await;
+    world.send(Mailing::from(letter()).told_to("invitation", "two")).await;
+    world.send(letter()).await;
+    world.until("the others went", async |world| world.rows().await.len() == 1).await;
+    let heard = world.ear.0.lock().unwrap().clone();
+    assert_eq!(heard, [r#"one Failed("550 nobody here") a-call"#, "two Done a-call"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_letter_is_not_sent_again_because_nobody_could_keep_that_it_was() {
+    let world = World::answering([]).await;
+    world.send(Mailing::from(letter()).told_to("invitation", "broken")).await;
+    world.send(Mailing::from(letter()).told_to("nobody's", "x")).await;
+    world.until_empty().await;
+    assert_eq!(world.asked(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_else_waits() {
+    let world = World::answering((0..3).map(|_| away())).await;
+    for _ in 0..30 {
+        world.send(letter()).await;
+    }
+    // Two may have begun before the first was heard.
+    world.until("it was asked", async |world| world.asked() >= 1).await;
+    let now = world.hands.now();
+    let other = world
+        .db
+        .write(move |conn| Box::pin(async move { enqueue(conn, "other", &(), now, &RequestId::from("r")).await }));
+    other.await.unwrap();
+    world.until("the other is done", async |world| world.others.load(Ordering::SeqCst) == 1).await;
+    assert!(world.asked() <= 2, "{} letters knocked at a closed door", world.asked());
+    world
+        .until("all went", async |world| {
+            world.move_on(Duration::from_secs(100));
+            world.rows().await.is_empty()
+        })
+        .await;
+    // Time ran past leases here, so that some may have gone twice; all went.
+    let mut ids = world.server.ids.lock().unwrap().clone();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 30);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_letter_whose_time_is_over_is_given_up_unsent() {
+    let world = World::answering([away(), away()]).await;
+    let soon = world.hands.now() + Duration::from_secs(600);
+    world.send(Mailing::from(letter()).until(soon).told_to("invitation", "late")).await;
+    world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
+    world.move_on(Duration::from_secs(601));
+    world.until("it is given up", async |world| world.rows().await[0].2).await;
+    assert_eq!(world.asked(), 1);
+    assert_eq!(*world.ear.0.lock().unwrap(), [r#"late Failed("it is too late for this letter") a-call"#]);
+    // Without a time of its own it has three days.
+    world.send(letter()).await;
+    world.until("it was tried", async |world| world.rows().await.iter().all(|row| row.1.is_some())).await;
+    world.move_on(Duration::from_secs(3 * 24 * 3600));
+    world.until("it is given up", async |world| world.rows().await.iter().all(|row| row.2)).await;
+    assert_eq!(world.asked(), 2);
+}

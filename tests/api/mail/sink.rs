@@ -1,0 +1,125 @@
+//! The mail server of stories, and the settings that lead to it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use colloquy::db::schema::jobs;
+use colloquy::db::{At, Failed, RunQueryDsl};
+use diesel::{ExpressionMethods, QueryDsl};
+use serde_json::Value;
+
+use crate::support::Server;
+use crate::support::parts::Part;
+
+pub struct Sink {
+    part: Part,
+    port: String,
+}
+
+impl Sink {
+    /// `None`: no Node on this machine.
+    pub fn start(settings: &[(&str, &str)]) -> Option<Self> {
+        let part = Part::start("mail", settings)?;
+        let port = part.port("smtp").to_string();
+        Some(Self { part, port })
+    }
+
+    pub fn kill(&mut self) {
+        self.part.kill();
+    }
+
+    /// As after a restart of it: on the same port, with nothing that it had.
+    pub fn again(&mut self) {
+        self.kill();
+        self.part = Part::start("mail", &[("PORT", &self.port)]).unwrap();
+    }
+
+    /// What a server needs to be told to send here in clear.
+    pub fn settings(&self) -> Vec<(&str, &str)> {
+        vec![
+            ("COLLOQUY__MAIL__HOST", "127.0.0.1"),
+            ("COLLOQUY__MAIL__PORT", &self.port),
+            ("COLLOQUY__MAIL__SECURITY", "NONE"),
+            ("COLLOQUY__MAIL__FROM", "Colloquy <post@colloquy.example>"),
+            ("COLLOQUY__MAIL__TIMEOUT_SECONDS", "5"),
+        ]
+    }
+
+    /// As [`Sink::settings`], secured, and trusting a certificate.
+    pub fn secured<'a>(&'a self, security: &'a str, ca: &'a Path) -> Vec<(&'a str, &'a str)> {
+        let mut settings = self.settings();
+        settings.retain(|(name, _)| *name != "COLLOQUY__MAIL__SECURITY");
+        settings.push(("COLLOQUY__MAIL__SECURITY", security));
+        settings.push(("COLLOQUY__MAIL__CA_FILE", ca.to_str().unwrap()));
+        settings
+    }
+
+    async fn asked(&self, path: &str) -> Vec<Value> {
+        let url = format!("http://127.0.0.1:{}{path}", self.part.port("window"));
+        let answer = reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
+        answer.json().await.unwrap()
+    }
+
+    /// The letters to an address that were taken.
+    pub async fn letters(&self, email: &str) -> Vec<Value> {
+        let mut all = self.asked("/letters").await;
+        all.retain(|letter| letter["to"][0] == email);
+        all
+    }
+
+    /// What was said to it.
+    pub async fn heard(&self) -> Vec<String> {
+        self.asked("/heard").await.iter().map(|line| line.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Waits for the letter that makes `count` of them, and gives all.
+    pub async fn wait_for(&self, email: &str, count: usize) -> Vec<Value> {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let found = self.letters(email).await;
+            if found.len() >= count {
+                return found;
+            }
+            assert!(Instant::now() < deadline, "{found:?}; {:?}", self.heard().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until it was spoken to so often.
+    pub async fn wait_for_calls(&self, count: usize) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let heard = self.heard().await;
+            if heard.iter().filter(|line| *line == "CONNECT").count() >= count {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{heard:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// The jobs of mail that are left: their errors, and whether they have failed for good.
+pub async fn unsent(server: &Server) -> Vec<(Option<String>, bool)> {
+    let db = server.db().await;
+    let left = db.read(|conn| {
+        Box::pin(async move {
+            let left = jobs::table.filter(jobs::kind.eq("mail")).select((jobs::last_error, jobs::failed_at));
+            Ok::<Vec<(Option<String>, Option<At>)>, Failed>(left.load(conn).await?)
+        })
+    });
+    left.await.unwrap().into_iter().map(|(error, failed_at)| (error, failed_at.is_some())).collect()
+}
+
+/// Waits until a job of mail has an error, and gives it, and whether it has failed for good.
+pub async fn wait_for_error(server: &Server) -> (String, bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let found = unsent(server).await.into_iter().find_map(|(error, for_good)| Some((error?, for_good)));
+        if let Some(found) = found {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "no mail has an error: {:?}", unsent(server).await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
