@@ -24,8 +24,9 @@ async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
     let project: Id<ids::Project> = project.parse().unwrap();
     let people: Vec<Id<ids::User>> = (0..count).map(|_| Id::draw()).collect();
     let now = SystemClock.now();
+    let db = server.db().await;
     for some in people.chunks(250).map(<[_]>::to_vec) {
-        let written = server.db().await.write(move |conn| {
+        let written = db.write(move |conn| {
             Box::pin(async move {
                 for user in some {
                     let account = (
@@ -149,8 +150,9 @@ async fn many_live(server: &Server, room: &Room, many: usize) {
     let project: Id<ids::Project> = room.project.parse().unwrap();
     let user: Id<ids::User> = room.ada.id.parse().unwrap();
     let then = SystemClock.now() - Duration::from_secs(3600);
+    let db = server.db().await;
     for chunk in 0..many / 250 {
-        let written = server.db().await.write(move |conn| {
+        let written = db.write(move |conn| {
             Box::pin(async move {
                 for nth in 0..250 {
                     let (id, host) = (Id::<actors::meeting::Meeting>::draw(), Id::<ids::Participant>::draw());
