@@ -28,6 +28,8 @@ use crate::jobs::mail::Post;
 use crate::live::audience::Audiences;
 use crate::live::places::Places;
 use crate::live::tickets::Tickets;
+use crate::meetings::consents::wording::Wordings;
+use crate::meetings::participants::attendance::Attendance;
 use crate::outside::files::Files;
 use crate::outside::openid::OpenId;
 use crate::passwords::Passwords;
@@ -56,6 +58,8 @@ pub struct Parts {
     pub limits: Limits,
     pub hub: Hub,
     pub meetings: Keeper<Meeting>,
+    pub attendance: Attendance,
+    pub wordings: Wordings,
     pub runs: Keeper<Run>,
     pub runner: Runner,
     pub roles: Roles,

@@ -5,6 +5,7 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, profile, resets, sessions};
 use crate::http::operation::Operation;
+use crate::meetings::{consents, participants};
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
@@ -78,6 +79,14 @@ pub fn public() -> Vec<Operation> {
             GET "/api/meetings/{meetingId}" "getMeetingDetails" meetings::routes::details => 200 [404] "Read a meeting";
             PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412] "Change a meeting's title, description or time";
             POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409] "Call a meeting off";
+        }
+        "Participants" {
+            POST "/api/meetings/{meetingId}/join" "joinMeeting" participants::routes::join => 200 [404, 409] "Come into a meeting";
+            POST "/api/meetings/{meetingId}/leave" "leaveMeeting" participants::routes::leave => 200 [404, 409] "Leave a meeting";
+            GET "/api/meetings/{meetingId}/participants" "listMeetingParticipants" participants::routes::list => 200 [404] "List a meeting's people";
+            DELETE "/api/meetings/{meetingId}/participants/{participantId}" "removeParticipant" participants::routes::remove => 200 [404, 409] "Put somebody out of a meeting";
+            POST "/api/meetings/{meetingId}/participants/{participantId}/consent" "saveRecordingConsent" consents::routes::save => 200 [404, 409] "Say what may be made of what I say";
+            GET "/api/meetings/{meetingId}/consents" "exportConsentRecord" consents::routes::export => 200 [404] "Read who agreed to what, with its proof";
         }
         "Lifecycle" {
             POST "/api/meetings/{meetingId}/start" "startMeeting" meetings::routes::start => 200 [404, 409] "Open a meeting";

@@ -40,6 +40,9 @@ use crate::live::event_log::Rows;
 use crate::live::line::Line;
 use crate::live::places::Places;
 use crate::live::tickets::Tickets;
+use crate::meetings::consents::wording::Wordings;
+use crate::meetings::participants::attendance::{self, Attendance};
+use crate::meetings::participants::sweep;
 use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
 use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
@@ -187,6 +190,8 @@ async fn build(config: Config) -> Result<Built, String> {
         limits: Limits { calls: Limit::of(config.limits.calls) },
         hub,
         meetings,
+        attendance: Attendance::default(),
+        wordings: Wordings::read(&config.meetings.wordings)?,
         runs,
         runner: Runner::new(workers),
         roles: Roles::default(),
@@ -304,6 +309,8 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
             Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
         }
     });
+    app.tasks.spawn(attendance::tell_all(app.clone()));
+    app.tasks.spawn(sweep::sweep(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {

@@ -115,6 +115,9 @@ pub enum Document {}
 /// Somebody in a meeting, or asked to it.
 #[derive(Debug, Clone, Copy)]
 pub enum Participant {}
+/// What asks somebody to a meeting.
+#[derive(Debug, Clone, Copy)]
+pub enum Invitation {}
 /// One attempt's work at the pipeline.
 #[derive(Debug, Clone, Copy)]
 pub enum AiJob {}

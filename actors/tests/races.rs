@@ -70,7 +70,7 @@ async fn of_64_who_start_a_meeting_one_starts_it_and_all_see_the_same_start() {
         .collect();
     for starter in starters {
         let seen = starter.await.unwrap();
-        assert_eq!(seen.state.state, State::Live { started_at: support::noon() });
+        assert_eq!(seen.state.state, State::Live { started_at: support::noon(), empty_since: Some(support::noon()) });
         assert_eq!(seen.state.revision, 1);
     }
     assert_eq!(world.store.saves.load(Ordering::SeqCst), 1);

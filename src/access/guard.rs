@@ -23,6 +23,7 @@ pub enum Who {
     Owner,
     Host,
     Attendee,
+    Participant,
     Ticket,
     Internal,
 }
@@ -192,6 +193,8 @@ rules! {
     Host, Host, Caller::of, |standing| standing.may_host();
     /// A member of the meeting's project, or whoever accepted an invitation to it.
     Attendee, Attendee, Caller::of, |standing| standing.may_attend();
+    /// Whoever is or was in the meeting.
+    Participant, Participant, Caller::of, |standing| standing.took_part;
 }
 
 async fn pass<T: Guarded>(

@@ -31,6 +31,10 @@ pub struct Standing {
     pub invited: bool,
     /// The thing is their own.
     pub own: bool,
+    /// Was put out of the meeting, and not invited again.
+    pub removed: bool,
+    /// Is or was in the meeting.
+    pub took_part: bool,
 }
 
 impl Standing {
@@ -45,9 +49,10 @@ impl Standing {
         self.hosts || self.is(ProjectRole::Manager)
     }
 
+    /// A member of the meeting's project, or whoever accepted an invitation to it, until removed.
     #[must_use]
     pub fn may_attend(self) -> bool {
-        self.role.is_some() || self.invited || self.hosts
+        self.may_host() || (!self.removed && (self.role.is_some() || self.invited))
     }
 }
 
@@ -71,6 +76,20 @@ mod tests {
                 assert_eq!(standing.is(*needed), expected, "{role:?} as {needed:?}");
             }
             assert_eq!((standing.may_host(), standing.may_attend()), (may_host, may_attend), "{role:?} hosts {hosts}");
+        }
+    }
+
+    #[test]
+    fn who_was_removed_attends_no_longer_unless_they_lead_the_project() {
+        let removed = Standing { removed: true, ..Standing::default() };
+        let table = [
+            (Standing { invited: true, ..Standing::default() }, true),
+            (Standing { invited: true, ..removed }, false),
+            (Standing { role: Some(ProjectRole::Analyst), ..removed }, false),
+            (Standing { role: Some(ProjectRole::Manager), ..removed }, true),
+        ];
+        for (standing, may_attend) in table {
+            assert_eq!(standing.may_attend(), may_attend, "{standing:?}");
         }
     }
 }

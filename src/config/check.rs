@@ -56,6 +56,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     );
     need(config.limits.avatar_bytes >= 1, "limits.avatar_bytes: this must be at least 1");
     need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
+    need(config.meetings.people >= 1, "meetings.people: this must be at least 1");
     need(config.sockets.window_frames >= 1, "sockets.window_frames: this must be at least 1");
     let formats = ["auto", "text", "json"];
     need(formats.contains(&config.log.format.as_str()), "log.format: this must be auto, text or json");

@@ -36,7 +36,8 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, google: Google, mail: Mail, analysis: Analysis, sockets: Sockets, log: Log,
+        accounts: Accounts, google: Google, mail: Mail, analysis: Analysis, meetings: Meetings, sockets: Sockets,
+        log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -64,6 +65,7 @@ sections! {
         redirect_url: String,
     }
     Analysis { workers: usize, readers: usize, idle_seconds: u64 }
+    Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, wordings: PathBuf }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }

@@ -95,6 +95,49 @@ pub async fn append_at(
     Ok(told)
 }
 
+/// Adds several events, one after another, from an offset that the caller numbers: those of one change of a live thing.
+///
+/// # Errors
+/// As [`append_at`].
+pub async fn append_all(
+    conn: &mut Conn,
+    topic: Topic,
+    first: u64,
+    said: &[(&'static str, String)],
+    at: Time,
+    request: &RequestId,
+) -> Result<Vec<Told>, Failed> {
+    let mut told = Vec::with_capacity(said.len());
+    let Some(((kind, data), before)) = said.split_last() else { return Ok(told) };
+    let mut offset = first;
+    for (kind, data) in before {
+        told.push(insert(conn, topic, position(offset)?, kind, data, at, request).await?);
+        offset += 1;
+    }
+    // The last one sets where the topic ends.
+    told.push(append_at(conn, topic, offset, kind, data, at, request).await?);
+    Ok(told)
+}
+
+/// Writes what was told of a topic anew where `edit` has another text for it: for what must be forgotten.
+///
+/// # Errors
+/// The database's own, or a row that can't be.
+pub async fn rewrite(conn: &mut Conn, topic: Topic, edit: impl Fn(&str) -> Option<String>) -> Result<(), Failed> {
+    const PAGE: u32 = 256;
+    let mut after = 0;
+    loop {
+        let page = read_after(conn, topic, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.offset;
+        for told in &page {
+            let Some(data) = edit(&told.data) else { continue };
+            let row = events::table.find((topic.to_string(), position(told.offset)?));
+            diesel::update(row).set(events::data.eq(data)).execute(conn).await?;
+        }
+    }
+}
+
 /// The events after an offset in their order, at most `limit` of them.
 ///
 /// # Errors

@@ -214,6 +214,9 @@ diesel::table! {
         revision -> BigInt,
         created_at -> UtcTime,
         updated_at -> UtcTime,
+        empty_since -> Nullable<UtcTime>,
+        ledger_entries -> BigInt,
+        ledger_head -> Text,
     }
 }
 
@@ -231,6 +234,70 @@ diesel::table! {
         status -> Text,
         joined_at -> Nullable<UtcTime>,
         left_at -> Nullable<UtcTime>,
+        invitation_id -> Nullable<Uuid>,
+        first_joined_at -> Nullable<UtcTime>,
+        removed_by_id -> Nullable<Uuid>,
+        link -> Nullable<Text>,
+        lost_at -> Nullable<UtcTime>,
+        media_session -> Nullable<Text>,
+        media_began_at -> Nullable<UtcTime>,
+        media_is_open -> Nullable<Bool>,
+        consent_decision -> Nullable<Text>,
+        consent_scopes -> Nullable<Text>,
+        consent_wording_version -> Nullable<Text>,
+        consent_language -> Nullable<Text>,
+        consent_text_hash -> Nullable<Text>,
+        consent_at -> Nullable<UtcTime>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    consents (meeting_id, number) {
+        meeting_id -> Uuid,
+        number -> BigInt,
+        participant_id -> Uuid,
+        decision -> Text,
+        scopes -> Text,
+        wording_version -> Text,
+        language -> Text,
+        text_hash -> Text,
+        at -> UtcTime,
+        user_agent -> Nullable<Text>,
+        user_agent_hash -> Text,
+        previous_hash -> Text,
+        hash -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    meeting_invitations (id) {
+        id -> Uuid,
+        meeting_id -> Uuid,
+        invitee_type -> Text,
+        email -> Text,
+        display_name -> Nullable<Text>,
+        user_id -> Nullable<Uuid>,
+        role -> Text,
+        participant_id -> Uuid,
+        token_hash -> Text,
+        message -> Nullable<Text>,
+        delivery -> Text,
+        invited_by_id -> Uuid,
+        send_count -> BigInt,
+        last_sent_at -> UtcTime,
+        ics_sequence -> BigInt,
+        expires_at -> UtcTime,
+        is_expiry_chosen -> Bool,
+        accepted_at -> Nullable<UtcTime>,
+        declined_at -> Nullable<UtcTime>,
+        revoked_at -> Nullable<UtcTime>,
+        created_at -> UtcTime,
     }
 }
 
@@ -396,6 +463,7 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(
     attempts,
     codes,
+    consents,
     document_texts,
     documents,
     events,
@@ -405,6 +473,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     items,
     jobs,
     login_codes,
+    meeting_invitations,
     meetings,
     members,
     participants,

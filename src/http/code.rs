@@ -40,6 +40,9 @@ codes! {
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
     RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no recording that is ready.";
     LAST_OWNER = "LastOwner", 409, "A project needs an owner: make another member its owner first.";
+    MEETING_FULL = "MeetingFull", 409, "The meeting has as many people as one may have.";
+    LAST_HOST = "LastHost", 409, "The host can't be removed: end the meeting instead.";
+    WORDING_CHANGED = "WordingChanged", 409, "The words changed meanwhile. Read the meeting's consentWording and ask again.";
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
     GONE = "Gone", 410, "That has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "It was changed meanwhile. Read it again and decide anew.";

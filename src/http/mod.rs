@@ -1,5 +1,6 @@
 //! IN: how a request is read, and how it is answered. Knows no feature.
 
+pub mod agent;
 pub mod code;
 pub mod cors;
 pub mod enumeration;

@@ -142,6 +142,7 @@ fn about(tag: &str) -> &'static str {
         "Project Lookup" => "Who belongs to a project, and who is asked into it.",
         "Profile" => "The caller's own account, and faces.",
         "Meetings" => "Meetings and their times.",
+        "Participants" => "Who is in a meeting, and what they agreed to.",
         "Lifecycle" => "The beginning and end of a meeting.",
         "AI Runs" => "Analyses of a project's sources, and how far they are.",
         "AI Results Dashboard" => "What a run found, on one page.",
@@ -160,6 +161,7 @@ fn who(who: Who) -> &'static str {
         Who::Owner => "project role OWNER",
         Who::Host => "the meeting's host or a co-host, or a MANAGER or OWNER of its project",
         Who::Attendee => "a member of the meeting's project, or whoever accepted an invitation to it",
+        Who::Participant => "whoever is or was in the meeting",
         Who::Ticket => "the bearer of a socket ticket, or of an access token",
         Who::Internal => "another part of the system, on the internal address",
     }

@@ -12,7 +12,7 @@ use crate::http::code::Code;
 use crate::http::failure::Failure;
 
 /// The kinds of events after which it is asked again who may listen.
-pub const CHANGES_OF_STANDING: [&str; 2] = ["member.changed", "project.deleted"];
+pub const CHANGES_OF_STANDING: [&str; 3] = ["member.changed", "project.deleted", "participant.removed"];
 
 /// Those who listen to one kind of topic.
 #[async_trait]
@@ -20,7 +20,7 @@ pub trait Audience: Send + Sync + 'static {
     fn kind(&self) -> TopicKind;
 
     /// Whether the caller may listen; asked again whenever that may have changed. Answers the topic under which
-    /// [`CHANGES_OF_STANDING`] are told: the thing's project.
+    /// [`CHANGES_OF_STANDING`] are told beside the thing's own: the thing's project.
     ///
     /// # Errors
     /// 404: there is no such thing. 403: it is not the caller's.
@@ -32,6 +32,23 @@ pub trait Audience: Send + Sync + 'static {
     /// # Errors
     /// 404: there is no such thing; 503.
     async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure>;
+
+    /// Notes that the caller listens now, as long as the answer is held.
+    fn listens(&self, _app: &App, _caller: Caller, _id: Uuid) -> Option<Listening> {
+        None
+    }
+}
+
+/// Somebody listens: dropped when they no longer do.
+pub struct Listening {
+    _note: Box<dyn Send>,
+}
+
+impl Listening {
+    #[must_use]
+    pub fn until_dropped(note: impl Send + 'static) -> Self {
+        Self { _note: Box::new(note) }
+    }
 }
 
 /// A state and the offset at which it is that.

@@ -16,7 +16,7 @@ use actors::ids::Id;
 use actors::live::{Told, Topic};
 use tokio::time::sleep;
 
-use super::audience::{CHANGES_OF_STANDING, Snapshot};
+use super::audience::{CHANGES_OF_STANDING, Listening, Snapshot};
 use crate::access::caller::Caller;
 use crate::app::App;
 use crate::db::events::{self, Epoch};
@@ -62,7 +62,7 @@ pub struct Feed {
     app: App,
     caller: Caller,
     topic: Topic,
-    /// Tells when it is to be asked again who may listen; `None`: the topic itself tells it.
+    /// Tells, beside the topic itself, when it is to be asked again who may listen.
     standing: Option<Subscription>,
     /// It is to be asked again who may listen.
     doubtful: bool,
@@ -73,6 +73,7 @@ pub struct Feed {
     missed: VecDeque<Told>,
     /// `None`: there is more in the table.
     own: Option<Subscription>,
+    _listening: Option<Listening>,
 }
 
 /// The events after an offset, as far as one page goes.
@@ -110,6 +111,7 @@ impl Feed {
         let audience = app.audiences.of(topic.kind)?;
         let told_under = audience.admit(&app, caller, topic.id).await?;
         let standing = (told_under != topic).then(|| app.hub.subscribe(told_under));
+        let listening = audience.listens(&app, caller, topic.id);
         let mut feed = Self {
             app,
             caller,
@@ -121,6 +123,7 @@ impl Feed {
             cursor: 0,
             missed: VecDeque::new(),
             own: None,
+            _listening: listening,
         };
         if let Some(since) = since
             && let Some(beginning) = feed.recover(since).await?
@@ -178,7 +181,7 @@ impl Feed {
 
     fn hand(&mut self, told: Arc<Told>) -> Fed {
         self.cursor = told.offset;
-        self.doubtful |= self.standing.is_none() && changes_standing(&told);
+        self.doubtful |= changes_standing(&told);
         Fed::Told(told)
     }
 

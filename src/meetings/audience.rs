@@ -7,13 +7,14 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::Meeting;
-use super::model::{self, Participant};
+use super::model;
+use super::participants::model::Participant;
 use crate::access::caller::Caller;
 use crate::access::guard::Guarded;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::live::audience::{self, Snapshot};
+use crate::live::audience::{self, Listening, Snapshot};
 
 /// Attendees.
 pub struct Audience;
@@ -50,5 +51,9 @@ impl audience::Audience for Audience {
             recordings: [],
         };
         Snapshot::of(&state, meeting.revision, "meeting.updated")
+    }
+
+    fn listens(&self, app: &App, caller: Caller, id: Uuid) -> Option<Listening> {
+        Some(Listening::until_dropped(app.attendance.enter(app, Id::from_uuid(id), caller.user_id)))
     }
 }

@@ -6,7 +6,7 @@ use actors::meeting::Command;
 use actors::shell::Failure;
 use async_trait::async_trait;
 
-use super::store;
+use super::participants::store;
 use crate::accounts::model::NOBODY;
 use crate::accounts::profile::leaving::Holder;
 use crate::app::App;

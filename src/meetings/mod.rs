@@ -2,9 +2,11 @@
 //! snapshot, or the rows.
 
 mod audience;
+pub mod consents;
 pub mod leaving;
 pub mod model;
 pub mod operations;
+pub mod participants;
 pub mod routes;
 pub mod store;
 
@@ -13,7 +15,6 @@ pub use audience::Audience;
 use std::sync::Arc;
 
 use actors::ids::Id;
-use actors::meeting::Role;
 use actors::shell::Snapshot;
 
 use crate::access::caller::Caller;
@@ -49,7 +50,15 @@ fn standing(
     caller: Caller,
     role: Option<crate::access::role::ProjectRole>,
 ) -> Standing {
-    let own = meeting.participants.values().find(|participant| participant.user_id == Some(caller.user_id));
-    let hosts = own.is_some_and(|own| matches!(own.role, Role::Host | Role::CoHost));
-    Standing { role, hosts: hosts && role.is_some(), ..Standing::default() }
+    let own = meeting.participants.of_user(caller.user_id);
+    let removed = own.is_some_and(|own| own.is_removed());
+    let present = own.filter(|own| !own.is_removed());
+    Standing {
+        own: false,
+        role,
+        hosts: role.is_some() && present.is_some_and(|own| own.role.leads()),
+        invited: present.is_some_and(|own| own.invitation.is_some()),
+        removed,
+        took_part: own.is_some_and(|own| own.first_joined_at.is_some()),
+    }
 }

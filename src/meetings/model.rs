@@ -1,14 +1,16 @@
 //! Meetings as clients know them.
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{self, ParticipantStatus, Role};
+use actors::meeting::{self, Role};
 use actors::time::Time;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::consents::model::ConsentWording;
 use crate::app::App;
 use crate::enumeration;
+use crate::http::agent::Agent;
 use crate::http::fields::{Field, Wrong, text};
 
 enumeration! {
@@ -30,6 +32,17 @@ enumeration! {
 enumeration! {
     /// What somebody is in a meeting.
     pub enum MeetingRole { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER" }
+}
+
+impl From<Role> for MeetingRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Host => Self::Host,
+            Role::CoHost => Self::CoHost,
+            Role::Participant => Self::Participant,
+            Role::Observer => Self::Observer,
+        }
+    }
 }
 
 /// 1–200 characters on one line.
@@ -139,20 +152,17 @@ pub struct MeetingDetails {
     pub consent_policy: ConsentPolicy,
     /// The ETag: rises with each edit and each change of status.
     pub version: u64,
+    /// The words to consent to, in a language of the request's Accept-Language, else in English.
+    pub consent_wording: ConsentWording,
 }
 
 impl MeetingDetails {
     #[must_use]
-    pub fn of(meeting: &meeting::Meeting, caller: Id<User>, app: &App) -> Self {
-        let own = meeting.participants.values().find(|participant| participant.user_id == Some(caller));
+    pub fn of(meeting: &meeting::Meeting, caller: Id<User>, app: &App, agent: &Agent) -> Self {
+        let own = meeting.participants.of_user(caller);
         Self {
             meeting: Meeting::of(meeting, &app.url),
-            my_role: own.map(|own| match own.role {
-                Role::Host => MeetingRole::Host,
-                Role::CoHost => MeetingRole::CoHost,
-                Role::Participant => MeetingRole::Participant,
-                Role::Observer => MeetingRole::Observer,
-            }),
+            my_role: own.map(|own| own.role.into()),
             my_participant_id: own.map(|own| own.id),
             end_reason: meeting.end_reason().map(|reason| match reason {
                 meeting::EndReason::HostEnded => EndReason::HostEnded,
@@ -165,36 +175,7 @@ impl MeetingDetails {
                 meeting::ConsentPolicy::Notice => ConsentPolicy::Notice,
             },
             version: meeting.version,
-        }
-    }
-}
-
-/// A participant, without what differs by who asks.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Participant {
-    pub id: Id<ids::Participant>,
-    pub meeting_id: Id<meeting::Meeting>,
-    pub user_id: Option<Id<User>>,
-    pub display_name: String,
-    pub role: Role,
-    pub status: ParticipantStatus,
-    pub joined_at: Option<Time>,
-    pub left_at: Option<Time>,
-}
-
-impl Participant {
-    #[must_use]
-    pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant) -> Self {
-        Self {
-            id: participant.id,
-            meeting_id,
-            user_id: participant.user_id,
-            display_name: participant.display_name.clone(),
-            role: participant.role,
-            status: participant.presence.status(),
-            joined_at: participant.presence.joined_at(),
-            left_at: participant.presence.left_at(),
+            consent_wording: app.wordings.in_one_of(&agent.languages),
         }
     }
 }

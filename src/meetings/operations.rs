@@ -8,7 +8,7 @@ use actors::shell;
 use actors::time::Time;
 
 use super::Meeting;
-use super::model::{self, ConsentPolicy, MeetingDetails, MeetingListItem, Reason, Title};
+use super::model::{self, ConsentPolicy, MeetingListItem, Reason, Title};
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
 use crate::accounts;
@@ -34,12 +34,16 @@ pub struct NewMeeting {
 ///
 /// # Errors
 /// 409 in an archived project.
-pub async fn create(app: &App, caller: Caller, project: &Project, new: NewMeeting) -> Result<MeetingDetails, Failure> {
+pub async fn create(
+    app: &App,
+    caller: Caller,
+    project: &Project,
+    new: NewMeeting,
+) -> Result<meeting::Meeting, Failure> {
     crate::projects::must_be_active(project)?;
     let now = app.now();
     let (id, project_id) = (new.id, project.id);
-    let meeting = app
-        .db
+    app.db
         .write(move |conn| {
             Box::pin(async move {
                 let account = accounts::store::account(conn, caller.user_id).await?;
@@ -66,8 +70,7 @@ pub async fn create(app: &App, caller: Caller, project: &Project, new: NewMeetin
                 store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::CONFLICT))
             })
         })
-        .await?;
-    Ok(MeetingDetails::of(&meeting, caller.user_id, app))
+        .await
 }
 
 /// A project's meetings, newest first.
@@ -85,9 +88,9 @@ pub async fn list(
         .read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }))
         .await
         .map_err(Failure::from)?;
-    let (found, next_cursor) = page.cut(found, |meeting| meeting.id.uuid());
-    let item = |meeting: meeting::Meeting| MeetingListItem {
-        participant_count: i64::try_from(meeting.participants.len()).unwrap_or(i64::MAX),
+    let (found, next_cursor) = page.cut(found, |(meeting, _)| meeting.id.uuid());
+    let item = |(meeting, participant_count): (meeting::Meeting, i64)| MeetingListItem {
+        participant_count,
         meeting: model::Meeting::of(&meeting, &app.url),
         recording_status: None,
     };
@@ -162,15 +165,27 @@ pub async fn cancel(
     ask(app, meeting.state.id, command, request).await
 }
 
-/// The project of a meeting must take changes; ending a meeting is always possible.
-async fn active(app: &App, meeting: &Meeting) -> Result<(), Failure> {
+/// The project of a meeting must take changes; to end a meeting, to leave it or to take back a consent is always possible.
+///
+/// # Errors
+/// 409: it is archived.
+pub async fn active(app: &App, meeting: &Meeting) -> Result<(), Failure> {
     let id = meeting.state.project_id;
     let project = app.db.read(move |conn| Box::pin(crate::projects::store::find(conn, id))).await;
     let project = project.map_err(|failed: Failed| Failure::from(failed))?;
     crate::projects::must_be_active(&project.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?)
 }
 
-async fn ask(app: &App, id: Id<meeting::Meeting>, command: Command, request: RequestId) -> Result<Meeting, Failure> {
+/// Has a meeting decide.
+///
+/// # Errors
+/// Why it refused; else as [`answered`].
+pub async fn ask(
+    app: &App,
+    id: Id<meeting::Meeting>,
+    command: Command,
+    request: RequestId,
+) -> Result<Meeting, Failure> {
     answered(&app.meetings, id, command, request, Code::MEETING_NOT_FOUND, |refusal| match refusal {
         Refusal::Stale { .. } => Failure::of(Code::PRECONDITION_FAILED),
         Refusal::InvalidState { status } => Failure::saying(
@@ -182,6 +197,13 @@ async fn ask(app: &App, id: Id<meeting::Meeting>, command: Command, request: Req
                 Status::Cancelled => "The meeting was cancelled.",
             },
         ),
+        Refusal::NoSuchParticipant => Failure::of(Code::NOT_FOUND),
+        Refusal::Removed => {
+            Failure::saying(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
+        }
+        Refusal::NeverJoined => Failure::saying(Code::FORBIDDEN, "Join the meeting first."),
+        Refusal::Full => Failure::of(Code::MEETING_FULL),
+        Refusal::LastHost => Failure::of(Code::LAST_HOST),
     })
     .await
 }

@@ -9,6 +9,7 @@ use super::operations::{self, NewMeeting, Update};
 use super::store::Filter;
 use crate::access::guard::{Analyst, Attendee, Host, Member};
 use crate::app::App;
+use crate::http::agent::Sent;
 use crate::http::envelope::{List, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
@@ -46,11 +47,11 @@ impl Body for CreateMeeting {
 }
 
 pub async fn create(
-    may: Allowed<Analyst<Project>, Valid<CreateMeeting>>,
+    may: Allowed<Analyst<Project>, Sent<Valid<CreateMeeting>>>,
     app: App,
 ) -> Result<Reply<MeetingDetails>, Failure> {
     let id = may.drawn();
-    let Valid(body) = may.input;
+    let Sent { input: Valid(body), agent } = may.input;
     let new = NewMeeting {
         id,
         title: body.title,
@@ -59,8 +60,8 @@ pub async fn create(
         consent_policy: body.consent_policy.unwrap_or(ConsentPolicy::All),
     };
     let made = operations::create(&app, may.by.caller, &may.by.thing, new).await?;
-    let version = made.version;
-    Ok(Reply::created(made).version(version))
+    let details = MeetingDetails::of(&made, may.by.caller.user_id, &app, &agent);
+    Ok(Reply::created(details).version(made.version))
 }
 
 pub struct ListMeetings {
@@ -94,10 +95,10 @@ pub async fn list(
 }
 
 pub async fn details(
-    may: Allowed<Attendee<super::Meeting>, Empty>,
+    may: Allowed<Attendee<super::Meeting>, Sent<Empty>>,
     app: App,
 ) -> Result<Reply<MeetingDetails>, Failure> {
-    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller.user_id, &app);
+    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller.user_id, &app, &may.input.agent);
     let version = details.version;
     Ok(Reply::ok(details).version(version))
 }

@@ -25,6 +25,7 @@ mod kill;
 mod mail;
 mod meetings;
 mod openapi;
+mod participants;
 mod people;
 mod permissions;
 mod profile;

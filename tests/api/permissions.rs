@@ -50,6 +50,8 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("owner", ["uuu", "ffff", "fffo"]),
     ("host", ["uuu", "ffff", "ffoo"]),
     ("attendee", ["uuu", "ffff", "oooo"]),
+    // Of these, the owner alone is in the meeting.
+    ("participant", ["uuu", "ffff", "fffo"]),
 ];
 
 /// The word that a guard stands for.
@@ -63,6 +65,7 @@ const fn word(who: Who) -> &'static str {
         Who::Owner => "owner",
         Who::Host => "host",
         Who::Attendee => "attendee",
+        Who::Participant => "participant",
         Who::Ticket => "ticket",
         Who::Internal => "internal",
     }
@@ -93,6 +96,9 @@ async fn cast(world: &World) -> Cast {
     let (ada, ben) = (world.user().await, world.user().await);
     let (project, other) = (ada.project().await, ben.project().await);
     let meeting = ada.meeting(&project).await["id"].as_str().unwrap().to_owned();
+    for step in ["start", "join"] {
+        ada.client.post(format!("/api/meetings/{meeting}/{step}")).await.is(200);
+    }
     let ended = world.member(&project, Role::Owner).await;
     ended.client.post("/api/auth/logout").await.is(200);
     let removed = world.member(&project, Role::Owner).await;

@@ -1,7 +1,12 @@
 //! What a meeting can be asked to do, and why it may refuse.
 
+use std::time::Duration;
+
+use super::consent::{Answer, Wording};
+use super::participant::Role;
+use super::presence::Seen;
 use super::state::{EndReason, Status};
-use crate::ids::{Id, User};
+use crate::ids::{self, Id, User};
 use crate::time::Time;
 
 /// What a meeting can be asked to do. The caller's right to ask was checked before.
@@ -27,11 +32,61 @@ pub enum Command {
         by: Id<User>,
         reason: Option<String>,
     },
+    /// The media server says that the room is finished. A hint: only a live meeting ends by it.
+    RoomFinished,
+    /// Somebody accepted an invitation.
+    Admit {
+        newcomer: Newcomer,
+        role: Role,
+        invitation: Id<ids::Invitation>,
+        /// How many people may have a place in one meeting.
+        most: usize,
+    },
+    Join {
+        newcomer: Newcomer,
+        /// How they want to be called here; `None`: as before.
+        display_name: Option<String>,
+        most: usize,
+    },
+    Leave {
+        participant: Id<ids::Participant>,
+    },
+    /// `by` is `None` where nobody did: their invitation was taken back.
+    Remove {
+        participant: Id<ids::Participant>,
+        by: Option<Id<User>>,
+    },
+    Consent {
+        participant: Id<ids::Participant>,
+        answer: Answer,
+        /// The words of today.
+        wording: Wording,
+        user_agent: String,
+    },
+    /// What was seen of people's connections, many at once: whoever watches them tells what it has.
+    See {
+        seen: Vec<Seen>,
+    },
+    /// Time has passed. Safe to repeat.
+    Sweep {
+        grace: Duration,
+        empty: Duration,
+    },
     /// An account was deleted; `name` is what its participant is called from now on.
     Forget {
         user_id: Id<User>,
         name: String,
     },
+}
+
+/// Who comes to a meeting. Somebody it knows already, by account or id, keeps the place they have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Newcomer {
+    /// Of the place they get if they have none.
+    pub id: Id<ids::Participant>,
+    pub user_id: Option<Id<User>>,
+    pub display_name: String,
+    pub email: Option<String>,
 }
 
 /// What a change does with a field.
@@ -61,4 +116,14 @@ pub enum Refusal {
     Stale { version: u64 },
     /// A meeting in this state doesn't do that.
     InvalidState { status: Status },
+    /// The meeting knows nobody by that id.
+    NoSuchParticipant,
+    /// They were put out, and not invited again.
+    Removed,
+    /// That is for those who have been in the meeting.
+    NeverJoined,
+    /// The meeting has as many people as one may have.
+    Full,
+    /// A meeting can't be without its host.
+    LastHost,
 }

@@ -1,9 +1,9 @@
 //! A meeting's facts, and what each command does to them.
 
-use std::collections::BTreeMap;
-
 use super::command::{Command, Edit, Refusal};
+use super::consent::Ledger;
 use super::event::Event;
+use super::participant::{Participant, People, Role};
 use crate::ids::{self, Id, Project, User};
 use crate::live::{Change, Live, Topic, TopicKind};
 use crate::time::Time;
@@ -21,7 +21,9 @@ pub struct Meeting {
     pub created_by: Id<User>,
     /// The participant who is HOST; always among `participants`.
     pub host: Id<ids::Participant>,
-    pub participants: BTreeMap<Id<ids::Participant>, Participant>,
+    pub participants: People,
+    /// Where the ledger of consents ends.
+    pub ledger: Ledger,
     pub state: State,
     /// The ETag: raised by title, description, scheduled time and state, and by nothing else.
     pub version: u64,
@@ -35,38 +37,21 @@ pub struct Meeting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     Scheduled,
-    Live { started_at: Time },
-    Ended { started_at: Time, ended_at: Time, reason: EndReason, note: Option<String> },
-    Cancelled { cancelled_at: Time, by: Id<User>, reason: Option<String> },
-}
-
-/// Somebody in the meeting or asked to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Participant {
-    pub id: Id<ids::Participant>,
-    /// `None`: a guest without an account.
-    pub user_id: Option<Id<User>>,
-    pub display_name: String,
-    pub email: Option<String>,
-    pub role: Role,
-    pub presence: Presence,
-}
-
-/// Where somebody is, with the facts of that. Times are of the latest stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Presence {
-    Invited,
-    Joined {
-        joined_at: Time,
+    Live {
+        started_at: Time,
+        /// Since when nobody is in it; `None`: somebody is.
+        empty_since: Option<Time>,
     },
-    Left {
-        joined_at: Time,
-        left_at: Time,
+    Ended {
+        started_at: Time,
+        ended_at: Time,
+        reason: EndReason,
+        note: Option<String>,
     },
-    /// Both times are `None` for somebody who was removed without ever joining.
-    Removed {
-        joined_at: Option<Time>,
-        left_at: Option<Time>,
+    Cancelled {
+        cancelled_at: Time,
+        by: Id<User>,
+        reason: Option<String>,
     },
 }
 
@@ -82,15 +67,6 @@ words! {
     /// Why a meeting ended.
     EndReason { HostEnded = "HOST_ENDED", Empty = "EMPTY", RoomFinished = "ROOM_FINISHED", System = "SYSTEM", }
 }
-words! {
-    /// What somebody is in a meeting.
-    Role { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER", }
-}
-words! {
-    /// [`Presence`] as clients know it.
-    ParticipantStatus { Invited = "INVITED", Joined = "JOINED", Left = "LEFT", Removed = "REMOVED", }
-}
-
 /// What a new meeting is made of; its ids are drawn by the caller, who may have to repeat the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
@@ -111,14 +87,8 @@ impl Meeting {
     /// A new meeting: SCHEDULED, version 1, no event yet, its creator INVITED as HOST.
     #[must_use]
     pub fn schedule(draft: Draft, now: Time) -> Self {
-        let host = Participant {
-            id: draft.host,
-            user_id: Some(draft.created_by),
-            display_name: draft.host_name,
-            email: draft.host_email,
-            role: Role::Host,
-            presence: Presence::Invited,
-        };
+        let host =
+            Participant::invited(draft.host, Some(draft.created_by), draft.host_name, draft.host_email, Role::Host);
         Self {
             id: draft.id,
             project_id: draft.project_id,
@@ -128,7 +98,8 @@ impl Meeting {
             consent_policy: draft.consent_policy,
             created_by: draft.created_by,
             host: draft.host,
-            participants: BTreeMap::from([(draft.host, host)]),
+            participants: People::from_iter([host]),
+            ledger: Ledger::EMPTY,
             state: State::Scheduled,
             version: 1,
             revision: 0,
@@ -150,7 +121,7 @@ impl Meeting {
     #[must_use]
     pub const fn started_at(&self) -> Option<Time> {
         match self.state {
-            State::Live { started_at } | State::Ended { started_at, .. } => Some(started_at),
+            State::Live { started_at, .. } | State::Ended { started_at, .. } => Some(started_at),
             State::Scheduled | State::Cancelled { .. } => None,
         }
     }
@@ -188,22 +159,23 @@ impl Meeting {
             | description.apply(&mut next.description)
             | scheduled_at.apply(&mut next.scheduled_at);
         // The same values again are no change: version and updatedAt stay, so that an ETag names one content.
-        if differs { Ok(next.changed(Event::Updated, now)) } else { Ok(self.unchanged()) }
+        if differs { Ok(next.changed(Vec::new(), Event::Updated, now)) } else { Ok(self.unchanged()) }
     }
 
     fn start(&self, by: Id<User>, now: Time) -> Result<Change<Self>, Refusal> {
         match self.state {
             State::Scheduled => {
                 let mut next = self.clone();
-                next.state = State::Live { started_at: now };
-                Ok(next.changed(Event::Started { by }, now))
+                next.state = State::Live { started_at: now, empty_since: None };
+                next.look_around(now);
+                Ok(next.changed(Vec::new(), Event::Started { by }, now))
             }
             State::Live { .. } => Ok(self.unchanged()),
             State::Ended { .. } | State::Cancelled { .. } => Err(self.invalid()),
         }
     }
 
-    fn end(
+    pub(super) fn end(
         &self,
         by: Option<Id<User>>,
         reason: EndReason,
@@ -211,14 +183,12 @@ impl Meeting {
         now: Time,
     ) -> Result<Change<Self>, Refusal> {
         match self.state {
-            State::Live { started_at } => {
+            State::Live { started_at, .. } => {
                 let mut next = self.clone();
-                for participant in next.participants.values_mut() {
-                    participant.presence = participant.presence.at_the_end(now);
-                }
+                let left = next.lets_all_leave(now);
                 // A clock that was set back must not end a meeting before its start.
                 next.state = State::Ended { started_at, ended_at: now.max(started_at), reason, note };
-                Ok(next.changed(Event::Ended { by, reason }, now))
+                Ok(next.changed(left, Event::Ended { by, reason }, now))
             }
             State::Ended { .. } => Ok(self.unchanged()),
             State::Scheduled | State::Cancelled { .. } => Err(self.invalid()),
@@ -229,40 +199,47 @@ impl Meeting {
         match self.state {
             State::Scheduled => {
                 let mut next = self.clone();
+                let left = next.lets_all_leave(now);
                 next.state = State::Cancelled { cancelled_at: now, by, reason };
-                Ok(next.changed(Event::Cancelled { by }, now))
+                Ok(next.changed(left, Event::Cancelled { by }, now))
             }
             State::Cancelled { .. } => Ok(self.unchanged()),
             State::Live { .. } | State::Ended { .. } => Err(self.invalid()),
         }
     }
 
-    fn forget(&self, user_id: Id<User>, name: &str, now: Time) -> Change<Self> {
-        let mut next = self.clone();
-        for known in next.participants.values_mut().filter(|known| known.user_id == Some(user_id)) {
-            (known.display_name, known.email) = (name.to_owned(), None);
-            known.presence = known.presence.at_the_end(now);
+    /// The media server's word that the room is finished, which may come late or twice: it opens or refuses nothing.
+    fn room_finished(&self, now: Time) -> Result<Change<Self>, Refusal> {
+        match self.state {
+            State::Live { .. } => self.end(None, EndReason::RoomFinished, None, now),
+            State::Scheduled | State::Ended { .. } | State::Cancelled { .. } => Ok(self.unchanged()),
         }
-        if next == *self {
-            return self.unchanged();
-        }
-        next.revision += 1;
-        Change { next, events: vec![Event::Updated] }
     }
 
-    /// For events that touch what the ETag covers, as all of today's do.
-    fn changed(mut self, event: Event, now: Time) -> Change<Self> {
+    fn lets_all_leave(&mut self, now: Time) -> Vec<Event> {
+        let people = self.participants.clone();
+        people.joined().map(|participant| self.lets_leave(participant, now)).collect()
+    }
+
+    /// For what touches what the ETag covers. Told last: what it did to the people comes before it.
+    fn changed(mut self, mut before: Vec<Event>, event: Event, now: Time) -> Change<Self> {
         self.version += 1;
-        self.revision += 1;
         self.updated_at = now.max(self.updated_at);
-        Change { next: self, events: vec![event] }
+        before.push(event);
+        self.told(before)
     }
 
-    fn unchanged(&self) -> Change<Self> {
+    /// For what touches the people alone: the meeting itself, its `updated_at` too, stays as it was told last.
+    pub(super) fn told(mut self, events: Vec<Event>) -> Change<Self> {
+        self.revision += events.len() as u64;
+        Change { next: self, events }
+    }
+
+    pub(super) fn unchanged(&self) -> Change<Self> {
         Change { next: self.clone(), events: Vec::new() }
     }
 
-    const fn invalid(&self) -> Refusal {
+    pub(super) const fn invalid(&self) -> Refusal {
         Refusal::InvalidState { status: self.status() }
     }
 }
@@ -304,44 +281,17 @@ impl Live for Meeting {
             Command::Start { by } => self.start(by, now),
             Command::End { by, reason, note } => self.end(by, reason, note, now),
             Command::Cancel { by, reason } => self.cancel(by, reason, now),
-            Command::Forget { user_id, name } => Ok(self.forget(user_id, &name, now)),
-        }
-    }
-}
-
-impl Presence {
-    #[must_use]
-    pub const fn status(self) -> ParticipantStatus {
-        match self {
-            Self::Invited => ParticipantStatus::Invited,
-            Self::Joined { .. } => ParticipantStatus::Joined,
-            Self::Left { .. } => ParticipantStatus::Left,
-            Self::Removed { .. } => ParticipantStatus::Removed,
-        }
-    }
-
-    #[must_use]
-    pub const fn joined_at(self) -> Option<Time> {
-        match self {
-            Self::Invited => None,
-            Self::Joined { joined_at } | Self::Left { joined_at, .. } => Some(joined_at),
-            Self::Removed { joined_at, .. } => joined_at,
-        }
-    }
-
-    #[must_use]
-    pub const fn left_at(self) -> Option<Time> {
-        match self {
-            Self::Invited | Self::Joined { .. } => None,
-            Self::Left { left_at, .. } => Some(left_at),
-            Self::Removed { left_at, .. } => left_at,
-        }
-    }
-
-    fn at_the_end(self, now: Time) -> Self {
-        match self {
-            Self::Joined { joined_at } => Self::Left { joined_at, left_at: now.max(joined_at) },
-            Self::Invited | Self::Left { .. } | Self::Removed { .. } => self,
+            Command::RoomFinished => self.room_finished(now),
+            Command::Admit { newcomer, role, invitation, most } => self.admit(newcomer, role, invitation, most),
+            Command::Join { newcomer, display_name, most } => self.join(newcomer, display_name, most, now),
+            Command::Leave { participant } => self.leave(participant, now),
+            Command::Remove { participant, by } => self.remove(participant, by, now),
+            Command::Consent { participant, answer, wording, user_agent } => {
+                self.consent(participant, answer, wording, &user_agent, now)
+            }
+            Command::See { seen } => self.see(&seen, now),
+            Command::Sweep { grace, empty } => self.sweep(grace, empty, now),
+            Command::Forget { user_id, name } => self.forget(user_id, name, now),
         }
     }
 }

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![cfg_attr(test, expect(dead_code, reason = "each test binary takes what it needs"))]
 
+pub mod people;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

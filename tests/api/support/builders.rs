@@ -9,7 +9,7 @@ use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
-use colloquy::db::schema::{events, jobs, members, participants, project_invitations, sessions, users};
+use colloquy::db::schema::{consents, events, jobs, members, participants, project_invitations, sessions, users};
 use colloquy::db::{At, Failed, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
@@ -271,6 +271,21 @@ impl Server {
             Box::pin(async move {
                 let of_project = members::table.filter(members::project_id.eq(Key(project)));
                 diesel::update(of_project).set(members::role.eq("NOBODY")).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Makes of a meeting's consents what nobody said, as no operation can.
+    pub async fn edit_consents(&self, meeting_id: &str) {
+        let meeting: Id<actors::meeting::Meeting> = meeting_id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(meeting)));
+                diesel::update(of_meeting).set(consents::scopes.eq("RECORDING")).execute(conn).await?;
                 Ok::<_, Failed>(())
             })
         })

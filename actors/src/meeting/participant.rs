@@ -1,0 +1,232 @@
+//! Somebody in a meeting or asked to it, and all of them together.
+//!
+//! ```text
+//!   INVITED --join--> JOINED <--join / leave, grace over, end--> LEFT
+//!      `------------------`--remove--> REMOVED --admit--> INVITED
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::consent::Consent;
+use super::presence::{Link, MediaSession};
+use crate::ids::{self, Id, User};
+use crate::time::Time;
+use crate::words::words;
+
+/// Somebody in the meeting or asked to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Participant {
+    pub id: Id<ids::Participant>,
+    /// `None`: a guest without an account.
+    pub user_id: Option<Id<User>>,
+    pub display_name: String,
+    pub email: Option<String>,
+    pub role: Role,
+    pub presence: Presence,
+    /// The invitation that let them in last. `None`: none was needed.
+    pub invitation: Option<Id<ids::Invitation>>,
+    /// Kept whatever becomes of them: who was ever heard has a say in what is recorded afterwards.
+    pub first_joined_at: Option<Time>,
+    /// What the media server last told of them; outlives a stay, so that late news of an old connection are known as such.
+    pub media: Option<MediaSession>,
+    /// What they last answered. `None`: nothing yet.
+    pub consent: Option<Consent>,
+}
+
+/// Where somebody is, with the facts of that. Times are of the latest stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    Invited,
+    Joined {
+        joined_at: Time,
+        link: Link,
+    },
+    Left {
+        joined_at: Time,
+        left_at: Time,
+    },
+    /// Both times are `None` for somebody who was removed without ever joining. `by` is `None` where nobody did it:
+    /// an invitation was taken back, an account was deleted.
+    Removed {
+        joined_at: Option<Time>,
+        left_at: Option<Time>,
+        by: Option<Id<User>>,
+    },
+}
+
+words! {
+    /// What somebody is in a meeting.
+    Role { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER", }
+}
+words! {
+    /// [`Presence`] as clients know it.
+    ParticipantStatus { Invited = "INVITED", Joined = "JOINED", Left = "LEFT", Removed = "REMOVED", }
+}
+
+impl Role {
+    /// Whether this role leads the meeting.
+    #[must_use]
+    pub const fn leads(self) -> bool {
+        matches!(self, Self::Host | Self::CoHost)
+    }
+}
+
+impl Participant {
+    /// Somebody who was asked and has not come yet.
+    #[must_use]
+    pub const fn invited(
+        id: Id<ids::Participant>,
+        user_id: Option<Id<User>>,
+        display_name: String,
+        email: Option<String>,
+        role: Role,
+    ) -> Self {
+        Self {
+            id,
+            user_id,
+            display_name,
+            email,
+            role,
+            presence: Presence::Invited,
+            invitation: None,
+            first_joined_at: None,
+            media: None,
+            consent: None,
+        }
+    }
+
+    #[must_use]
+    pub const fn status(&self) -> ParticipantStatus {
+        self.presence.status()
+    }
+
+    #[must_use]
+    pub const fn is_joined(&self) -> bool {
+        matches!(self.presence, Presence::Joined { .. })
+    }
+
+    #[must_use]
+    pub const fn is_removed(&self) -> bool {
+        matches!(self.presence, Presence::Removed { .. })
+    }
+
+    /// In the meeting, and connected to it.
+    #[must_use]
+    pub const fn is_connected(&self) -> bool {
+        matches!(self.presence, Presence::Joined { link: Link::Up { .. }, .. })
+    }
+
+    /// Out of the meeting, if in it. A clock that was set back must not let anybody leave before they came.
+    pub(super) fn leave(&mut self, now: Time) -> bool {
+        let Presence::Joined { joined_at, .. } = self.presence else { return false };
+        self.presence = Presence::Left { joined_at, left_at: now.max(joined_at) };
+        self.hang_up();
+        true
+    }
+
+    pub(super) fn remove(&mut self, by: Option<Id<User>>, now: Time) {
+        self.leave(now);
+        let (joined_at, left_at) = (self.presence.joined_at(), self.presence.left_at());
+        self.presence = Presence::Removed { joined_at, left_at, by };
+    }
+
+    /// Whoever leaves has left the media server too: what it tells of that connection later is no news.
+    fn hang_up(&mut self) {
+        if let Some(media) = &mut self.media {
+            media.is_open = false;
+        }
+    }
+}
+
+impl Presence {
+    #[must_use]
+    pub const fn status(self) -> ParticipantStatus {
+        match self {
+            Self::Invited => ParticipantStatus::Invited,
+            Self::Joined { .. } => ParticipantStatus::Joined,
+            Self::Left { .. } => ParticipantStatus::Left,
+            Self::Removed { .. } => ParticipantStatus::Removed,
+        }
+    }
+
+    #[must_use]
+    pub const fn joined_at(self) -> Option<Time> {
+        match self {
+            Self::Invited => None,
+            Self::Joined { joined_at, .. } | Self::Left { joined_at, .. } => Some(joined_at),
+            Self::Removed { joined_at, .. } => joined_at,
+        }
+    }
+
+    #[must_use]
+    pub const fn left_at(self) -> Option<Time> {
+        match self {
+            Self::Invited | Self::Joined { .. } => None,
+            Self::Left { left_at, .. } => Some(left_at),
+            Self::Removed { left_at, .. } => left_at,
+        }
+    }
+}
+
+/// Everybody who is or was in a meeting, by id. Clones share what doesn't change: one who joins a meeting of 500 costs
+/// one participant and 500 pointers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct People(Arc<BTreeMap<Id<ids::Participant>, Arc<Participant>>>);
+
+impl People {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[must_use]
+    pub fn get(&self, id: &Id<ids::Participant>) -> Option<&Participant> {
+        self.0.get(id).map(Arc::as_ref)
+    }
+
+    /// In the order of their ids: the order in which they came.
+    pub fn values(&self) -> impl Iterator<Item = &Participant> {
+        self.0.values().map(Arc::as_ref)
+    }
+
+    /// Somebody with an account.
+    #[must_use]
+    pub fn of_user(&self, user_id: Id<User>) -> Option<&Participant> {
+        self.values().find(|one| one.user_id == Some(user_id))
+    }
+
+    /// Those who are in the meeting now.
+    pub fn joined(&self) -> impl Iterator<Item = &Participant> {
+        self.values().filter(|one| one.is_joined())
+    }
+
+    /// Those who have a place: all but the removed.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.values().filter(|one| !one.is_removed()).count()
+    }
+
+    /// Those who are new or differ from `before`: what a save has to write.
+    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Participant> {
+        let is_same_map = Arc::ptr_eq(&self.0, &before.0);
+        let all = self.0.iter().filter(move |_| !is_same_map);
+        all.filter(|(id, one)| before.0.get(id).is_none_or(|was| !Arc::ptr_eq(was, one) && was != *one))
+            .map(|(_, one)| one.as_ref())
+    }
+
+    pub(super) fn put(&mut self, participant: Participant) {
+        Arc::make_mut(&mut self.0).insert(participant.id, Arc::new(participant));
+    }
+}
+
+impl FromIterator<Participant> for People {
+    fn from_iter<T: IntoIterator<Item = Participant>>(people: T) -> Self {
+        Self(Arc::new(people.into_iter().map(|one| (one.id, Arc::new(one))).collect()))
+    }
+}

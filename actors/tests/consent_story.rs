@@ -1,0 +1,231 @@
+//! Consent as evidence: what is written down, what it proves, and what may be recorded by it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use actors::ids::{self, Id};
+use actors::live::Live;
+use actors::meeting::{
+    Answer, Command, ConsentPolicy, Decision, Digest, Entry, Event, Ledger, Meeting, Refusal, Scope, Status,
+};
+use actors::time::Time;
+use support::people::{asked, joins, wording};
+use support::{meeting, noon};
+
+fn at(seconds: u64) -> Time {
+    noon() + Duration::from_secs(seconds)
+}
+
+fn take(meeting: &Meeting, command: Command, seconds: u64) -> Meeting {
+    meeting.decide(command, at(seconds)).unwrap().next
+}
+
+fn all() -> BTreeSet<Scope> {
+    [Scope::Recording, Scope::Transcript, Scope::AiAnalysis].into()
+}
+
+fn grants() -> Answer {
+    Answer::Grant(all())
+}
+
+/// Live, with so many who joined.
+fn with(count: usize) -> (Meeting, Vec<Id<ids::Participant>>) {
+    let live = take(&meeting(), Command::Start { by: Id::draw() }, 0);
+    let ids: Vec<_> = (0..count).map(|_| Id::draw()).collect();
+    let joined = ids.iter().fold(live, |meeting, id| take(&meeting, joins(*id, Id::draw()), 0));
+    (joined, ids)
+}
+
+/// The entry that a command adds to the ledger.
+fn entry(meeting: &Meeting, command: Command, seconds: u64) -> (Meeting, Entry) {
+    let change = meeting.decide(command, at(seconds)).unwrap();
+    let [Event::Consented { entry, .. }] = change.events.as_slice() else { panic!("{:?}", change.events) };
+    (change.next, entry.clone())
+}
+
+#[test]
+fn somebody_grants_takes_it_back_and_grants_again_and_each_is_written_down() {
+    let (meeting, ids) = with(1);
+    let [who] = ids.as_slice() else { panic!() };
+    let (meeting, first) = entry(&meeting, asked(*who, grants()), 1);
+    let (meeting, second) = entry(&meeting, asked(*who, Answer::Decline), 2);
+    let (meeting, third) = entry(&meeting, asked(*who, Answer::Grant([Scope::Recording].into())), 3);
+    let decisions = [&first, &second, &third].map(|entry| (entry.number, entry.decision, entry.scopes.len()));
+    use Decision::{Granted, Withdrawn};
+    assert_eq!(decisions, [(1, Granted, 3), (2, Withdrawn, 0), (3, Granted, 1)]);
+    assert_eq!((first.previous, second.previous, third.previous), (Digest::NONE, first.hash(), second.hash()));
+    assert_eq!(meeting.ledger, Ledger { entries: 3, head: third.hash() });
+    let consent = meeting.participants.get(who).unwrap().consent.clone().unwrap();
+    assert_eq!((consent.decision, consent.at), (Granted, at(3)));
+    assert!(consent.grants(Scope::Recording) && !consent.grants(Scope::Transcript));
+}
+
+#[test]
+fn the_same_answer_again_is_not_written_down_again() {
+    let (meeting, ids) = with(1);
+    let [who] = ids.as_slice() else { panic!() };
+    let refused = take(&meeting, asked(*who, Answer::Decline), 1);
+    assert!(refused.decide(asked(*who, Answer::Decline), at(2)).unwrap().events.is_empty());
+    let granted = take(&refused, asked(*who, grants()), 3);
+    assert!(granted.decide(asked(*who, grants()), at(4)).unwrap().events.is_empty());
+    let newer = Command::Consent {
+        participant: *who,
+        answer: grants(),
+        wording: wording("2.en"),
+        user_agent: "a browser".to_owned(),
+    };
+    let (newer, entry) = entry(&granted, newer, 5);
+    assert_eq!((entry.number, entry.wording.version.as_str()), (3, "2.en"), "to other words it is another answer");
+    let withdrawn = take(&newer, asked(*who, Answer::Decline), 6);
+    assert!(withdrawn.decide(asked(*who, Answer::Decline), at(7)).unwrap().events.is_empty());
+    let consent = withdrawn.participants.get(who).unwrap().consent.clone().unwrap();
+    assert_eq!(consent.wording.version, "2.en", "what is taken back is what was granted");
+}
+
+#[test]
+fn a_consent_can_be_taken_back_after_leaving_after_being_removed_and_after_the_end() {
+    for last in 0..3 {
+        let (meeting, ids) = with(1);
+        let [who] = ids.as_slice() else { panic!() };
+        let granted = take(&meeting, asked(*who, grants()), 1);
+        let after = match last {
+            0 => Command::Leave { participant: *who },
+            1 => Command::Remove { participant: *who, by: None },
+            _ => Command::End { by: None, reason: actors::meeting::EndReason::Empty, note: None },
+        };
+        let (_, entry) = entry(&take(&granted, after, 2), asked(*who, Answer::Decline), 3);
+        assert_eq!(entry.decision, Decision::Withdrawn);
+    }
+}
+
+#[test]
+fn whoever_was_never_there_has_nothing_to_consent_to() {
+    let (meeting, _) = with(0);
+    let host = asked(meeting.host, grants());
+    assert_eq!(meeting.decide(host, at(1)).unwrap_err(), Refusal::NeverJoined);
+    let nobody = asked(Id::draw(), grants());
+    assert_eq!(meeting.decide(nobody, at(1)).unwrap_err(), Refusal::NoSuchParticipant);
+}
+
+#[test]
+fn who_waits_in_a_meeting_that_has_not_begun_is_not_asked_yet() {
+    let scheduled = meeting();
+    let waiting = take(&scheduled, joins(scheduled.host, scheduled.created_by), 1);
+    let refusal = waiting.decide(asked(scheduled.host, grants()), at(2)).unwrap_err();
+    assert_eq!(refusal, Refusal::InvalidState { status: Status::Scheduled });
+}
+
+#[test]
+fn a_ledger_that_was_edited_cut_added_to_or_put_in_another_order_is_found_out() {
+    let (mut meeting, ids) = with(4);
+    let mut entries = Vec::new();
+    for (nth, who) in ids.iter().chain(&ids).enumerate() {
+        let answer = if nth < 4 { grants() } else { Answer::Decline };
+        let written;
+        (meeting, written) = entry(&meeting, asked(*who, answer), nth as u64);
+        entries.push(written);
+    }
+    let head = meeting.ledger;
+    assert!(Entry::chain(&entries, head) && Entry::chain(&[], Ledger::EMPTY));
+    for nth in 0..entries.len() {
+        let edits: [fn(&mut Entry); 9] = [
+            |entry| entry.decision = Decision::Refused,
+            |entry| drop(entry.scopes.insert(Scope::Recording) || entry.scopes.remove(&Scope::Recording)),
+            |entry| entry.wording.version = "9.en".to_owned(),
+            |entry| entry.wording.language = "ar".to_owned(),
+            |entry| entry.wording.text_hash = Digest::of("other words"),
+            |entry| entry.participant_id = Id::draw(),
+            |entry| entry.meeting_id = Id::draw(),
+            |entry| entry.at = entry.at + Duration::from_millis(1),
+            |entry| entry.user_agent_hash = Digest::of("another browser"),
+        ];
+        for edit in edits {
+            let mut edited = entries.clone();
+            edit(edited.get_mut(nth).unwrap());
+            assert!(!Entry::chain(&edited, head), "entry {nth} was edited: {edited:?}");
+        }
+        let mut cut = entries.clone();
+        cut.remove(nth);
+        assert!(!Entry::chain(&cut, head));
+        let mut doubled = entries.clone();
+        doubled.insert(nth, entries.get(nth).unwrap().clone());
+        assert!(!Entry::chain(&doubled, head));
+        let mut swapped = entries.clone();
+        swapped.swap(nth, (nth + 1) % entries.len());
+        assert!(!Entry::chain(&swapped, head));
+    }
+    // Rewritten whole, it no longer ends where a record that was given out says.
+    let rewritten: Vec<_> = entries.iter().take(7).cloned().collect();
+    let other = Ledger { entries: 7, head: rewritten.last().unwrap().hash() };
+    assert!(Entry::chain(&rewritten, other) && other.head != head.head);
+}
+
+#[test]
+fn a_hash_can_be_made_again_by_anybody_from_what_the_record_says() {
+    let (meeting, ids) = with(1);
+    let [who] = ids.as_slice() else { panic!() };
+    let (meeting, entry) = entry(&meeting, asked(*who, Answer::Grant([Scope::Recording, Scope::AiAnalysis].into())), 1);
+    let lines = [
+        "colloquy-consent-1".to_owned(),
+        "0".repeat(64),
+        meeting.id.to_string(),
+        "1".to_owned(),
+        who.to_string(),
+        "GRANTED".to_owned(),
+        "RECORDING,AI_ANALYSIS".to_owned(),
+        "1.en".to_owned(),
+        "en".to_owned(),
+        Digest::of("1.en").to_string(),
+        "2026-01-01T12:00:01.000Z".to_owned(),
+        Digest::of("a browser").to_string(),
+    ];
+    let text: String = lines.map(|line| line + "\n").concat();
+    assert_eq!(entry.hash(), Digest::of(&text));
+    let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!((Digest::of("abc").to_string().as_str(), known.parse()), (known, Ok(Digest::of("abc"))));
+    for wrong in ["", "abc", &"g".repeat(64), &known.replacen('b', "é", 1)] {
+        assert!(wrong.parse::<Digest>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn under_all_nothing_is_recorded_until_everyone_who_is_there_granted_it() {
+    let (meeting, ids) = with(3);
+    let [first, second, third] = ids.as_slice() else { panic!() };
+    assert_eq!(meeting.may_record(), Err(ids.clone()));
+    let meeting = take(&meeting, asked(*first, grants()), 1);
+    let meeting = take(&meeting, asked(*second, Answer::Decline), 2);
+    assert_eq!(meeting.may_record(), Err(vec![*second, *third]));
+    let meeting = take(&meeting, Command::Leave { participant: *second }, 3);
+    let meeting = take(&meeting, asked(*third, grants()), 4);
+    assert_eq!(meeting.may_record(), Ok(()), "who left has no say in what is said now");
+    assert_eq!(meeting.may_import(), Err(vec![*second]), "but in what was said before");
+    let user = meeting.participants.get(second).unwrap().user_id.unwrap();
+    let meeting = take(&meeting, joins(*second, user), 5);
+    assert_eq!(meeting.may_record(), Err(vec![*second]), "whoever comes back without it stops it");
+    let meeting = take(&meeting, asked(*second, grants()), 6);
+    let meeting = take(&meeting, asked(*first, Answer::Decline), 7);
+    assert_eq!(meeting.may_record(), Err(vec![*first]), "and so does whoever takes it back");
+}
+
+#[test]
+fn under_notice_a_refusal_stops_nothing() {
+    let (mut meeting, ids) = with(2);
+    meeting.consent_policy = ConsentPolicy::Notice;
+    let [first, _] = ids.as_slice() else { panic!() };
+    let meeting = take(&meeting, asked(*first, Answer::Decline), 1);
+    assert_eq!(meeting.may_record(), Ok(()));
+    assert_eq!(meeting.may_import(), Err(ids), "what was recorded otherwise needs everyone's grant");
+}
+
+#[test]
+fn a_clock_that_was_set_back_dates_no_answer_before_the_one_it_changes() {
+    let (meeting, ids) = with(1);
+    let [who] = ids.as_slice() else { panic!() };
+    let meeting = take(&meeting, asked(*who, grants()), 100);
+    let (_, entry) = entry(&meeting, asked(*who, Answer::Decline), 50);
+    assert_eq!(entry.at, at(100));
+}

@@ -1,0 +1,166 @@
+//! Many people at one meeting at once: what is told adds up to what is, whoever comes first.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use actors::ids::{self, Id};
+use actors::live::{Live, Topic, TopicKind};
+use actors::meeting::{
+    Answer, Command, EndReason, Event, Meeting, ParticipantStatus, Refusal, Scope, Seen, State, Status,
+};
+use actors::shell::{Arbiters, Failure, Limits};
+use support::people::{EMPTY, asked, joins, sweep};
+use support::{Store, World, meeting, noon, request};
+
+fn live() -> Meeting {
+    meeting().decide(Command::Start { by: Id::draw() }, noon()).unwrap().next
+}
+
+fn kinds(world: &World<Meeting>, id: Id<Meeting>) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::new();
+    let told = world.store.told(Topic { kind: TopicKind::Meeting, id: id.uuid() });
+    let first = told.first().map_or(1, |told| told.offset);
+    for (told, offset) in told.iter().zip(first..) {
+        assert_eq!(told.offset, offset, "offsets have no gap");
+        *kinds.entry(told.kind.to_string()).or_default() += 1;
+    }
+    kinds
+}
+
+#[actix::test]
+async fn whoever_races_to_join_leave_and_be_removed_is_in_one_place_in_the_end_and_all_was_told() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(live());
+    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    let people: Vec<(Id<ids::Participant>, _)> = (0..16).map(|_| (Id::draw(), Id::draw())).collect();
+    let tasks: Vec<_> = people
+        .iter()
+        .flat_map(|(who, user)| (0..12).map(move |nth| (*who, *user, nth)))
+        .map(|(who, user, nth)| {
+            let keeper = world.keeper.clone();
+            actix::spawn(async move {
+                let command = match nth % 6 {
+                    0..=2 => joins(who, user),
+                    3 => Command::Leave { participant: who },
+                    4 => asked(who, Answer::Grant([Scope::Recording].into())),
+                    _ if nth == 11 => Command::Remove { participant: who, by: None },
+                    _ => Command::See { seen: vec![Seen::Socket { participant: who, is_open: true }] },
+                };
+                keeper.ask(id, command, request("race")).await
+            })
+        })
+        .collect();
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(_) | Err(Failure::Refused(_)) => {}
+            Err(failure) => panic!("{failure:?}"),
+        }
+    }
+    let kinds = kinds(&world, id);
+    let kind = |name: &str| kinds.get(name).copied().unwrap_or(0);
+    let stored = world.store.get(id);
+    assert_eq!(stored.participants.len(), 17, "each has one place, with the host");
+    let is = |status| stored.participants.values().filter(|one| one.status() == status).count();
+    // Those who were removed while there did not leave first.
+    assert!(kind("participant.joined") >= kind("participant.left") + is(ParticipantStatus::Joined));
+    assert_eq!(kind("participant.removed"), is(ParticipantStatus::Removed));
+    assert_eq!(kind("participant.consent") as u64, stored.ledger.entries);
+    world.keeper.stop_all().await;
+    world.arbiters.stop();
+}
+
+#[actix::test]
+async fn two_hosts_who_start_and_end_at_once_start_it_once_and_end_it_once() {
+    for _ in 0..20 {
+        let store = Store::new(Event::kind);
+        let id = store.insert(meeting());
+        let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+        let hosts: Vec<_> = (0..16)
+            .map(|nth| {
+                let keeper = world.keeper.clone();
+                actix::spawn(async move {
+                    let by = Id::draw();
+                    let end = Command::End { by: Some(by), reason: EndReason::HostEnded, note: None };
+                    let command = if nth % 2 == 0 { Command::Start { by } } else { end };
+                    keeper.ask(id, command, request("race")).await.map(|seen| seen.state.status())
+                })
+            })
+            .collect();
+        for host in hosts {
+            match host.await.unwrap() {
+                Ok(Status::Live | Status::Ended) => {}
+                // An end before the start, a start after the end.
+                Err(Failure::Refused(Refusal::InvalidState { status: Status::Scheduled | Status::Ended })) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        let kinds = kinds(&world, id);
+        assert_eq!(kinds.get("meeting.started"), Some(&1));
+        assert!(kinds.get("meeting.ended").is_none_or(|ends| *ends == 1));
+        world.keeper.stop_all().await;
+        world.arbiters.stop();
+    }
+}
+
+#[actix::test]
+async fn five_hundred_join_at_once() {
+    let store = Store::new(Event::kind);
+    let id = store.insert(live());
+    let world = World::new(store, Arbiters::start(2).unwrap(), Limits { mailbox: 600, ..Limits::default() });
+    let began = Instant::now();
+    let tasks: Vec<_> = (0..499)
+        .map(|_| {
+            let keeper = world.keeper.clone();
+            actix::spawn(async move { keeper.ask(id, joins(Id::draw(), Id::draw()), request("join")).await.map(drop) })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    println!(
+        "499 joins through the mailbox, each rendered as a whole meeting by the test's store: {:?}",
+        began.elapsed()
+    );
+    assert_eq!(world.store.get(id).participants.joined().count(), 499);
+    assert_eq!(kinds(&world, id).get("participant.joined"), Some(&499));
+    world.keeper.stop_all().await;
+    world.arbiters.stop();
+}
+
+#[actix::test]
+async fn ten_thousand_meetings_whose_time_is_over_have_ended_four_seconds_after_a_start() {
+    let store = Store::new(Event::kind);
+    let ids: Vec<_> = (0..10_000).map(|_| store.insert(live())).collect();
+    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    world.hands.move_on(EMPTY + Duration::from_secs(1));
+    let started = Instant::now();
+    // As at a start: all are woken while the first sweep goes through them.
+    let waking = actix::spawn({
+        let keeper = world.keeper.clone();
+        async move { keeper.wake_all().await }
+    });
+    for at_once in ids.chunks(64) {
+        let sweeps: Vec<_> = at_once
+            .iter()
+            .map(|id| {
+                let (keeper, id) = (world.keeper.clone(), *id);
+                actix::spawn(
+                    async move { keeper.ask(id, sweep(), request("sweep")).await.map(|seen| seen.state.status()) },
+                )
+            })
+            .collect();
+        for swept in sweeps {
+            assert_eq!(swept.await.unwrap().unwrap(), Status::Ended);
+        }
+    }
+    waking.await.unwrap().unwrap();
+    let all = started.elapsed();
+    println!("10,000 ended after {all:?}");
+    assert!(all < Duration::from_secs(4), "{all:?}");
+    assert!(ids.iter().all(|id| matches!(world.store.get(*id).state, State::Ended { .. })));
+    world.keeper.stop_all().await;
+    world.arbiters.stop();
+}

@@ -1,0 +1,436 @@
+//! Who comes and goes: every place that somebody can have with every command, and the rules that tables don't show.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::time::Duration;
+
+use actors::ids::{self, Id, User};
+use actors::live::{Change, Live};
+use actors::meeting::{
+    Answer, Command, EndReason, Event, Link, MediaSession, Meeting, Newcomer, Participant, ParticipantStatus, People,
+    Presence, Refusal, Role, Scope, Seen, State, Status,
+};
+use actors::time::Time;
+use support::people::{GRACE, MOST, as_guest, asked, joins, newcomer, sweep, wording};
+use support::{meeting, noon};
+
+/// What a command comes to for one person: where they are after it and the first event, nothing new, or why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    To(ParticipantStatus, &'static str),
+    Same,
+    No(Refusal),
+}
+use Outcome::{No, Same, To};
+
+/// Where somebody is to whom it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Nobody,
+    Invited,
+    Joined,
+    Left,
+    Removed,
+}
+
+const PLACES: [Place; 5] = [Place::Nobody, Place::Invited, Place::Joined, Place::Left, Place::Removed];
+
+/// The rows of the table: what happens to a participant who leads nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    Join,
+    Leave,
+    Remove,
+    AdmitByTheSameInvitation,
+    AdmitByAnother,
+    Grant,
+    Decline,
+    SeeSocket,
+    SeeNoSocket,
+    SeeMedia,
+    SweepAfterGrace,
+    Forget,
+}
+
+fn end(status: Status) -> Outcome {
+    No(Refusal::InvalidState { status })
+}
+
+/// One row for each command and state, in the order of [`PLACES`].
+#[rustfmt::skip]
+fn table() -> Vec<(Row, Status, [Outcome; 5])> {
+    use ParticipantStatus::{Invited, Joined, Left, Removed};
+    use Status::{Cancelled, Ended, Live, Scheduled};
+    let unknown = No(Refusal::NoSuchParticipant);
+    let never = No(Refusal::NeverJoined);
+    let out = No(Refusal::Removed);
+    let mut rows = Vec::new();
+    for status in [Scheduled, Live, Ended, Cancelled] {
+        let no = end(status);
+        rows.push((Row::Join, status, match status {
+            Live => [To(Joined, "participant.joined"), To(Joined, "participant.joined"), Same, To(Joined, "participant.joined"), out],
+            _ => [no, no, no, no, out],
+        }));
+        rows.push((Row::Leave, status, [unknown, never, To(Left, "participant.left"), Same, out]));
+        let removed = To(Removed, "participant.removed");
+        rows.push((Row::Remove, status, [unknown, removed, removed, removed, Same]));
+        let let_in = To(Invited, "participant.updated");
+        rows.push((Row::AdmitByTheSameInvitation, status, match status {
+            Scheduled | Live => [let_in, Same, Same, Same, out],
+            _ => [no, no, no, no, no],
+        }));
+        rows.push((Row::AdmitByAnother, status, match status {
+            Scheduled | Live => {
+                [let_in, let_in, To(Joined, "participant.updated"), To(Left, "participant.updated"), let_in]
+            }
+            _ => [no, no, no, no, no],
+        }));
+        for row in [Row::Grant, Row::Decline] {
+            rows.push((row, status, match status {
+                Live | Ended => {
+                    let kind = "participant.consent";
+                    [unknown, never, To(Joined, kind), To(Left, kind), To(Removed, kind)]
+                }
+                _ => [unknown, never, no, no, no],
+            }));
+        }
+        for row in [Row::SeeSocket, Row::SeeMedia] {
+            rows.push((row, status, [Same, Same, To(Joined, "participant.updated"), Same, Same]));
+        }
+        rows.push((Row::SeeNoSocket, status, [Same; 5]));
+        rows.push((Row::SweepAfterGrace, status, [Same, Same, To(Left, "participant.left"), Same, Same]));
+        let told = "participant.updated";
+        rows.push((Row::Forget, status, [Same, To(Invited, told), To(Left, "participant.left"), To(Left, told), To(Removed, told)]));
+    }
+    rows
+}
+
+struct Cast {
+    meeting: Meeting,
+    who: Id<ids::Participant>,
+    user: Id<User>,
+    invitation: Id<ids::Invitation>,
+}
+
+/// A meeting in a state, with somebody at a place in it.
+fn cast(status: Status, place: Place, link: Link) -> Cast {
+    let mut meeting = meeting();
+    meeting.state = match status {
+        Status::Scheduled => State::Scheduled,
+        Status::Live => State::Live { started_at: noon(), empty_since: None },
+        Status::Ended => {
+            State::Ended { started_at: noon(), ended_at: noon(), reason: EndReason::HostEnded, note: None }
+        }
+        Status::Cancelled => State::Cancelled { cancelled_at: noon(), by: Id::draw(), reason: None },
+    };
+    let (who, user, invitation) = (Id::draw(), Id::draw(), Id::draw());
+    let (joined_at, left_at) = (noon(), noon());
+    let presence = match place {
+        Place::Nobody => return Cast { meeting, who, user, invitation },
+        Place::Invited => Presence::Invited,
+        Place::Joined => Presence::Joined { joined_at, link },
+        Place::Left => Presence::Left { joined_at, left_at },
+        Place::Removed => Presence::Removed { joined_at: Some(joined_at), left_at: Some(left_at), by: None },
+    };
+    let email = Some("grace@example.org".to_owned());
+    let person = Participant {
+        presence,
+        invitation: Some(invitation),
+        first_joined_at: (place != Place::Invited).then_some(joined_at),
+        ..Participant::invited(who, Some(user), "Grace".to_owned(), email, Role::Participant)
+    };
+    meeting.participants = People::from_iter(meeting.participants.values().cloned().chain([person]));
+    Cast { meeting, who, user, invitation }
+}
+
+fn command(row: Row, cast: &Cast) -> Command {
+    let Cast { who, user, invitation, .. } = *cast;
+    let newcomer = newcomer(who, Some(user), "Grace");
+    let admit =
+        |invitation| Command::Admit { newcomer: newcomer.clone(), role: Role::Participant, invitation, most: MOST };
+    let media = MediaSession { began_at: noon(), name: "PA_1".to_owned(), is_open: true };
+    match row {
+        Row::Join => Command::Join { newcomer, display_name: None, most: MOST },
+        Row::Leave => Command::Leave { participant: who },
+        Row::Remove => Command::Remove { participant: who, by: Some(Id::draw()) },
+        Row::AdmitByTheSameInvitation => admit(invitation),
+        Row::AdmitByAnother => admit(Id::draw()),
+        Row::Grant => asked(who, Answer::Grant([Scope::Recording].into())),
+        Row::Decline => asked(who, Answer::Decline),
+        Row::SeeSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: true }] },
+        Row::SeeNoSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: false }] },
+        Row::SeeMedia => Command::See { seen: vec![Seen::Media { participant: who, session: media }] },
+        Row::SweepAfterGrace => sweep(),
+        Row::Forget => Command::Forget { user_id: user, name: "Somebody".to_owned() },
+    }
+}
+
+/// Fails to compile when a command is added: then the table wants it too, or that of `meeting_story`.
+fn rows(command: &Command) -> &'static [Row] {
+    match command {
+        Command::Join { .. } => &[Row::Join],
+        Command::Leave { .. } => &[Row::Leave],
+        Command::Remove { .. } => &[Row::Remove],
+        Command::Admit { .. } => &[Row::AdmitByTheSameInvitation, Row::AdmitByAnother],
+        Command::Consent { .. } => &[Row::Grant, Row::Decline],
+        Command::See { .. } => &[Row::SeeSocket, Row::SeeNoSocket, Row::SeeMedia],
+        Command::Sweep { .. } => &[Row::SweepAfterGrace],
+        Command::Forget { .. } => &[Row::Forget],
+        Command::Update { .. }
+        | Command::Start { .. }
+        | Command::End { .. }
+        | Command::Cancel { .. }
+        | Command::RoomFinished => &[],
+    }
+}
+
+fn outcome(cast: &Cast, command: Command) -> Outcome {
+    let before = &cast.meeting;
+    match before.decide(command, noon() + GRACE) {
+        Err(refusal) => No(refusal),
+        Ok(change) if change.events.is_empty() => {
+            assert_eq!(&change.next, before);
+            Same
+        }
+        Ok(change) => {
+            check(before, &change);
+            let after = change.next.participants.get(&cast.who).unwrap();
+            let first = change.events.first().unwrap();
+            assert_eq!(first.participant(), Some(cast.who));
+            To(after.status(), first.kind())
+        }
+    }
+}
+
+/// What holds of every change that concerns people.
+fn check(before: &Meeting, change: &Change<Meeting>) {
+    let next = &change.next;
+    assert_eq!(next.revision, before.revision + change.events.len() as u64);
+    assert_eq!((next.version, next.updated_at), (before.version, before.updated_at), "people don't touch the ETag");
+    let mut changed: Vec<_> = next.participants.changed_since(&before.participants).map(|one| one.id).collect();
+    let mut told: Vec<_> = change.events.iter().filter_map(Event::participant).collect();
+    changed.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(changed, told, "who changed is told of, once, and nobody else");
+    assert!(before.participants.len() <= next.participants.len(), "nobody is dropped");
+}
+
+#[test]
+fn every_place_answers_every_command_as_the_table_says() {
+    for (row, status, outcomes) in table() {
+        for (place, expected) in PLACES.into_iter().zip(outcomes) {
+            // Nobody is in a meeting that is over.
+            if place == Place::Joined && matches!(status, Status::Ended | Status::Cancelled) {
+                continue;
+            }
+            let link = if row == Row::SweepAfterGrace { Link::Lost { since: noon() } } else { Link::Awaited };
+            let cast = cast(status, place, link);
+            let command = command(row, &cast);
+            assert!(rows(&command).contains(&row));
+            assert_eq!(outcome(&cast, command), expected, "{row:?} in {status} at {place:?}");
+        }
+    }
+}
+
+fn at(seconds: u64) -> Time {
+    noon() + Duration::from_secs(seconds)
+}
+
+fn live() -> Meeting {
+    take(&meeting(), Command::Start { by: Id::draw() }, 0)
+}
+
+fn take(meeting: &Meeting, command: Command, seconds: u64) -> Meeting {
+    meeting.decide(command, at(seconds)).unwrap().next
+}
+
+fn refused(meeting: &Meeting, command: Command, seconds: u64) -> Refusal {
+    meeting.decide(command, at(seconds)).unwrap_err()
+}
+
+fn host(meeting: &Meeting) -> Newcomer {
+    newcomer(meeting.host, Some(meeting.created_by), "Ada")
+}
+
+fn is(meeting: &Meeting, who: Id<ids::Participant>) -> &Participant {
+    meeting.participants.get(&who).unwrap()
+}
+
+#[test]
+fn who_leads_may_wait_in_a_meeting_that_has_not_begun_and_nobody_else() {
+    let mut scheduled = meeting();
+    let (co_host, guest) = (Id::draw(), Id::draw());
+    for (id, role) in [(co_host, Role::CoHost), (guest, Role::Observer)] {
+        let newcomer = newcomer(id, None, "Grace");
+        scheduled = take(&scheduled, Command::Admit { newcomer, role, invitation: Id::draw(), most: MOST }, 1);
+    }
+    let invalid = Refusal::InvalidState { status: Status::Scheduled };
+    assert_eq!(refused(&scheduled, as_guest(guest), 2), invalid);
+    assert_eq!(refused(&scheduled, joins(Id::draw(), Id::draw()), 2), invalid);
+    let waiting = take(&scheduled, as_guest(co_host), 2);
+    assert!(is(&waiting, co_host).is_joined());
+    let waiting = take(&waiting, Command::Join { newcomer: host(&waiting), display_name: None, most: MOST }, 3);
+    assert!(is(&waiting, waiting.host).is_joined());
+    let began = take(&waiting, Command::Start { by: waiting.created_by }, 4);
+    assert_eq!(began.state, State::Live { started_at: at(4), empty_since: None }, "it began with people in it");
+    let change = waiting.decide(Command::Cancel { by: Id::draw(), reason: None }, at(5)).unwrap();
+    assert_eq!(
+        change.events.iter().map(Event::kind).collect::<Vec<_>>(),
+        ["participant.left", "participant.left", "meeting.cancelled"]
+    );
+    let left = take(&waiting, Command::Leave { participant: waiting.host }, 5);
+    assert_eq!(is(&left, left.host).status(), ParticipantStatus::Left);
+}
+
+#[test]
+fn a_stranger_without_an_account_comes_in_by_an_invitation_alone() {
+    let meeting = live();
+    let guest = Id::draw();
+    assert_eq!(refused(&meeting, as_guest(guest), 1), Refusal::NoSuchParticipant);
+    let invitation = Id::draw();
+    let newcomer = newcomer(guest, None, "Grace");
+    let invited = take(&meeting, Command::Admit { newcomer, role: Role::Observer, invitation, most: MOST }, 1);
+    let joined = take(&invited, as_guest(guest), 2);
+    let expected = Presence::Joined { joined_at: at(2), link: Link::Awaited };
+    assert_eq!((is(&joined, guest).presence, is(&joined, guest).role), (expected, Role::Observer));
+}
+
+#[test]
+fn a_member_of_the_project_has_one_place_however_they_come() {
+    let meeting = live();
+    let user = Id::draw();
+    let first = take(&meeting, joins(Id::draw(), user), 1);
+    let again = first.decide(joins(Id::draw(), user), at(2)).unwrap();
+    assert!(again.events.is_empty(), "another id that was drawn for them changes nothing");
+    let newcomer = newcomer(Id::draw(), Some(user), "Grace");
+    let command = Command::Admit { newcomer, role: Role::CoHost, invitation: Id::draw(), most: MOST };
+    let invited = take(&first, command, 3);
+    assert_eq!(invited.participants.len(), 2, "with the host");
+    let one = invited.participants.of_user(user).unwrap();
+    assert_eq!((one.role, one.is_joined()), (Role::CoHost, true));
+}
+
+#[test]
+fn a_guest_who_signs_in_keeps_their_place_and_is_that_account_from_then_on() {
+    let (guest, user) = (Id::draw(), Id::draw());
+    let admit = |user, invitation| Command::Admit {
+        newcomer: newcomer(guest, user, "Grace"),
+        role: Role::Participant,
+        invitation,
+        most: MOST,
+    };
+    let invitation = Id::draw();
+    let meeting = take(&live(), admit(None, invitation), 1);
+    let meeting = take(&meeting, admit(Some(user), invitation), 2);
+    assert_eq!(is(&meeting, guest).user_id, Some(user));
+    assert_eq!(meeting.participants.of_user(user).map(|one| one.id), Some(guest));
+}
+
+#[test]
+fn whoever_was_removed_stays_out_until_another_invitation_lets_them_in() {
+    let cast = cast(Status::Live, Place::Joined, Link::Awaited);
+    let removed = take(&cast.meeting, command(Row::Remove, &cast), 1);
+    assert_eq!(refused(&removed, command(Row::Join, &cast), 2), Refusal::Removed);
+    assert_eq!(refused(&removed, command(Row::AdmitByTheSameInvitation, &cast), 2), Refusal::Removed);
+    let back = take(&removed, command(Row::AdmitByAnother, &cast), 3);
+    assert_eq!(is(&back, cast.who).presence, Presence::Invited);
+    assert_eq!(is(&back, cast.who).first_joined_at, Some(noon()), "that they were heard is not forgotten");
+    assert!(is(&take(&back, command(Row::Join, &cast), 4), cast.who).is_joined());
+}
+
+#[test]
+fn the_host_cannot_be_removed_and_stays_the_host_when_they_leave_or_are_invited_otherwise() {
+    let meeting = live();
+    let joined = take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MOST }, 1);
+    let remove = Command::Remove { participant: joined.host, by: Some(Id::draw()) };
+    assert_eq!(refused(&joined, remove, 2), Refusal::LastHost);
+    let left = take(&joined, Command::Leave { participant: joined.host }, 3);
+    let admit = Command::Admit { newcomer: host(&left), role: Role::Observer, invitation: Id::draw(), most: MOST };
+    let after = take(&left, admit, 4);
+    assert_eq!((after.host, is(&after, after.host).role), (meeting.host, Role::Host));
+}
+
+#[test]
+fn a_meeting_takes_as_many_as_it_may_and_a_place_that_was_taken_away_is_free() {
+    let mut meeting = live();
+    let most = 3;
+    let join = |user| Command::Join { newcomer: newcomer(Id::draw(), Some(user), "Grace"), display_name: None, most };
+    let users: [Id<User>; 3] = [Id::draw(), Id::draw(), Id::draw()];
+    let [first, second, third] = users;
+    meeting = take(&meeting, join(first), 1);
+    meeting = take(&meeting, join(second), 1);
+    assert_eq!(refused(&meeting, join(third), 2), Refusal::Full, "the host has a place, present or not");
+    let newcomer = newcomer(Id::draw(), None, "Guest");
+    let admit = Command::Admit { newcomer, role: Role::Observer, invitation: Id::draw(), most };
+    assert_eq!(refused(&meeting, admit, 2), Refusal::Full);
+    let who = meeting.participants.of_user(first).unwrap().id;
+    meeting = take(&meeting, Command::Leave { participant: who }, 3);
+    assert_eq!(refused(&meeting, join(third), 4), Refusal::Full, "who left may come back");
+    meeting = take(&meeting, Command::Remove { participant: who, by: None }, 5);
+    meeting = take(&meeting, join(third), 6);
+    assert_eq!(meeting.participants.places(), 3);
+}
+
+#[test]
+fn a_name_can_be_chosen_at_each_coming_and_while_there() {
+    let meeting = live();
+    let user = Id::draw();
+    let called = |name: Option<&str>| Command::Join {
+        newcomer: newcomer(Id::draw(), Some(user), "Grace"),
+        display_name: name.map(str::to_owned),
+        most: MOST,
+    };
+    let name = |meeting: &Meeting| meeting.participants.of_user(user).unwrap().display_name.clone();
+    let joined = take(&meeting, called(Some("Amazing Grace")), 1);
+    assert_eq!(name(&joined), "Amazing Grace");
+    let change = joined.decide(called(Some("G. Hopper")), at(2)).unwrap();
+    assert_eq!(change.events.first().map(Event::kind), Some("participant.updated"));
+    assert_eq!(name(&change.next), "G. Hopper");
+    assert!(change.next.decide(called(None), at(3)).unwrap().events.is_empty());
+}
+
+#[test]
+fn an_account_that_is_deleted_leaves_no_name_and_its_place_stays() {
+    let cast = cast(Status::Live, Place::Joined, Link::Up { socket: true });
+    let consented = take(&cast.meeting, command(Row::Grant, &cast), 1);
+    let change = consented.decide(command(Row::Forget, &cast), at(2)).unwrap();
+    assert_eq!(change.events, [Event::Forgotten { participant: cast.who, left: true }]);
+    let one = is(&change.next, cast.who);
+    assert_eq!((one.display_name.as_str(), one.email.as_deref()), ("Somebody", None));
+    assert_eq!((one.user_id, one.status()), (Some(cast.user), ParticipantStatus::Left));
+    assert!(one.grants(Scope::Recording), "what they agreed to is evidence");
+    assert!(!format!("{:?}", change.next).contains("Grace"));
+    let again = change.next.decide(command(Row::Forget, &cast), at(3)).unwrap();
+    assert!(again.events.is_empty());
+}
+
+#[test]
+fn a_clock_that_was_set_back_lets_nobody_leave_before_they_came() {
+    let cast = cast(Status::Live, Place::Left, Link::Awaited);
+    let joined = take(&cast.meeting, command(Row::Join, &cast), 100);
+    let left = take(&joined, command(Row::Leave, &cast), 50);
+    assert_eq!(is(&left, cast.who).presence, Presence::Left { joined_at: at(100), left_at: at(100) });
+}
+
+#[test]
+fn five_hundred_come_in_and_each_costs_the_same() {
+    let mut meeting = live();
+    let newcomers: Vec<_> = (0..499).map(|_| joins(Id::draw(), Id::draw())).collect();
+    let began = std::time::Instant::now();
+    for command in newcomers {
+        meeting = take(&meeting, command, 1);
+    }
+    let all = began.elapsed();
+    let last = joins(Id::draw(), Id::draw());
+    assert_eq!(refused(&meeting, last, 2), Refusal::Full);
+    println!("499 joins were decided in {all:?}; {} bytes a participant", size_of::<Participant>());
+    let began = std::time::Instant::now();
+    let end = Command::End { by: None, reason: EndReason::HostEnded, note: None };
+    let change = meeting.decide(end, at(3)).unwrap();
+    println!("and the end, {} events, in {:?}", change.events.len(), began.elapsed());
+    assert_eq!(change.events.len(), 500);
+    if cfg!(not(debug_assertions)) {
+        assert!(all < Duration::from_millis(100), "{all:?}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Connections come and go, and what is told of them comes late, twice and in any order.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::time::Duration;
+
+use actors::ids::{self, Id};
+use actors::live::Live;
+use actors::meeting::{
+    Command, EndReason, Event, Link, MediaSession, Meeting, Participant, ParticipantStatus, Presence, Seen, State,
+    Status,
+};
+use actors::time::Time;
+use support::people::{EMPTY, GRACE, joins, sweep};
+use support::{Chance, meeting, noon};
+
+fn at(seconds: u64) -> Time {
+    noon() + Duration::from_secs(seconds)
+}
+
+fn take(meeting: &Meeting, command: Command, seconds: u64) -> Meeting {
+    meeting.decide(command, at(seconds)).unwrap().next
+}
+
+/// Live since noon, with one person who joined then.
+fn joined() -> (Meeting, Id<ids::Participant>) {
+    let who = Id::draw();
+    let live = take(&meeting(), Command::Start { by: Id::draw() }, 0);
+    (take(&live, joins(who, Id::draw()), 0), who)
+}
+
+fn socket(participant: Id<ids::Participant>, is_open: bool) -> Command {
+    Command::See { seen: vec![Seen::Socket { participant, is_open }] }
+}
+
+fn media(participant: Id<ids::Participant>, name: &str, began: u64, is_open: bool) -> Seen {
+    let session = MediaSession { began_at: at(began), name: name.to_owned(), is_open };
+    Seen::Media { participant, session }
+}
+
+fn told(seen: Seen) -> Command {
+    Command::See { seen: vec![seen] }
+}
+
+fn is(meeting: &Meeting, who: Id<ids::Participant>) -> &Participant {
+    meeting.participants.get(&who).unwrap()
+}
+
+fn link(meeting: &Meeting, who: Id<ids::Participant>) -> Option<Link> {
+    match is(meeting, who).presence {
+        Presence::Joined { link, .. } => Some(link),
+        Presence::Invited | Presence::Left { .. } | Presence::Removed { .. } => None,
+    }
+}
+
+#[test]
+fn who_joined_and_was_never_connected_is_waited_for() {
+    let (meeting, who) = joined();
+    assert!(!is(&meeting, who).is_connected());
+    let later = meeting.decide(sweep(), at(3_000)).unwrap();
+    assert!(later.events.is_empty());
+    assert!(meeting.decide(socket(who, false), at(1)).unwrap().events.is_empty());
+}
+
+#[test]
+fn who_is_lost_for_thirty_seconds_has_left_and_not_before() {
+    let (meeting, who) = joined();
+    let meeting = take(&meeting, socket(who, true), 1);
+    assert!(is(&meeting, who).is_connected());
+    let meeting = take(&meeting, socket(who, false), 10);
+    assert_eq!(link(&meeting, who), Some(Link::Lost { since: at(10) }));
+    assert!(is(&meeting, who).is_joined() && !is(&meeting, who).is_connected());
+    assert!(meeting.decide(sweep(), at(39)).unwrap().events.is_empty());
+    let change = meeting.decide(sweep(), at(40)).unwrap();
+    assert_eq!(change.events, [Event::Left { participant: who }]);
+    let left = Presence::Left { joined_at: at(0), left_at: at(40) };
+    assert_eq!(is(&change.next, who).presence, left);
+    assert!(change.next.decide(sweep(), at(41)).unwrap().events.is_empty(), "safe to repeat");
+}
+
+#[test]
+fn who_comes_back_within_the_grace_never_left() {
+    let (meeting, who) = joined();
+    let meeting = take(&meeting, socket(who, true), 1);
+    let meeting = take(&meeting, socket(who, false), 10);
+    let meeting = take(&meeting, socket(who, true), 39);
+    assert!(meeting.decide(sweep(), at(60)).unwrap().events.is_empty());
+    assert_eq!(is(&meeting, who).presence.joined_at(), Some(at(0)));
+    let lost_again = take(&meeting, socket(who, false), 100);
+    assert_eq!(link(&lost_again, who), Some(Link::Lost { since: at(100) }), "the grace begins anew");
+}
+
+#[test]
+fn whoever_has_one_connection_left_is_connected() {
+    let (meeting, who) = joined();
+    let meeting = take(&meeting, socket(who, true), 1);
+    let meeting = take(&meeting, told(media(who, "A", 2, true)), 2);
+    let meeting = take(&meeting, socket(who, false), 3);
+    assert_eq!(link(&meeting, who), Some(Link::Up { socket: false }));
+    let meeting = take(&meeting, told(media(who, "A", 2, false)), 4);
+    assert_eq!(link(&meeting, who), Some(Link::Lost { since: at(4) }));
+    let meeting = take(&meeting, socket(who, true), 5);
+    assert_eq!(link(&meeting, who), Some(Link::Up { socket: true }));
+}
+
+#[test]
+fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
+    let (meeting, who) = joined();
+    // Two connections, the second one still there; and one whose end alone was ever told.
+    let tellings = [
+        vec![media(who, "A", 1, true), media(who, "A", 1, false), media(who, "B", 5, true)],
+        vec![media(who, "A", 1, true), media(who, "A", 1, false), media(who, "B", 5, true), media(who, "B", 5, false)],
+        vec![media(who, "A", 1, false)],
+    ];
+    let (mut seeds, _) = Chance::from_env();
+    for telling in tellings {
+        let tell =
+            |all: &[Seen]| all.iter().fold(meeting.clone(), |meeting, seen| take(&meeting, told(seen.clone()), 9));
+        let in_order = tell(&telling);
+        for _ in 0..200 {
+            let mut chance = Chance::new(seeds.next());
+            let mut shuffled = telling.clone();
+            shuffled.extend((0..3).map(|_| chance.pick(&telling).clone()));
+            chance.shuffle(&mut shuffled);
+            let after = tell(&shuffled);
+            assert_eq!(is(&after, who), is(&in_order, who), "{shuffled:?}");
+        }
+    }
+}
+
+#[test]
+fn news_of_a_former_stay_are_no_news_of_this_one() {
+    let (meeting, who) = joined();
+    let user = is(&meeting, who).user_id.unwrap();
+    let meeting = take(&meeting, told(media(who, "A", 1, true)), 1);
+    let meeting = take(&meeting, Command::Leave { participant: who }, 2);
+    assert!(meeting.decide(told(media(who, "A", 1, false)), at(3)).unwrap().events.is_empty());
+    let meeting = take(&meeting, joins(who, user), 4);
+    let late = meeting.decide(told(media(who, "A", 1, false)), at(5)).unwrap();
+    assert!(late.events.is_empty());
+    let late = meeting.decide(told(media(who, "A", 1, true)), at(5)).unwrap();
+    assert!(late.events.is_empty());
+    assert_eq!(link(&meeting, who), Some(Link::Awaited), "nothing has begun to run out");
+}
+
+#[test]
+fn many_can_be_told_at_once_and_strangers_are_left_out() {
+    let (meeting, first) = joined();
+    let second = Id::draw();
+    let meeting = take(&meeting, joins(second, Id::draw()), 0);
+    let open = |participant| Seen::Socket { participant, is_open: true };
+    let seen = vec![open(first), open(Id::draw()), open(second), open(first), media(first, "A", 1, true)];
+    let change = meeting.decide(Command::See { seen }, at(1)).unwrap();
+    let told = [Event::Changed { participant: first }, Event::Changed { participant: second }];
+    assert_eq!(change.events, told, "each is told of once");
+    assert_eq!(change.next.revision, meeting.revision + 2);
+}
+
+#[test]
+fn a_meeting_ends_after_fifteen_minutes_without_anybody_and_the_time_begins_anew_with_each_who_comes() {
+    let began = take(&meeting(), Command::Start { by: Id::draw() }, 0);
+    assert!(began.decide(sweep(), at(899)).unwrap().events.is_empty());
+    let ended = began.decide(sweep(), at(900)).unwrap();
+    assert_eq!(ended.events, [Event::Ended { by: None, reason: EndReason::Empty }]);
+    let (who, user) = (Id::draw(), Id::draw());
+    let busy = take(&began, joins(who, user), 800);
+    assert!(busy.decide(sweep(), at(5_000)).unwrap().events.is_empty());
+    let empty = take(&busy, Command::Leave { participant: who }, 1_000);
+    assert_eq!(empty.state, State::Live { started_at: at(0), empty_since: Some(at(1_000)) });
+    assert!(empty.decide(sweep(), at(1_899)).unwrap().events.is_empty());
+    assert_eq!(take(&empty, sweep(), 1_900).status(), Status::Ended);
+}
+
+#[test]
+fn a_sweep_that_comes_an_hour_late_lets_the_lost_leave_first_and_the_meeting_be_empty_from_then_on() {
+    let (meeting, who) = joined();
+    let meeting = take(&meeting, socket(who, true), 1);
+    let meeting = take(&meeting, socket(who, false), 2);
+    let swept = take(&meeting, sweep(), 3_600);
+    assert_eq!(is(&swept, who).status(), ParticipantStatus::Left);
+    assert_eq!(swept.state, State::Live { started_at: at(0), empty_since: Some(at(3_600)) });
+    let ended = take(&swept, sweep(), 3_600 + EMPTY.as_secs());
+    assert_eq!(ended.end_reason(), Some(EndReason::Empty));
+}
+
+#[test]
+fn a_host_who_waits_and_is_lost_waits_no_longer() {
+    let scheduled = meeting();
+    let host = scheduled.host;
+    let waiting = take(&scheduled, joins(host, scheduled.created_by), 1);
+    let waiting = take(&waiting, socket(host, true), 2);
+    let waiting = take(&waiting, socket(host, false), 3);
+    let swept = take(&waiting, sweep(), 3 + GRACE.as_secs());
+    assert_eq!((is(&swept, host).status(), swept.status()), (ParticipantStatus::Left, Status::Scheduled));
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_nobody_wait_longer_than_it_was_set_back() {
+    let (meeting, who) = joined();
+    let meeting = take(&meeting, socket(who, true), 100);
+    let before_noon = noon() - Duration::from_secs(3_600);
+    let lost = meeting.decide(socket(who, false), before_noon).unwrap().next;
+    assert_eq!(link(&lost, who), Some(Link::Lost { since: at(0) }), "not before they joined");
+}

@@ -1,0 +1,36 @@
+//! People for meetings: what is said to a meeting for them.
+
+use std::time::Duration;
+
+use actors::ids::{self, Id, User};
+use actors::meeting::{Answer, Command, Digest, Newcomer, Wording};
+
+pub const MOST: usize = 500;
+pub const GRACE: Duration = Duration::from_secs(30);
+pub const EMPTY: Duration = Duration::from_secs(900);
+
+pub fn newcomer(id: Id<ids::Participant>, user_id: Option<Id<User>>, name: &str) -> Newcomer {
+    Newcomer { id, user_id, display_name: name.to_owned(), email: Some("grace@example.org".to_owned()) }
+}
+
+/// Somebody with an account joins.
+pub fn joins(id: Id<ids::Participant>, user: Id<User>) -> Command {
+    Command::Join { newcomer: newcomer(id, Some(user), "Grace"), display_name: None, most: MOST }
+}
+
+/// Somebody without one does.
+pub fn as_guest(id: Id<ids::Participant>) -> Command {
+    Command::Join { newcomer: newcomer(id, None, "Guest"), display_name: None, most: MOST }
+}
+
+pub fn asked(participant: Id<ids::Participant>, answer: Answer) -> Command {
+    Command::Consent { participant, answer, wording: wording("1.en"), user_agent: "a browser".to_owned() }
+}
+
+pub fn wording(version: &str) -> Wording {
+    Wording { version: version.to_owned(), language: "en".to_owned(), text_hash: Digest::of(version) }
+}
+
+pub fn sweep() -> Command {
+    Command::Sweep { grace: GRACE, empty: EMPTY }
+}

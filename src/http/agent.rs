@@ -1,0 +1,79 @@
+//! What a client says of itself: the program it is, and the languages it wants.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderName};
+
+use super::failure::Failure;
+use super::input::{Input, Raw};
+
+const LONGEST: usize = 500;
+
+/// An input together with what its sender says of itself.
+#[derive(Debug)]
+pub struct Sent<I> {
+    pub input: I,
+    pub agent: Agent,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Agent {
+    /// Of `User-Agent` at most 500 characters; empty where nothing was said.
+    pub name: String,
+    /// Of `Accept-Language`, most wanted first, without regions, such as `ar`.
+    pub languages: Vec<String>,
+}
+
+impl<I: Input> Input for Sent<I> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+        let input = I::take(request, body).await?;
+        Ok(Self { input, agent: Agent::of(request) })
+    }
+    const BUFFERED: bool = I::BUFFERED;
+    fn digest(&self) -> String {
+        self.input.digest()
+    }
+    fn describe() -> super::input::Described {
+        I::describe()
+    }
+}
+
+impl Agent {
+    #[must_use]
+    pub fn of(request: &HttpRequest) -> Self {
+        let said = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
+        Self {
+            name: said(header::USER_AGENT).chars().take(LONGEST).collect(),
+            languages: languages(said(header::ACCEPT_LANGUAGE)),
+        }
+    }
+}
+
+fn languages(header: &str) -> Vec<String> {
+    let mut wanted: Vec<(f32, String)> = header
+        .split(',')
+        .take(20)
+        .filter_map(|part| {
+            let (tag, quality) = part.split_once(';').unwrap_or((part, "q=1"));
+            let quality: f32 = quality.trim().strip_prefix("q=")?.trim().parse().ok()?;
+            let language = tag.trim().split('-').next()?.to_ascii_lowercase();
+            let is_one = !language.is_empty() && language.bytes().all(|byte| byte.is_ascii_alphabetic());
+            (quality > 0.0 && is_one).then_some((quality, language))
+        })
+        .collect();
+    wanted.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    wanted.into_iter().map(|(_, language)| language).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::languages;
+
+    #[test]
+    fn languages_come_in_the_order_in_which_they_are_wanted() {
+        assert_eq!(languages(""), [""; 0]);
+        assert_eq!(languages("ar-EG,en;q=0.8"), ["ar", "en"]);
+        assert_eq!(languages("en;q=0.5, AR;q=0.9,*;q=0.1"), ["ar", "en"]);
+        assert_eq!(languages("fr;q=0, en, ;q=1, de;q=x, 1;v=2"), ["en"]);
+        assert_eq!(languages(&"a,".repeat(1000)).len(), 20);
+    }
+}

@@ -1,0 +1,109 @@
+//! The ledger of consents as rows: only added to, with the meeting whose journal writes it.
+
+use std::collections::BTreeSet;
+
+use actors::ids::{self, Id};
+use actors::meeting::{Entry, Meeting, Scope, Wording};
+use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
+
+use crate::db::schema::consents;
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = consents)]
+struct Row {
+    meeting_id: Key<Meeting>,
+    number: i64,
+    participant_id: Key<ids::Participant>,
+    decision: String,
+    scopes: String,
+    wording_version: String,
+    language: String,
+    text_hash: String,
+    at: At,
+    user_agent: Option<String>,
+    user_agent_hash: String,
+    previous_hash: String,
+    hash: String,
+}
+
+impl Row {
+    fn of(entry: &Entry, user_agent: &str) -> Self {
+        Self {
+            meeting_id: Key(entry.meeting_id),
+            number: i64::try_from(entry.number).unwrap_or(i64::MAX),
+            participant_id: Key(entry.participant_id),
+            decision: entry.decision.as_str().to_owned(),
+            scopes: joined(&entry.scopes),
+            wording_version: entry.wording.version.clone(),
+            language: entry.wording.language.clone(),
+            text_hash: entry.wording.text_hash.to_string(),
+            at: At(entry.at),
+            user_agent: Some(user_agent.to_owned()),
+            user_agent_hash: entry.user_agent_hash.to_string(),
+            previous_hash: entry.previous.to_string(),
+            hash: entry.hash().to_string(),
+        }
+    }
+
+    fn entry(self) -> Option<Entry> {
+        Some(Entry {
+            number: u64::try_from(self.number).ok()?,
+            meeting_id: self.meeting_id.0,
+            participant_id: self.participant_id.0,
+            decision: self.decision.parse().ok()?,
+            scopes: split(&self.scopes)?,
+            wording: Wording {
+                version: self.wording_version,
+                language: self.language,
+                text_hash: self.text_hash.parse().ok()?,
+            },
+            at: self.at.0,
+            user_agent_hash: self.user_agent_hash.parse().ok()?,
+            previous: self.previous_hash.parse().ok()?,
+        })
+    }
+}
+
+/// As the columns hold them.
+#[must_use]
+pub fn joined(scopes: &BTreeSet<Scope>) -> String {
+    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
+}
+
+/// `None`: there is no such scope.
+#[must_use]
+pub fn split(scopes: &str) -> Option<BTreeSet<Scope>> {
+    scopes.split(',').filter(|scope| !scope.is_empty()).map(|scope| scope.parse().ok()).collect()
+}
+
+/// Adds an entry.
+///
+/// # Errors
+/// `Violated(Unique)`: its number is taken. Else the database's own.
+pub async fn append(conn: &mut Conn, entry: &Entry, user_agent: &str) -> Result<(), Failed> {
+    diesel::insert_into(consents::table).values(&Row::of(entry, user_agent)).execute(conn).await?;
+    Ok(())
+}
+
+/// A meeting's ledger, in its order.
+///
+/// # Errors
+/// The database's own, or an entry that can't be.
+pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<Entry>, Failed> {
+    let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(id))).order(consents::number.asc());
+    let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
+    let entries = rows.into_iter().map(Row::entry).collect::<Option<_>>();
+    entries.ok_or_else(|| Failed::Broken(format!("the ledger of the meeting {id} can't be read")))
+}
+
+/// Erases what programs somebody answered with. What they answered stays, and so does its proof.
+///
+/// # Errors
+/// The database's own.
+pub async fn forget(conn: &mut Conn, meeting_id: Id<Meeting>, who: Id<ids::Participant>) -> Result<(), Failed> {
+    let theirs = consents::table.filter(consents::meeting_id.eq(Key(meeting_id)));
+    let theirs = theirs.filter(consents::participant_id.eq(Key(who)));
+    diesel::update(theirs).set(consents::user_agent.eq(None::<String>)).execute(conn).await?;
+    Ok(())
+}

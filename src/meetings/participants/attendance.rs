@@ -1,0 +1,184 @@
+//! Who listens to which meeting by a socket of ours, and telling the meeting so.
+//!
+//! ```text
+//!   listens -> Stay ..dropped.. -> counted here -> one teller a meeting: what differs from what the meeting knows -> See
+//! ```
+//! What is told is how things stand when it is told, not what happened: a teller that comes late, or twice, tells the same.
+//! In memory alone: at a start nobody listens, and meetings that think otherwise are told.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use actors::ids::{Id, User};
+use actors::live::RequestId;
+use actors::meeting::{Command, Meeting, Participant, Presence, Seen};
+use futures_util::{StreamExt, stream};
+
+use super::store;
+use crate::app::App;
+use crate::db::Failed;
+
+/// Between two attempts to tell while the database is away.
+const AGAIN: Duration = Duration::from_millis(250);
+/// Meetings that are told at once, at a start.
+const AT_ONCE: usize = 64;
+
+/// The listeners of all meetings.
+#[derive(Default)]
+pub struct Attendance(Mutex<House>);
+
+#[derive(Default)]
+struct House {
+    /// How many sockets of whom listen to what.
+    listening: HashMap<Id<Meeting>, HashMap<Id<User>, usize>>,
+    /// Meetings that may know it otherwise.
+    doubtful: HashSet<Id<Meeting>>,
+    /// Meetings that are being told.
+    telling: HashSet<Id<Meeting>>,
+}
+
+/// One socket's listening to one meeting, until it is dropped.
+pub struct Stay {
+    app: App,
+    meeting: Id<Meeting>,
+    user_id: Id<User>,
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        self.app.attendance.house().leave(self.meeting, self.user_id);
+        self.app.attendance.look_again(&self.app, self.meeting);
+    }
+}
+
+impl House {
+    /// Whether they were not here before.
+    fn enter(&mut self, meeting: Id<Meeting>, user_id: Id<User>) {
+        *self.listening.entry(meeting).or_default().entry(user_id).or_default() += 1;
+    }
+
+    fn leave(&mut self, meeting: Id<Meeting>, user_id: Id<User>) {
+        let Some(here) = self.listening.get_mut(&meeting) else { return };
+        if let Some(count) = here.get_mut(&user_id) {
+            *count -= 1;
+            if *count == 0 {
+                here.remove(&user_id);
+            }
+        }
+        if here.is_empty() {
+            self.listening.remove(&meeting);
+        }
+    }
+
+    fn listens(&self, meeting: Id<Meeting>, participant: &Participant) -> bool {
+        let here = self.listening.get(&meeting);
+        here.zip(participant.user_id).is_some_and(|(here, user_id)| here.contains_key(&user_id))
+    }
+
+    /// What a meeting doesn't know, or knows otherwise.
+    fn news(&self, meeting: &Meeting) -> Vec<Seen> {
+        let people = meeting.participants.values().filter_map(|participant| {
+            let Presence::Joined { link, .. } = participant.presence else { return None };
+            let is_open = self.listens(meeting.id, participant);
+            (is_open != link.has_socket()).then_some(Seen::Socket { participant: participant.id, is_open })
+        });
+        people.collect()
+    }
+}
+
+impl Attendance {
+    fn house(&self) -> MutexGuard<'_, House> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a socket among those that listen to a meeting.
+    #[must_use]
+    pub fn enter(&self, app: &App, meeting: Id<Meeting>, user_id: Id<User>) -> Stay {
+        self.house().enter(meeting, user_id);
+        self.look_again(app, meeting);
+        Stay { app: app.clone(), meeting, user_id }
+    }
+
+    /// Has a meeting told who listens to it, by and by.
+    pub fn look_again(&self, app: &App, meeting: Id<Meeting>) {
+        let mut house = self.house();
+        house.doubtful.insert(meeting);
+        if !house.telling.insert(meeting) {
+            return;
+        }
+        drop(house);
+        let (app, stopping) = (app.clone(), app.tasks.stopping());
+        app.clone().tasks.spawn(async move {
+            tokio::select! {
+                () = tell(&app, meeting) => {}
+                () = stopping.cancelled() => {}
+            }
+        });
+    }
+
+    /// Whether the meeting may know it otherwise; if not, its teller is done.
+    fn takes_up(&self, meeting: Id<Meeting>) -> bool {
+        let mut house = self.house();
+        let is_doubtful = house.doubtful.remove(&meeting);
+        if !is_doubtful {
+            house.telling.remove(&meeting);
+        }
+        is_doubtful
+    }
+}
+
+async fn tell(app: &App, meeting: Id<Meeting>) {
+    while app.attendance.takes_up(meeting) {
+        if let Err(why) = told(app, meeting).await {
+            tracing::warn!(%meeting, why, "a meeting could not be told who listens to it; it is tried again");
+            app.attendance.house().doubtful.insert(meeting);
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+}
+
+async fn told(app: &App, meeting: Id<Meeting>) -> Result<(), String> {
+    let Some(found) = app.meetings.snapshot(meeting).await.map_err(|away| away.0)? else { return Ok(()) };
+    let seen = app.attendance.house().news(&found.state);
+    if seen.is_empty() {
+        return Ok(());
+    }
+    let request = RequestId::from("presence");
+    match app.meetings.ask(meeting, Command::See { seen }, request).await {
+        Ok(_) | Err(actors::shell::Failure::Missing) => Ok(()),
+        Err(failure) => Err(format!("{failure:?}")),
+    }
+}
+
+/// At a start: tells the meetings that think somebody listens to them what is so. Until that is done once, it is tried
+/// again.
+pub async fn tell_all(app: App) {
+    let stopping = app.tasks.stopping();
+    let telling = async {
+        let meetings = loop {
+            match app.db.read(|conn| Box::pin(store::with_sockets(conn))).await {
+                Ok(meetings) => break meetings,
+                Err(away) => {
+                    let away: Failed = away;
+                    tracing::warn!(%away, "meetings can't be told yet that nobody listens to them");
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        };
+        let each = stream::iter(meetings).for_each_concurrent(AT_ONCE, |meeting| {
+            let app = app.clone();
+            async move {
+                while let Err(why) = told(&app, meeting).await {
+                    tracing::warn!(%meeting, why, "a meeting could not be told that nobody listens to it");
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        });
+        each.await;
+    };
+    tokio::select! {
+        () = telling => {}
+        () = stopping.cancelled() => {}
+    }
+}

@@ -1,0 +1,69 @@
+//! Participants: who is in a meeting, how they come and go, and who of them is connected.
+
+pub mod attendance;
+pub mod model;
+pub mod operations;
+pub mod routes;
+pub mod store;
+pub mod sweep;
+
+use actors::ids::{self, Id};
+
+use super::Meeting;
+use crate::access::caller::Caller;
+use crate::access::guard::{Found, Guarded, PathIds};
+use crate::access::role::Standing;
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+
+/// Somebody in a meeting, for those who host it.
+pub struct Someone {
+    pub meeting: Meeting,
+    pub id: Id<ids::Participant>,
+}
+
+/// A participant who is the caller: whatever else somebody is, they don't speak for others.
+pub struct Oneself {
+    pub meeting: Meeting,
+    pub id: Id<ids::Participant>,
+}
+
+type Ids = (Id<actors::meeting::Meeting>, Id<ids::Participant>);
+
+fn in_path(path: &PathIds<'_>) -> Result<Ids, Failure> {
+    Ok((path.id("meetingId")?, path.id("participantId")?))
+}
+
+impl Guarded for Someone {
+    type Ids = Ids;
+
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+        in_path(path)
+    }
+
+    async fn find(app: &App, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let Found { standing, thing } = Meeting::find(app, meeting_id, caller).await?;
+        let meeting = thing?;
+        let is_there = meeting.state.participants.get(&id).is_some();
+        let thing = if is_there { Ok(Self { meeting, id }) } else { Err(Failure::of(Code::NOT_FOUND)) };
+        Ok(Found { standing, thing })
+    }
+}
+
+impl Guarded for Oneself {
+    type Ids = Ids;
+
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+        in_path(path)
+    }
+
+    async fn find(app: &App, ids: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let Found { standing, thing } = Someone::find(app, ids, caller).await?;
+        let is_another = thing.as_ref().is_ok_and(|Someone { meeting, id }| {
+            meeting.state.participants.get(id).is_none_or(|one| one.user_id != Some(caller.user_id))
+        });
+        let standing = Standing { took_part: standing.took_part && !is_another, ..standing };
+        Ok(Found { standing, thing: thing.map(|Someone { meeting, id }| Self { meeting, id }) })
+    }
+}

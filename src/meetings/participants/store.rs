@@ -1,0 +1,216 @@
+//! People of meetings as rows. Written by the meeting's journal alone, with the meeting.
+
+use actors::ids::{self, Id, User};
+use actors::meeting::{
+    Consent, Decision, Digest, Link, MediaSession, Meeting, Participant, ParticipantStatus, People, Presence, Role,
+    Wording,
+};
+use diesel::{AsChangeset, BoolExpressionMethods, ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
+
+use crate::db::schema::participants;
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::meetings::consents;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = participants, treat_none_as_null = true)]
+struct Row {
+    id: Key<ids::Participant>,
+    meeting_id: Key<Meeting>,
+    user_id: Option<Key<User>>,
+    display_name: String,
+    email: Option<String>,
+    role: String,
+    status: String,
+    joined_at: Option<At>,
+    left_at: Option<At>,
+    invitation_id: Option<Key<ids::Invitation>>,
+    first_joined_at: Option<At>,
+    removed_by_id: Option<Key<User>>,
+    link: Option<String>,
+    lost_at: Option<At>,
+    media_session: Option<String>,
+    media_began_at: Option<At>,
+    media_is_open: Option<bool>,
+    consent_decision: Option<String>,
+    consent_scopes: Option<String>,
+    consent_wording_version: Option<String>,
+    consent_language: Option<String>,
+    consent_text_hash: Option<String>,
+    consent_at: Option<At>,
+}
+
+impl Row {
+    fn of(meeting_id: Id<Meeting>, participant: &Participant) -> Self {
+        let presence = participant.presence;
+        let (link, removed_by) = match presence {
+            Presence::Joined { link, .. } => (Some(link), None),
+            Presence::Removed { by, .. } => (None, by),
+            Presence::Invited | Presence::Left { .. } => (None, None),
+        };
+        let (media, consent) = (participant.media.as_ref(), participant.consent.as_ref());
+        Self {
+            id: Key(participant.id),
+            meeting_id: Key(meeting_id),
+            user_id: participant.user_id.map(Key),
+            display_name: participant.display_name.clone(),
+            email: participant.email.clone(),
+            role: participant.role.as_str().to_owned(),
+            status: participant.status().as_str().to_owned(),
+            joined_at: presence.joined_at().map(At),
+            left_at: presence.left_at().map(At),
+            invitation_id: participant.invitation.map(Key),
+            first_joined_at: participant.first_joined_at.map(At),
+            removed_by_id: removed_by.map(Key),
+            link: link.map(|link| word(link).to_owned()),
+            lost_at: link.and_then(Link::lost_since).map(At),
+            media_session: media.map(|media| media.name.clone()),
+            media_began_at: media.map(|media| At(media.began_at)),
+            media_is_open: media.map(|media| media.is_open),
+            consent_decision: consent.map(|consent| consent.decision.as_str().to_owned()),
+            consent_scopes: consent.map(|consent| consents::store::joined(&consent.scopes)),
+            consent_wording_version: consent.map(|consent| consent.wording.version.clone()),
+            consent_language: consent.map(|consent| consent.wording.language.clone()),
+            consent_text_hash: consent.map(|consent| consent.wording.text_hash.to_string()),
+            consent_at: consent.map(|consent| At(consent.at)),
+        }
+    }
+
+    fn participant(self) -> Result<Participant, Failed> {
+        let id = self.id.0;
+        let wrong = |what: &str| Failed::Broken(format!("the participant {id} can't be: {what}"));
+        let presence = self.presence().ok_or_else(|| wrong("its times do not fit its status"))?;
+        let media = match (self.media_session, self.media_began_at, self.media_is_open) {
+            (None, None, None) => None,
+            (Some(name), Some(began_at), Some(is_open)) => Some(MediaSession { began_at: began_at.0, name, is_open }),
+            _ => return Err(wrong("half a connection to the media server")),
+        };
+        let consent = match (
+            self.consent_decision,
+            self.consent_scopes,
+            self.consent_wording_version,
+            self.consent_language,
+            self.consent_text_hash,
+            self.consent_at,
+        ) {
+            (None, None, None, None, None, None) => None,
+            (Some(decision), Some(scopes), Some(version), Some(language), Some(text_hash), Some(at)) => {
+                let decision: Decision = decision.parse().map_err(|_| wrong("an unknown decision"))?;
+                let text_hash: Digest = text_hash.parse().map_err(|_| wrong("no hash"))?;
+                let scopes = consents::store::split(&scopes).ok_or_else(|| wrong("an unknown scope"))?;
+                Some(Consent { decision, scopes, wording: Wording { version, language, text_hash }, at: at.0 })
+            }
+            _ => return Err(wrong("half a consent")),
+        };
+        Ok(Participant {
+            id,
+            user_id: self.user_id.map(|user| user.0),
+            display_name: self.display_name,
+            email: self.email,
+            role: self.role.parse::<Role>().map_err(|_| wrong("an unknown role"))?,
+            presence,
+            invitation: self.invitation_id.map(|invitation| invitation.0),
+            first_joined_at: self.first_joined_at.map(|at| at.0),
+            media,
+            consent,
+        })
+    }
+
+    /// `None`: these facts don't go together.
+    fn presence(&self) -> Option<Presence> {
+        let status: ParticipantStatus = self.status.parse().ok()?;
+        let (joined_at, left_at) = (self.joined_at.map(|at| at.0), self.left_at.map(|at| at.0));
+        let by = self.removed_by_id.map(|user| user.0);
+        let has_ever_joined = self.first_joined_at.is_some();
+        match (status, joined_at, left_at, self.link.as_deref(), self.lost_at) {
+            (ParticipantStatus::Invited, None, None, None, None) => Some(Presence::Invited),
+            (ParticipantStatus::Joined, Some(joined_at), None, Some(word), lost_at) if has_ever_joined => {
+                let link = match (word, lost_at) {
+                    ("AWAITED", None) => Link::Awaited,
+                    ("SOCKET", None) => Link::Up { socket: true },
+                    ("MEDIA", None) => Link::Up { socket: false },
+                    ("LOST", Some(since)) => Link::Lost { since: since.0 },
+                    _ => return None,
+                };
+                Some(Presence::Joined { joined_at, link })
+            }
+            (ParticipantStatus::Left, Some(joined_at), Some(left_at), None, None) if has_ever_joined => {
+                Some(Presence::Left { joined_at, left_at })
+            }
+            (ParticipantStatus::Removed, joined_at, left_at, None, None)
+                if joined_at.is_some() == left_at.is_some() =>
+            {
+                Some(Presence::Removed { joined_at, left_at, by })
+            }
+            _ => None,
+        }
+    }
+}
+
+const fn word(link: Link) -> &'static str {
+    match link {
+        Link::Awaited => "AWAITED",
+        Link::Up { socket: true } => SOCKET,
+        Link::Up { socket: false } => "MEDIA",
+        Link::Lost { .. } => "LOST",
+    }
+}
+
+const SOCKET: &str = "SOCKET";
+
+/// Everybody of a meeting.
+pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, Failed> {
+    let of_meeting = participants::table.filter(participants::meeting_id.eq(Key(id)));
+    let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
+    rows.into_iter().map(Row::participant).collect()
+}
+
+/// How many each of these meetings has; those without anybody are left out.
+pub async fn counts(conn: &mut Conn, meetings: &[Key<Meeting>]) -> Result<Vec<(Id<Meeting>, i64)>, Failed> {
+    let of_these = participants::table.filter(participants::meeting_id.eq_any(meetings));
+    let counted =
+        of_these.group_by(participants::meeting_id).select((participants::meeting_id, diesel::dsl::count_star()));
+    let counted: Vec<(Key<Meeting>, i64)> = counted.load(conn).await?;
+    Ok(counted.into_iter().map(|(meeting, count)| (meeting.0, count)).collect())
+}
+
+/// Writes those who are new or changed.
+pub async fn save<'a>(
+    conn: &mut Conn,
+    meeting_id: Id<Meeting>,
+    changed: impl Iterator<Item = &'a Participant>,
+) -> Result<(), Failed> {
+    for participant in changed {
+        let row = Row::of(meeting_id, participant);
+        let insert = diesel::insert_into(participants::table).values(&row).on_conflict(participants::id);
+        insert.do_update().set(&row).execute(conn).await?;
+    }
+    Ok(())
+}
+
+/// The meetings in which somebody was lost before that instant.
+pub async fn lost_before(conn: &mut Conn, before: At, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+    let lost = participants::table.filter(participants::lost_at.is_not_null()).filter(participants::lost_at.le(before));
+    let lost = lost.select(participants::meeting_id).distinct().limit(most);
+    let lost: Vec<Key<Meeting>> = lost.load(conn).await?;
+    Ok(lost.into_iter().map(|id| id.0).collect())
+}
+
+/// The meetings in which somebody counts as connected by a socket of ours.
+pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
+    let linked = participants::table.filter(participants::link.eq(SOCKET)).select(participants::meeting_id).distinct();
+    let linked: Vec<Key<Meeting>> = linked.load(conn).await?;
+    Ok(linked.into_iter().map(|id| id.0).collect())
+}
+
+/// Meetings in which an account is called other than `nobody`, or by its address, `limit` of them.
+pub async fn naming(
+    conn: &mut Conn,
+    user_id: Id<User>,
+    nobody: &'static str,
+    limit: i64,
+) -> Result<Vec<Id<Meeting>>, Failed> {
+    let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
+    let named = own.filter(participants::display_name.ne(nobody).or(participants::email.is_not_null()));
+    let found: Vec<Key<Meeting>> = named.limit(limit).select(participants::meeting_id).load(conn).await?;
+    Ok(found.into_iter().map(|id| id.0).collect())
+}

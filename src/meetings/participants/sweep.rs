@@ -1,0 +1,71 @@
+//! What time brings about in meetings: who was lost for the grace has left, a meeting that stays empty has ended. Found in
+//! the store every second and decided by the meeting itself, so that it is safe to repeat, and nothing has to be armed
+//! again after a restart.
+
+use std::time::Duration;
+
+use actors::ids::Id;
+use actors::live::RequestId;
+use actors::meeting::{Command, Meeting};
+use futures_util::{StreamExt, stream};
+
+use super::store;
+use crate::app::App;
+use crate::db::{At, Failed};
+use crate::meetings;
+
+const LOOK: Duration = Duration::from_secs(1);
+/// Meetings that decide at once.
+const AT_ONCE: usize = 64;
+/// Meetings that are found at once; the rest is found a second later.
+const MOST: i64 = 20_000;
+
+/// Sweeps until the server stops.
+pub async fn sweep(app: App) {
+    let stopping = app.tasks.stopping();
+    loop {
+        tokio::select! {
+            () = once(&app) => {}
+            () = stopping.cancelled() => return,
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = stopping.cancelled() => return,
+        }
+    }
+}
+
+async fn once(app: &App) {
+    let settings = &app.config.meetings;
+    let (grace, empty) = (Duration::from_secs(settings.grace_seconds), Duration::from_secs(settings.empty_seconds));
+    let due = match due(app, grace, empty).await {
+        Ok(due) => due,
+        Err(away) => {
+            tracing::warn!(%away, "meetings can't be swept; it is tried again");
+            return;
+        }
+    };
+    let sweeping = stream::iter(due).for_each_concurrent(AT_ONCE, |meeting| async move {
+        let command = Command::Sweep { grace, empty };
+        let swept = app.meetings.ask(meeting, command, RequestId::from("sweep")).await;
+        if let Err(failure) = swept {
+            tracing::warn!(%meeting, ?failure, "a meeting could not be swept; it is tried again");
+        }
+    });
+    sweeping.await;
+}
+
+async fn due(app: &App, grace: Duration, empty: Duration) -> Result<Vec<Id<Meeting>>, Failed> {
+    let now = app.now();
+    let read = app.db.read(move |conn| {
+        Box::pin(async move {
+            let mut due = store::lost_before(conn, At(now - grace), MOST).await?;
+            due.extend(meetings::store::empty_since(conn, At(now - empty), MOST).await?);
+            Ok::<_, Failed>(due)
+        })
+    });
+    let mut due = read.await?;
+    due.sort_unstable();
+    due.dedup();
+    Ok(due)
+}

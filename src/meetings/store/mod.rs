@@ -1,0 +1,111 @@
+//! Meetings as rows, and the journal of their actors.
+
+mod journal;
+mod row;
+
+pub use journal::MeetingJournal;
+
+use actors::ids::{self, Id};
+use actors::live::{Topic, TopicKind};
+use actors::meeting::{Meeting, People, Status};
+use diesel::{
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl,
+    TextExpressionMethods,
+};
+
+use self::row::Row;
+use super::{model, participants};
+use crate::db::schema::meetings;
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::http::page::Page;
+
+/// A meeting with its people.
+pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, Failed> {
+    // Both queries see one state: on SQLite and PostgreSQL alike only within a transaction.
+    conn.transaction(async |conn| {
+        let row = meetings::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+        let Some(row): Option<Row> = row else { return Ok(None) };
+        let people = participants::store::of_meeting(conn, id).await?;
+        row.meeting(people).map(Some)
+    })
+    .await
+}
+
+/// Inserts a new meeting; one that stands there already under the same id is left as it is. Whether it was inserted.
+pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, Failed> {
+    let row = Row::from(meeting);
+    if diesel::insert_into(meetings::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
+        return Ok(false);
+    }
+    participants::store::save(conn, meeting.id, meeting.participants.values()).await?;
+    Ok(true)
+}
+
+/// Which of a project's meetings are listed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub status: Option<model::MeetingStatus>,
+    pub search: Option<String>,
+}
+
+/// A project's meetings, newest first and without their people but with how many those are: one more than the page has,
+/// and how many there are in all.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    filter: &Filter,
+    page: &Page,
+) -> Result<(Vec<(Meeting, i64)>, i64), Failed> {
+    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
+    let status = filter.status.map_or("", model::MeetingStatus::as_str);
+    macro_rules! listed {
+        () => {
+            meetings::table
+                .filter(meetings::project_id.eq(Key(project_id)))
+                .filter(filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(meetings::status.eq(status)))
+                .filter(
+                    filter
+                        .search
+                        .is_none()
+                        .into_sql::<diesel::sql_types::Bool>()
+                        .or(crate::db::lower(meetings::title).like(pattern.clone()).escape('\\')),
+                )
+        };
+    }
+    let total: i64 = listed!().count().get_result(conn).await?;
+    let rows: Vec<Row> = listed!()
+        .filter(meetings::id.lt(Key(Id::<Meeting>::from_uuid(page.before()))))
+        .order(meetings::id.desc())
+        .limit(page.limit + 1)
+        .select(Row::columns())
+        .load(conn)
+        .await?;
+    let shown: Vec<Key<Meeting>> = rows.iter().map(|row| row.id).collect();
+    let counts = participants::store::counts(conn, &shown).await?;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let count = counts.iter().find(|(id, _)| *id == row.id.0).map_or(0, |(_, count)| *count);
+        found.push((row.meeting(People::default())?, count));
+    }
+    Ok((found, total))
+}
+
+/// What a meeting is told under.
+#[must_use]
+pub fn topic(id: Id<Meeting>) -> Topic {
+    Topic { kind: TopicKind::Meeting, id: id.uuid() }
+}
+
+/// The live meetings that have been empty since that instant or longer.
+pub async fn empty_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+    let empty = meetings::table.filter(meetings::empty_since.is_not_null()).filter(meetings::empty_since.le(since));
+    let empty: Vec<Key<Meeting>> = empty.select(meetings::id).limit(most).load(conn).await?;
+    Ok(empty.into_iter().map(|id| id.0).collect())
+}
+
+/// Those that are live.
+pub async fn live(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
+    let live = meetings::table.filter(meetings::status.eq(Status::Live.as_str())).select(meetings::id);
+    let live: Vec<Key<Meeting>> = live.load(conn).await?;
+    Ok(live.into_iter().map(|id| id.0).collect())
+}

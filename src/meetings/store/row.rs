@@ -1,0 +1,137 @@
+//! A meeting as a row, and back again: a stranger until it is checked.
+
+use actors::ids::{self, Id, User};
+use actors::meeting::{ConsentPolicy, EndReason, Ledger, Meeting, People, State, Status};
+use diesel::{AsChangeset, Insertable, Queryable, Selectable};
+
+use crate::db::schema::meetings;
+use crate::db::{At, Failed, Key};
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = meetings, treat_none_as_null = true)]
+pub struct Row {
+    pub id: Key<Meeting>,
+    project_id: Key<ids::Project>,
+    title: String,
+    description: String,
+    status: String,
+    end_reason: Option<String>,
+    closing_note: Option<String>,
+    cancelled_by_id: Option<Key<User>>,
+    cancelled_at: Option<At>,
+    consent_policy: String,
+    created_by_id: Key<User>,
+    host_participant_id: Key<ids::Participant>,
+    scheduled_at: At,
+    started_at: Option<At>,
+    ended_at: Option<At>,
+    version: i64,
+    revision: i64,
+    created_at: At,
+    updated_at: At,
+    empty_since: Option<At>,
+    ledger_entries: i64,
+    ledger_head: String,
+}
+
+fn broken(id: Id<Meeting>, what: &str) -> Failed {
+    Failed::Broken(format!("the meeting {id} can't be: {what}"))
+}
+
+/// A count as the columns hold it.
+#[must_use]
+pub fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+impl From<&Meeting> for Row {
+    fn from(meeting: &Meeting) -> Self {
+        let (closing_note, cancelled_by_id, cancelled_at) = match &meeting.state {
+            State::Scheduled | State::Live { .. } => (None, None, None),
+            State::Ended { note, .. } => (note.clone(), None, None),
+            State::Cancelled { cancelled_at, by, reason } => (reason.clone(), Some(Key(*by)), Some(At(*cancelled_at))),
+        };
+        Self {
+            id: Key(meeting.id),
+            project_id: Key(meeting.project_id),
+            title: meeting.title.clone(),
+            description: meeting.description.clone(),
+            status: meeting.status().as_str().to_owned(),
+            end_reason: meeting.end_reason().map(|reason| reason.as_str().to_owned()),
+            closing_note,
+            cancelled_by_id,
+            cancelled_at,
+            consent_policy: meeting.consent_policy.as_str().to_owned(),
+            created_by_id: Key(meeting.created_by),
+            host_participant_id: Key(meeting.host),
+            scheduled_at: At(meeting.scheduled_at),
+            started_at: meeting.started_at().map(At),
+            ended_at: meeting.ended_at().map(At),
+            version: number(meeting.version),
+            revision: number(meeting.revision),
+            created_at: At(meeting.created_at),
+            updated_at: At(meeting.updated_at),
+            empty_since: match meeting.state {
+                State::Live { empty_since, .. } => empty_since.map(At),
+                State::Scheduled | State::Ended { .. } | State::Cancelled { .. } => None,
+            },
+            ledger_entries: number(meeting.ledger.entries),
+            ledger_head: meeting.ledger.head.to_string(),
+        }
+    }
+}
+
+impl Row {
+    fn state(&self) -> Result<State, Failed> {
+        let id = self.id.0;
+        let status: Status = self.status.parse().map_err(|_| broken(id, &self.status))?;
+        let started = self.started_at.map(|at| at.0);
+        let ended = self.ended_at.map(|at| at.0);
+        let empty_since = self.empty_since.map(|at| at.0);
+        match (status, started, ended, self.end_reason.as_deref()) {
+            (Status::Scheduled, None, None, None) => Ok(State::Scheduled),
+            (Status::Live, Some(started_at), None, None) => Ok(State::Live { started_at, empty_since }),
+            (Status::Ended, Some(started_at), Some(ended_at), Some(reason)) => {
+                let reason: EndReason = reason.parse().map_err(|_| broken(id, reason))?;
+                Ok(State::Ended { started_at, ended_at, reason, note: self.closing_note.clone() })
+            }
+            (Status::Cancelled, None, None, None) => {
+                let (Some(at), Some(by)) = (self.cancelled_at, self.cancelled_by_id) else {
+                    return Err(broken(id, "cancelled by nobody"));
+                };
+                Ok(State::Cancelled { cancelled_at: at.0, by: by.0, reason: self.closing_note.clone() })
+            }
+            _ => Err(broken(id, "its times do not fit its status")),
+        }
+    }
+
+    /// # Errors
+    /// The row can't be.
+    pub fn meeting(self, participants: People) -> Result<Meeting, Failed> {
+        let id = self.id.0;
+        let unsigned = |value: i64| u64::try_from(value).map_err(|_| broken(id, "a number below zero"));
+        Ok(Meeting {
+            id,
+            project_id: self.project_id.0,
+            state: self.state()?,
+            consent_policy: self
+                .consent_policy
+                .parse::<ConsentPolicy>()
+                .map_err(|_| broken(id, &self.consent_policy))?,
+            version: unsigned(self.version)?,
+            revision: unsigned(self.revision)?,
+            title: self.title,
+            description: self.description,
+            scheduled_at: self.scheduled_at.0,
+            created_by: self.created_by_id.0,
+            host: self.host_participant_id.0,
+            participants,
+            ledger: Ledger {
+                entries: unsigned(self.ledger_entries)?,
+                head: self.ledger_head.parse().map_err(|_| broken(id, "the head of its ledger"))?,
+            },
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
