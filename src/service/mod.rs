@@ -1,6 +1,7 @@
 //! The service about itself: whether it lives, whether it is ready, its figures, and its description.
 
 pub mod docs;
+pub mod pages;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
