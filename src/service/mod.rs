@@ -1,4 +1,5 @@
-//! The service about itself: whether it lives, whether it is ready, its figures, and its description.
+//! The service about itself: whether it lives, whether it is ready, its figures, its description, and the page that people
+//! join meetings on.
 
 pub mod docs;
 pub mod pages;

@@ -37,8 +37,8 @@ const FILES: [(&str, &str, &[u8]); 7] = [
         include_bytes!("../../web/join/dist/livekit-client.licences.txt"),
     ),
     ("style.css", "text/css; charset=utf-8", include_bytes!("../../web/join/style.css")),
-    ("words.en.json", "application/json", include_bytes!("../../web/join/words.en.json")),
-    ("words.ar.json", "application/json", include_bytes!("../../web/join/words.ar.json")),
+    ("words.en.json", "application/json; charset=utf-8", include_bytes!("../../web/join/words.en.json")),
+    ("words.ar.json", "application/json; charset=utf-8", include_bytes!("../../web/join/words.ar.json")),
     ("icon.svg", "image/svg+xml", include_bytes!("../../web/join/icon.svg")),
 ];
 const SCRIPT: &str = "text/javascript; charset=utf-8";

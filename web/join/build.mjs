@@ -48,7 +48,7 @@ const licences = [...packages].sort().map((name) => {
   const path = join('node_modules', name);
   const { version, license } = packed(path);
   const files = readdirSync(path).filter((file) => legal.test(file)).sort();
-  const texts = files.length > 0 ? files.map((file) => read(join(path, file)).trim()) : heads(path);
+  const texts = files.length > 0 ? files.map((file) => read(join(path, file)).replaceAll('\r', '').trim()) : heads(path);
   if (texts.length === 0) throw new Error(`${name} says nothing of its licence`);
   return `${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`;
 });

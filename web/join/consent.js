@@ -38,7 +38,7 @@ export class Consent {
     const where = dialog('consent-dialog');
     if (where.open || !this.asking.wording()) return;
     this.clear();
-    shows('wording-changed', false);
+    write('wording-changed', '');
     this.draw();
     where.showModal();
     element('wording-heading').focus();
@@ -84,7 +84,7 @@ export class Consent {
     await this.asking.reread();
     this.clear();
     this.draw();
-    shows('wording-changed', true);
+    write('wording-changed', say('consent.changed'));
     element('wording-heading').focus();
     dialog('consent-dialog').scrollTop = 0;
   }

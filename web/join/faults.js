@@ -6,6 +6,11 @@ import { has, say } from './words.js';
 /** @param {unknown} error */
 export function fault(error) {
   if (!(error instanceof Refusal)) throw error;
-  const key = `fault.${error.code}`;
-  return has(key) ? say(key) : say('fault.other', { code: error.code });
+  return faultOf(error.code);
+}
+
+/** @param {string} code of the interface's table */
+export function faultOf(code) {
+  const key = `fault.${code}`;
+  return has(key) ? say(key) : say('fault.other', { code });
 }

@@ -9,7 +9,7 @@
 import { Api, Refusal } from './api.js';
 import { Consent } from './consent.js';
 import { announce, dialog, element, entitle, headingOf, pressed, show, shown, shows, write } from './elements.js';
-import { fault } from './faults.js';
+import { fault, faultOf } from './faults.js';
 import { Door } from './invitation.js';
 import { answered, MeetingState } from './meeting.js';
 import { People } from './people.js';
@@ -396,10 +396,17 @@ function drawEnd() {
   const { name, code } = ending;
   if (!name) return;
   write('ended-heading', say(`ended.${name}.heading`));
-  const reason = name === 'over' && details?.endReason ? `ended.over.${details.endReason}` : '';
-  const text = say(`ended.${name}.text`, { code });
-  write('ended-text', reason && has(reason) ? `${say(reason)} ${text}` : text);
+  const text = say(`ended.${name}.text`);
+  const why = reasonOf(name, code);
+  write('ended-text', why ? `${why} ${text}` : text);
   const again = name === 'left' ? 'meeting.again' : `ended.${name}.again`;
   shows('again', has(again));
   if (has(again)) write('again', say(again));
+}
+
+/** Why it ended, where the server said. @param {string} name @param {string} code */
+function reasonOf(name, code) {
+  if (name === 'failed') return faultOf(code);
+  const reason = `ended.over.${details?.endReason}`;
+  return name === 'over' && has(reason) ? say(reason) : '';
 }

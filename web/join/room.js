@@ -238,7 +238,8 @@ export class MediaRoom {
     for (const item of element('pictures').children) {
       const { identity = '', shown = '' } = /** @type {HTMLElement} */ (item).dataset;
       const name = identity ? this.surroundings.nameOf(identity) : say('room.you');
-      item.querySelector('video')?.setAttribute('aria-label', say(`room.${shown}`, { name }));
+      const label = identity ? say(`room.${shown}`, { name }) : say(`room.own.${shown}`);
+      item.querySelector('video')?.setAttribute('aria-label', label);
       const caption = item.querySelector('span');
       if (caption && caption.textContent !== name) caption.textContent = name;
     }

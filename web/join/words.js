@@ -12,6 +12,8 @@ let language = 'en';
 let locale = 'en';
 /** @type {Record<string, string | Record<string, string>>} */
 let words = {};
+/** How the language writes numbers, dates and lists, and sorts names; dear to make, so made once a language. */
+let habits = habitsOf(locale);
 
 export const current = () => language;
 
@@ -35,6 +37,7 @@ export async function speak(chosen) {
   words = await answer.json();
   language = chosen;
   locale = navigator.languages.find((tag) => known(tag) === chosen) ?? chosen;
+  habits = habitsOf(locale);
   document.documentElement.lang = chosen;
   document.documentElement.dir = chosen === 'ar' ? 'rtl' : 'ltr';
   for (const element of document.querySelectorAll('[data-word]')) {
@@ -57,25 +60,36 @@ export function say(key, values = {}) {
   let sentence = words[key] ?? key;
   if (typeof sentence !== 'string') {
     const count = Number(values.count);
-    const form = count === 0 && sentence.zero ? 'zero' : new Intl.PluralRules(locale).select(count);
+    const form = count === 0 && sentence.zero ? 'zero' : habits.plural.select(count);
     sentence = sentence[form] ?? sentence.other ?? key;
   }
   return sentence.replace(/\{(\w+)\}/g, (whole, name) => {
     const value = values[name];
     if (value === undefined) return whole;
-    return typeof value === 'number' ? new Intl.NumberFormat(locale).format(value) : `\u2068${value}\u2069`;
+    return typeof value === 'number' ? habits.number.format(value) : `\u2068${value}\u2069`;
   });
 }
 
 /** @param {string} at RFC 3339 */
-export const time = (at) =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short' }).format(new Date(at));
+export const time = (at) => habits.time.format(new Date(at));
 
 /** @param {string[]} items */
-export const list = (items) => new Intl.ListFormat(locale, { type: 'conjunction' }).format(items);
+export const list = (items) => habits.list.format(items);
 
 /** The name of a language, in the page's own. @param {string} tag */
-export const languageName = (tag) => new Intl.DisplayNames(locale, { type: 'language' }).of(tag) ?? tag;
+export const languageName = (tag) => habits.languages.of(tag) ?? tag;
 
 /** Which of two names comes first. @param {string} a @param {string} b */
-export const compare = (a, b) => new Intl.Collator(locale).compare(a, b);
+export const compare = (a, b) => habits.names.compare(a, b);
+
+/** @param {string} tag */
+function habitsOf(tag) {
+  return {
+    plural: new Intl.PluralRules(tag),
+    number: new Intl.NumberFormat(tag),
+    time: new Intl.DateTimeFormat(tag, { dateStyle: 'full', timeStyle: 'short' }),
+    list: new Intl.ListFormat(tag, { type: 'conjunction' }),
+    languages: new Intl.DisplayNames(tag, { type: 'language' }),
+    names: new Intl.Collator(tag),
+  };
+}
