@@ -104,6 +104,7 @@ export class Door {
       return this.fail(refusal);
     }
     this.session.invitation = null;
+    this.preview = null;
     await this.ways.enter();
   }
 

@@ -173,12 +173,15 @@ function later(wait) {
   nextTry = setTimeout(enter, wait);
 }
 
+/** Longer with each try that failed. */
+const pause = () => Math.min(20_000, 1_000 * 2 ** tries++);
+
 /** What somebody sees who may not enter, or whose access ended. @param {unknown} refusal */
 function turnedAway(refusal) {
   if (!(refusal instanceof Refusal)) throw refusal;
   if (refusal.passes) {
     connection(false);
-    return later(Math.max(Math.min(20_000, 1_000 * 2 ** tries++), (refusal.retryAfter ?? 0) * 1000));
+    return later(Math.max(pause(), (refusal.retryAfter ?? 0) * 1000));
   }
   const wasGuest = session.isGuest();
   if (refusal.status === 401 && !wasGuest) {
@@ -225,13 +228,15 @@ function settle() {
 async function join() {
   isIn = true;
   try {
-    take(await api.join(id));
+    const participant = await api.join(id);
+    // Whatever ended it meanwhile counts.
+    if (!isIn) return;
+    take(participant);
   } catch (refusal) {
+    if (!isIn) return;
     isIn = false;
-    if (refusal instanceof Refusal && refusal.status === 409) {
-      // Perhaps the meeting went on meanwhile: the socket tells.
-      return end('failed', refusal.code);
-    }
+    // The meeting is further than this page knows.
+    if (refusal instanceof Refusal && refusal.code === 'InvalidState') return later(pause());
     return turnedAway(refusal);
   }
   tries = 0;
