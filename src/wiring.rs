@@ -53,7 +53,7 @@ use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
 use crate::projects::roles::Roles;
-use crate::service::{Readiness, docs};
+use crate::service::{Readiness, docs, pages};
 use crate::tasks::Tasks;
 use crate::{accounts, meetings, projects, routes};
 
@@ -375,16 +375,20 @@ async fn sweep(app: App) {
 /// What an address answers: operations, and what is none.
 struct Served {
     operations: fn() -> Vec<Operation>,
-    beside: fn(&mut web::ServiceConfig),
+    beside: fn(&App, &mut web::ServiceConfig),
 }
 
 fn listen_public(built: &Built) -> Result<Listening, String> {
-    let served = Served { operations: routes::public, beside: docs::mount };
+    let beside = |app: &App, service: &mut web::ServiceConfig| {
+        docs::mount(service);
+        pages::mount(service, &app.url, None);
+    };
+    let served = Served { operations: routes::public, beside };
     listen(built, &built.sockets.public, served, built.app.config.server.workers)
 }
 
 fn listen_internal(built: &Built) -> Result<Listening, String> {
-    listen(built, &built.sockets.internal, Served { operations: routes::internal, beside: |_| () }, 1)
+    listen(built, &built.sockets.internal, Served { operations: routes::internal, beside: |_, _| () }, 1)
 }
 
 fn listen(
@@ -403,7 +407,7 @@ fn listen(
             .app_data(app.clone())
             .wrap(from_fn(move |request, next| front::pass(Arc::clone(&door), request, next)))
             .configure(|service| mount(service, &operations()))
-            .configure(beside)
+            .configure(|service| beside(&app, service))
             .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
     });
     let server = if workers > 0 { server.workers(workers) } else { server };

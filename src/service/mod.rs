@@ -1,6 +1,8 @@
-//! The service about itself: whether it lives, whether it is ready, its figures, and its description.
+//! The service about itself: whether it lives, whether it is ready, its figures, its description, and the page that people
+//! join meetings on.
 
 pub mod docs;
+pub mod pages;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

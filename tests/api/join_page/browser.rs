@@ -1,0 +1,129 @@
+//! The page in a real browser, by keyboard alone, with axe looking at each view in both languages; what is played is in
+//! tests/parts/page.mjs. The media server is not there: the meeting goes on without it.
+
+use serde_json::{Value, json};
+
+use crate::support::builders::PASSWORD;
+use crate::support::parts::Part;
+use crate::support::{Role, User, World};
+
+/// A browser that plays scenes.
+struct Browser {
+    part: Part,
+}
+
+impl Browser {
+    /// `None`: there is none on this machine, and the story is to end here.
+    fn start() -> Option<Self> {
+        let part = Part::start("page", &[])?;
+        if part.told["chromium"] != true {
+            assert!(std::env::var_os("CI").is_none(), "no Chromium on this machine, and CI must have it");
+            println!("SKIPPED: no Chromium on this machine");
+            return None;
+        }
+        Some(Self { part })
+    }
+
+    /// Plays a scene to its end, which has to come without a fault.
+    async fn plays(&self, scene: Value) {
+        let url = format!("http://127.0.0.1:{}/", self.part.port("port"));
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let answer = http.post(url).body(scene.to_string()).send().await.unwrap().text().await.unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["faults"], json!([]), "{}", scene["scene"]);
+    }
+}
+
+/// What somebody types to log in.
+fn account(user: &User) -> Value {
+    json!({"email": user.email, "password": PASSWORD})
+}
+
+fn bearer(user: &User) -> String {
+    format!("Bearer {}", user.client.token())
+}
+
+impl World {
+    fn join_page(&self, meeting: &Value) -> String {
+        format!("{}/meetings/{}/join", self.nobody.base(), meeting["id"].as_str().unwrap())
+    }
+
+    /// Whether this server has an operation yet: rooms and invitations come one after the other.
+    async fn serves(&self, operation: &str) -> bool {
+        let document = self.nobody.get("/api/openapi.json").await.is(200).text();
+        let does = document.contains(&format!("\"operationId\":\"{operation}\""));
+        if !does {
+            println!("SKIPPED: there is no {operation} yet");
+        }
+        does
+    }
+}
+
+on_both! {
+    async fn people_wait_for_a_meeting_and_are_told_when_it_is_cancelled(world: World) {
+        let Some(browser) = Browser::start() else { return };
+        let (host, outsider) = (world.user().await, world.user().await);
+        let project = host.project().await;
+        let meeting = host.meeting(&project).await;
+        let cancel = format!("{}/api/meetings/{}/cancel", world.nobody.base(), meeting["id"].as_str().unwrap());
+        let scene = json!({
+            "scene": "waiting", "page": world.join_page(&meeting), "host": account(&host),
+            "outsider": account(&outsider), "cancel": {"url": cancel, "authorization": bearer(&host)},
+        });
+        browser.plays(scene).await;
+    }
+
+    async fn two_people_meet_and_one_of_them_is_not_recorded(world: World) {
+        if !world.serves("saveRecordingConsent").await {
+            return;
+        }
+        let Some(browser) = Browser::start() else { return };
+        let host = world.user().await;
+        let project = host.project().await;
+        let other = world.member(&project, Role::Stakeholder).await;
+        let meeting = host.meeting(&project).await;
+        let path = format!("/api/meetings/{}", meeting["id"].as_str().unwrap());
+        let scene =
+            json!({"scene": "meeting", "page": world.join_page(&meeting), "host": account(&host), "other": account(&other)});
+        browser.plays(scene).await;
+
+        let after = host.client.get(&path).await.is(200);
+        assert_eq!((after.text_of("status"), after.text_of("endReason")), ("ENDED".into(), "HOST_ENDED".into()));
+        let people = host.client.get(format!("{path}/participants")).await.is(200);
+        for person in people.data()["items"].as_array().unwrap() {
+            assert_eq!(person["status"], "LEFT", "{person}");
+            assert_eq!(person["consent"]["recordingConsent"], false, "one refused, one withdrew: {person}");
+        }
+        // Granted and withdrawn, refused: each answer is in the record, none was made up.
+        let record = host.client.get(format!("{path}/consents")).await.is(200);
+        let mut decisions: Vec<_> =
+            record.data()["items"].as_array().unwrap().iter().map(|item| item["decision"].clone()).collect();
+        decisions.sort_by_key(ToString::to_string);
+        assert_eq!(decisions, ["GRANTED", "REFUSED", "WITHDRAWN"]);
+    }
+
+    async fn a_guest_comes_by_a_link_and_is_removed(world: World) {
+        if !world.serves("inviteGuests").await || !world.serves("saveRecordingConsent").await {
+            return;
+        }
+        let Some(browser) = Browser::start() else { return };
+        let host = world.user().await;
+        let project = host.project().await;
+        let meeting = host.meeting(&project).await;
+        let path = format!("/api/meetings/{}", meeting["id"].as_str().unwrap());
+        host.client.post(format!("{path}/start")).await.is(200);
+        let email = crate::support::builders::fresh_email();
+        let invitees = json!({"invitees": [{"email": email}]});
+        host.client.post(format!("{path}/invitations/guests")).json(invitees).await.is(201);
+        let mail = crate::support::outbox::wait_for(&world.server.data, &email, 1).await;
+        let read = mail_parser::MessageParser::default().parse(mail.as_bytes()).unwrap();
+        let text = read.body_text(0).unwrap();
+        let token: String = text.split("#invitation=").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+        let people = format!("{}{path}/participants", world.nobody.base());
+        let scene = json!({
+            "scene": "guest", "link": format!("{}#invitation={token}", world.join_page(&meeting)), "name": "ليلى حسن",
+            "remove": {"people": people, "authorization": bearer(&host)},
+        });
+        browser.plays(scene).await;
+    }
+}
