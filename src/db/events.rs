@@ -234,7 +234,7 @@ pub async fn texts_after(
 ///
 /// # Errors
 /// The database's own.
-pub async fn rewrite(conn: &mut Conn, topic: &str, position: i64, data: String) -> Result<(), Failed> {
+pub async fn replace(conn: &mut Conn, topic: &str, position: i64, data: String) -> Result<(), Failed> {
     diesel::update(events::table.find((topic, position))).set(events::data.eq(data)).execute(conn).await?;
     Ok(())
 }

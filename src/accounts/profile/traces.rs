@@ -108,7 +108,7 @@ pub async fn erase(db: &Db, person: Person) -> Result<(), Failed> {
             db.write(move |conn| {
                 Box::pin(async move {
                     for (topic, position, data) in changed {
-                        events::rewrite(conn, &topic, position, data).await?;
+                        events::replace(conn, &topic, position, data).await?;
                     }
                     Ok::<_, Failed>(())
                 })

@@ -1,11 +1,10 @@
 //! Participants, one function an operation.
 
-use actors::ids::{self, Id, User};
+use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{Command, Newcomer};
 
 use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
-use super::store;
 use crate::access::caller::Caller;
 use crate::accounts;
 use crate::app::App;
