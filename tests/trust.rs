@@ -58,7 +58,11 @@ fn every_line_names_tests_that_stand_and_are_run() {
             let attributes = &declared["before"];
             assert!(!attributes.contains("ignore"), "{}: {test} is not run", line.id);
             let is_told_on_both = source.contains("on_both! {") || source.contains("proptest! {");
-            assert!(attributes.contains("test]") || is_told_on_both, "{}: {test} is no test", line.id);
+            assert!(
+                attributes.contains("test]") || attributes.contains("test(") || is_told_on_both,
+                "{}: {test} is no test",
+                line.id
+            );
         }
     }
 }
