@@ -89,7 +89,7 @@ class Client:
             time.sleep(0.1)
         sys.exit(f"no mail with a code came for {email}")
 
-    def token(self, email):
+    def link_token(self, email):
         """The token of the link in the newest mail to an address."""
         for _ in range(100):
             for mail in sorted(self.outbox.glob(f"*-{email}.eml"), reverse=True):
@@ -103,7 +103,7 @@ class Client:
     def invite(self, project, email, role):
         """Asks somebody into a project; the token of the link."""
         self.call("POST", f"/api/projects/{project}/members", {"email": email, "role": role})
-        return self.token(email)
+        return self.link_token(email)
 
     def member(self, project, email):
         """A new account that became a member of a project; the membership's id."""

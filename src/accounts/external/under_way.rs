@@ -58,7 +58,7 @@ pub fn dropped(secure: bool) -> String {
 
 /// Its value in the `Cookie` headers of a request. Of several the last counts, as in a jar.
 pub fn value<'a>(headers: impl Iterator<Item = &'a str>) -> Option<String> {
-    let cookies = headers.flat_map(|header| Cookie::split_parse(header)).flatten();
+    let cookies = headers.flat_map(Cookie::split_parse).flatten();
     cookies.filter(|cookie| cookie.name() == NAME).last().map(|cookie| cookie.value().to_owned())
 }
 

@@ -31,7 +31,8 @@ pub async fn owner(app: &App, caller: Caller, typed: Option<Typed>, field: &str)
         (Some(hash), Some(typed)) => {
             // Counted as wrong until it is known to be right, like log-ins: a stolen token must not be a way to guess.
             let (rates, now) = (limits::proofs(app, account.id), app.now());
-            let reserved = app.db.write(move |conn| Box::pin(async move { attempts::reserve(conn, &rates, now).await }));
+            let reserved =
+                app.db.write(move |conn| Box::pin(async move { attempts::reserve(conn, &rates, now).await }));
             let counted = reserved.await.map_err(Failure::from)?.map_err(Failure::too_many)?;
             let checked = app.passwords.check(typed.0, Some(hash.clone())).await;
             if matches!(checked, Ok(Checked::Wrong)) {

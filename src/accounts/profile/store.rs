@@ -110,7 +110,6 @@ pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Ti
     Ok(true)
 }
 
-
 /// Takes all that says who somebody is out of an account's row, and locks it against rows that would name it. Gives the
 /// face it had; `None`: the account is gone already.
 pub async fn become_pseudonym(conn: &mut Conn, account: &Account, now: Time) -> Result<Option<Option<String>>, Failed> {

@@ -45,15 +45,7 @@ macro_rules! of_project {
 }
 
 fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Result<Member, Failed> {
-    Ok(Member {
-        id: id.0,
-        user_id: user_id.0,
-        full_name,
-        email,
-        avatar,
-        role: role_of(&role)?,
-        joined_at: joined_at.0,
-    })
+    Ok(Member { id: id.0, user_id: user_id.0, full_name, email, avatar, role: role_of(&role)?, joined_at: joined_at.0 })
 }
 
 pub async fn find(

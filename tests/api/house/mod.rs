@@ -4,5 +4,6 @@ mod envelope;
 mod headers;
 mod operator;
 mod origins;
+mod secrets;
 mod start;
 mod stop;

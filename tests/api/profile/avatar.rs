@@ -122,6 +122,9 @@ async fn kept_becomes(data: &Path, count: usize) {
     }
 }
 
+/// The parts of a form, and what is wrong with it: fields and codes.
+type Wrong<'a> = (&'a [Part<'a>], &'a [(&'a str, &'a str)]);
+
 on_both! {
     async fn a_face_is_the_middle_of_a_picture_encoded_anew(world: World) {
         let ada = world.user().await;
@@ -241,7 +244,7 @@ on_both! {
         let ada = world.user().await;
         let png = encoded(plain(4, 4, [0, 0, 0]), ImageFormat::Png);
         let file: Part<'_> = ("file", Some("a.png"), &png);
-        let wrong: [(&[Part<'_>], &[(&str, &str)]); 4] = [
+        let wrong: [Wrong<'_>; 4] = [
             (&[], &[("file", "Required")]),
             (&[("picture", Some("a.png"), &png)], &[("file", "Required"), ("picture", "UnknownKey")]),
             (&[file, file], &[("file", "InvalidValue")]),

@@ -65,10 +65,13 @@ on_both! {
             for _ in 0..3 {
                 ada.project().await;
             }
-            let deletion = tokio::spawn(delete(&ada).tried());
-            tokio::time::sleep(chance.millis(0, 40)).await;
-            server.kill();
-            let answered = deletion.await.unwrap().ok().map(|answer| answer.is(200));
+            let pause = chance.millis(0, 40);
+            let killing = async {
+                tokio::time::sleep(pause).await;
+                server.kill();
+            };
+            let (answered, ()) = tokio::join!(delete(&ada).tried(), killing);
+            let answered = answered.ok().map(|answer| answer.is(200));
             server = place.start(&[]);
             let ada = ada.at(&server);
             match ada.client.get("/api/profile").await.status {
