@@ -11,8 +11,9 @@
 //! ```
 //! Modules in reading order: `routes` is the whole interface on one page, `wiring` builds everything. Then the flow: `http`
 //! (in), `access` (who), the features in the interface's order (`accounts`, `projects`, `meetings`, `analysis`), `pipeline` (the
-//! analysis itself, which knows none of them), `db` (keep), `jobs` (later), `live` (out), `outside` (others). Beside the flow: `service` (the service about itself), `config`, `log`, `passwords`, `tasks`, and `trust`: what must hold, and the test that shows it. The
-//! program alone, not this library, has `admin`, `demo` and `bench`, and the `client` that the last two speak through.
+//! analysis itself, which knows none of them), `db` (keep), `jobs` (later), `live` (out), `outside` (others). Beside the flow: `service` (the service about itself),
+//! `config`, `log`, `passwords`, `tasks`, and `trust`: what must hold, and the test that shows it. The program alone, not this
+//! library, has `admin`, `demo` and `bench`, and the `client` that the last two speak through.
 //!
 //! Invariants: what was answered is durable; what was not saved is not told; a meeting and a run have one writer, their
 //! actor; a handler without a permission in its type does not compile into a route; only stores name tables.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::store;
 use super::traces::{self, Person};
 use crate::access::keys::Secret;
+use crate::accounts::sessions::operations::are_over;
 use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Patience};
@@ -74,9 +75,7 @@ impl Handler for Erasing {
         let Payload { user_id, address } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let now = self.app.now();
         let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
-        for session_id in ended.map_err(|error: Failed| error.to_string())? {
-            self.app.revoked.add(session_id, now);
-        }
+        are_over(&self.app, ended.map_err(|error: Failed| error.to_string())?, now);
         for holder in self.app.holders.iter() {
             holder.erase(&self.app, user_id, &job.request).await?;
         }

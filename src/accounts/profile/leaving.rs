@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::{avatar, erasing, letters, proof, store};
 use crate::access::caller::Caller;
 use crate::accounts::model::{Account, Typed};
+use crate::accounts::sessions::operations::are_over;
 use crate::app::App;
 use crate::db::{Conn, Failed, idempotency};
 use crate::http::code::Code;
@@ -122,9 +123,7 @@ pub async fn delete_account(
         }
         match end(app, Arc::clone(&leaving)).await {
             Ok(ended) => {
-                for session_id in ended.sessions {
-                    app.revoked.add(session_id, leaving.now);
-                }
+                are_over(app, ended.sessions, leaving.now);
                 for afterwards in ended.afterwards {
                     afterwards(app);
                 }

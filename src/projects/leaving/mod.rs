@@ -5,34 +5,24 @@ pub mod store;
 
 use std::sync::Arc;
 
-use actors::ids::{self, Id, Member, User};
+use actors::ids::{self, Id, User};
 use actors::live::{RequestId, Told};
-use actors::time::Time;
 use async_trait::async_trait;
-use serde::Serialize;
 use uuid::Uuid;
 
 use super::documents::contents;
-use super::operations::{self, tell, topic};
-use crate::access::role::ProjectRole;
+use super::operations;
+use super::people::operations as members;
+use super::people::store as people;
 use crate::accounts::profile::leaving::{Afterwards, Holder, Leaving, Stop};
 use crate::app::App;
-use crate::db::{Conn, Failed, events};
+use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
 use store::Part;
 
 /// Projects, as what accounts have part in.
 pub struct OfProjects;
-
-/// As in the answers of people: null, as it is no member any longer.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Gone {
-    id: Id<Member>,
-    user_id: Id<User>,
-    role: Option<ProjectRole>,
-}
 
 #[async_trait]
 impl Holder for OfProjects {
@@ -76,7 +66,7 @@ impl Holder for OfProjects {
         refuse(&parts, Vec::new()).map_err(Stop::Refused)?;
         let mut told = Vec::new();
         for part in &parts {
-            told.extend(take_out(conn, part, user_id, leaving.now, &leaving.request).await?);
+            told.extend(take_out(conn, part.project_id, leaving).await?);
         }
         store::forget_invitations(conn, &leaving.account.email).await?;
         let left: Vec<Id<ids::Project>> = parts.iter().map(|part| part.project_id).collect();
@@ -132,24 +122,11 @@ async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, reques
     Ok(())
 }
 
-/// Ends a membership; a project that named the account as its owner names another one.
-async fn take_out(
-    conn: &mut Conn,
-    part: &Part,
-    user_id: Id<User>,
-    now: Time,
-    request: &RequestId,
-) -> Result<Vec<Told>, Failed> {
-    let mut told = Vec::new();
-    store::delete_member(conn, part.member_id).await?;
-    let gone = Gone { id: part.member_id, user_id, role: None };
-    let data = serde_json::to_string(&gone).map_err(|error| Failed::Broken(error.to_string()))?;
-    told.push(events::append(conn, topic(part.project_id), "member.changed", &data, now, request).await?);
-    let project = super::store::find(conn, part.project_id).await?.filter(|project| project.owner_id == user_id);
-    if let (Some(mut project), Some(heir)) = (project, store::first_owner(conn, part.project_id).await?) {
-        (project.owner_id, project.updated_at) = (heir, now);
-        super::store::set_owner(conn, &project).await?;
-        told.push(tell(conn, &project, "project.updated", now, request).await?);
-    }
-    Ok(told)
+/// Ends the membership in a project; one that named the account as its owner names the owner who joined first.
+async fn take_out(conn: &mut Conn, id: Id<ids::Project>, leaving: &Leaving) -> Result<Vec<Told>, Failed> {
+    let user_id = leaving.account.id;
+    let (project, member) = (super::store::find(conn, id).await?, people::of(conn, id, user_id).await?);
+    let (Some(project), Some(member)) = (project, member) else { return Ok(Vec::new()) };
+    let heir = people::owners(conn, id).await?.into_iter().find(|owner| *owner != user_id);
+    members::take_out(conn, project, &member, heir, leaving.now, &leaving.request).await
 }

@@ -1,7 +1,7 @@
 //! What an account has part in, and its end there, as rows.
 
-use actors::ids::{self, Id, Member, User};
-use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl};
+use actors::ids::{self, Id, User};
+use diesel::{ExpressionMethods, JoinOnDsl, QueryDsl};
 
 use crate::access::role::ProjectRole;
 use crate::db::schema::{members, project_invitations, projects};
@@ -12,7 +12,6 @@ use crate::db::{Conn, Failed, Key, RunQueryDsl};
 pub struct Part {
     pub project_id: Id<ids::Project>,
     pub name: String,
-    pub member_id: Id<Member>,
     is_owner: bool,
     others: i64,
     other_owners: i64,
@@ -46,45 +45,26 @@ pub async fn projects(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Id<ids::
 /// What an account is in each of its projects, and who else is there.
 pub async fn parts(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Part>, Failed> {
     let owner = ProjectRole::Owner.as_str();
-    let rows: Vec<(Key<ids::Project>, String, Key<Member>, String)> = members::table
+    let rows: Vec<(Key<ids::Project>, String, String)> = members::table
         .inner_join(projects::table.on(projects::id.eq(members::project_id)))
         .filter(members::user_id.eq(Key(user_id)))
         .order(members::project_id.asc())
-        .select((projects::id, projects::name, members::id, members::role))
+        .select((projects::id, projects::name, members::role))
         .load(conn)
         .await?;
     let mut parts = Vec::with_capacity(rows.len());
-    for (project_id, name, member_id, role) in rows {
+    for (project_id, name, role) in rows {
         let others =
             members::table.filter(members::project_id.eq(project_id)).filter(members::user_id.ne(Key(user_id)));
         parts.push(Part {
             project_id: project_id.0,
             name,
-            member_id: member_id.0,
             is_owner: role == owner,
             others: others.count().get_result(conn).await?,
             other_owners: others.filter(members::role.eq(owner)).count().get_result(conn).await?,
         });
     }
     Ok(parts)
-}
-
-pub async fn delete_member(conn: &mut Conn, id: Id<Member>) -> Result<(), Failed> {
-    diesel::delete(members::table.find(Key(id))).execute(conn).await?;
-    Ok(())
-}
-
-/// The owner who joined first.
-pub async fn first_owner(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Id<User>>, Failed> {
-    let found: Option<Key<User>> = members::table
-        .filter(members::project_id.eq(Key(id)))
-        .filter(members::role.eq(ProjectRole::Owner.as_str()))
-        .order((members::joined_at.asc(), members::id.asc()))
-        .select(members::user_id)
-        .first(conn)
-        .await
-        .optional()?;
-    Ok(found.map(|owner| owner.0))
 }
 
 /// Drops the invitations of an address into any project.

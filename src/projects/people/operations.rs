@@ -99,11 +99,8 @@ pub async fn remove(
             let Held { project, actor, member, target, heir } = hold(conn, project_id, member_id, caller).await?;
             model::removal(actor, target).map_err(refused)?;
             must_be_active(&project)?;
-            store::delete(conn, member_id).await?;
             store::invitations::revoke(conn, project_id, &member.email, now).await?;
-            let mut told = vec![tell_changed(conn, project_id, MemberChanged::gone(&member), now, &request).await?];
-            told.extend(hand_over(conn, project, member.user_id, heir, now, &request).await?);
-            Ok(((), told))
+            Ok(((), take_out(conn, project, &member, heir, now, &request).await?))
         })
     })
     .await
@@ -198,6 +195,24 @@ fn refused(refusal: Refusal) -> Failure {
         Refusal::NotAllowed => Code::FORBIDDEN,
         Refusal::LastOwner => Code::LAST_OWNER,
     })
+}
+
+/// Ends a membership, and tells it; `heir` as in [`hand_over`].
+///
+/// # Errors
+/// The database's own.
+pub async fn take_out(
+    conn: &mut Conn,
+    project: Project,
+    member: &Member,
+    heir: Option<Id<User>>,
+    now: Time,
+    request: &RequestId,
+) -> Result<Vec<Told>, Failed> {
+    store::delete(conn, member.id).await?;
+    let mut told = vec![tell_changed(conn, project.id, MemberChanged::gone(member), now, request).await?];
+    told.extend(hand_over(conn, project, member.user_id, heir, now, request).await?);
+    Ok(told)
 }
 
 /// Where the project's `ownerId` was this account, it becomes the heir's.
