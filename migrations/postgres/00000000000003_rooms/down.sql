@@ -7,7 +7,6 @@ ALTER TABLE meetings DROP COLUMN empty_since;
 DROP INDEX participants_lost;
 DROP INDEX participants_linked;
 DROP INDEX participants_one_each;
-DROP INDEX participants_by_user;
 ALTER TABLE participants DROP COLUMN consent_at;
 ALTER TABLE participants DROP COLUMN consent_text_hash;
 ALTER TABLE participants DROP COLUMN consent_language;

@@ -16,7 +16,6 @@ ALTER TABLE participants ADD COLUMN consent_wording_version TEXT;
 ALTER TABLE participants ADD COLUMN consent_language TEXT;
 ALTER TABLE participants ADD COLUMN consent_text_hash TEXT;
 ALTER TABLE participants ADD COLUMN consent_at INTEGER;
-CREATE INDEX participants_by_user ON participants (user_id);
 CREATE UNIQUE INDEX participants_one_each ON participants (meeting_id, user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX participants_linked ON participants (link) WHERE link IS NOT NULL;
 CREATE INDEX participants_lost ON participants (lost_at) WHERE lost_at IS NOT NULL;
