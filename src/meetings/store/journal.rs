@@ -1,10 +1,14 @@
 //! Keeps meetings for their actors: what changed of the meeting, its people and its ledger, and the events that tell it,
 //! in one transaction.
+//!
+//! Of changes that are saved together, rows are written once, as they are after all of them: the meeting's, and one for each
+//! participant who changed. What each of them tells, and adds to the ledger, is written one by one, in their order.
+
+use std::sync::Arc;
 
 use actors::ids::Id;
-use actors::live::{Change, Journal, Live, RequestId, Told, Unavailable, Unsaved};
+use actors::live::{Decided, Group, Journal, Live, Told, Unavailable, Unsaved};
 use actors::meeting::{Event, Meeting};
-use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};
 
@@ -27,29 +31,28 @@ impl Journal<Meeting> for MeetingJournal {
         Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
     }
 
-    async fn save(
-        &self,
-        before: &Meeting,
-        change: &Change<Meeting>,
-        request: &RequestId,
-        at: Time,
-    ) -> Result<Vec<Told>, Unsaved> {
-        let (before, change, request) = (before.clone(), change.clone(), request.clone());
+    async fn save(&self, group: Arc<Group<Meeting>>) -> Result<Vec<Told>, Unsaved> {
         let app_url = self.app_url.clone();
         let saved = self.db.write(move |conn| {
             Box::pin(async move {
-                if !update(conn, &before, &change.next).await? {
+                let (before, after) = (&group.before, group.after());
+                if !update(conn, before, after).await? {
                     return Err(NotSaved::Conflict);
                 }
-                let meeting = &change.next;
-                participants::store::save(conn, meeting.id, meeting.participants.changed_since(&before.participants))
-                    .await?;
-                let mut said = Vec::with_capacity(change.events.len());
-                for event in &change.events {
-                    keep_beside(conn, meeting, event).await?;
-                    said.push((event.kind(), told(meeting, event, &app_url)?));
+                let changed = after.participants.changed_since(&before.participants);
+                participants::store::save(conn, after.id, changed).await?;
+                let (topic, mut offset, mut said) = (topic(after.id), before.revision(), Vec::new());
+                for Decided { change, request, at } in &group.changes {
+                    let meeting = &change.next;
+                    for event in &change.events {
+                        keep_beside(conn, meeting, event).await?;
+                        let data = told(meeting, event, &app_url)?;
+                        offset += 1;
+                        said.push(events::put(conn, topic, offset, event.kind(), &data, *at, request).await?);
+                    }
                 }
-                Ok(events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?)
+                events::end_at(conn, topic, offset).await?;
+                Ok(said)
             })
         });
         saved.await.map_err(|not: NotSaved| match not {
