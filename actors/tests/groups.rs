@@ -206,7 +206,7 @@ async fn a_group_that_is_not_saved_is_unsaved_for_all_of_it_and_the_next_command
         world.keeper.ask(1, Plus(1), request("before")).await.unwrap();
         let waiting = wait_behind(&world, &[Plus(1), Plus(1), ToEven(1), Nothing, Plus(3)]).await;
         // The first that is saved is well; then comes the group.
-        world.store.next_save_but_one(fault);
+        world.store.next_saves([None, Some(fault)]);
         let mut answers = waiting.answers().await.into_iter();
         assert_eq!(answers.next(), Some(Ok((2, 2))));
         for answer in answers {
@@ -236,7 +236,7 @@ async fn what_waits_behind_a_full_group_that_failed_is_sent_again_and_saved() {
     tokio::time::pause();
     let world = world(in_groups_of(3));
     let waiting = wait_behind(&world, &[Plus(1); 9]).await;
-    world.store.next_save_but_one(Fault::Fails);
+    world.store.next_saves([None, Some(Fault::Fails)]);
     let answers = waiting.answers().await;
     let failed = || Err(Failure::Unsaved(Unsaved::Failed("away".to_owned())));
     assert_eq!(answers.get(..4).unwrap(), [Ok((1, 1)), failed(), failed(), failed()]);
@@ -266,7 +266,7 @@ async fn a_bug_in_a_group_that_is_not_saved_is_still_a_bug() {
     tokio::time::pause();
     let world = world(Limits::default());
     let waiting = wait_behind(&world, &[Plus(1), Plus(1), Panics, Plus(1)]).await;
-    world.store.next_save_but_one(Fault::Fails);
+    world.store.next_saves([None, Some(Fault::Fails)]);
     let answers = waiting.answers().await;
     let failed = Err(Failure::Unsaved(Unsaved::Failed("away".to_owned())));
     assert_eq!(answers, [Ok((1, 1)), failed, Err(Failure::Broken), Ok((2, 2))]);
@@ -347,4 +347,56 @@ async fn chance_finds_no_group_that_does_anything_else_than_one_command_after_th
         let saves = |world: &World<Tally>| world.store.saves.load(Ordering::SeqCst);
         assert!(saves(&together) <= saves(&alone), "{case}");
     }
+}
+
+/// Many senders, two threads, and a store that fails every third time in some way.
+#[actix::test]
+async fn whatever_fails_who_was_answered_is_in_the_table_once_and_who_was_turned_away_is_not() {
+    let (mut chance, _) = Chance::from_env();
+    let store = Store::<Tally>::new(|_| "tally.changed");
+    store.insert(Tally { key: 1, revision: 0, sum: 0 });
+    let faults = [Fault::Fails, Fault::Conflicts, Fault::Panics, Fault::WritesUnknown, Fault::WritesAndHangs];
+    store.next_saves((0..400).map(|_| chance.one_in(3).then(|| *chance.pick(&faults))).collect::<Vec<_>>());
+    let limits = Limits { group: 16, save: Duration::from_millis(20), ..Limits::default() };
+    let world = World::new(store, Arbiters::start(2).unwrap(), limits);
+    let senders: Vec<_> = (0..48)
+        .map(|sender| {
+            let keeper = world.keeper.clone();
+            actix::spawn(async move {
+                let mut answers = Vec::new();
+                for round in 0..16 {
+                    let id = format!("{sender}/{round}");
+                    let add = if round % 4 == 3 { ToEven(1) } else { Plus(1) };
+                    answers.push((id.clone(), shown(keeper.ask(1, add, request(&id)).await)));
+                }
+                answers
+            })
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for sender in senders {
+        answers.extend(sender.await.unwrap());
+    }
+    let rows = told(&world);
+    assert_eq!(rows.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(), (1..=rows.len() as u64).collect::<Vec<_>>());
+    let stored = world.store.get(1);
+    assert_eq!((stored.revision, stored.sum), (rows.len() as u64, rows.len() as u64));
+    let mut acknowledged = 0;
+    for (id, answer) in answers {
+        let mut written = rows.iter().filter(|(_, request)| *request == id).map(|(offset, _)| *offset);
+        let (first, second) = (written.next(), written.next());
+        assert_eq!(second, None, "{id} was taken twice");
+        match answer {
+            Ok((revision, _)) => {
+                acknowledged += 1;
+                assert_eq!(first, Some(revision), "{id}");
+            }
+            Err(Failure::Unsaved(Unsaved::Unknown(_))) => {}
+            Err(_) => assert_eq!(first, None, "{id}: {answer:?}"),
+        }
+    }
+    println!("{acknowledged} of 768 were acknowledged, in {} saves", world.store.saves.load(Ordering::SeqCst));
+    assert!(acknowledged > 0);
+    world.keeper.stop_all().await;
+    world.arbiters.stop();
 }

@@ -41,7 +41,6 @@ pub enum Fault {
 pub struct Store<L: Live> {
     states: Mutex<HashMap<L::Key, L>>,
     events: Mutex<BTreeMap<Topic, Vec<Told>>>,
-    /// `None`: that one is well.
     on_save: Mutex<VecDeque<Option<Fault>>>,
     on_load: Mutex<VecDeque<Fault>>,
     gate: Mutex<Option<Arc<Semaphore>>>,
@@ -81,9 +80,9 @@ impl<L: Live> Store<L> {
         self.on_save.lock().unwrap().push_back(Some(fault));
     }
 
-    /// As [`Store::next_save`], for the one that comes after the next.
-    pub fn next_save_but_one(&self, fault: Fault) {
-        self.on_save.lock().unwrap().extend([None, Some(fault)]);
+    /// What becomes of the saves to come; `None`: that one is well.
+    pub fn next_saves(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
+        self.on_save.lock().unwrap().extend(faults);
     }
 
     pub fn next_load(&self, fault: Fault) {
