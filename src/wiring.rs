@@ -38,6 +38,8 @@ use crate::live::line::Line;
 use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::meetings::consents::wording::Wordings;
+use crate::meetings::invitations::delivery::Deliveries;
+use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::attendance::{self, Attendance};
 use crate::meetings::participants::sweep;
 use crate::meetings::store::MeetingJournal;
@@ -247,7 +249,8 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
-        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
+        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)).telling(Deliveries))
+        .with(Notices { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
         db: app.db.clone(),

@@ -75,6 +75,7 @@ const FEATURES: &[&str] = &["accounts", "projects", "meetings", "analysis"];
 /// What a feature may read through another's store, within a transaction of its own. It writes nothing of another's.
 const READS: &[&str] = &[
     "accounts::store::account",
+    "accounts::store::account_of",
     "projects::store::find",
     "projects::store::role",
     "projects::documents::store::of_project",

@@ -44,7 +44,8 @@ sections! {
     Http { trusted_proxies: Vec<IpAddr>, origins: Vec<String> }
     Limits {
         calls_per_minute: u32, logins_per_minute: u32, code_pause_seconds: u64, codes_per_hour: i64,
-        codes_per_hour_and_client: i64, document_bytes: usize, documents_per_run: usize,
+        codes_per_hour_and_client: i64, invitations_per_day: i64, invitations_per_day_and_recipient: i64,
+        document_bytes: usize, documents_per_run: usize,
     }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,

@@ -139,7 +139,9 @@ fn about(tag: &str) -> &'static str {
         "Project" => "Where documents, meetings and requirements belong.",
         "Document" => "Uploaded files and the text that was read in them.",
         "Results" => "The requirements and user stories of a project.",
+        "Project Lookup" => "Who belongs to a project, and who is asked into it.",
         "Meetings" => "Meetings and their times.",
+        "Invitations" => "Who is asked to a meeting, and comes by it.",
         "Participants" => "Who is in a meeting, and what they agreed to.",
         "Lifecycle" => "The beginning and end of a meeting.",
         "AI Runs" => "Analyses of a project's sources, and how far they are.",
@@ -153,6 +155,7 @@ fn who(who: Who) -> &'static str {
     match who {
         Who::Public => "anyone",
         Who::User => "any signed-in account",
+        Who::UserOrGuest => "any signed-in account, or a guest of a meeting",
         Who::Member => "any member of the project",
         Who::Analyst => "project role ANALYST, MANAGER or OWNER",
         Who::Manager => "project role MANAGER or OWNER",
@@ -171,7 +174,10 @@ fn reference(name: &str) -> Value {
 
 fn parameters(operation: &Operation) -> Vec<Value> {
     let path_parameters = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(|name| {
-        let schema = json!({"type": "string", "format": "uuid"});
+        let schema = match name {
+            "token" => json!({"type": "string", "pattern": crate::access::link::PATTERN}),
+            _ => json!({"type": "string", "format": "uuid"}),
+        };
         json!({"name": name, "in": "path", "required": true, "schema": schema, "description": format!("The {name}.")})
     });
     let queries = operation.input.parameters.iter().filter_map(|parameter| serde_json::to_value(parameter).ok());
