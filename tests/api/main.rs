@@ -20,6 +20,7 @@ mod docs;
 mod documents;
 mod hostile_documents;
 mod house;
+mod invitations;
 mod kill;
 mod mail;
 mod meetings;

@@ -8,6 +8,8 @@ use colloquy::http::operation::Operation;
 use colloquy::routes;
 use serde_json::json;
 
+use crate::invitations::Guest;
+use crate::participants::Room;
 use crate::support::client::Request;
 use crate::support::{Client, Role, User, World};
 
@@ -168,6 +170,37 @@ on_both! {
         }
         let meeting = format!("/api/meetings/{}", cast.meeting);
         assert_eq!(cast.ada.client.get(meeting).await.is(200).etag(), "\"2\"", "nothing changed");
+    }
+
+    /// A guest is let through to what is open, and to their own meeting; nothing else of it all is theirs.
+    async fn a_guest_gets_of_every_route_what_is_a_guests(world: World) {
+        let room = Room::open(world.server).await;
+        let other = Room::open(world.server).await;
+        let guest = Guest::of(world.server, &room).await;
+        guest.join(&room).await.is(200);
+        let at = |room: &Room, operation: &Operation| {
+            filled(operation.path, |name| match name {
+                "projectId" => room.project.clone(),
+                "meetingId" => room.path.rsplit('/').next().unwrap().to_owned(),
+                _ => NOWHERE.to_owned(),
+            })
+        };
+        let mut cells = 0;
+        for operation in guarded() {
+            let theirs = matches!(operation.who, Who::Attendee | Who::Participant | Who::UserOrGuest | Who::Ticket);
+            let own = badly(&guest.client, &operation, &at(&room, &operation)).await;
+            let refused = own.codes() == ["Forbidden"] || own.status == 401;
+            assert_eq!(refused, !theirs, "{}: {}", name(&operation), own.text());
+            assert_eq!(own.status == 403, !theirs, "{}: {}", name(&operation), own.text());
+            if operation.path.contains("Id}") {
+                badly(&guest.client, &operation, &at(&other, &operation)).await.refused(403, "Forbidden");
+                let nowhere = filled(operation.path, |_| NOWHERE.to_owned());
+                let missing = badly(&guest.client, &operation, &nowhere).await;
+                assert_eq!(missing.status, 404, "{}: {}", name(&operation), missing.text());
+            }
+            cells += 1;
+        }
+        assert!(cells > 30, "{cells}");
     }
 
     async fn who_may_is_told_what_is_wrong_with_the_body(world: World) {

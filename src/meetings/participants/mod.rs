@@ -63,12 +63,11 @@ impl Guarded for Oneself {
     }
 
     /// Who was removed, or let in anew, may still take back what they agreed to before.
-    async fn find_for_guest(app: &App, ids: Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
-        let Found { standing, thing } = Someone::find(app, ids, guest.as_stranger()).await?;
-        let standing = match &thing {
-            Ok(Someone { meeting, .. }) => standing_of_guest(&meeting.state, guest, app.now())?,
-            Err(_) => standing,
-        };
+    async fn find_for_guest(app: &App, (meeting_id, id): Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
+        let meeting = Meeting::find_for_guest(app, meeting_id, guest).await?.thing?;
+        let standing = standing_of_guest(&meeting.state, guest, app.now())?;
+        let is_there = meeting.state.participants.get(&id).is_some();
+        let thing = if is_there { Ok(Someone { meeting, id }) } else { Err(Failure::of(Code::NOT_FOUND)) };
         Ok(Found { standing, thing }.of(Visitor::Guest(guest)))
     }
 }
