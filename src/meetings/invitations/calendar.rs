@@ -86,7 +86,7 @@ fn address(from: &str) -> &str {
 
 /// A name as the value of a parameter, which knows no escapes: without quotes and control characters.
 fn plain(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control() && *c != '"').collect()
+    one_line(name).replace('"', "")
 }
 
 fn one_line(text: &str) -> String {
@@ -138,7 +138,26 @@ mod tests {
     #[test]
     fn an_entry_says_when_who_and_where() {
         let meeting = meeting("Discovery");
-        insta::assert_snapshot!(lines(&request(entry(&meeting, "Ben"))).join("\n"), @"");
+        insta::assert_snapshot!(lines(&request(entry(&meeting, "Ben"))).join("\n"), @r#"
+        BEGIN:VCALENDAR
+        VERSION:2.0
+        PRODID:-//Colloquy//Meetings//EN
+        CALSCALE:GREGORIAN
+        METHOD:REQUEST
+        BEGIN:VEVENT
+        DTEND:20260101T010000Z
+        DTSTAMP:20260101T000000Z
+        DTSTART:20260101T000000Z
+        ORGANIZER;CN="Ada the first Lovelace; countess":mailto:colloquy@colloquy.test
+        SEQUENCE:1
+        STATUS:CONFIRMED
+        SUMMARY:Discovery
+        UID:0189a0f0-0000-7000-8000-000000000001@app.colloquy.test
+        URL:https://app.colloquy.test/meetings/1/join
+        ATTENDEE;CN=Ben;PARTSTAT=NEEDS-ACTION;ROLE=REQ-PARTICIPANT;RSVP=TRUE:mailto:ben@example.org
+        END:VEVENT
+        END:VCALENDAR
+        "#);
     }
 
     #[test]
