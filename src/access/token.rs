@@ -214,7 +214,11 @@ mod tests {
     fn neither_kind_of_token_passes_for_the_other() {
         let tokens = tokens();
         let base = || {
-            let ids = Claims { sub: Id::<User>::draw().to_string(), sid: Id::<Session>::draw().to_string(), ..tokens.claims(now(), tokens.life) };
+            let ids = Claims {
+                sub: Id::<User>::draw().to_string(),
+                sid: Id::<Session>::draw().to_string(),
+                ..tokens.claims(now(), tokens.life)
+            };
             assert!(tokens.verify(&tokens.sign(&ids).unwrap(), now()).is_ok());
             ids
         };

@@ -56,9 +56,10 @@ impl Handler for Notices {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
         loop {
             let (app, request) = (self.app.clone(), job.request.clone());
-            let told = self.app.db.write(move |conn| {
-                Box::pin(async move { some(&app, conn, payload.meeting_id, &request).await })
-            });
+            let told = self
+                .app
+                .db
+                .write(move |conn| Box::pin(async move { some(&app, conn, payload.meeting_id, &request).await }));
             let told: usize = told.await.map_err(|failed: Failed| Fault::Again(failed.to_string()))?;
             self.app.jobs.wake();
             if told == 0 {

@@ -72,7 +72,8 @@ pub async fn invite_participants(
         user_id,
         role: role.unwrap_or(MeetingRole::Participant).into(),
     });
-    let asked = Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at: None, first };
+    let asked =
+        Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at: None, first };
     let items = operations::invite(&app, may.by.caller, &may.by.thing, asked, may.request).await?;
     Ok(Reply::created(MeetingInvitations { items }).saying("The invitations are on their way."))
 }
@@ -143,8 +144,7 @@ impl Query for ListInvitations {
         let invitee_type = fields.optional("inviteeType");
         let search = fields.optional::<Search>("search");
         let page = Page::read_from(fields);
-        let filter =
-            Filter { status: status?, invitee_type: invitee_type?, search: search?.map(|search| search.0) };
+        let filter = Filter { status: status?, invitee_type: invitee_type?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {

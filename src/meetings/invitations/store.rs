@@ -191,9 +191,9 @@ pub async fn list(
                         .is_none()
                         .into_sql::<Bool>()
                         .or(crate::db::lower(m::email).like(pattern.clone()).escape('\\'))
-                        .or(m::display_name
-                            .is_not_null()
-                            .and(crate::db::lower(m::display_name.assume_not_null()).like(pattern.clone()).escape('\\'))),
+                        .or(m::display_name.is_not_null().and(
+                            crate::db::lower(m::display_name.assume_not_null()).like(pattern.clone()).escape('\\'),
+                        )),
                 )
         };
     }

@@ -13,8 +13,8 @@ use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
-use crate::meetings::{Meeting, place_of};
 use crate::meetings::operations::{active, ask};
+use crate::meetings::{Meeting, place_of};
 
 /// What somebody brings who joins.
 #[derive(Debug)]

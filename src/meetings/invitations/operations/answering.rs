@@ -6,11 +6,11 @@ use actors::ids::{Id, User};
 use actors::live::RequestId;
 use actors::meeting::{self, Command, Newcomer};
 
+use super::super::kept;
 use super::super::model::{
     self, AcceptedInvitation, Invitation, InvitationChanged, InvitationPreview, InvitationStatus, InviteeType, may_be,
 };
 use super::super::store::{self, Led};
-use super::super::kept;
 use super::{PURPOSE, must_go_on};
 use crate::access::caller::{Caller, Guest, Visitor};
 use crate::access::link::LinkToken;
@@ -94,11 +94,8 @@ fn accepted(
     meeting: &Meeting,
     caller: Option<Caller>,
 ) -> Result<AcceptedInvitation, Failure> {
-    let guest = Guest {
-        meeting_id: meeting.state.id,
-        participant_id: invitation.participant_id,
-        invitation_id: invitation.id,
-    };
+    let guest =
+        Guest { meeting_id: meeting.state.id, participant_id: invitation.participant_id, invitation_id: invitation.id };
     let visitor = caller.map_or(Visitor::Guest(guest), Visitor::Account);
     let refused = || refusal(caller);
     let place = place_of(&meeting.state, visitor).ok_or_else(refused)?;
@@ -152,12 +149,7 @@ async fn newcomer(
 ///
 /// # Errors
 /// As [`accept`].
-pub async fn decline(
-    app: &App,
-    token: &LinkToken,
-    caller: Option<Caller>,
-    request: RequestId,
-) -> Result<(), Failure> {
+pub async fn decline(app: &App, token: &LinkToken, caller: Option<Caller>, request: RequestId) -> Result<(), Failure> {
     let Open { invitation, meeting, status } = open(app, token).await?;
     bearer(&invitation, &meeting.state, caller)?;
     let answered = || Failure::saying(Code::INVALID_STATE, "The invitation was answered already.");

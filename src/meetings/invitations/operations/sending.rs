@@ -173,12 +173,7 @@ async fn may_be_sent(
 ///
 /// # Errors
 /// 409 for one that was declined or has expired.
-pub async fn revoke(
-    app: &App,
-    meeting: &Meeting,
-    invitation: &Invitation,
-    request: RequestId,
-) -> Result<(), Failure> {
+pub async fn revoke(app: &App, meeting: &Meeting, invitation: &Invitation, request: RequestId) -> Result<(), Failure> {
     let (id, now) = (invitation.id, app.now());
     if invitation.status(now) == InvitationStatus::Expired {
         return Err(Failure::saying(Code::INVALID_STATE, "The invitation has expired."));
