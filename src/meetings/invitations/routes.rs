@@ -177,6 +177,8 @@ pub struct ByLink<I> {
 impl<I: Input> Input for ByLink<I> {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
         let token = LinkToken::take(request, Raw::Bytes(bytes::Bytes::new())).await?;
+        // Whether the link leads anywhere is told before the body is looked at.
+        operations::must_lead(&App::of(request)?, &token).await?;
         Ok(Self { token, input: I::take(request, body).await? })
     }
     fn describe() -> Described {

@@ -172,6 +172,12 @@ pub async fn decline(app: &App, token: &LinkToken, caller: Option<Caller>, reque
     Ok(())
 }
 
+/// # Errors
+/// 404 for a token of nothing, 410 for one that is over.
+pub async fn must_lead(app: &App, token: &LinkToken) -> Result<(), Failure> {
+    open(app, token).await.map(drop)
+}
+
 /// An invitation that a link leads to, and that can be read.
 struct Open {
     invitation: Invitation,

@@ -4,7 +4,7 @@ mod answering;
 mod asking;
 mod sending;
 
-pub use answering::{accept, decline, preview};
+pub use answering::{accept, decline, must_lead, preview};
 pub use asking::{Asked, invite};
 pub use sending::{resend, revoke};
 
