@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::model::AiAnalysisRun;
 use super::store;
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::access::guard::Guarded;
 use crate::app::App;
 use crate::db::{Conn, Failed, events};
@@ -28,7 +28,8 @@ impl Audience for OfRuns {
         TopicKind::Run
     }
 
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+        let caller = caller.account()?;
         let run = find(app, id).await?;
         let project_id = run.state.project_id;
         match projects::roles::role(app, project_id, caller.user_id).await? {
@@ -87,7 +88,8 @@ impl Audience for OfProjects {
         TopicKind::Project
     }
 
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+        let caller = caller.account()?;
         let id: Id<ids::Project> = Id::from_uuid(id);
         let found = Project::find(app, id, caller).await?;
         if found.standing.role.is_none() {

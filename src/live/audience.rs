@@ -6,7 +6,7 @@ use actors::live::{Topic, TopicKind};
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
@@ -24,7 +24,7 @@ pub trait Audience: Send + Sync + 'static {
     ///
     /// # Errors
     /// 404: there is no such thing. 403: it is not the caller's.
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure>;
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure>;
 
     /// The state as its GET gives it, without what differs by caller, and the offset of the last event in it: both
     /// from one reading.
@@ -34,7 +34,7 @@ pub trait Audience: Send + Sync + 'static {
     async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure>;
 
     /// Notes that the caller listens now, as long as the answer is held.
-    fn listens(&self, _app: &App, _caller: Caller, _id: Uuid) -> Option<Listening> {
+    fn listens(&self, _app: &App, _caller: Visitor, _id: Uuid) -> Option<Listening> {
         None
     }
 }

@@ -17,7 +17,7 @@ use actors::live::{Told, Topic};
 use tokio::time::sleep;
 
 use super::audience::{CHANGES_OF_STANDING, Listening, Snapshot};
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::db::events::{self, Epoch};
 use crate::db::{Conn, Failed};
@@ -60,7 +60,7 @@ pub enum Fed {
 /// One listener's place at one topic.
 pub struct Feed {
     app: App,
-    caller: Caller,
+    caller: Visitor,
     topic: Topic,
     /// Tells, beside the topic itself, when it is to be asked again who may listen.
     standing: Option<Subscription>,
@@ -104,7 +104,7 @@ impl Feed {
     /// 403, 404: it may not listen to that. 503.
     pub async fn begin(
         app: App,
-        caller: Caller,
+        caller: Visitor,
         topic: Topic,
         since: Option<Since>,
     ) -> Result<(Self, Beginning), Failure> {

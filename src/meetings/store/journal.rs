@@ -12,7 +12,7 @@ use super::row::{Row, number};
 use super::{find, live, topic};
 use crate::db::schema::meetings;
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl, events};
-use crate::meetings::{consents, model, participants};
+use crate::meetings::{consents, invitations, model, participants};
 
 /// Keeps meetings for their actors.
 pub struct MeetingJournal {
@@ -47,9 +47,15 @@ impl Journal<Meeting> for MeetingJournal {
                 let mut said = Vec::with_capacity(change.events.len());
                 for event in &change.events {
                     keep_beside(conn, meeting, event).await?;
+                    invitations::kept::follow(conn, &before, meeting, event, at, &request).await?;
                     said.push((event.kind(), told(meeting, event, &app_url)?));
                 }
-                Ok(events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?)
+                let admitted = invitations::kept::admitted(conn, &before, meeting, at, &request).await?;
+                let admitted = admitted.map_err(|invitations::kept::NotTheirs| NotSaved::Conflict)?;
+                let first = before.revision() + 1;
+                let mut all = events::append_all(conn, topic(before.id), first, &said, at, &request).await?;
+                all.extend(admitted);
+                Ok(all)
             })
         });
         saved.await.map_err(|not: NotSaved| match not {
