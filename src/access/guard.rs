@@ -221,7 +221,8 @@ macro_rules! rules {
         impl<T: Guarded> Rule for $name<T> {
             const WHO: Who = Who::$who;
             async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-                let (caller, standing, thing) = pass(request, app, $read, |$standing: Standing| $may).await?;
+                let may = |$standing: Standing| $may;
+                let (caller, standing, thing) = pass(request, app, Self::WHO, $read, may).await?;
                 Ok(Self { caller, standing, thing })
             }
             fn visitor(&self) -> Option<Visitor> {
@@ -259,11 +260,16 @@ rules! {
 async fn pass<T: Guarded, B: By>(
     request: &HttpRequest,
     app: &App,
+    who: Who,
     read: impl Fn(&HttpRequest, &App) -> Result<Visitor, Failure>,
     may: impl Fn(Standing) -> bool,
 ) -> Result<(B, Standing, T), Failure> {
     let visitor = read(request, app)?;
     let ids = T::ids(&PathIds(request))?;
+    if who == Who::User {
+        // Whatever the thing is, a guest is nobody to it.
+        visitor.account()?;
+    }
     let found = match visitor {
         Visitor::Account(caller) => T::find(app, ids, caller).await?,
         Visitor::Guest(guest) => T::find_for_guest(app, ids, guest).await?,

@@ -2,7 +2,7 @@
 //! is why it stands here and not with projects.
 
 use actors::ids::{self, Id};
-use actors::live::{Topic, TopicKind};
+use actors::live::{Told, Topic, TopicKind};
 use actors::run::{self, Status};
 use async_trait::async_trait;
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::db::{Conn, Failed, events};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::live::audience::{Audience, Snapshot};
+use crate::meetings::invitations;
 use crate::projects::{self, model::Project, operations::topic};
 
 /// Members of a run's project.
@@ -110,5 +111,14 @@ impl Audience for OfProjects {
         let (project, runs, offset) = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
         let active_runs = runs.iter().map(AiAnalysisRun::of).collect();
         Snapshot::of(&State { project, active_runs, active_exports: [] }, offset, "project.updated")
+    }
+
+    fn is_for_some(&self, event: &str) -> bool {
+        invitations::is_for_hosts(event)
+    }
+
+    async fn tells(&self, app: &App, caller: Visitor, told: &Told) -> Result<bool, Failure> {
+        let Ok(caller) = caller.account() else { return Ok(false) };
+        invitations::is_told(app, caller, &told.data).await
     }
 }

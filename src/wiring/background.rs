@@ -10,6 +10,7 @@ use crate::config;
 use crate::http::idempotency;
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
+use crate::meetings;
 use crate::meetings::invitations::delivery::Deliveries;
 use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
@@ -37,6 +38,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         .with(profile::erasing::Erasing { app: app.clone() })
         .with(profile::erasing::Overwriting { app: app.clone() })
         .with(contents::Forgetting { app: app.clone() })
+        .with(meetings::leaving::Forgetting { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
         db: app.db.clone(),

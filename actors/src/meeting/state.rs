@@ -300,7 +300,7 @@ impl Live for Meeting {
             }
             Command::See { seen } => self.see(&seen, now),
             Command::Sweep { grace, empty } => self.sweep(grace, empty, now),
-            Command::Forget { user_id, name } => self.forget(user_id, name, now),
+            Command::Forget { participant, name } => self.forget(participant, name, now),
         }
     }
 }

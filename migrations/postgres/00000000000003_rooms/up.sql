@@ -74,6 +74,7 @@ CREATE TABLE meeting_invitations (
 );
 CREATE INDEX meeting_invitations_by_meeting ON meeting_invitations (meeting_id, id);
 CREATE INDEX meeting_invitations_by_user ON meeting_invitations (user_id);
+CREATE INDEX meeting_invitations_by_email ON meeting_invitations (email);
 
 -- The tokens that an invitation had before it was sent again: they are known, and worth nothing.
 CREATE TABLE former_invitation_tokens (

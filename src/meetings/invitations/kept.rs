@@ -65,13 +65,13 @@ pub async fn follow(
                     store::set_expiry(conn, one.id, model::expiry(one.last_sent_at, meeting.scheduled_at)).await?;
                 }
             }
-            if (is_elsewhen || before.title != meeting.title) && store::has_any(conn, meeting.id).await? {
+            if (is_elsewhen || before.title != meeting.title) && store::outdated::has_any(conn, meeting.id).await? {
                 notices::enqueue(conn, meeting.id, now, request).await?;
             }
         }
         Event::Cancelled { .. } => {
             store::revoke_all_open(conn, meeting.id, now).await?;
-            if store::has_any(conn, meeting.id).await? {
+            if store::outdated::has_any(conn, meeting.id).await? {
                 notices::enqueue(conn, meeting.id, now, request).await?;
             }
         }

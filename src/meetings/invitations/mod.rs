@@ -19,6 +19,7 @@ pub mod store;
 
 use actors::ids::{self, Id};
 
+use self::model::InvitationChanged;
 use super::Meeting;
 use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
@@ -31,6 +32,25 @@ use crate::http::failure::Failure;
 pub struct Invitation {
     pub meeting: Meeting,
     pub invitation: model::Invitation,
+}
+
+/// Whether an event is told to those alone who host the meeting that it is about.
+#[must_use]
+pub fn is_for_hosts(event: &str) -> bool {
+    event.starts_with("invitation.")
+}
+
+/// Whether somebody hosts the meeting that an event of an invitation is about.
+///
+/// # Errors
+/// 503: it can't be known at the moment.
+pub async fn is_told(app: &App, caller: Caller, data: &str) -> Result<bool, Failure> {
+    let Ok(InvitationChanged { meeting_id, .. }) = serde_json::from_str(data) else { return Ok(false) };
+    match Meeting::find(app, meeting_id, caller).await {
+        Ok(found) => Ok(found.standing.may_host()),
+        Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => Err(failure),
+        Err(_) => Ok(false),
+    }
 }
 
 impl Guarded for Invitation {

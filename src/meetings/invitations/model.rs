@@ -14,7 +14,7 @@ use std::time::Duration;
 use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, Role};
 use actors::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -269,7 +269,7 @@ pub struct AcceptedInvitation {
 }
 
 /// What hosts are told of an invitation: enough to know what to GET again.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationChanged {
     pub id: Id<ids::Invitation>,

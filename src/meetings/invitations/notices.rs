@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::model::Invitation;
 use super::{calendar, letters, store};
 use crate::accounts;
-use crate::accounts::model::Language;
+use crate::accounts::model::{Account, Language};
 use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::mail::{Mailing, Tongue};
@@ -25,7 +25,7 @@ use crate::projects::model::Project;
 
 const KIND: &str = "meeting notices";
 /// Letters in one transaction.
-const AT_ONCE: i64 = 50;
+const AT_ONCE: i64 = 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -80,15 +80,16 @@ async fn some(app: &App, conn: &mut Conn, meeting_id: Id<Meeting>, request: &Req
         State::Ended { .. } => return Ok(0),
     };
     let Some(project) = projects::store::find(conn, meeting.project_id).await? else { return Ok(0) };
-    let outdated = store::outdated(conn, &meeting, cancelled_at, now, AT_ONCE).await?;
+    let outdated = store::outdated::find(conn, &meeting, cancelled_at, now, AT_ONCE).await?;
     for invitation in &outdated {
-        store::set_sequence(conn, invitation.id, meeting.version).await?;
+        store::outdated::set_sequence(conn, invitation.id, meeting.version).await?;
         let place = meeting.participants.get(&invitation.participant_id);
         if place.is_some_and(actors::meeting::Participant::is_removed) {
             continue;
         }
-        let tongue = tongue(conn, &project, invitation).await?;
+        let own = own_language(conn, invitation).await?;
         let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
+        let tongue = tongue(own, &project, inviter.as_ref());
         let inviter = inviter.map(|inviter| inviter.full_name).unwrap_or_default();
         let join_url = join_url(&app.url, meeting.id);
         let entry = entry(app, &meeting, &join_url, invitation, &inviter, now);
@@ -131,18 +132,18 @@ pub fn entry<'a>(
     }
 }
 
-/// The language of somebody's letters: their own, else the project's, else that of who invited them.
-pub async fn tongue(conn: &mut Conn, project: &Project, invitation: &Invitation) -> Result<Tongue, Failed> {
+/// The language of an invitee who has an account.
+pub async fn own_language(conn: &mut Conn, invitation: &Invitation) -> Result<Option<Language>, Failed> {
     let account = match invitation.user_id {
         Some(user_id) => accounts::store::account(conn, user_id).await?,
         None => accounts::store::account_of(conn, &invitation.email).await?,
     };
-    if let Some(account) = account {
-        return Ok(account.language.tongue());
-    }
-    if project.language != Language::Auto {
-        return Ok(project.language.tongue());
-    }
-    let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
-    Ok(inviter.map_or(Language::En, |inviter| inviter.language).tongue())
+    Ok(account.map(|account| account.language))
+}
+
+/// The language of somebody's letters: their own, else the project's, else that of who invited them.
+#[must_use]
+pub fn tongue(own: Option<Language>, project: &Project, inviter: Option<&Account>) -> Tongue {
+    let projects = Some(project.language).filter(|language| *language != Language::Auto);
+    own.or(projects).or(inviter.map(|inviter| inviter.language)).unwrap_or(Language::En).tongue()
 }

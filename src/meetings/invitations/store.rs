@@ -1,5 +1,8 @@
 //! Invitations to meetings as rows: of a token only its hash.
 
+pub mod leaving;
+pub mod outdated;
+
 use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, Role};
 use actors::time::Time;
@@ -11,7 +14,7 @@ use diesel::{
 
 use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, insert_all};
 use crate::http::page::Page;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -37,6 +40,14 @@ struct Row {
     declined_at: Option<At>,
     revoked_at: Option<At>,
     created_at: At,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = meeting_invitations)]
+struct NewRow {
+    #[diesel(embed)]
+    row: Row,
+    token_hash: String,
 }
 
 impl From<&Invitation> for Row {
@@ -208,10 +219,10 @@ pub async fn list(
     Ok((all(rows)?, total))
 }
 
-pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), Failed> {
-    let row = (Row::from(invitation), meeting_invitations::token_hash.eq(token_hash));
-    diesel::insert_into(meeting_invitations::table).values(row).execute(conn).await?;
-    Ok(())
+pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), Failed> {
+    let row = |(invitation, token_hash): (&Invitation, String)| NewRow { row: Row::from(invitation), token_hash };
+    let rows: Vec<NewRow> = invitations.into_iter().map(row).collect();
+    Ok(insert_all!(conn, meeting_invitations::table, &rows).await?)
 }
 
 /// Writes an invitation that is sent again, with another token; the former one is known from now on to be worth nothing.
@@ -341,47 +352,6 @@ pub async fn moving(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Resu
 pub async fn set_expiry(conn: &mut Conn, id: Id<ids::Invitation>, expires_at: Time) -> Result<(), Failed> {
     let row = meeting_invitations::table.find(Key(id));
     diesel::update(row).set(meeting_invitations::expires_at.eq(At(expires_at))).execute(conn).await?;
-    Ok(())
-}
-
-/// Whether anybody was ever asked to a meeting.
-pub async fn has_any(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<bool, Failed> {
-    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
-    let first: Option<Key<ids::Invitation>> =
-        of_meeting.select(meeting_invitations::id).first(conn).await.optional()?;
-    Ok(first.is_some())
-}
-
-/// Those whose newest calendar entry is of an older version of the meeting, and who are to have a newer one: who was asked
-/// and has not said no. `revoked_since`: also those that were taken back from then on.
-pub async fn outdated(
-    conn: &mut Conn,
-    meeting: &Meeting,
-    revoked_since: Option<Time>,
-    now: Time,
-    most: i64,
-) -> Result<Vec<Invitation>, Failed> {
-    use meeting_invitations as m;
-    let all_revoked = revoked_since.is_some();
-    let since = revoked_since.unwrap_or(now);
-    let outdated = m::table
-        .filter(m::meeting_id.eq(Key(meeting.id)))
-        .filter(m::ics_sequence.lt(i64::try_from(meeting.version).unwrap_or(i64::MAX)))
-        .filter(m::declined_at.is_null())
-        .filter(
-            m::revoked_at
-                .is_null()
-                .and(m::accepted_at.is_not_null().or(m::expires_at.gt(At(now))))
-                .or(all_revoked.into_sql::<Bool>().and(m::revoked_at.assume_not_null().ge(At(since)))),
-        );
-    all(outdated.order(m::id.asc()).limit(most).select(Row::columns()).load(conn).await?)
-}
-
-/// Notes the version of the meeting that was sent last.
-pub async fn set_sequence(conn: &mut Conn, id: Id<ids::Invitation>, version: u64) -> Result<(), Failed> {
-    let sequence = i64::try_from(version).unwrap_or(i64::MAX);
-    let row = meeting_invitations::table.find(Key(id));
-    diesel::update(row).set(meeting_invitations::ics_sequence.eq(sequence)).execute(conn).await?;
     Ok(())
 }
 

@@ -54,7 +54,7 @@ on_both! {
         let (eve, bob) =
             (room.member(world.server, Role::Analyst).await, room.member(world.server, Role::Analyst).await);
         let made = ask_members(&room, json!([{"userId": eve.id, "role": "OBSERVER"}])).await.is(201);
-        let token = mailed(world.server, &eve.email, 2).await;
+        let token = mailed(world.server, &eve.email, 1).await;
         for verb in ["accept", "decline"] {
             let path = format!("{}/{verb}", link(&token));
             world.nobody.post(&path).await.refused(401, "Unauthorized");

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use actors::ids::Id;
+use colloquy::db::schema::meetings;
+use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
 use super::{Guest, accept, ask_guests, link, listed, mailed};
 use crate::participants::Room;
-use crate::support::{Socket, World, outbox};
+use crate::support::{Place, Socket, World};
 
 async fn listening(guest: &Guest, room: &Room) -> Socket {
     let mut socket = Socket::open(&guest.client).await;
@@ -117,11 +121,33 @@ on_both! {
         room.ada.client.delete(&path).await.is(200);
     }
 
-    async fn guests_read_a_meeting_for_an_hour_after_it(world: World) {
-        let room = Room::open(world.server).await;
-        let guest = Guest::of(world.server, &room).await;
+    async fn guests_read_a_meeting_for_an_hour_after_it(place: Place) {
+        let server = place.start(&[]);
+        let room = Room::open(&server).await;
+        let guest = Guest::of(&server, &room).await;
         room.ada.client.post(format!("{}/end", room.path)).await.is(200);
         guest.client.get(&room.path).await.is(200);
-        assert!(outbox::mails(&world.server.data, &guest.email).len() == 1);
+        guest.client.post("/api/ws/tickets").await.is(201);
+        let id: Id<actors::meeting::Meeting> = room.path.rsplit('/').next().unwrap().parse().unwrap();
+        let db = server.db().await;
+        let aged = db.write(move |conn| {
+            Box::pin(async move {
+                let row = meetings::table.find(Key(id));
+                let (began, ended): (Option<At>, Option<At>) =
+                    row.select((meetings::started_at, meetings::ended_at)).first(conn).await?;
+                let earlier = |at: Option<At>| at.map(|at| At(at.0 - Duration::from_secs(3600)));
+                let set = (meetings::started_at.eq(earlier(began)), meetings::ended_at.eq(earlier(ended)));
+                diesel::update(row).set(set).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        });
+        aged.await.unwrap();
+        // The meeting is looked up anew.
+        server.kill();
+        let server = place.start(&[]);
+        let late = guest.client.moved_to(&server);
+        late.get(&room.path).await.refused(401, "Unauthorized");
+        late.post("/api/ws/tickets").await.refused(401, "Unauthorized");
+        accept(&server.client(), &guest.token).await.refused(409, "InvalidState");
     }
 }

@@ -105,19 +105,39 @@ impl Batch {
         projects::must_be_active(&project)?;
         must_go_on(&meeting)?;
         let invitations = self.with_places(&meeting, &former, drafts)?;
-        let sender = Sender { app: &self.app, meeting: &meeting, project: &project, now: self.now };
+        let emails: Vec<&str> = invitations.iter().map(|one| one.email.as_str()).collect();
+        count(&self.app, conn, self.caller, &emails, self.now).await?;
+        let mut rows = Vec::with_capacity(invitations.len());
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
-            count(&self.app, conn, self.caller, &invitation.email, self.now).await?;
             let hash = token.hash(&self.app.secret, PURPOSE);
-            store::insert(conn, invitation, hash.ok_or_else(|| Failure::internal("a token has no hash"))?).await?;
-            sender.send(conn, invitation, token, &self.request).await?;
+            rows.push((invitation, hash.ok_or_else(|| Failure::internal("a token has no hash"))?));
         }
+        store::insert(conn, rows).await?;
+        let languages = accounts::store::languages(conn, &emails).await?;
+        let inviter = accounts::store::account(conn, self.caller.user_id).await?;
+        let (app, inviter) = (&self.app, inviter.as_ref());
+        let sender = Sender { app, meeting: &meeting, project: &project, inviter, now: self.now };
+        let letter = |(invitation, token): (&Invitation, &OneTimeToken)| {
+            sender.letter(invitation, token, languages.get(&invitation.email).copied())
+        };
+        let letters = invitations.iter().zip(&self.tokens).map(letter);
+        app.post.send_all(conn, letters, self.now, &self.request).await?;
+        // Looked at again once rows name the accounts, which their deletion waits for.
+        self.drafts(conn, &meeting).await?;
         Ok(invitations)
     }
 
     /// # Errors
     /// 422: whoever is there twice, is no member, or can't be asked in that role.
     async fn drafts(&self, conn: &mut Conn, meeting: &meeting::Meeting) -> Result<Vec<Draft>, Failure> {
+        let members = self.asked.invitees.iter().filter_map(|invitee| match invitee {
+            Invitee::Member { user_id, .. } => Some(*user_id),
+            Invitee::Guest { .. } => None,
+        });
+        let members: Vec<_> = members.collect();
+        let roles = projects::store::roles(conn, meeting.project_id, &members).await?;
+        let accounts = accounts::store::accounts(conn, &members).await?;
+        let accounts: HashMap<_, _> = accounts.into_iter().map(|account| (account.id, account)).collect();
         let mut drafts: Vec<Draft> = Vec::with_capacity(self.asked.invitees.len());
         let mut seen = HashSet::new();
         let mut faults = Vec::new();
@@ -128,13 +148,11 @@ impl Batch {
             };
             let (draft, key, member) = match invitee {
                 Invitee::Member { user_id, role } => {
-                    let member = projects::store::role(conn, meeting.project_id, *user_id).await?;
-                    let account = accounts::store::account(conn, *user_id).await?;
-                    let (Some(member), Some(account)) = (member, account) else {
+                    let (Some(member), Some(account)) = (roles.get(user_id).copied(), accounts.get(user_id)) else {
                         fault("userId", Code::NOT_A_PROJECT_MEMBER, Code::NOT_A_PROJECT_MEMBER.sentence);
                         continue;
                     };
-                    let (email, display_name) = (account.email, Some(account.full_name));
+                    let (email, display_name) = (account.email.clone(), Some(account.full_name.clone()));
                     let invitee_type = InviteeType::Participant;
                     let draft = Draft { invitee_type, email, display_name, user_id: Some(*user_id), role: *role };
                     (draft, "userId", Some(member))

@@ -13,6 +13,7 @@ use super::{PURPOSE, must_go_on};
 use crate::access::caller::Caller;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts;
+use crate::accounts::model::{Account, Language};
 use crate::app::App;
 use crate::db::attempts;
 use crate::db::{Conn, Failed};
@@ -31,46 +32,39 @@ pub struct Sender<'a> {
     pub app: &'a App,
     pub meeting: &'a meeting::Meeting,
     pub project: &'a Project,
+    pub inviter: Option<&'a Account>,
     pub now: Time,
 }
 
 impl Sender<'_> {
-    /// Has an invitation mailed once the transaction stands.
-    pub async fn send(
-        &self,
-        conn: &mut Conn,
-        invitation: &Invitation,
-        token: &OneTimeToken,
-        request: &RequestId,
-    ) -> Result<(), Failed> {
-        let Self { app, meeting, project, now } = *self;
-        let tongue = notices::tongue(conn, project, invitation).await?;
-        let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
-        let inviter = inviter.map(|inviter| inviter.full_name).unwrap_or_default();
+    /// The letter that asks somebody, in their `own` language if they have an account.
+    pub fn letter(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> Mailing {
+        let Self { app, meeting, project, inviter, now } = *self;
+        let tongue = notices::tongue(own, project, inviter);
+        let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let join_url = join_url(&app.url, meeting.id);
-        let calendar = calendar::request(notices::entry(app, meeting, &join_url, invitation, &inviter, now));
+        let calendar = calendar::request(notices::entry(app, meeting, &join_url, invitation, inviter, now));
         let words = letters::Words {
             to: &invitation.email,
             tongue,
             meeting,
             project: &project.name,
-            inviter: &inviter,
+            inviter,
             calendar,
         };
         let url = format!("{join_url}#invitation={}", token.text());
         let letter = letters::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
         let mailing = Mailing::from(letter).until(invitation.expires_at);
-        let mailing = mailing.told_to(delivery::KIND, delivery::reference(invitation));
-        app.post.send(conn, mailing, now, request).await
+        mailing.told_to(delivery::KIND, delivery::reference(invitation))
     }
 }
 
-/// Counts a letter against the limits of who sends it and of who gets it, together with the invitations to projects.
+/// Counts letters against the limits of who sends them and of who gets them, together with the invitations to projects.
 ///
 /// # Errors
 /// 429: one of them has had enough for a day.
-pub async fn count(app: &App, conn: &mut Conn, caller: Caller, email: &str, now: Time) -> Result<(), Failure> {
-    let rates = people::invitations::rates(app, caller.user_id, email);
+pub async fn count(app: &App, conn: &mut Conn, caller: Caller, emails: &[&str], now: Time) -> Result<(), Failure> {
+    let rates: Vec<_> = emails.iter().flat_map(|email| people::invitations::rates(app, caller.user_id, email)).collect();
     match attempts::count(conn, &rates, now).await? {
         Some(wait) => Err(Failure::too_many(wait)),
         None => Ok(()),
@@ -118,7 +112,7 @@ async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitati
     projects::must_be_active(&project)?;
     must_go_on(&meeting)?;
     may_be_sent(conn, &former, &meeting, now).await?;
-    count(app, conn, caller, &former.email, now).await?;
+    count(app, conn, caller, &[&former.email], now).await?;
     let is_expiry_chosen = former.is_expiry_chosen && former.expires_at > now;
     let expires_at = if is_expiry_chosen { former.expires_at } else { expiry(now, meeting.scheduled_at) };
     let invitation = Invitation {
@@ -132,8 +126,10 @@ async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitati
     };
     let hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::internal("a token has no hash"))?;
     store::send_again(conn, &invitation, hash).await?;
-    let sender = Sender { app, meeting: &meeting, project: &project, now };
-    sender.send(conn, &invitation, &token, &request).await?;
+    let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
+    let own = notices::own_language(conn, &invitation).await?;
+    let sender = Sender { app, meeting: &meeting, project: &project, inviter: inviter.as_ref(), now };
+    app.post.send(conn, sender.letter(&invitation, &token, own), now, &request).await?;
     Ok(invitation)
 }
 
