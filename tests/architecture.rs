@@ -77,8 +77,11 @@ const FEATURES: &[&str] = &["accounts", "projects", "meetings", "analysis"];
 const READS: &[&str] = &[
     "accounts::store::account",
     "accounts::store::account_of",
+    "accounts::store::accounts",
+    "accounts::store::languages",
     "projects::store::find",
     "projects::store::role",
+    "projects::store::roles",
     "projects::documents::store::of_project",
     "meetings::store::find",
 ];

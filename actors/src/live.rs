@@ -70,6 +70,12 @@ impl<L: Live> Group<L> {
     pub fn after(&self) -> &L {
         self.changes.last().map_or(&self.before, |last| &last.change.next)
     }
+
+    /// Each change, with the state that it was decided on.
+    pub fn steps(&self) -> impl Iterator<Item = (&L, &Decided<L>)> {
+        let befores = std::iter::once(&self.before).chain(self.changes.iter().map(|decided| &decided.change.next));
+        befores.zip(&self.changes)
+    }
 }
 
 /// Why a command came: echoed in the event, its log lines and the jobs it makes.

@@ -162,7 +162,7 @@ fn command(row: Row, cast: &Cast) -> Command {
         Row::SeeNoSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: false }] },
         Row::SeeMedia => Command::See { seen: vec![Seen::Media { participant: who, session: media }] },
         Row::SweepAfterGrace => sweep(),
-        Row::Forget => Command::Forget { user_id: user, name: "Somebody".to_owned() },
+        Row::Forget => Command::Forget { participant: who, name: "Somebody".to_owned() },
     }
 }
 

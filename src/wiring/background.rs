@@ -10,6 +10,9 @@ use crate::config;
 use crate::http::idempotency;
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
+use crate::meetings;
+use crate::meetings::invitations::delivery::Deliveries;
+use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
 use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
@@ -29,11 +32,13 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
-        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
+        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)).telling(Deliveries))
+        .with(Notices { app: app.clone() })
         .with(profile::avatar::Forgetting { app: app.clone() })
         .with(profile::erasing::Erasing { app: app.clone() })
         .with(profile::erasing::Overwriting { app: app.clone() })
         .with(contents::Forgetting { app: app.clone() })
+        .with(meetings::leaving::Forgetting { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
         db: app.db.clone(),

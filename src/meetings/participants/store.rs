@@ -202,15 +202,16 @@ pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
     Ok(linked.into_iter().map(|id| id.0).collect())
 }
 
-/// Meetings in which an account is called other than `nobody`, or by its address, `limit` of them.
+/// Places in which an account is called other than `nobody`, or by its address, `limit` of them.
 pub async fn naming(
     conn: &mut Conn,
     user_id: Id<User>,
     nobody: &'static str,
     limit: i64,
-) -> Result<Vec<Id<Meeting>>, Failed> {
+) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, Failed> {
     let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
     let named = own.filter(participants::display_name.ne(nobody).or(participants::email.is_not_null()));
-    let found: Vec<Key<Meeting>> = named.limit(limit).select(participants::meeting_id).load(conn).await?;
-    Ok(found.into_iter().map(|id| id.0).collect())
+    let places = named.limit(limit).select((participants::meeting_id, participants::id));
+    let places: Vec<(Key<Meeting>, Key<ids::Participant>)> = places.load(conn).await?;
+    Ok(places.into_iter().map(|(meeting, place)| (meeting.0, place.0)).collect())
 }

@@ -16,7 +16,7 @@ use super::row::{Row, number};
 use super::{find, live, topic};
 use crate::db::schema::meetings;
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl, events};
-use crate::meetings::{consents, model, participants};
+use crate::meetings::{consents, invitations, model, participants};
 
 /// Keeps meetings for their actors.
 pub struct MeetingJournal {
@@ -42,16 +42,22 @@ impl Journal<Meeting> for MeetingJournal {
                 let changed = after.participants.changed_since(&before.participants);
                 participants::store::save(conn, after.id, changed).await?;
                 let (topic, mut offset, mut said) = (topic(after.id), before.revision(), Vec::new());
-                for Decided { change, request, at } in &group.changes {
+                for (was, Decided { change, request, at }) in group.steps() {
                     let meeting = &change.next;
                     for event in &change.events {
                         keep_beside(conn, meeting, event).await?;
+                        invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
                         let data = told(meeting, event, &app_url)?;
                         offset += 1;
                         said.push(events::put(conn, topic, offset, event.kind(), &data, *at, request).await?);
                     }
                 }
                 events::end_at(conn, topic, offset).await?;
+                // Last, since it holds the project's topic, which is others' too.
+                for (was, Decided { change, request, at }) in group.steps() {
+                    let admitted = invitations::kept::admitted(conn, was, &change.next, *at, request).await?;
+                    said.extend(admitted.map_err(|invitations::kept::NotTheirs| NotSaved::Conflict)?);
+                }
                 Ok(said)
             })
         });
