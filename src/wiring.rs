@@ -40,8 +40,11 @@ use crate::live::tickets::Tickets;
 use crate::meetings::consents::wording::Wordings;
 use crate::meetings::participants::attendance::{self, Attendance};
 use crate::meetings::participants::sweep;
+use crate::meetings::rooms::errands::Errands;
+use crate::meetings::rooms::{Rooms, lookout};
 use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
+use crate::outside::livekit::{self, LiveKit, MediaServer};
 use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
@@ -154,8 +157,10 @@ async fn build(config: Config) -> Result<Built, String> {
     let arbiters = Arbiters::start(2).map_err(|error| format!("the actors' threads can't be started: {error}"))?;
     let idle = Duration::from_secs(config.analysis.idle_seconds);
     let keeping = Keepers { hub: &hub, clock: &clock, arbiters: &arbiters, watch: &watch, idle };
-    let meetings = keeping.keep(MeetingJournal { db: db.clone(), app_url: url.clone() });
-
+    let media = media_server(&config.livekit)?;
+    let jobs = Jobs::default();
+    let errands = media.is_some().then(|| jobs.clone());
+    let meetings = keeping.keep(MeetingJournal { db: db.clone(), app_url: url.clone(), errands });
     let runs = keeping.keep(RunJournal { db: db.clone() });
     let workers = match config.analysis.workers {
         0 => Workers::for_this_machine(),
@@ -181,11 +186,12 @@ async fn build(config: Config) -> Result<Built, String> {
         hub,
         meetings,
         attendance: Attendance::default(),
+        rooms: Rooms::at(media),
         wordings: Wordings::read(&config.meetings.wordings)?,
         runs,
         runner: Runner::new(workers),
         roles: Roles::default(),
-        jobs: Jobs::default(),
+        jobs,
         files,
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
         audiences: Audiences::default().with(meetings::Audience).with(OfProjects).with(OfRuns),
@@ -248,7 +254,8 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
         .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
-        .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
+        .with(Reading { app: app.clone(), reader: Reader::new(program, limits) })
+        .with(Errands { app: app.clone() });
     let desk = Desk {
         db: app.db.clone(),
         clock: Arc::clone(&app.clock),
@@ -266,6 +273,7 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     });
     app.tasks.spawn(attendance::tell_all(app.clone()));
     app.tasks.spawn(sweep::sweep(app.clone()));
+    app.tasks.spawn(lookout::look(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {
@@ -275,6 +283,22 @@ fn begin_background(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweep(app.clone()));
     Ok(())
+}
+
+/// The media server; `None`: none is set.
+fn media_server(livekit: &config::Livekit) -> Result<Option<Arc<dyn MediaServer>>, String> {
+    if livekit.url.is_empty() {
+        return Ok(None);
+    }
+    let server = LiveKit::new(livekit::Settings {
+        url: livekit.url.clone(),
+        api_url: livekit.api_url.clone(),
+        key: livekit.api_key.clone(),
+        secret: livekit.api_secret.reveal().to_owned(),
+        limit: Duration::from_secs(livekit.timeout_seconds),
+    })?;
+    tracing::info!(url = livekit.url, "meetings have rooms at the media server");
+    Ok(Some(Arc::new(server)))
 }
 
 /// A mail server where one is set, else the outbox.

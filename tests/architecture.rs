@@ -332,6 +332,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
         ("askama", &["outside/mail/letter.rs"]),
         ("jsonwebtoken", &["access/token.rs"]),
         ("lettre", &["accounts/model.rs", "config/check.rs", "outside/mail/"]),
+        ("livekit_api", &["outside/livekit/"]),
         ("pdf_extract", &["pipeline/"]),
         ("quick_xml", &["pipeline/"]),
         ("html5ever", &["pipeline/"]),

@@ -35,7 +35,7 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, mail: Mail, analysis: Analysis, meetings: Meetings, sockets: Sockets, log: Log,
+        accounts: Accounts, mail: Mail, livekit: Livekit, analysis: Analysis, meetings: Meetings, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -53,6 +53,9 @@ sections! {
     Mail {
         host: String, port: u16, security: String, user: String, password: Hidden, from: String, timeout_seconds: u64,
         ca_file: PathBuf,
+    }
+    Livekit {
+        url: String, api_url: String, api_key: String, api_secret: Hidden, timeout_seconds: u64, look_seconds: u64,
     }
     Analysis { workers: usize, readers: usize, idle_seconds: u64 }
     Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, wordings: PathBuf }

@@ -53,6 +53,8 @@ codes! {
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Something went wrong here. It was noted under the request id.";
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "This can't be served at the moment. Try again shortly.";
+    MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "There is no media server: set livekit.url, livekit.api_key and livekit.api_secret.";
+    MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server can't be reached. Try again shortly.";
 }
 
 impl Code {

@@ -6,6 +6,7 @@ pub mod consents;
 pub mod model;
 pub mod operations;
 pub mod participants;
+pub mod rooms;
 pub mod routes;
 pub mod store;
 

@@ -1,4 +1,5 @@
 //! OTHERS: what is not ours to decide, each behind a trait or a type of its own.
 
 pub mod files;
+pub mod livekit;
 pub mod mail;

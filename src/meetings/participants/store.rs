@@ -202,6 +202,13 @@ pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
     Ok(linked.into_iter().map(|id| id.0).collect())
 }
 
+/// The meetings that think somebody is connected to the media server.
+pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+    let open = participants::table.filter(participants::media_is_open.eq(true)).select(participants::meeting_id);
+    let open: Vec<Key<Meeting>> = open.distinct().limit(most).load(conn).await?;
+    Ok(open.into_iter().map(|id| id.0).collect())
+}
+
 /// The meetings that somebody with an account has or had a place in.
 pub async fn of_user(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Id<Meeting>>, Failed> {
     let of_user = participants::table.filter(participants::user_id.eq(Key(user_id))).select(participants::meeting_id);
