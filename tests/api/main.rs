@@ -28,4 +28,5 @@ mod participants;
 mod permissions;
 mod projects;
 mod real_time;
+mod rooms;
 mod smoke;

@@ -8,7 +8,6 @@ use actors::time::Time;
 use async_trait::async_trait;
 use livekit_api::access_token::VideoGrants;
 use reqwest::StatusCode;
-use reqwest::header::AUTHORIZATION;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -97,7 +96,7 @@ impl LiveKit {
         let calling = self
             .http
             .post(format!("{}/twirp/livekit.RoomService/{method}", self.api))
-            .header(AUTHORIZATION, format!("Bearer {token}"))
+            .bearer_auth(token)
             .header("x-request-id", request)
             .json(body);
         let mut answer = calling.send().await.map_err(|error| away(method, causes(&error)))?;

@@ -196,7 +196,8 @@ async fn call(
     bytes: web::Bytes,
     inside: web::Data<Mutex<Inside>>,
 ) -> HttpResponse {
-    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
+    let header =
+        |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
     if !header("content-type").starts_with("application/json") {
         return refusal(404, "bad_route", "unexpected Content-Type");
     }
