@@ -34,7 +34,7 @@ pub async fn issue(
     request: RequestId,
 ) -> Result<RoomCredentials, Failure> {
     active(app, meeting).await?;
-    let own = allowed(meeting, caller)?;
+    allowed(meeting, caller)?;
     let server = app
         .rooms
         .server()
@@ -47,7 +47,7 @@ pub async fn issue(
     // Meanwhile they may have been put out, or the meeting have ended.
     let now = app.meetings.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
     let now = now.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
-    let own = allowed(&now, caller).map(|_| own)?;
+    let own = allowed(&now, caller)?;
     let identity = own.id.to_string();
     let may_publish = may_publish(own.role);
     let pass = Pass { room: &room_name, identity: &identity, display_name: &own.display_name, may_publish, life: LIFE };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Stage, credentials};
+use super::{Stage, credentials, name_of};
 use crate::participants::Room;
 use crate::support::livekit::{LiveKit, Mood};
 use crate::support::{Place, Role};
@@ -52,11 +52,11 @@ on_both! {
         media.wait_for("DeleteRoom", 1).await;
         media.is(Mood::Well);
         let calls = media.wait_for("DeleteRoom", 2).await;
-        assert_eq!(calls[0].body, json!({"room": super::name_of(&room)}));
+        assert_eq!(calls[0].body, json!({"room": name_of(&room)}));
         // A room that isn't there is closed: it is not asked for again.
         let other = Room::open(&server).await;
         other.ada.client.post(format!("{}/end", other.path)).await.is(200);
         let calls = media.wait_for("DeleteRoom", 3).await;
-        assert_eq!(calls[2].body, json!({"room": super::name_of(&other)}));
+        assert_eq!(calls[2].body, json!({"room": name_of(&other)}));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Stage;
+use super::{Stage, name_of};
 use crate::participants::Room;
 use crate::support::chance::Chance;
 use crate::support::livekit::{Connection, Event, now_ms};
@@ -91,7 +91,7 @@ on_both! {
                     let body = serde_json::json!({"displayName": format!("person {nth}")});
                     people.push(user.client.post(format!("{}/join", room.path)).json(body).await.is(200).text_of("id"));
                 }
-                let events = events(super::name_of(&room), &people, &stories);
+                let events = events(name_of(&room), &people, &stories);
                 told(&events, &stage.caller(), &mut chance).await;
                 ends.push(alike(&room.people().await));
             }
