@@ -22,7 +22,8 @@ fn live() -> Meeting {
 fn kinds(world: &World<Meeting>, id: Id<Meeting>) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     let told = world.store.told(Topic { kind: TopicKind::Meeting, id: id.uuid() });
-    for (told, offset) in told.iter().zip(1..) {
+    let first = told.first().map_or(1, |told| told.offset);
+    for (told, offset) in told.iter().zip(first..) {
         assert_eq!(told.offset, offset, "offsets have no gap");
         *kinds.entry(told.kind.to_string()).or_default() += 1;
     }
@@ -105,7 +106,7 @@ async fn two_hosts_who_start_and_end_at_once_start_it_once_and_end_it_once() {
 }
 
 #[actix::test]
-async fn five_hundred_join_within_a_second() {
+async fn five_hundred_join_at_once() {
     let store = Store::new(Event::kind);
     let id = store.insert(live());
     let world = World::new(store, Arbiters::start(2).unwrap(), Limits { mailbox: 600, ..Limits::default() });

@@ -316,6 +316,7 @@ impl Oracle {
                 }
                 self.started_at.is_none()
             }
+            other => panic!("{other:?} is for the tables"),
         }
     }
 }

@@ -5,6 +5,7 @@ ALTER TABLE meetings DROP COLUMN ledger_head;
 ALTER TABLE meetings DROP COLUMN ledger_entries;
 ALTER TABLE meetings DROP COLUMN empty_since;
 DROP INDEX participants_lost;
+DROP INDEX participants_linked;
 DROP INDEX participants_one_each;
 DROP INDEX participants_by_user;
 ALTER TABLE participants DROP COLUMN consent_at;

@@ -18,6 +18,7 @@ ALTER TABLE participants ADD COLUMN consent_text_hash TEXT;
 ALTER TABLE participants ADD COLUMN consent_at TIMESTAMPTZ;
 CREATE INDEX participants_by_user ON participants (user_id);
 CREATE UNIQUE INDEX participants_one_each ON participants (meeting_id, user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX participants_linked ON participants (link) WHERE link IS NOT NULL;
 CREATE INDEX participants_lost ON participants (lost_at) WHERE lost_at IS NOT NULL;
 
 -- Since when a live meeting has nobody in it, and where its ledger of consents ends.

@@ -1,6 +1,7 @@
 //! Participants: joining and leaving, the list, removal, presence, and consent.
 
 mod consent;
+mod crowd;
 mod join;
 mod list;
 mod presence;
