@@ -16,6 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use crate::access::keys::Secret;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::accounts::sessions::turns::Turns;
 use crate::analysis::runner::Runner;
 use crate::config::Config;
 use crate::db::Db;
@@ -30,6 +31,7 @@ use crate::meetings::consents::wording::Wordings;
 use crate::meetings::participants::attendance::Attendance;
 use crate::meetings::rooms::Rooms;
 use crate::outside::files::Files;
+use crate::outside::openid::OpenId;
 use crate::passwords::Passwords;
 use crate::projects::roles::Roles;
 use crate::service::Readiness;
@@ -47,6 +49,10 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     pub tokens: Tokens,
     pub revoked: Revoked,
+    /// One refresh of a session after the other.
+    pub turns: Turns,
+    /// The log-in provider, where one is configured.
+    pub google: Option<OpenId>,
     pub secret: Secret,
     pub passwords: Passwords,
     pub limits: Limits,

@@ -3,9 +3,10 @@
 
 use actix_web::http::Method;
 
+use crate::accounts::{external, resets, sessions};
 use crate::http::operation::Operation;
 use crate::meetings::{consents, participants, rooms};
-use crate::projects::documents;
+use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
 macro_rules! operations {
@@ -24,9 +25,17 @@ pub fn public() -> Vec<Operation> {
             POST "/api/auth/register" "register" accounts::routes::register => 201 [] "Ask for an account; a code comes by mail";
             POST "/api/auth/confirm-account" "confirmAccount" accounts::routes::confirm_account => 200 [] "Confirm the address with the code";
             POST "/api/auth/otp/resend" "resendOtp" accounts::routes::resend_otp => 200 [] "Have a new code mailed";
-            POST "/api/auth/login" "login" accounts::routes::login => 200 [401, 403] "Log in";
-            POST "/api/auth/refresh-token" "refreshToken" accounts::routes::refresh_token => 200 [401] "Go on with a session";
-            POST "/api/auth/logout" "logOut" accounts::routes::log_out => 200 [] "End this session, or all";
+            POST "/api/auth/password/forgot" "sendResetPasswordEmail" resets::routes::send_reset_password_email => 200 [] "Have a code mailed that lets you choose a new password";
+            POST "/api/auth/password/verify-otp" "verifyOtp" resets::routes::verify_otp => 200 [] "Turn that code into a token";
+            POST "/api/auth/password/reset" "resetPassword" resets::routes::reset_password => 200 [] "Choose a new password with that token; all sessions end";
+            POST "/api/auth/login" "login" sessions::routes::login => 200 [401, 403] "Log in";
+            GET "/api/auth/google-login" "googleLogin" external::routes::google_login => 302 [502, 503] "Be sent to Google, or to another provider, to log in";
+            GET "/api/auth/google-login/callback" "googleLoginCallback" external::routes::google_login_callback => 302 [503] "Come back from the provider";
+            POST "/api/auth/google-login/exchange" "exchangeLoginCode" external::routes::exchange_login_code => 200 [401] "Turn the code of such a log-in into a session";
+            POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401] "Go on with a session";
+            POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 [] "End this session, or all";
+            GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 [] "List where I am logged in";
+            DELETE "/api/auth/sessions/{sessionId}" "revokeSession" sessions::routes::revoke => 200 [404] "End one of my sessions";
         }
         "Project" {
             POST "/api/projects" "createProject" projects::routes::create => 201 [] "Make a project";
@@ -46,6 +55,15 @@ pub fn public() -> Vec<Operation> {
         "Results" {
             GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404] "List a project's user stories";
             GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404] "List a project's requirements";
+        }
+        "Project Lookup" {
+            GET "/api/projects/{projectId}/members" "listProjectMembers" people::routes::list => 200 [404] "List a project's members";
+            POST "/api/projects/{projectId}/members" "addProjectMember" people::routes::add => 201 [404, 409] "Ask somebody into a project by mail";
+            GET "/api/project-invitations/{token}" "previewProjectInvitation" people::routes::preview => 200 [404, 410] "See what one is asked into";
+            POST "/api/project-invitations/{token}/accept" "acceptProjectInvitation" people::routes::accept => 200 [403, 404, 409, 410] "Become a member";
+            PATCH "/api/projects/{projectId}/members/{memberId}" "changeProjectMemberRole" people::routes::change_role => 200 [404, 409] "Change what a member may do";
+            DELETE "/api/projects/{projectId}/members/{memberId}" "removeProjectMember" people::routes::remove => 200 [404, 409] "Take a member out, or leave";
+            GET "/api/projects/{projectId}/stakeholders" "listProjectStakeholders" people::routes::stakeholders => 200 [404] "List who has a stake in a project";
         }
         "Meetings" {
             POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting";

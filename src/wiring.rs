@@ -18,6 +18,7 @@ use actors::watch::Watch;
 use crate::access::keys;
 use crate::access::revoked::Revoked;
 use crate::access::token::Tokens;
+use crate::accounts::sessions::turns::Turns;
 use crate::analysis::audience::{OfProjects, OfRuns};
 use crate::analysis::runner::Runner;
 use crate::analysis::store::RunJournal;
@@ -46,6 +47,7 @@ use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
 use crate::outside::livekit::{self, LiveKit, MediaServer};
 use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
+use crate::outside::openid::{self, OpenId};
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
@@ -147,7 +149,7 @@ async fn build(config: Config) -> Result<Built, String> {
     let revoked = Revoked::new(access_life + Duration::from_secs(10));
     let now = clock.now();
     let since = now - access_life;
-    let ended = db.read(move |conn| Box::pin(accounts::store::ended_since(conn, since))).await;
+    let ended = db.read(move |conn| Box::pin(accounts::sessions::store::ended_since(conn, since))).await;
     for session in ended.map_err(|error| error.to_string())? {
         revoked.add(session, now);
     }
@@ -171,18 +173,18 @@ async fn build(config: Config) -> Result<Built, String> {
     files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
     let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
+    let google = log_in_provider(&config, &url)?;
     let document = openapi::document(&routes::all());
     let app = App::new(Parts {
         url,
         tokens,
         revoked,
         post: Post::sealing_with(secret.clone()),
+        turns: Turns::default(),
+        google,
         secret,
         passwords: Passwords::new(&config.accounts)?,
-        limits: Limits {
-            calls: Limit::per_minute(config.limits.calls_per_minute),
-            logins: Limit::per_minute(config.limits.logins_per_minute),
-        },
+        limits: Limits { calls: Limit::of(config.limits.calls) },
         hub,
         meetings,
         attendance: Attendance::default(),
@@ -208,6 +210,25 @@ async fn build(config: Config) -> Result<Built, String> {
     });
     begin_background(&app, &data)?;
     Ok(Built { app, alone, arbiters, background, sockets })
+}
+
+/// The client of the log-in provider, where one is configured.
+fn log_in_provider(config: &Config, url: &str) -> Result<Option<OpenId>, String> {
+    let google = config.google.clone();
+    if google.client_id.is_empty() {
+        return Ok(None);
+    }
+    let below = || format!("{url}/api/auth/google-login/callback");
+    let redirect_url = if google.redirect_url.is_empty() { below() } else { google.redirect_url };
+    let settings = openid::Settings {
+        client_id: google.client_id,
+        client_secret: google.client_secret.reveal().to_owned(),
+        discovery_url: google.discovery_url,
+        issuer: google.issuer,
+        issuer_alias: Some(google.issuer_alias).filter(|alias| !alias.is_empty()),
+        redirect_url,
+    };
+    OpenId::new(settings).map(Some)
 }
 
 fn make_folder(folder: &Path) -> Result<(), String> {
@@ -321,7 +342,7 @@ fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
     Ok(Arc::new(server))
 }
 
-/// Drops what has had its time: keys of idempotency, counted attempts, failed jobs. Safe to repeat.
+/// Drops what has had its time: keys of idempotency, counted attempts, what is over of accounts, failed jobs. Safe to repeat.
 async fn sweep(app: App) {
     let stopping = app.tasks.stopping();
     loop {
@@ -330,7 +351,10 @@ async fn sweep(app: App) {
             Box::pin(async move {
                 let keys = crate::db::idempotency::forget_old(conn, now - idempotency::KEPT).await?;
                 let attempts = crate::db::attempts::sweep(conn, now).await?;
-                Ok::<_, crate::db::Failed>(keys + attempts + jobs::forget_failed(conn, now - 30 * 24 * HOURLY).await?)
+                let accounts = accounts::operations::sweep(conn, now).await?;
+                Ok::<_, crate::db::Failed>(
+                    keys + attempts + accounts + jobs::forget_failed(conn, now - 30 * 24 * HOURLY).await?,
+                )
             })
         });
         match swept.await {

@@ -175,6 +175,8 @@ macro_rules! rules {
 }
 
 rules! {
+    /// Whose the thing is, and nobody else.
+    Own, User, Caller::of, |standing| standing.own;
     /// A member of the thing's project, whatever the role.
     Member, Member, Caller::of, |standing| standing.role.is_some();
     /// As [`Member`], for streams: a ticket will do, since a browser's EventSource sends no headers.
@@ -183,6 +185,8 @@ rules! {
     Analyst, Analyst, Caller::of, |standing| standing.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
     Manager, Manager, Caller::of, |standing| standing.is(ProjectRole::Manager);
+    /// As [`Manager`], or whoever the thing is about: anybody may leave.
+    ManagerOrSelf, Manager, Caller::of, |standing| standing.own || standing.is(ProjectRole::Manager);
     /// OWNER.
     Owner, Owner, Caller::of, |standing| standing.is(ProjectRole::Owner);
     /// The meeting's host or co-host, or a manager of its project.

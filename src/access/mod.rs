@@ -3,6 +3,7 @@
 pub mod caller;
 pub mod guard;
 pub mod keys;
+pub mod one_time;
 pub mod revoked;
 pub mod role;
 pub mod token;

@@ -33,6 +33,8 @@ pub struct Standing {
     pub removed: bool,
     /// Is or was in the meeting.
     pub took_part: bool,
+    /// The thing is their own.
+    pub own: bool,
 }
 
 impl Standing {

@@ -34,6 +34,45 @@ pub fn code(email: &str, language: Language, code: &str, purpose: CodePurpose, m
     Letter { to: email.to_owned(), tongue: language.tongue(), subject: subject.to_owned(), blocks, calendar: None }
 }
 
+/// For whoever's password is another one now.
+pub fn password_changed(email: &str, language: Language) -> Letter {
+    let (subject, text) = match language {
+        Language::Ar => (
+            "تغيّرت كلمة مرورك",
+            "اختيرت كلمة مرور جديدة لحسابك في Colloquy، وانتهت جميع جلساته. إن لم تكن أنت فاختر كلمة مرور جديدة فورًا وتأكد \
+             من أن بريدك الإلكتروني لك وحدك.",
+        ),
+        _ => (
+            "Your password was changed",
+            "A new password was chosen for your account at Colloquy, and all its sessions have ended. If it was not you, \
+             choose a new password at once, and see to it that your mailbox is yours alone.",
+        ),
+    };
+    told(email, language, subject, text)
+}
+
+/// For whoever's account is now also opened by a log-in elsewhere.
+pub fn login_linked(email: &str, language: Language) -> Letter {
+    let (subject, text) = match language {
+        Language::Ar => (
+            "طريقة جديدة لتسجيل الدخول",
+            "يمكن الآن تسجيل الدخول إلى حسابك في Colloquy عبر حساب خارجي له هذا العنوان. إن لم تكن أنت فاختر كلمة مرور جديدة \
+             وتأكد من أن بريدك الإلكتروني لك وحدك.",
+        ),
+        _ => (
+            "A new way to log in",
+            "Your account at Colloquy can now also be opened by a log-in elsewhere that has this address. If it was not \
+             you, choose a new password, and see to it that your mailbox is yours alone.",
+        ),
+    };
+    told(email, language, subject, text)
+}
+
+fn told(email: &str, language: Language, subject: &str, text: &str) -> Letter {
+    let blocks = vec![Block::Text(text.to_owned())];
+    Letter { to: email.to_owned(), tongue: language.tongue(), subject: subject.to_owned(), blocks, calendar: None }
+}
+
 /// For somebody who registered an address that has an account: its owner alone learns of it.
 pub fn has_account(email: &str, language: Language) -> Letter {
     let (subject, text) = match language {
@@ -48,8 +87,7 @@ pub fn has_account(email: &str, language: Language) -> Letter {
              with your password, or choose a new one. If it was not you, you need not do anything.",
         ),
     };
-    let blocks = vec![Block::Text(text.to_owned())];
-    Letter { to: email.to_owned(), tongue: language.tongue(), subject: subject.to_owned(), blocks, calendar: None }
+    told(email, language, subject, text)
 }
 
 #[cfg(test)]

@@ -2,15 +2,24 @@
 //!
 //! ```text
 //! register --code by mail--> confirmAccount --> account + session
-//! login --> session --refreshToken--> session (rotated) --logOut--> ended
+//! login --> session --refreshToken--> session (rotated) --logOut, revokeSession--> ended
+//! sendResetPasswordEmail --code by mail--> verifyOtp --> reset token --resetPassword--> all sessions ended
+//! googleLogin --> the provider --> googleLoginCallback --one-time code--> exchangeLoginCode --> session
 //! ```
+//! Here: accounts and their registration. `codes` are the one-time codes by mail, `sessions` what a log-in gives, `resets`
+//! new passwords for old, `external` the log-in at an OpenID provider.
+//!
 //! An answer never tells whether an address has an account: known and unknown ones get the same status, body and
-//! headers, after the same work.
+//! headers, after the same work. Whatever makes a session holds the account's row meanwhile (`store::hold`,
+//! `store::still_has`), so that what ends all sessions ends that one too.
 
-mod code;
+pub mod codes;
+pub mod external;
 mod letters;
+mod limits;
 pub mod model;
 pub mod operations;
-mod refresh;
+pub mod resets;
 pub mod routes;
+pub mod sessions;
 pub mod store;

@@ -115,6 +115,12 @@ pub struct Account {
     pub updated_at: Time,
 }
 
+/// Where an account's face is to be had; another address for each new one, so that nobody shows a former one.
+#[must_use]
+pub fn avatar_url(id: Id<User>, avatar: Option<&str>) -> Option<String> {
+    avatar.map(|sha256| format!("/api/users/{id}/avatar?v={}", sha256.get(..12).unwrap_or(sha256)))
+}
+
 /// An account as its owner sees it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -191,4 +197,37 @@ pub struct Registration {
     pub language: Language,
     pub password_hash: String,
     pub created_at: Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{Email, Typed, TypedCode};
+    use crate::http::fields::Field;
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_as_an_address_is_refused_or_can_be_written_to(text in ".*|[a-zA-Z.+\"@<>, \\r\\n-]{0,40}@[a-zA-Z.\\[\\]-]{0,20}") {
+            if let Ok(email) = Email::parse(&json!(text)) {
+                let email = email.as_str();
+                prop_assert!((3..=254).contains(&email.len()) && email.is_ascii());
+                prop_assert!(!email.bytes().any(|byte| byte.is_ascii_control() || byte.is_ascii_uppercase() || b" <>,;\"".contains(&byte)));
+                prop_assert_eq!(email.matches('@').count(), 1);
+                prop_assert!(email.parse::<lettre::Address>().is_ok());
+            }
+        }
+
+        #[test]
+        fn whatever_is_typed_as_a_code_or_a_password_is_read_without_harm(text in ".*") {
+            if let Ok(code) = TypedCode::parse(&json!(text)) {
+                prop_assert!((1..=20).contains(&code.0.chars().count()));
+            }
+            if let Ok(typed) = Typed::parse(&json!(text)) {
+                prop_assert!(!text.is_empty());
+                prop_assert_eq!(format!("{typed:?}"), "Typed(…)");
+            }
+        }
+    }
 }

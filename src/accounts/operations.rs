@@ -1,25 +1,26 @@
-//! Auth, one function an operation.
+//! Accounts and the proof of their addresses, one function an operation.
 
 use std::time::Duration;
 
-use actors::ids::{Id, User};
+use actors::ids::Id;
 use actors::live::RequestId;
 use actors::time::Time;
-use subtle::ConstantTimeEq;
 
-use super::model::{Account, AuthResponse, CodePurpose, Email, Language, Profile, Registered, Registration};
-use super::store::{self, NewSession, Rotated};
-use super::{code, letters, refresh};
-use crate::access::caller::Caller;
+use super::codes::Drawn;
+use super::limits::{self, Tried};
+use super::model::{Account, AuthResponse, CodePurpose, Email, Language, Registered, Registration};
+use super::sessions::begun::Begun;
+use super::sessions::store as sessions;
+use super::{codes, external, letters, resets, store};
 use crate::access::guard::Public;
-use crate::access::keys::random;
 use crate::app::App;
-use crate::db::Failed;
-use crate::db::attempts::{self, Rate};
-use crate::http::code::Code;
+use crate::db::attempts;
+use crate::db::{Conn, Failed};
 use crate::http::failure::Failure;
 use crate::jobs::mail::Mailing;
-use crate::passwords::{self, Checked};
+use crate::passwords;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Who wants an account.
 #[derive(Debug)]
@@ -49,27 +50,24 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
         created_at: now,
     };
     let registration_id = registration.id;
-    let drawn = Drawn::new(
-        app,
-        CodePurpose::ConfirmAccount,
-        (&email, registration.language),
-        &registration_id.to_string(),
-        now,
-    )?;
-    let counted = Counted::new(app, by, &email, now);
+    let drawn = Drawn::new(app, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
+    let rates = limits::code_mails(app, by, &email);
+    let tries = limits::code_tries(app, by, &email);
     let post = app.post.clone();
     let wait: Option<Duration> = app
         .db
         .write(move |conn| {
             Box::pin(async move {
-                if let Some(wait) = counted.take(conn).await? {
-                    return Ok::<_, Failed>(Some(wait));
+                let wait = may_ask(conn, &rates, &tries, now).await?;
+                if wait.is_some() {
+                    return Ok::<_, Failed>(wait);
                 }
                 let mailing = if let Some(account) = store::account_of(conn, &registration.email).await? {
                     Mailing::from(letters::has_account(&account.email, account.language))
                 } else {
                     store::replace_registration(conn, &registration).await?;
-                    drawn.keep(conn).await?
+                    drawn.keep(conn).await?;
+                    drawn.mailing(registration.language)
                 };
                 post.send(conn, mailing, now, &request).await?;
                 Ok(None)
@@ -84,7 +82,7 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
 /// Mails a new code to an address that waits for one; answers alike where none does.
 ///
 /// # Errors
-/// 429 past the limits of codes.
+/// 429 past the limits of codes, or while the address is locked.
 pub async fn resend_otp(
     app: &App,
     by: &Public,
@@ -94,14 +92,16 @@ pub async fn resend_otp(
 ) -> Result<(), Failure> {
     let email = email.as_str().to_owned();
     let now = app.now();
-    let counted = Counted::new(app, by, &email, now);
+    let rates = limits::code_mails(app, by, &email);
+    let tries = limits::code_tries(app, by, &email);
     let own = app.clone();
     let wait: Option<Duration> = app
         .db
         .write(move |conn| {
             Box::pin(async move {
-                if let Some(wait) = counted.take(conn).await? {
-                    return Ok::<_, Failure>(Some(wait));
+                let wait = may_ask(conn, &rates, &tries, now).await?;
+                if wait.is_some() {
+                    return Ok::<_, Failure>(wait);
                 }
                 let subject = match purpose {
                     CodePurpose::ConfirmAccount => {
@@ -111,9 +111,13 @@ pub async fn resend_otp(
                         store::account_of(conn, &email).await?.map(|found| (found.id.to_string(), found.language))
                     }
                 };
-                if let Some((subject, language)) = subject {
-                    let mailing = Drawn::new(&own, purpose, (&email, language), &subject, now)?.keep(conn).await?;
-                    own.post.send(conn, mailing, now, &request).await?;
+                // A code is kept even for an address that waits for none, so that both take the same work; nobody is
+                // told that one, and it opens nothing.
+                let (subject, language) = subject.unzip();
+                let drawn = Drawn::new(&own, purpose, &email, &subject.unwrap_or_default(), now)?;
+                drawn.keep(conn).await?;
+                if let Some(language) = language {
+                    own.post.send(conn, drawn.mailing(language), now, &request).await?;
                 }
                 Ok(None)
             })
@@ -122,6 +126,21 @@ pub async fn resend_otp(
     wait.map_or(Ok(()), |wait| Err(Failure::too_many(wait)))?;
     app.jobs.wake();
     Ok(())
+}
+
+/// Counts a code that is asked for; `Some`: how long to wait. While codes of the address are locked there is none either:
+/// it could not be redeemed.
+async fn may_ask(
+    conn: &mut Conn,
+    rates: &limits::Rates,
+    tries: &limits::Rates,
+    now: Time,
+) -> Result<Option<Duration>, Failed> {
+    let locked = limits::locked(conn, tries, now).await?;
+    if !locked.is_zero() {
+        return Ok(Some(locked));
+    }
+    attempts::count(conn, rates, now).await
 }
 
 /// Turns a registration into an account and logs it in.
@@ -138,22 +157,25 @@ pub async fn confirm_account(
     let email = email.as_str().to_owned();
     let now = app.now();
     let purpose = CodePurpose::ConfirmAccount;
-    let hash = code::hash(&app.secret, purpose, &email, &registration_id.to_string(), &typed);
-    let session = Session::draw(app, &by.device, now)?;
-    let confirmed: Option<(Account, Session)> = app
+    let hash = codes::hash(&app.secret, purpose, &email, &registration_id.to_string(), &typed);
+    let session = Begun::draw(app, &by.device, now)?;
+    let new = session.clone();
+    let rates = limits::code_tries(app, by, &email);
+    let confirmed: Tried<Account> = app
         .db
         .write(move |conn| {
             Box::pin(async move {
-                // A wrong try is kept, so it is no error of the transaction.
-                let Some(kept) = store::try_code(conn, &email, purpose, now).await? else {
-                    return Ok::<_, Failed>(None);
+                let counted = match attempts::reserve(conn, &rates, now).await? {
+                    Ok(counted) => counted,
+                    Err(wait) => return Ok::<_, Failed>(Tried::Locked(wait)),
                 };
-                if !bool::from(kept.as_bytes().ct_eq(hash.as_bytes())) {
-                    return Ok(None);
+                // A wrong try is kept, so it is no error of the transaction.
+                if !codes::redeem(conn, &email, purpose, &hash, now).await? {
+                    return Ok(Tried::Wrong);
                 }
                 let registration = store::registration_of(conn, &email).await?;
                 let Some(registration) = registration.filter(|found| found.id == registration_id) else {
-                    return Ok(None);
+                    return Ok(Tried::Wrong);
                 };
                 let account = Account {
                     id: Id::draw(),
@@ -165,223 +187,24 @@ pub async fn confirm_account(
                     created_at: now,
                     updated_at: now,
                 };
-                store::delete_code(conn, &email, purpose).await?;
                 store::delete_registration(conn, &email).await?;
                 store::insert_account(conn, &account).await?;
-                store::insert_session(conn, session.of(account.id)).await?;
-                Ok(Some((account, session)))
+                sessions::insert(conn, account.id, &new).await?;
+                attempts::release(conn, counted, &[]).await?;
+                Ok(Tried::Right(account))
             })
         })
         .await?;
-    let (account, session) =
-        confirmed.ok_or_else(|| Failure::field("code", Code::OTP_INVALID, Code::OTP_INVALID.sentence))?;
-    session.answer(app, &account)
+    session.answer(app, &confirmed.or_refused("code")?)
 }
 
-/// Logs in.
+/// Forgets what is over: codes, tokens, registrations that nobody confirmed, sessions; gives how much. Safe to repeat.
 ///
 /// # Errors
-/// 401 for an unknown address or a wrong password; 403 for the right password of an account that is not confirmed.
-pub async fn login(app: &App, by: &Public, email: Email, password: String) -> Result<AuthResponse, Failure> {
-    let email = email.as_str().to_owned();
-    app.limits.logins.take(&format!("{email}\n{}", by.client))?;
-    let (account, registration) = {
-        let email = email.clone();
-        app.db
-            .read(move |conn| {
-                Box::pin(async move {
-                    let account = store::account_of(conn, &email).await?;
-                    Ok::<_, Failed>((account, store::registration_of(conn, &email).await?))
-                })
-            })
-            .await?
-    };
-    let registered = registration.map(|found| found.password_hash);
-    let hash = account.as_ref().map_or(registered, |account| account.password_hash.clone());
-    // One hash is checked in every case, so that an address that is known takes no longer than one that isn't.
-    let checked = app.passwords.check(password.clone(), hash.clone()).await?;
-    let account = match (checked, account) {
-        (Checked::Wrong, _) => return Err(Failure::of(Code::INVALID_CREDENTIALS)),
-        (_, None) => return Err(Failure::of(Code::ACCOUNT_NOT_CONFIRMED)),
-        (_, Some(account)) => account,
-    };
-    let stronger = match checked {
-        Checked::RightButWeak => Some(app.passwords.hash(password).await?),
-        _ => None,
-    };
-    let session = Session::draw(app, &by.device, app.now())?;
-    let user_id = account.id;
-    let new = session.of(user_id);
-    app.db
-        .write(move |conn| {
-            Box::pin(async move {
-                if let (Some(former), Some(stronger)) = (hash, stronger) {
-                    store::rehash(conn, user_id, &former, &stronger).await?;
-                }
-                store::insert_session(conn, new).await
-            })
-        })
-        .await
-        .map_err(Failure::from)?;
-    session.answer(app, &account)
-}
-
-/// Goes on with a session: the token that was given is spent, its successor is answered.
-///
-/// # Errors
-/// 401 for whatever is wrong with the token; one that was copied ends the session.
-pub async fn refresh_token(app: &App, token: &str) -> Result<AuthResponse, Failure> {
-    let refused = || Failure::of(Code::INVALID_REFRESH_TOKEN);
-    let presented = refresh::read(token).ok_or_else(refused)?;
-    let id = presented.session_id;
-    let now = app.now();
-    let expires_at = now + Duration::from_secs(app.config.accounts.refresh_token_seconds);
-    let found =
-        app.db.read(move |conn| Box::pin(store::standing_session(conn, id, now))).await.map_err(Failure::from)?;
-    let (salt, user_id) = found.ok_or_else(refused)?;
-    // Looked at before anything is changed: a forged token must not end anybody's session.
-    if !presented.is_genuine(&app.secret, &salt) {
-        return Err(refused());
-    }
-    let (rotated, account) = app
-        .db
-        .write(move |conn| {
-            Box::pin(async move {
-                let rotated = store::rotate(conn, id, presented.counter, now, expires_at).await?;
-                Ok::<_, Failed>((rotated, store::account(conn, user_id).await?))
-            })
-        })
-        .await?;
-    let counter = match rotated {
-        Rotated::To(counter) | Rotated::Again(counter) => counter,
-        Rotated::Refused => return Err(refused()),
-        Rotated::Reused => {
-            tracing::warn!(session = %id, "a spent refresh token was presented: the session is ended");
-            app.revoked.add(id, now);
-            return Err(refused());
-        }
-    };
-    let account = account.ok_or_else(refused)?;
-    Session { id, salt, counter, device: String::new(), now, expires_at }.answer(app, &account)
-}
-
-/// Ends this session, or all of the account's.
-///
-/// # Errors
-/// Those of the database.
-pub async fn log_out(app: &App, caller: Caller, all: bool) -> Result<(), Failure> {
-    let now = app.now();
-    let only = (!all).then_some(caller.session_id);
-    let ended = app.db.write(move |conn| Box::pin(store::end_sessions(conn, caller.user_id, only, now))).await;
-    for session_id in ended.map_err(Failure::from)? {
-        app.revoked.add(session_id, now);
-    }
-    Ok(())
-}
-
-/// A session and the refresh token it is at.
-struct Session {
-    id: Id<actors::ids::Session>,
-    salt: String,
-    counter: i64,
-    device: String,
-    now: Time,
-    expires_at: Time,
-}
-
-impl Session {
-    fn draw(app: &App, device: &str, now: Time) -> Result<Self, Failure> {
-        Ok(Self {
-            id: Id::draw(),
-            salt: hex::encode(random::<16>().map_err(Failure::internal)?),
-            counter: store::FIRST,
-            device: device.to_owned(),
-            now,
-            expires_at: now + Duration::from_secs(app.config.accounts.refresh_token_seconds),
-        })
-    }
-
-    fn of(&self, user_id: Id<User>) -> NewSession {
-        NewSession {
-            id: self.id,
-            user_id,
-            salt: self.salt.clone(),
-            device: self.device.clone(),
-            now: self.now,
-            expires_at: self.expires_at,
-        }
-    }
-
-    fn answer(&self, app: &App, account: &Account) -> Result<AuthResponse, Failure> {
-        let access_token = app.tokens.issue(account.id, self.id, self.now);
-        Ok(AuthResponse {
-            access_token: access_token.ok_or_else(|| Failure::internal("an access token could not be signed"))?,
-            refresh_token: refresh::issue(&app.secret, self.id, &self.salt, self.counter),
-            token_type: "Bearer",
-            expires_in: app.tokens.life().as_secs(),
-            refresh_expires_in: app.config.accounts.refresh_token_seconds,
-            user: Profile::from(account),
-        })
-    }
-}
-
-/// A code that was drawn and is to be kept and mailed.
-struct Drawn {
-    email: String,
-    language: Language,
-    purpose: CodePurpose,
-    code: String,
-    hash: String,
-    tries: i64,
-    minutes: u64,
-    expires_at: Time,
-}
-
-impl Drawn {
-    fn new(app: &App, purpose: CodePurpose, of: (&str, Language), subject: &str, now: Time) -> Result<Self, Failure> {
-        let (email, language) = of;
-        let code = code::draw()?;
-        let life = app.config.accounts.code_seconds;
-        Ok(Self {
-            email: email.to_owned(),
-            language,
-            purpose,
-            hash: code::hash(&app.secret, purpose, email, subject, &code),
-            code,
-            tries: app.config.accounts.code_tries,
-            minutes: life.div_ceil(60),
-            expires_at: now + Duration::from_secs(life),
-        })
-    }
-
-    /// Its mail is for nothing once it has expired.
-    async fn keep(self, conn: &mut crate::db::Conn) -> Result<Mailing, Failed> {
-        store::replace_code(conn, &self.email, self.purpose, &self.hash, self.tries, self.expires_at).await?;
-        let letter = letters::code(&self.email, self.language, &self.code, self.purpose, self.minutes);
-        Ok(Mailing::from(letter).until(self.expires_at))
-    }
-}
-
-/// A request for a code, to be counted before anything else is looked at.
-struct Counted {
-    rates: [(Rate, String); 3],
-    now: Time,
-}
-
-impl Counted {
-    fn new(app: &App, by: &Public, email: &str, now: Time) -> Self {
-        const HOUR: Duration = Duration::from_secs(3600);
-        let limits = &app.config.limits;
-        let address = app.secret.hex("address", &[email.as_bytes()]);
-        let client = app.secret.hex("client", &[by.client.as_bytes()]);
-        let pause = Duration::from_secs(limits.code_pause_seconds);
-        let pause = Rate { class: "code pause", most: i64::from(!pause.is_zero()), window: pause };
-        let of_address = Rate { class: "code", most: limits.codes_per_hour, window: HOUR };
-        let of_client = Rate { class: "code of client", most: limits.codes_per_hour_and_client, window: HOUR };
-        Self { rates: [(pause, address.clone()), (of_address, address), (of_client, client)], now }
-    }
-
-    async fn take(&self, conn: &mut crate::db::Conn) -> Result<Option<Duration>, Failed> {
-        attempts::count(conn, &self.rates, self.now).await
-    }
+/// The database's own.
+pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
+    let codes = codes::store::sweep(conn, now).await? + external::sweep(conn, now).await?;
+    let tokens = resets::sweep(conn, now).await?;
+    let registrations = store::sweep_registrations(conn, now - 7 * DAY).await?;
+    Ok(codes + tokens + registrations + sessions::sweep(conn, now - DAY).await?)
 }

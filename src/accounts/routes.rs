@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::model::{AuthResponse, CodePurpose, Email, FullName, Language, Registered, Registration, Typed, TypedCode};
 use super::operations::{self, Applicant};
-use crate::access::guard::{Public, SignedIn};
+use crate::access::guard::Public;
 use crate::app::App;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
@@ -94,66 +94,4 @@ pub async fn resend_otp(may: Allowed<Public, Valid<ResendOtp>>, app: App) -> Res
     let Valid(body) = may.input;
     operations::resend_otp(&app, &may.by, body.email, body.purpose, may.request).await?;
     Ok(Reply::ok(Nothing {}).saying("If the address waits for a code, it is on its way."))
-}
-
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct Login {
-    #[schema(value_type = String, format = Email, max_length = 254)]
-    email: Email,
-    #[schema(value_type = String, min_length = 1, max_length = 1000)]
-    password: Typed,
-}
-
-impl Body for Login {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
-        let email = fields.required("email");
-        let password = fields.required("password");
-        Ok(Self { email: email?, password: password? })
-    }
-}
-
-pub async fn login(may: Allowed<Public, Valid<Login>>, app: App) -> Result<Reply<AuthResponse>, Failure> {
-    let Valid(body) = may.input;
-    operations::login(&app, &may.by, body.email, body.password.0).await.map(Reply::ok)
-}
-
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct RefreshToken {
-    #[schema(value_type = String, min_length = 1, max_length = 1000)]
-    refresh_token: Typed,
-}
-
-impl Body for RefreshToken {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
-        Ok(Self { refresh_token: fields.required("refreshToken")? })
-    }
-}
-
-pub async fn refresh_token(
-    may: Allowed<Public, Valid<RefreshToken>>,
-    app: App,
-) -> Result<Reply<AuthResponse>, Failure> {
-    let Valid(body) = may.input;
-    operations::refresh_token(&app, &body.refresh_token.0).await.map(Reply::ok)
-}
-
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct LogOut {
-    all_sessions: Option<bool>,
-}
-
-impl Body for LogOut {
-    const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
-        Ok(Self { all_sessions: fields.optional("allSessions")? })
-    }
-}
-
-pub async fn log_out(may: Allowed<SignedIn, Valid<LogOut>>, app: App) -> Result<Reply<Nothing>, Failure> {
-    let Valid(body) = may.input;
-    operations::log_out(&app, may.by.caller, body.all_sessions.unwrap_or(false)).await?;
-    Ok(Reply::ok(Nothing {}).saying("Logged out"))
 }

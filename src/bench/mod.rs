@@ -6,6 +6,7 @@
 
 mod bare;
 mod disk;
+mod enumeration;
 mod journey;
 mod load;
 mod memory;
@@ -41,6 +42,8 @@ const SETTLING: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub struct Bench {
+    #[command(subcommand)]
+    apart: Option<Apart>,
     /// How long each measurement takes.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
@@ -53,6 +56,13 @@ pub struct Bench {
     /// One second each, and 100 sockets.
     #[arg(long)]
     quick: bool,
+}
+
+/// What is measured by itself.
+#[derive(clap::Subcommand)]
+enum Apart {
+    /// Whether the time of an answer tells if an address has an account.
+    Enumeration(enumeration::Enumeration),
 }
 
 impl Bench {
@@ -96,9 +106,12 @@ pub fn run(asked: &Bench) -> ExitCode {
 
 /// Each call that is measured passes what a call in production passes, the log included (it goes to a file).
 const SETTINGS: [(&str, &str); 2] =
-    [("COLLOQUY__LIMITS__CALLS_PER_MINUTE", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000")];
+    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000")];
 
 async fn measure(asked: &Bench) -> Result<(), String> {
+    if let Some(Apart::Enumeration(asked)) = &asked.apart {
+        return enumeration::measure(asked).await;
+    }
     let server = OwnServer::start(&SETTINGS).await?;
     let mut caller = Caller::at(&server.url)?;
     let account = Account::named("Ben Bench", "ben@colloquy.example");

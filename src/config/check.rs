@@ -28,6 +28,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     );
     need((1..=100).contains(&config.accounts.code_tries), "accounts.code_tries: this must be 1 to 100");
     need(config.accounts.code_seconds >= 1, "accounts.code_seconds: this must be at least 1");
+    need(config.accounts.reset_token_seconds >= 1, "accounts.reset_token_seconds: this must be at least 1");
     need(config.accounts.argon2_memory_kib >= 8, "accounts.argon2_memory_kib: this must be at least 8");
     need(config.accounts.argon2_passes >= 1, "accounts.argon2_passes: this must be at least 1");
     need(config.accounts.argon2_parallel >= 1, "accounts.argon2_parallel: this must be at least 1");
@@ -61,6 +62,19 @@ pub fn faults(config: &Config) -> Vec<String> {
     let filter = tracing_subscriber::EnvFilter::builder().parse(&config.log.filter);
     need(filter.is_ok(), "log.filter: this can't be read (an example: info,colloquy=debug)");
     faults.extend(of_livekit(&config.livekit));
+    for (name, class) in config.limits.classes() {
+        need((1..=86_400).contains(&class.seconds), &format!("limits.{name}.seconds: this must be 1 to 86400"));
+        need(class.most <= 1_000_000, &format!("limits.{name}.most: this must be at most 1000000"));
+    }
+    let google = &config.google;
+    let is_web = |url: &str| url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    let is_on = !google.client_id.is_empty();
+    need(!is_on || is_web(&google.discovery_url), "google.discovery_url: this must be an http or https address");
+    need(!is_on || !google.issuer.is_empty(), "google.issuer: this must be the issuer that ID tokens name");
+    need(
+        google.redirect_url.is_empty() || is_web(&google.redirect_url),
+        "google.redirect_url: this must be an http or https address",
+    );
     faults
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -35,7 +36,8 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, mail: Mail, livekit: Livekit, analysis: Analysis, meetings: Meetings, sockets: Sockets, log: Log,
+        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, analysis: Analysis, meetings: Meetings,
+        sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -43,11 +45,14 @@ sections! {
     Database { url: String, connections: usize, queue: usize }
     Http { trusted_proxies: Vec<IpAddr>, origins: Vec<String> }
     Limits {
-        calls_per_minute: u32, logins_per_minute: u32, code_pause_seconds: u64, codes_per_hour: i64,
-        codes_per_hour_and_client: i64, document_bytes: usize, documents_per_run: usize,
+        calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class, code_failures: Class,
+        code_failures_of_address: Class, token_failures_of_client: Class, code_pause: Class, code_mails: Class,
+        code_mails_of_client: Class, invitation_mails: Class, invitation_mails_of_address: Class, document_bytes: usize,
+        documents_per_run: usize,
     }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
+        reset_token_seconds: u64,
         argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
     }
     Mail {
@@ -57,8 +62,45 @@ sections! {
     Livekit {
         url: String, api_url: String, api_key: String, api_secret: Hidden, timeout_seconds: u64, look_seconds: u64,
     }
+    Google {
+        client_id: String, client_secret: Hidden, discovery_url: String, issuer: String, issuer_alias: String,
+        redirect_url: String,
+    }
     Analysis { workers: usize, readers: usize, idle_seconds: u64 }
     Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, wordings: PathBuf }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
+}
+
+/// A class of calls: at most `most` within `seconds`; 0: no limit.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Class {
+    pub most: u32,
+    pub seconds: u64,
+}
+
+impl Class {
+    #[must_use]
+    pub const fn window(self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
+
+impl Limits {
+    /// Every class, under its name.
+    #[must_use]
+    pub const fn classes(&self) -> [(&'static str, Class); 10] {
+        [
+            ("calls", self.calls),
+            ("logins", self.logins),
+            ("login_failures", self.login_failures),
+            ("login_failures_of_client", self.login_failures_of_client),
+            ("code_failures", self.code_failures),
+            ("code_failures_of_address", self.code_failures_of_address),
+            ("token_failures_of_client", self.token_failures_of_client),
+            ("code_pause", self.code_pause),
+            ("code_mails", self.code_mails),
+            ("code_mails_of_client", self.code_mails_of_client),
+        ]
+    }
 }

@@ -76,3 +76,27 @@ fn a_media_server_is_set_as_a_whole_or_not_at_all() {
     let shown = format!("{:?}", layered(&whole).unwrap());
     assert!(!shown.contains("a-secret-that"), "{shown}");
 }
+
+#[test]
+fn a_class_of_limits_may_be_changed_in_part_and_never_to_nonsense() {
+    let config = layered(&[("COLLOQUY__LIMITS__LOGINS__MOST", "3")]).unwrap();
+    assert_eq!((config.limits.logins.most, config.limits.logins.seconds), (3, 60));
+    let faults = layered(&[("COLLOQUY__LIMITS__LOGINS__SECONDS", "0"), ("COLLOQUY__LIMITS__CALLS__SECONDS", "86401")]);
+    assert_eq!(
+        faults.unwrap_err(),
+        ["limits.calls.seconds: this must be 1 to 86400", "limits.logins.seconds: this must be 1 to 86400"]
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.toml");
+    std::fs::write(&file, "[limits]\ncalls = { most = 0 }\n").unwrap();
+    let config = Config::layered(Some(&file), HashMap::new(), &Overrides::default()).unwrap();
+    assert_eq!((config.limits.calls.most, config.limits.calls.seconds), (0, 60));
+}
+
+#[test]
+fn a_log_in_provider_needs_an_address_once_it_is_on() {
+    let off = layered(&[("COLLOQUY__GOOGLE__DISCOVERY_URL", "x")]);
+    assert!(off.is_ok());
+    let on = layered(&[("COLLOQUY__GOOGLE__CLIENT_ID", "me"), ("COLLOQUY__GOOGLE__DISCOVERY_URL", "x")]).unwrap_err();
+    assert_eq!(on, ["google.discovery_url: this must be an http or https address"]);
+}

@@ -21,11 +21,15 @@ macro_rules! codes {
 
 codes! {
     BAD_REQUEST = "BadRequest", 400, "The request could not be read.";
+    LOGIN_STATE_INVALID = "LoginStateInvalid", 400, "This log-in was not begun in this browser, or too long ago. Begin anew.";
     UNAUTHORIZED = "Unauthorized", 401, "Sign in first: the access token is missing, invalid or expired.";
     INVALID_CREDENTIALS = "InvalidCredentials", 401, "The e-mail address or the password is wrong.";
     INVALID_REFRESH_TOKEN = "InvalidRefreshToken", 401, "The session has ended. Sign in again.";
+    LOGIN_CODE_INVALID = "LoginCodeInvalid", 401, "This log-in has expired or was used. Log in again.";
+    LOGIN_REFUSED = "LoginRefused", 401, "The log-in was not completed.";
     FORBIDDEN = "Forbidden", 403, "You are not allowed to do this.";
     ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code that was mailed to you.";
+    EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Log in another way.";
     NOT_FOUND = "NotFound", 404, "There is no such thing.";
     MEETING_NOT_FOUND = "MeetingNotFound", 404, "There is no such meeting.";
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
@@ -37,6 +41,7 @@ codes! {
     MEETING_FULL = "MeetingFull", 409, "The meeting has as many people as one may have.";
     LAST_HOST = "LastHost", 409, "The host can't be removed: end the meeting instead.";
     WORDING_CHANGED = "WordingChanged", 409, "The words changed meanwhile. Read the meeting's consentWording and ask again.";
+    LAST_OWNER = "LastOwner", 409, "A project needs an owner: make another member its owner first.";
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
     GONE = "Gone", 410, "That has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "It was changed meanwhile. Read it again and decide anew.";
@@ -52,9 +57,12 @@ codes! {
     IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was used with another body.";
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Something went wrong here. It was noted under the request id.";
+    LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The log-in provider did not answer as it should. Try again later.";
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "This can't be served at the moment. Try again shortly.";
     MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "There is no media server: set livekit.url, livekit.api_key and livekit.api_secret.";
     MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server can't be reached. Try again shortly.";
+    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This server has no such log-in. Log in with your password.";
+    LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The log-in provider can't be reached. Try again later.";
 }
 
 impl Code {

@@ -1,6 +1,7 @@
-//! How often one may ask: classes of calls, each with a rate for a key (an account or an address).
+//! How often one may ask: the classes of `[limits]` in the settings.
 //!
-//! Kept in memory; what must hold across restarts (codes by mail) is counted in the store instead.
+//! Calls are counted in memory: a restart forgives them. What must hold across restarts (log-ins, wrong passwords, codes by
+//! mail) is counted in the store, see `db::attempts`; [`rate`] says how a class is counted there.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -9,20 +10,20 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::failure::Failure;
+use crate::config::Class;
+use crate::db::attempts::Rate;
 
-/// One class of calls.
+/// One class of calls, counted in memory.
 pub struct Limit {
-    rate: DefaultKeyedRateLimiter<String>,
+    /// `None`: no limit.
+    rate: Option<DefaultKeyedRateLimiter<String>>,
     clock: DefaultClock,
-    per_minute: u32,
 }
 
-/// The classes.
+/// The classes in memory.
 pub struct Limits {
-    /// Every call, by account, or by address where nobody is signed in.
+    /// Every call, by account, or by client address where nobody is signed in.
     pub calls: Limit,
-    /// Log-ins, by account and address.
-    pub logins: Limit,
 }
 
 /// How many keys a class remembers before it lets go of those at rest.
@@ -30,9 +31,10 @@ const KEYS: usize = 100_000;
 
 impl Limit {
     #[must_use]
-    pub fn per_minute(calls: u32) -> Self {
-        let quota = Quota::per_minute(NonZeroU32::new(calls).unwrap_or(NonZeroU32::MIN));
-        Self { rate: RateLimiter::keyed(quota), clock: DefaultClock::default(), per_minute: calls }
+    pub fn of(class: Class) -> Self {
+        let quota = NonZeroU32::new(class.most)
+            .and_then(|most| Some(Quota::with_period(class.window() / most.get())?.allow_burst(most)));
+        Self { rate: quota.map(RateLimiter::keyed), clock: DefaultClock::default() }
     }
 
     /// Counts one call.
@@ -40,14 +42,17 @@ impl Limit {
     /// # Errors
     /// 429 with the time after which it would pass.
     pub fn take(&self, key: &str) -> Result<(), Failure> {
-        if self.per_minute == 0 {
-            return Ok(());
+        let Some(rate) = &self.rate else { return Ok(()) };
+        if rate.len() > KEYS {
+            rate.retain_recent();
         }
-        if self.rate.len() > KEYS {
-            self.rate.retain_recent();
-        }
-        self.rate
-            .check_key(&key.to_owned())
+        rate.check_key(&key.to_owned())
             .map_err(|early| Failure::too_many(early.wait_time_from(self.clock.now()).max(Duration::from_secs(1))))
     }
+}
+
+/// A class as the store counts it; `name` is the setting's.
+#[must_use]
+pub const fn rate(name: &'static str, class: Class) -> Rate {
+    Rate { class: name, most: class.most as i64, window: class.window() }
 }

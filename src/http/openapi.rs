@@ -139,6 +139,7 @@ fn about(tag: &str) -> &'static str {
         "Project" => "Where documents, meetings and requirements belong.",
         "Document" => "Uploaded files and the text that was read in them.",
         "Results" => "The requirements and user stories of a project.",
+        "Project Lookup" => "Who belongs to a project, and who is asked into it.",
         "Meetings" => "Meetings and their times.",
         "Participants" => "Who is in a meeting, and what they agreed to.",
         "Lifecycle" => "The beginning and end of a meeting.",
@@ -172,7 +173,10 @@ fn reference(name: &str) -> Value {
 
 fn parameters(operation: &Operation) -> Vec<Value> {
     let path_parameters = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(|name| {
-        let schema = json!({"type": "string", "format": "uuid"});
+        let schema = match name {
+            "token" => json!({"type": "string", "pattern": crate::access::one_time::PATTERN}),
+            _ => json!({"type": "string", "format": "uuid"}),
+        };
         json!({"name": name, "in": "path", "required": true, "schema": schema, "description": format!("The {name}.")})
     });
     let queries = operation.input.parameters.iter().filter_map(|parameter| serde_json::to_value(parameter).ok());

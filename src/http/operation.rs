@@ -73,7 +73,7 @@ impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
     }
 }
 
-/// An answer with a token in it: its request takes no Idempotency-Key.
+/// An answer with a token in it, or to a request that can be repeated anyway: it takes no Idempotency-Key.
 pub struct Unkept<T>(pub Reply<T>);
 
 impl<T: serde::Serialize> Responder for Unkept<T> {
@@ -115,6 +115,8 @@ plain_answers! {
     EventStream, Some("text/event-stream");
     /// The connection goes on as something else.
     Upgraded, None;
+    /// The client is sent on to another address.
+    Redirect, None;
     /// A text that is no JSON.
     Text, Some("text/plain");
     /// JSON without the envelope.

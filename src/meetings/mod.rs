@@ -59,5 +59,6 @@ fn standing(
         invited: present.is_some_and(|own| own.invitation.is_some()),
         removed,
         took_part: own.is_some_and(|own| own.first_joined_at.is_some()),
+        ..Standing::default()
     }
 }

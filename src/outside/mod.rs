@@ -3,3 +3,4 @@
 pub mod files;
 pub mod livekit;
 pub mod mail;
+pub mod openid;

@@ -3,6 +3,7 @@
 pub mod documents;
 pub mod model;
 pub mod operations;
+pub mod people;
 pub mod roles;
 pub mod routes;
 pub mod store;

@@ -155,7 +155,8 @@ pub async fn edit(
     Ok(MyProject { project, my_role, counts })
 }
 
-async fn tell(
+/// Tells a project as it is after a change; `now` and `request` are the change's.
+pub(super) async fn tell(
     conn: &mut crate::db::Conn,
     project: &Project,
     kind: &str,

@@ -23,10 +23,28 @@ struct Remembered {
     roles: HashMap<(Id<ids::Project>, Id<User>), Option<ProjectRole>>,
     /// Rises when something is forgotten: what was read before that must not be remembered after it.
     forgotten: u64,
+    /// Projects whose members are being changed, and by how many requests: their roles are read from the store.
+    changing: HashMap<Id<ids::Project>, usize>,
+}
+
+/// While it lives nothing is remembered of a project, so that whoever hears of a change before the request that made it
+/// is back finds the new roles, not the old ones.
+#[must_use]
+pub struct Changing<'a> {
+    roles: &'a Roles,
+    project_id: Id<ids::Project>,
 }
 
 impl Roles {
-    /// To be called after each change of a membership, and when a project is gone.
+    /// To be held while a membership is written, until its outcome is known.
+    pub fn change(&self, project_id: Id<ids::Project>) -> Changing<'_> {
+        self.forget(project_id);
+        let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *remembered.changing.entry(project_id).or_default() += 1;
+        Changing { roles: self, project_id }
+    }
+
+    /// To be called when a project is gone.
     pub fn forget(&self, project_id: Id<ids::Project>) {
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
         remembered.forgotten += 1;
@@ -40,13 +58,26 @@ impl Roles {
 
     fn keep(&self, key: (Id<ids::Project>, Id<User>), role: Option<ProjectRole>, since: u64) {
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if remembered.forgotten != since {
+        if remembered.forgotten != since || remembered.changing.contains_key(&key.0) {
             return;
         }
         if remembered.roles.len() >= MOST {
             remembered.roles.clear();
         }
         remembered.roles.insert(key, role);
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        let mut remembered = self.roles.0.write().unwrap_or_else(PoisonError::into_inner);
+        remembered.forgotten += 1;
+        if let Some(others) = remembered.changing.get_mut(&self.project_id) {
+            *others -= 1;
+            if *others == 0 {
+                remembered.changing.remove(&self.project_id);
+            }
+        }
     }
 }
 
@@ -66,4 +97,43 @@ pub async fn role(app: &App, project_id: Id<ids::Project>, user_id: Id<User>) ->
         app.roles.keep((project_id, user_id), role, since);
     }
     Ok(role)
+}
+
+#[cfg(test)]
+mod tests {
+    use actors::ids::Id;
+
+    use super::{ProjectRole, Roles};
+
+    #[test]
+    fn nothing_that_was_read_before_or_during_a_change_is_remembered_after_it() {
+        let roles = Roles::default();
+        let key = (Id::draw(), Id::draw());
+        let since = roles.get(key).unwrap_err();
+        roles.keep(key, Some(ProjectRole::Analyst), since);
+        assert_eq!(roles.get(key), Ok(Some(ProjectRole::Analyst)));
+        let changing = roles.change(key.0);
+        let during = roles.get(key).unwrap_err();
+        roles.keep(key, Some(ProjectRole::Analyst), since);
+        roles.keep(key, Some(ProjectRole::Analyst), during);
+        assert!(roles.get(key).is_err(), "kept during the change");
+        let another = roles.change(key.0);
+        drop(changing);
+        roles.keep(key, Some(ProjectRole::Analyst), roles.get(key).unwrap_err());
+        assert!(roles.get(key).is_err(), "another change is under way");
+        drop(another);
+        roles.keep(key, Some(ProjectRole::Analyst), during);
+        assert!(roles.get(key).is_err(), "kept after the change, read during it");
+        roles.keep(key, None, roles.get(key).unwrap_err());
+        assert_eq!(roles.get(key), Ok(None));
+    }
+
+    #[test]
+    fn a_change_in_one_project_leaves_the_others_alone() {
+        let roles = Roles::default();
+        let (mine, other) = ((Id::draw(), Id::draw()), Id::draw());
+        let _changing = roles.change(other);
+        roles.keep(mine, Some(ProjectRole::Owner), roles.get(mine).unwrap_err());
+        assert_eq!(roles.get(mine), Ok(Some(ProjectRole::Owner)));
+    }
 }

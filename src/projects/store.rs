@@ -45,7 +45,7 @@ impl TryFrom<ProjectRow> for Project {
     }
 }
 
-fn role_of(text: &str) -> Result<ProjectRole, Failed> {
+pub(super) fn role_of(text: &str) -> Result<ProjectRole, Failed> {
     ProjectRole::named(text).ok_or_else(|| Failed::Broken(format!("a member has the role {text}")))
 }
 
@@ -111,6 +111,15 @@ pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<b
         projects::updated_at.eq(At(project.updated_at)),
     ));
     Ok(updated.execute(conn).await? == 1)
+}
+
+/// Names another owner. No edit of somebody's own is stale by that: the version stays.
+pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), Failed> {
+    diesel::update(projects::table.find(Key(project.id)))
+        .set((projects::owner_id.eq(Key(project.owner_id)), projects::updated_at.eq(At(project.updated_at))))
+        .execute(conn)
+        .await?;
+    Ok(())
 }
 
 pub async fn delete(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), Failed> {

@@ -25,6 +25,7 @@ mod mail;
 mod meetings;
 mod openapi;
 mod participants;
+mod people;
 mod permissions;
 mod projects;
 mod real_time;

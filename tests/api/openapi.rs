@@ -7,17 +7,17 @@ use serde_json::Value;
 use crate::support::World;
 
 /// One row of operations.tsv.
-struct Row {
+pub struct Row {
     group: &'static str,
-    id: &'static str,
-    method: String,
-    path: &'static str,
-    who: &'static str,
+    pub id: &'static str,
+    pub method: String,
+    pub path: &'static str,
+    pub who: &'static str,
     success: &'static str,
     errors: Vec<&'static str>,
 }
 
-fn table() -> Vec<Row> {
+pub fn table() -> Vec<Row> {
     let lines = include_str!("operations.tsv").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let row = |line: &'static str| {
         let cells: Vec<&str> = line.split('\t').collect();

@@ -1,4 +1,5 @@
-//! Who may call what, for every route of the table at once: a new route is covered by being there.
+//! Who may call what (S12), for every route of the table at once: a new route is covered by being there, and fails without
+//! a row in operations.tsv.
 //!
 //! The order of refusals is the interface's: 401, the id's syntax 400, the parent's 404, 403, and only then the body.
 
@@ -6,8 +7,11 @@ use actix_web::http::Method;
 use colloquy::access::guard::Who;
 use colloquy::http::operation::Operation;
 use colloquy::routes;
+use jsonwebtoken::Header;
 use serde_json::json;
 
+use crate::accounts::tokens;
+use crate::openapi;
 use crate::support::client::Request;
 use crate::support::{Client, Role, User, World};
 
@@ -16,8 +20,15 @@ pub const PUBLIC: &[&str] = &[
     "POST /api/auth/register",
     "POST /api/auth/confirm-account",
     "POST /api/auth/otp/resend",
+    "POST /api/auth/password/forgot",
+    "POST /api/auth/password/verify-otp",
+    "POST /api/auth/password/reset",
     "POST /api/auth/login",
+    "GET /api/auth/google-login",
+    "GET /api/auth/google-login/callback",
+    "POST /api/auth/google-login/exchange",
     "POST /api/auth/refresh-token",
+    "GET /api/project-invitations/{token}",
     "GET /health/live",
     "GET /health/ready",
     "GET /api/openapi.json",
@@ -25,46 +36,103 @@ pub const PUBLIC: &[&str] = &[
 
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
-/// A project of ada's with a meeting, and somebody of each role.
+/// What each word of the table of operations gives whoever comes: `u` a 401, `f` a 403, `o` neither. Guests of meetings
+/// get their place here with their tokens.
+const EXPECTED: &[(&str, [&str; 3])] = &[
+    // nobody, expired token, ended session; stranger, taken out, manager and owner elsewhere; the roles, rising
+    ("public", ["ooo", "oooo", "oooo"]),
+    ("user", ["uuu", "oooo", "oooo"]),
+    ("user or guest", ["uuu", "oooo", "oooo"]),
+    ("ticket", ["uuu", "oooo", "oooo"]),
+    ("member", ["uuu", "ffff", "oooo"]),
+    ("analyst", ["uuu", "ffff", "fooo"]),
+    ("manager", ["uuu", "ffff", "ffoo"]),
+    ("owner", ["uuu", "ffff", "fffo"]),
+    ("host", ["uuu", "ffff", "ffoo"]),
+    ("attendee", ["uuu", "ffff", "oooo"]),
+    // Of these the owner alone is in the meeting.
+    ("participant", ["uuu", "ffff", "fffo"]),
+    ("signed", ["uuu", "uuuu", "uuuu"]),
+];
+
+/// The word that a guard stands for.
+const fn word(who: Who) -> &'static str {
+    match who {
+        Who::Public => "public",
+        Who::User => "user",
+        Who::Member => "member",
+        Who::Analyst => "analyst",
+        Who::Manager => "manager",
+        Who::Owner => "owner",
+        Who::Host => "host",
+        Who::Attendee => "attendee",
+        Who::Participant => "participant",
+        Who::Ticket => "ticket",
+        Who::Signed => "signed",
+        Who::Internal => "internal",
+    }
+}
+
+/// Who may call a route, as the table of operations has it.
+fn row(operation: &Operation) -> &'static str {
+    let method = operation.method.as_str().to_lowercase();
+    let row = openapi::table().into_iter().find(|row| row.method == method && row.path == operation.path);
+    row.unwrap_or_else(|| panic!("{} has no row in operations.tsv", name(operation))).who
+}
+
+/// What somebody is to expect of a route, by their place among [`Cast::everybody`].
+fn expected(who: &str) -> String {
+    let found = EXPECTED.iter().find(|(word, _)| *word == who);
+    found.unwrap_or_else(|| panic!("nobody has said what {who} means")).1.concat()
+}
+
+/// A project of ada's with a meeting, and everybody who may come.
 struct Cast {
     ada: User,
-    stranger: User,
-    stakeholder: User,
-    analyst: User,
-    manager: User,
     project: String,
     meeting: String,
+    everybody: Vec<(&'static str, Client)>,
 }
 
 async fn cast(world: &World) -> Cast {
-    let ada = world.user().await;
-    let project = ada.project().await;
+    let (ada, ben) = (world.user().await, world.user().await);
+    let (project, other) = (ada.project().await, ben.project().await);
     let meeting = ada.meeting(&project).await["id"].as_str().unwrap().to_owned();
     for step in ["start", "join"] {
         ada.client.post(format!("/api/meetings/{meeting}/{step}")).await.is(200);
     }
-    Cast {
-        stranger: world.user().await,
-        stakeholder: world.member(&project, Role::Stakeholder).await,
-        analyst: world.member(&project, Role::Analyst).await,
-        manager: world.member(&project, Role::Manager).await,
-        ada,
-        project,
-        meeting,
-    }
+    let ended = world.member(&project, Role::Owner).await;
+    ended.client.post("/api/auth/logout").await.is(200);
+    let removed = world.member(&project, Role::Owner).await;
+    let members = format!("/api/projects/{project}/members");
+    let all = removed.client.get(format!("{members}?search={}", removed.email)).await.is(200);
+    let own = all.data()["items"][0]["id"].as_str().unwrap().to_owned();
+    removed.client.delete(format!("{members}/{own}")).await.is(200);
+    let everybody = vec![
+        ("nobody", world.nobody.clone()),
+        ("an expired token", world.nobody.bearing(&expired(world, &ada))),
+        ("the token of an ended session", ended.client),
+        ("a stranger", world.user().await.client),
+        ("who was taken out", removed.client),
+        ("a manager of another project", world.member(&other, Role::Manager).await.client),
+        ("the owner of another project", ben.client),
+        ("a stakeholder", world.member(&project, Role::Stakeholder).await.client),
+        ("an analyst", world.member(&project, Role::Analyst).await.client),
+        ("a manager", world.member(&project, Role::Manager).await.client),
+        ("an owner", ada.client.clone()),
+    ];
+    Cast { ada, project, meeting, everybody }
+}
+
+/// An access token of somebody's that is right but for its time.
+fn expired(world: &World, user: &User) -> String {
+    let header = Header { typ: Some("at+jwt".to_owned()), kid: Some("access-1".to_owned()), ..Header::default() };
+    let claims = tokens::part(user.client.token(), 1);
+    let past = tokens::with(&claims, "exp", json!(claims["iat"].as_i64().unwrap() - 60));
+    tokens::signed(&header, &past, &tokens::key(&world.server.data))
 }
 
 impl Cast {
-    /// Those who see the thing that a route is about and still may not call it.
-    fn too_weak(&self, who: Who) -> Vec<&User> {
-        match who {
-            Who::Analyst => vec![&self.stakeholder],
-            Who::Manager | Who::Host => vec![&self.stakeholder, &self.analyst],
-            Who::Owner | Who::Participant => vec![&self.stakeholder, &self.analyst, &self.manager],
-            _ => vec![],
-        }
-    }
-
     fn path(&self, operation: &Operation) -> String {
         filled(operation.path, |name| match name {
             "projectId" => self.project.clone(),
@@ -149,22 +217,34 @@ on_both! {
         }
     }
 
-    async fn a_stranger_is_403_before_the_body_is_read(world: World) {
+    /// With bodies that nobody takes: a permission that is missing is told before they are looked at.
+    async fn everybody_gets_of_every_route_what_the_table_says(world: World) {
         let cast = cast(&world).await;
-        for operation in guarded().iter().filter(|operation| operation.path.contains("Id}")) {
-            badly(&cast.stranger.client, operation, &cast.path(operation)).await.refused(403, "Forbidden");
-        }
-    }
-
-    async fn a_role_that_is_too_weak_is_403_before_the_body_is_read(world: World) {
-        let cast = cast(&world).await;
-        for operation in guarded() {
-            for member in cast.too_weak(operation.who) {
-                badly(&member.client, &operation, &cast.path(&operation)).await.refused(403, "Forbidden");
+        let mut operations = routes::public();
+        // What takes all others their thing comes last.
+        operations.sort_by_key(|operation| operation.id == "deleteProject");
+        let mut faults = Vec::new();
+        let mut cells = 0;
+        for operation in &operations {
+            let expected = expected(row(operation));
+            assert_eq!(expected.len(), cast.everybody.len());
+            let path = cast.path(operation);
+            for ((who, client), expected) in cast.everybody.iter().zip(expected.chars()) {
+                let answer = badly(client, operation, &path).await;
+                let got = match answer.status {
+                    401 if answer.codes() == ["Unauthorized"] => 'u',
+                    403 if answer.codes() == ["Forbidden"] => 'f',
+                    500 => '!',
+                    _ => 'o',
+                };
+                if got != expected {
+                    faults.push(format!("{who}, {}: {} instead of {expected}", name(operation), answer.text()));
+                }
+                cells += 1;
             }
         }
-        let meeting = format!("/api/meetings/{}", cast.meeting);
-        assert_eq!(cast.ada.client.get(meeting).await.is(200).etag(), "\"2\"", "nothing changed");
+        assert!(faults.is_empty(), "{faults:#?}");
+        println!("{cells} cells of {} routes", operations.len());
     }
 
     async fn who_may_is_told_what_is_wrong_with_the_body(world: World) {
@@ -196,5 +276,18 @@ fn the_list_of_open_routes_names_no_route_that_is_gone() {
     let all: Vec<String> = routes::public().iter().map(name).collect();
     for open in PUBLIC {
         assert!(all.iter().any(|name| name == open), "{open}");
+    }
+}
+
+#[test]
+fn every_route_has_a_row_and_the_guard_that_the_row_names() {
+    for operation in routes::all() {
+        let wanted = row(&operation);
+        // Whoever is signed in is all there is until guests have tokens.
+        let wanted = if wanted == "user or guest" { "user" } else { wanted };
+        assert_eq!(word(operation.who), wanted, "{}", name(&operation));
+        if operation.who != Who::Internal {
+            expected(row(&operation));
+        }
     }
 }

@@ -19,6 +19,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from email import message_from_bytes, policy
 
 HERE = pathlib.Path(__file__).resolve().parent
 SEED = os.environ.get("COLLOQUY_CONTRACT_SEED", "20260131")
@@ -84,6 +85,29 @@ class Client:
                     return found.group(1)
             time.sleep(0.1)
         sys.exit(f"no mail with a code came for {email}")
+
+    def token(self, email):
+        """The token of the link in the newest mail to an address."""
+        for _ in range(100):
+            for mail in sorted(self.outbox.glob(f"*-{email}.eml"), reverse=True):
+                letter = message_from_bytes(mail.read_bytes(), policy=policy.default).get_body(("plain",)).get_content()
+                found = re.search(r"#token=([\w-]+)", letter)
+                if found:
+                    return found.group(1)
+            time.sleep(0.1)
+        sys.exit(f"no mail with a link came for {email}")
+
+    def invite(self, project, email, role):
+        """Asks somebody into a project; the token of the link."""
+        self.call("POST", f"/api/projects/{project}/members", {"email": email, "role": role})
+        return self.token(email)
+
+    def member(self, project, email):
+        """A new account that became a member of a project; the membership's id."""
+        other = Client(self.base, self.outbox)
+        other.sign_up(email)
+        token = self.invite(project, email, "ANALYST")
+        return other.call("POST", f"/api/project-invitations/{token}/accept")["id"]
 
     def project(self, name):
         return self.call("POST", "/api/projects", {"name": name})["id"]
@@ -151,6 +175,9 @@ def main():
             "DOCUMENT": client.document(project, "# Needs\n\nThe system must book an appointment within two seconds.\n"),
             "DELETED_DOCUMENT": client.document(project, "# Draft\n\nThe clerk shall print the list of the day.\n"),
             "RUN": client.run(project),
+            "MEMBER": client.member(project, "grace@example.org"),
+            "REMOVED_MEMBER": client.member(project, "alan@example.org"),
+            "INVITATION": client.invite(project, "mary@example.org", "STAKEHOLDER"),
         }
         passed = []
         for name in ("known", "unknown"):

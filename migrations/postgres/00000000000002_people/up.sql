@@ -5,7 +5,7 @@ ALTER TABLE users ADD COLUMN deleted_at TIMESTAMPTZ;
 -- Who may choose a new password, after the code was right: as a hash, one an account.
 CREATE TABLE reset_tokens (
   user_id UUID PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
-  token_hash TEXT NOT NULL,
+  token_hash TEXT NOT NULL UNIQUE,
   expires_at TIMESTAMPTZ NOT NULL
 );
 

@@ -1,6 +1,7 @@
 //! What the database's layer promises, shown on both databases.
 
 mod alone;
+mod attempts;
 mod away;
 mod both;
 mod events;

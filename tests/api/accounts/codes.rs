@@ -50,10 +50,13 @@ on_both! {
     async fn a_code_is_good_once(world: World) {
         let email = fresh_email();
         let (id, code) = registered(world.server, &email).await;
-        let tries = (0..10).map(|_| confirm(world.server, &id, &email, &code));
+        let tries = (0..100).map(|_| confirm(world.server, &id, &email, &code));
         let answers = join_all(tries.map(std::future::IntoFuture::into_future)).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
         assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 422)));
+        let won = answers.iter().find(|answer| answer.status == 200).unwrap();
+        let sessions = world.nobody.bearing(&won.text_of("accessToken")).get("/api/auth/sessions").await.is(200);
+        assert_eq!(sessions.data()["totalCount"], 1, "one account, one session");
         confirm(world.server, &id, &email, &code).await.refused(422, "OtpInvalid");
     }
 

@@ -1,8 +1,13 @@
-//! How often one may try (S4, S20), and that a restart changes nothing of what is counted in the store.
+//! How often one may try (S4, S5, S20), and that a restart changes nothing of what is counted in the store.
 
+use std::future::IntoFuture;
+
+use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::support::builders::{PASSWORD, fresh_email};
+use super::reset::{allowed, asked};
+use crate::support::builders::{PASSWORD, fresh_email, registered};
+use crate::support::client::Request;
 use crate::support::{Answer, Place, Server};
 
 async fn register(server: &Server, email: &str, forwarded: &str) -> Answer {
@@ -15,13 +20,33 @@ async fn resend(server: &Server, email: &str) -> Answer {
     server.client().post("/api/auth/otp/resend").json(body).await
 }
 
+fn login(server: &Server, email: &str, password: &str, from: &str) -> Request {
+    let body = json!({"email": email, "password": password});
+    server.client().post("/api/auth/login").header("x-forwarded-for", from).json(body)
+}
+
+fn verify(server: &Server, email: &str, code: &str, from: &str) -> Request {
+    let body = json!({"email": email, "code": code});
+    server.client().post("/api/auth/password/verify-otp").header("x-forwarded-for", from).json(body)
+}
+
+fn reset(server: &Server, token: &str, from: &str) -> Request {
+    let body = json!({"resetToken": token, "newPassword": "a better horse battery staple"});
+    server.client().post("/api/auth/password/reset").header("x-forwarded-for", from).json(body)
+}
+
 fn seconds(answer: &Answer) -> u64 {
     answer.header("retry-after").unwrap().parse().unwrap()
 }
 
+const PROXY: (&str, &str) = ("COLLOQUY__HTTP__TRUSTED_PROXIES", "127.0.0.1");
+const HERE: &str = "198.51.100.1";
+const THERE: &str = "198.51.100.2";
+const WRONG: &str = "wrong horse battery staple";
+
 on_both! {
     async fn an_address_gets_a_code_a_minute_also_across_a_restart(place: Place) {
-        let settings = [("COLLOQUY__LIMITS__CODE_PAUSE_SECONDS", "60")];
+        let settings = [("COLLOQUY__LIMITS__CODE_PAUSE__MOST", "1")];
         let server = place.start(&settings);
         let email = fresh_email();
         register(&server, &email, "192.0.2.1").await.is(201);
@@ -35,12 +60,14 @@ on_both! {
     }
 
     async fn an_address_gets_so_many_codes_an_hour_whether_it_is_known_or_not(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__CODES_PER_HOUR", "3")]);
+        let server = place.start(&[("COLLOQUY__LIMITS__CODE_MAILS__MOST", "3")]);
         let known = server.user().await.email;
         register(&server, &known, "192.0.2.1").await.is(201);
         resend(&server, &known).await.is(200);
         let refused = resend(&server, &known).await.refused(429, "TooManyRequests");
         assert!((3500..=3600).contains(&seconds(&refused)), "{}", seconds(&refused));
+        let forgot = json!({"email": known});
+        server.client().post("/api/auth/password/forgot").json(forgot).await.refused(429, "TooManyRequests");
         let unknown = fresh_email();
         for _ in 0..3 {
             resend(&server, &unknown).await.is(200);
@@ -49,7 +76,7 @@ on_both! {
     }
 
     async fn a_client_gets_so_many_codes_an_hour_whatever_address_it_claims_to_come_from(place: Place) {
-        let settings = [("COLLOQUY__LIMITS__CODES_PER_HOUR_AND_CLIENT", "3")];
+        let settings = [("COLLOQUY__LIMITS__CODE_MAILS_OF_CLIENT__MOST", "3")];
         let server = place.start(&settings);
         for last in 1..=3 {
             register(&server, &fresh_email(), &format!("198.51.100.{last}")).await.is(201);
@@ -61,27 +88,122 @@ on_both! {
     }
 
     async fn behind_a_trusted_proxy_the_client_is_who_it_says(place: Place) {
-        let settings = [("COLLOQUY__LIMITS__CODES_PER_HOUR_AND_CLIENT", "1"), ("COLLOQUY__HTTP__TRUSTED_PROXIES", "127.0.0.1")];
-        let server = place.start(&settings);
-        register(&server, &fresh_email(), "198.51.100.1").await.is(201);
-        register(&server, &fresh_email(), "198.51.100.1").await.refused(429, "TooManyRequests");
-        register(&server, &fresh_email(), "203.0.113.7, 198.51.100.1").await.refused(429, "TooManyRequests");
-        register(&server, &fresh_email(), "198.51.100.2").await.is(201);
+        let server = place.start(&[("COLLOQUY__LIMITS__CODE_MAILS_OF_CLIENT__MOST", "1"), PROXY]);
+        register(&server, &fresh_email(), HERE).await.is(201);
+        register(&server, &fresh_email(), HERE).await.refused(429, "TooManyRequests");
+        register(&server, &fresh_email(), &format!("203.0.113.7, {HERE}")).await.refused(429, "TooManyRequests");
+        register(&server, &fresh_email(), THERE).await.is(201);
     }
 
-    async fn an_account_is_tried_so_many_times_a_minute(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__LOGINS_PER_MINUTE", "5")]);
+    async fn an_account_is_tried_so_many_times_a_minute_from_one_client_also_across_a_restart(place: Place) {
+        let settings = [("COLLOQUY__LIMITS__LOGINS__MOST", "5"), PROXY];
+        let server = place.start(&settings);
         let (ada, ben) = (server.user().await, server.user().await);
-        let login = |email: &str, password: &str| {
-            server.client().post("/api/auth/login").json(json!({"email": email, "password": password}))
-        };
-        for _ in 0..5 {
-            login(&ada.email, "wrong horse battery").await.refused(401, "InvalidCredentials");
+        for _ in 0..4 {
+            login(&server, &ada.email, WRONG, HERE).await.refused(401, "InvalidCredentials");
         }
+        login(&server, &ada.email, PASSWORD, HERE).await.is(200);
         // Not even the right password: who guesses must not learn that it is right.
-        let refused = login(&ada.email.to_uppercase(), PASSWORD).await.refused(429, "TooManyRequests");
+        let refused = login(&server, &ada.email.to_uppercase(), PASSWORD, HERE).await.refused(429, "TooManyRequests");
         assert!((1..=60).contains(&seconds(&refused)));
-        login(&ben.email, PASSWORD).await.is(200);
+        login(&server, &ben.email, PASSWORD, HERE).await.is(200);
+        login(&server, &ada.email, PASSWORD, THERE).await.is(200);
+        server.kill();
+        let server = place.start(&settings);
+        login(&server, &ada.email, PASSWORD, HERE).await.refused(429, "TooManyRequests");
+        ada.at(&server).client.get("/api/projects").await.is(200);
+    }
+
+    async fn wrong_passwords_lock_out_who_gave_them_and_not_the_owner(place: Place) {
+        let settings = [("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "3"), PROXY];
+        let server = place.start(&settings);
+        let ada = server.user().await;
+        for _ in 0..5 {
+            login(&server, &ada.email, PASSWORD, HERE).await.is(200);
+        }
+        let unknown = fresh_email();
+        for email in [&ada.email, &unknown] {
+            for _ in 0..3 {
+                login(&server, email, WRONG, HERE).await.refused(401, "InvalidCredentials");
+            }
+            let refused = login(&server, email, PASSWORD, HERE).await.refused(429, "TooManyRequests");
+            assert!((800..=900).contains(&seconds(&refused)), "{}", seconds(&refused));
+        }
+        server.kill();
+        let server = place.start(&settings);
+        login(&server, &ada.email, PASSWORD, HERE).await.refused(429, "TooManyRequests");
+        login(&server, &ada.email, PASSWORD, THERE).await.is(200);
+        // Whoever proves the mailbox forgot the password and guessed nobody else's.
+        let token = allowed(&server, &ada.email).await;
+        reset(&server, &token, HERE).await.is(200);
+        login(&server, &ada.email, "a better horse battery staple", HERE).await.is(200);
+    }
+
+    async fn wrong_passwords_at_once_are_no_more_than_one_by_one(place: Place) {
+        let server = place.start(&[("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "3")]);
+        let ada = server.user().await;
+        let rush = join_all((0..100).map(|_| login(&server, &ada.email, WRONG, HERE).into_future())).await;
+        let looked_at = rush.iter().filter(|answer| answer.status == 401).count();
+        assert_eq!((looked_at, rush.iter().filter(|answer| answer.status == 429).count()), (3, 97));
+    }
+
+    async fn a_client_that_tries_many_accounts_is_locked_out_of_all(place: Place) {
+        let server = place.start(&[("COLLOQUY__LIMITS__LOGIN_FAILURES_OF_CLIENT__MOST", "3"), PROXY]);
+        let ada = server.user().await;
+        for _ in 0..3 {
+            login(&server, &fresh_email(), WRONG, HERE).await.refused(401, "InvalidCredentials");
+        }
+        login(&server, &ada.email, PASSWORD, HERE).await.refused(429, "TooManyRequests");
+        login(&server, &ada.email, PASSWORD, THERE).await.is(200);
+    }
+
+    async fn wrong_codes_lock_further_tries_and_new_codes_for_who_gave_them(place: Place) {
+        let settings = [("COLLOQUY__LIMITS__CODE_FAILURES__MOST", "3"), PROXY];
+        let server = place.start(&settings);
+        let (ada, unknown) = (server.user().await, fresh_email());
+        let code = asked(&server, &ada.email).await;
+        for email in [&ada.email, &unknown] {
+            for _ in 0..3 {
+                verify(&server, email, "00000x", HERE).await.refused(422, "OtpInvalid");
+            }
+            let refused = verify(&server, email, &code, HERE).await.refused(429, "TooManyRequests");
+            assert!((3500..=3600).contains(&seconds(&refused)), "{}", seconds(&refused));
+            let forgot = json!({"email": email});
+            let forgot = server.client().post("/api/auth/password/forgot").header("x-forwarded-for", HERE).json(forgot);
+            forgot.await.refused(429, "TooManyRequests");
+        }
+        server.kill();
+        let server = place.start(&settings);
+        verify(&server, &ada.email, &code, HERE).await.refused(429, "TooManyRequests");
+        verify(&server, &ada.email, &code, THERE).await.is(200);
+    }
+
+    async fn wrong_codes_from_everywhere_lock_the_address_and_are_looked_at_again_when_the_password_is_chosen(place: Place) {
+        let server = place.start(&[("COLLOQUY__LIMITS__CODE_FAILURES_OF_ADDRESS__MOST", "4"), PROXY]);
+        let ada = server.user().await;
+        let token = allowed(&server, &ada.email).await;
+        for last in 1..=4 {
+            verify(&server, &ada.email, "00000x", &format!("203.0.113.{last}")).await.refused(422, "OtpInvalid");
+        }
+        reset(&server, &token, HERE).await.refused(429, "TooManyRequests");
         ada.client.get("/api/projects").await.is(200);
+        login(&server, &ada.email, PASSWORD, HERE).await.is(200);
+        let waiting = fresh_email();
+        let (id, code) = registered(&server, &waiting).await;
+        for last in 1..=4 {
+            verify(&server, &waiting, "00000x", &format!("203.0.113.{last}")).await.refused(422, "OtpInvalid");
+        }
+        let body = json!({"registrationId": id, "email": waiting, "code": code});
+        server.client().post("/api/auth/confirm-account").json(body).await.refused(429, "TooManyRequests");
+    }
+
+    async fn wrong_tokens_lock_out_who_gave_them(place: Place) {
+        let server = place.start(&[("COLLOQUY__LIMITS__TOKEN_FAILURES_OF_CLIENT__MOST", "3"), PROXY]);
+        let ada = server.user().await;
+        let token = allowed(&server, &ada.email).await;
+        let rush = join_all((0..50).map(|_| reset(&server, "x", HERE).into_future())).await;
+        assert_eq!(rush.iter().filter(|answer| answer.status == 422).count(), 3);
+        reset(&server, &token, HERE).await.refused(429, "TooManyRequests");
+        reset(&server, &token, THERE).await.is(200);
     }
 }

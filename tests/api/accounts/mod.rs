@@ -2,8 +2,11 @@
 
 mod codes;
 mod enumeration;
+mod external;
 mod journey;
 mod limits;
 mod passwords;
+mod reset;
+mod session_list;
 mod sessions;
-mod tokens;
+pub mod tokens;

@@ -22,8 +22,7 @@ async fn rush(server: &Server, token: &str) -> String {
     let granted = answers.iter().filter(|answer| answer.status == 200);
     let successors: BTreeSet<String> = granted.map(|answer| answer.text_of("refreshToken")).collect();
     assert_eq!(successors.len(), 1, "never two live successors");
-    // On a machine under load some find no connection in time: 503 is no successor either.
-    for answer in answers.iter().filter(|answer| !matches!(answer.status, 200 | 503)) {
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
         answer.clone().refused(401, "InvalidRefreshToken");
     }
     assert!(answers.iter().filter(|answer| answer.status == 200).count() <= 2, "honoured once more, not oftener");
@@ -35,7 +34,7 @@ on_both! {
         let ada = world.user().await;
         let mut token = ada.refresh_token.clone();
         let mut all = BTreeSet::from([token.clone()]);
-        for _ in 0..10 {
+        for _ in 0..20 {
             token = rush(world.server, &token).await;
             assert!(all.insert(token.clone()), "a token came twice");
         }
@@ -49,6 +48,19 @@ on_both! {
         assert_eq!(first.text_of("refreshToken"), again.text_of("refreshToken"));
         refresh(world.server, &ada.refresh_token).await.refused(401, "InvalidRefreshToken");
         refresh(world.server, &first.text_of("refreshToken")).await.is(200);
+    }
+
+    async fn two_rotations_in_one_second_are_two(world: World) {
+        let ada = world.user().await;
+        let begun = std::time::Instant::now();
+        let second = refresh(world.server, &ada.refresh_token).await.is(200);
+        let third = refresh(world.server, &second.text_of("refreshToken")).await.is(200);
+        // Said, not asserted: a machine under load may take longer, and then this shows less.
+        println!("both within {:?}", begun.elapsed());
+        for name in ["refreshToken", "accessToken"] {
+            assert_ne!(second.text_of(name), third.text_of(name), "{name}");
+        }
+        refresh(world.server, &third.text_of("refreshToken")).await.is(200);
     }
 
     async fn a_token_older_than_that_ends_the_session(world: World) {

@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 use crate::support::server::APP_URL;
 use crate::support::{Place, World};
 
-fn key(data: &Path) -> Vec<u8> {
+pub fn key(data: &Path) -> Vec<u8> {
     let text = std::fs::read_to_string(data.join("keys/access-1.key")).unwrap();
     hex::decode(text.trim()).unwrap()
 }
 
-fn part(token: &str, index: usize) -> Value {
+pub fn part(token: &str, index: usize) -> Value {
     let part = token.split('.').nth(index).unwrap();
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
 }
 
-fn signed(header: &Header, claims: &Value, key: &[u8]) -> String {
+pub fn signed(header: &Header, claims: &Value, key: &[u8]) -> String {
     encode(header, claims, &EncodingKey::from_secret(key)).unwrap()
 }
 
-fn with(claims: &Value, name: &str, value: Value) -> Value {
+pub fn with(claims: &Value, name: &str, value: Value) -> Value {
     let mut claims = claims.clone();
     claims[name] = value;
     claims

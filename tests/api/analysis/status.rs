@@ -137,7 +137,7 @@ on_both! {
     }
 
     async fn too_many_polls_are_429(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__CALLS_PER_MINUTE", "20")]);
+        let server = place.start(&[("COLLOQUY__LIMITS__CALLS__MOST", "20")]);
         let ada = server.user().await;
         let project = ada.project().await;
         let path = format!("{}/{NOWHERE}", runs(&project));

@@ -227,7 +227,7 @@ on_both! {
     }
 
     async fn too_many_calls_are_429_after_the_permission_and_before_the_body(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__CALLS_PER_MINUTE", "40")]);
+        let server = place.start(&[("COLLOQUY__LIMITS__CALLS__MOST", "40")]);
         let (ada, stranger) = (server.user().await, server.user().await);
         let meeting = ada.meeting_path(&ada.project().await).await;
         let mut calls = 0;

@@ -1,12 +1,15 @@
 //! Builders of what stories begin with: accounts, projects, members, meetings.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use actors::time::Time;
 use colloquy::db::events as log;
-use colloquy::db::schema::{consents, events, members};
+use colloquy::db::schema::{consents, events, members, participants, project_invitations};
 use colloquy::db::{At, Failed, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
@@ -34,6 +37,7 @@ pub enum Role {
     Stakeholder,
     Analyst,
     Manager,
+    Owner,
 }
 
 impl Role {
@@ -42,6 +46,7 @@ impl Role {
             Self::Stakeholder => "STAKEHOLDER",
             Self::Analyst => "ANALYST",
             Self::Manager => "MANAGER",
+            Self::Owner => "OWNER",
         }
     }
 }
@@ -52,10 +57,17 @@ pub fn fresh_email() -> String {
     format!("person{}@example.org", LAST.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Who made which project: only its owner can take others into it.
+static OWNERS: LazyLock<Mutex<HashMap<String, Client>>> = LazyLock::new(Mutex::default);
+
 /// A registration as a client gets it: its id and the code that was mailed.
 pub async fn registered(server: &Server, email: &str) -> (String, String) {
+    registered_as(server, email, "Ada Lovelace", "EN").await
+}
+
+async fn registered_as(server: &Server, email: &str, full_name: &str, language: &str) -> (String, String) {
     let before = outbox::mails(&server.data, email).len();
-    let body = json!({"email": email, "password": PASSWORD, "fullName": "Ada Lovelace"});
+    let body = json!({"email": email, "password": PASSWORD, "fullName": full_name, "language": language});
     let answer = server.client().post("/api/auth/register").json(body).await.is(201);
     let code = outbox::code_in(&outbox::wait_for(&server.data, email, before + 1).await).expect("a code in the mail");
     (answer.text_of("registrationId"), code)
@@ -64,8 +76,13 @@ pub async fn registered(server: &Server, email: &str) -> (String, String) {
 impl Server {
     /// Registers, confirms and logs in somebody new.
     pub async fn user(&self) -> User {
-        let email = fresh_email();
-        let (registration_id, code) = registered(self, &email).await;
+        self.user_as(&fresh_email(), "Ada Lovelace", "EN").await
+    }
+
+    /// As [`Server::user`], with an address, a name and a language of the story's own.
+    pub async fn user_as(&self, email: &str, full_name: &str, language: &str) -> User {
+        let email = email.to_owned();
+        let (registration_id, code) = registered_as(self, &email, full_name, language).await;
         let client = self.client();
         let body = json!({"registrationId": registration_id, "email": email, "code": code});
         let answer = client.post("/api/auth/confirm-account").json(body).await.is(200);
@@ -78,27 +95,83 @@ impl Server {
         }
     }
 
-    /// Makes somebody a member: written into the database, as there is no operation for it yet.
+    /// Makes somebody a member, as people become one: asked by the project's owner, and accepting by the mailed link.
     pub async fn join(&self, project_id: &str, user: &User, role: Role) {
+        let owner = OWNERS.lock().unwrap()[project_id].moved_to(self);
+        let token = self.invite(&owner, project_id, &user.email, role).await;
+        user.client.post(format!("/api/project-invitations/{token}/accept")).await.is(200);
+    }
+
+    /// Asks an address into a project; the token that is mailed to it.
+    pub async fn invite(&self, by: &Client, project_id: &str, email: &str, role: Role) -> String {
+        let before = outbox::mails(&self.data, email).len();
+        let body = json!({"email": email, "role": role.name()});
+        by.post(format!("/api/projects/{project_id}/members")).json(body).await.is(201);
+        outbox::token_in(&outbox::wait_for(&self.data, email, before + 1).await).expect("a token in the mail")
+    }
+
+    /// Lets time pass for the invitations of a project.
+    pub async fn age_invitations(&self, project_id: &str, seconds: u64) {
         let project: Id<ids::Project> = project_id.parse().unwrap();
-        let user: Id<ids::User> = user.id.parse().unwrap();
-        let joined_at = Time::from_millis(1_767_225_600_000).unwrap();
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let row = (
-                    members::id.eq(Key(Id::<ids::Member>::draw())),
-                    members::project_id.eq(Key(project)),
-                    members::user_id.eq(Key(user)),
-                    members::role.eq(role.name()),
-                    members::joined_at.eq(At(joined_at)),
-                );
-                diesel::insert_into(members::table).values(row).execute(conn).await?;
+                let all = project_invitations::table.filter(project_invitations::project_id.eq(Key(project)));
+                let kept: Vec<(Key<()>, At)> =
+                    all.select((project_invitations::id, project_invitations::expires_at)).load(conn).await?;
+                for (id, expires_at) in kept {
+                    let earlier = At(expires_at.0 - Duration::from_secs(seconds));
+                    let one = project_invitations::table.find(id);
+                    diesel::update(one).set(project_invitations::expires_at.eq(earlier)).execute(conn).await?;
+                }
                 Ok::<_, Failed>(())
             })
         })
         .await
         .unwrap();
+    }
+
+    /// Puts a guest into a meeting: written into the database, as nobody can be asked as one yet. Gives the id.
+    pub async fn guest(
+        &self,
+        meeting_id: &str,
+        name: &str,
+        email: Option<&str>,
+        joined_at: Option<&str>,
+        left_at: Option<&str>,
+    ) -> String {
+        let (id, meeting) = (Id::<ids::Participant>::draw(), meeting_id.parse::<Id<()>>().unwrap());
+        let time = |text: Option<&str>| text.map(|text| At(Time::at(text.parse().unwrap())));
+        let (joined_at, left_at) = (time(joined_at), time(left_at));
+        let (name, email) = (name.to_owned(), email.map(str::to_owned));
+        let status = if left_at.is_some() {
+            "LEFT"
+        } else if joined_at.is_some() {
+            "JOINED"
+        } else {
+            "INVITED"
+        };
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let row = (
+                    participants::id.eq(Key(id)),
+                    participants::meeting_id.eq(Key(meeting)),
+                    participants::user_id.eq(None::<Key<ids::User>>),
+                    participants::display_name.eq(name),
+                    participants::email.eq(email),
+                    participants::role.eq("PARTICIPANT"),
+                    participants::status.eq(status),
+                    participants::joined_at.eq(joined_at),
+                    participants::left_at.eq(left_at),
+                );
+                diesel::insert_into(participants::table).values(row).execute(conn).await?;
+                Ok::<_, Failed>(())
+            })
+        })
+        .await
+        .unwrap();
+        id.to_string()
     }
 
     /// Spoils the roles of a project's members, as no operation can.
@@ -187,7 +260,9 @@ impl User {
     /// A new project of theirs; gives its id.
     pub async fn project(&self) -> String {
         let body = json!({"name": "Clinic booking", "description": "Patients book their visits."});
-        self.client.post("/api/projects").json(body).await.is(201).text_of("id")
+        let id = self.client.post("/api/projects").json(body).await.is(201).text_of("id");
+        OWNERS.lock().unwrap().insert(id.clone(), self.client.clone());
+        id
     }
 
     /// A new meeting of theirs, as createMeeting answers it.

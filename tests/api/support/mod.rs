@@ -1,5 +1,6 @@
 //! What stories are told with.
 
+pub mod browser;
 pub mod builders;
 pub mod certificates;
 pub mod chance;

@@ -36,6 +36,12 @@ pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
     }
 }
 
+/// The token of the link in a mail.
+pub fn token_in(mail: &str) -> Option<String> {
+    let (_, after) = mail.split_once("#token=")?;
+    Some(after.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect())
+}
+
 /// The code of a mail: it stands alone on a line.
 pub fn code_in(mail: &str) -> Option<String> {
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());

@@ -3,7 +3,7 @@
 use crate::access::keys::{Secret, random};
 use crate::http::failure::Failure;
 
-use super::model::CodePurpose;
+use super::super::model::CodePurpose;
 
 /// Draws a code. Numbers past the last whole million are drawn anew, so that every code is as likely as any other.
 ///

@@ -1,0 +1,50 @@
+//! One-time codes as rows: one for an address and purpose.
+
+use actors::time::Time;
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+
+use super::super::model::CodePurpose;
+use crate::db::schema::codes;
+use crate::db::{At, Conn, Failed, RunQueryDsl};
+
+/// Keeps a code's hash; an older code of the address and purpose is gone.
+pub async fn replace(
+    conn: &mut Conn,
+    email: &str,
+    purpose: CodePurpose,
+    hash: &str,
+    tries: i64,
+    expires_at: Time,
+) -> Result<(), Failed> {
+    diesel::delete(codes::table.find((email, purpose.as_str()))).execute(conn).await?;
+    let row = (
+        codes::email.eq(email.to_owned()),
+        codes::purpose.eq(purpose.as_str()),
+        codes::code_hash.eq(hash.to_owned()),
+        codes::tries_left.eq(tries),
+        codes::expires_at.eq(At(expires_at)),
+    );
+    diesel::insert_into(codes::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+/// Uses one try of a code; gives its hash if there was a try left and time. The hash is compared by the caller, who
+/// deletes the code if it was right.
+pub async fn take_try(conn: &mut Conn, email: &str, purpose: CodePurpose, now: Time) -> Result<Option<String>, Failed> {
+    let tried = diesel::update(codes::table.find((email, purpose.as_str())))
+        .filter(codes::tries_left.gt(0))
+        .filter(codes::expires_at.gt(At(now)))
+        .set(codes::tries_left.eq(codes::tries_left - 1))
+        .returning(codes::code_hash);
+    Ok(tried.get_result(conn).await.optional()?)
+}
+
+pub async fn delete(conn: &mut Conn, email: &str, purpose: CodePurpose) -> Result<(), Failed> {
+    diesel::delete(codes::table.find((email, purpose.as_str()))).execute(conn).await?;
+    Ok(())
+}
+
+/// Forgets those whose time is over; gives how many.
+pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
+    Ok(diesel::delete(codes::table.filter(codes::expires_at.le(At(now)))).execute(conn).await?)
+}

@@ -1,0 +1,176 @@
+//! What a log-in at a provider begins with, is told by, and ends in.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::http::fields::{Field, Wrong};
+
+/// Where in the application somebody wants to be after the log-in: a path on its own host, whatever the browser makes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReturnUrl(String);
+
+impl ReturnUrl {
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// `None`: it could lead elsewhere.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        // Browsers take a backslash for a slash, and drop tabs and line breaks wherever they are.
+        let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        if !plain || text.len() > 2000 || !text.starts_with('/') || text.starts_with("//") {
+            return None;
+        }
+        let host = url::Url::parse("https://application.invalid").ok()?;
+        let led = host.join(text).ok()?;
+        (led.origin() == host.origin()).then(|| Self(text.to_owned()))
+    }
+}
+
+impl Field for ReturnUrl {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let wrong = || Wrong::value("This must be a path of the application, such as /projects.");
+        value.as_str().and_then(Self::read).ok_or_else(wrong)
+    }
+}
+
+/// The S256 challenge of a verifier that only the application knows (RFC 7636).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeChallenge(String);
+
+/// What the OpenAPI document says of it.
+pub const CHALLENGE_PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
+
+impl CodeChallenge {
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        (bytes.len() == 32).then(|| Self(text.to_owned()))
+    }
+}
+
+impl Field for CodeChallenge {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let wrong = || Wrong::value("This must be the SHA-256 of the code verifier, in base64url without padding.");
+        value.as_str().and_then(Self::read).ok_or_else(wrong)
+    }
+}
+
+/// The secret behind a challenge. `Debug` doesn't show it.
+#[derive(Clone)]
+pub struct CodeVerifier(String);
+
+impl CodeVerifier {
+    #[must_use]
+    pub fn fits(&self, challenge: &str) -> bool {
+        let own = URL_SAFE_NO_PAD.encode(Sha256::digest(&self.0));
+        own.as_bytes().ct_eq(challenge.as_bytes()).into()
+    }
+}
+
+impl std::fmt::Debug for CodeVerifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CodeVerifier(…)")
+    }
+}
+
+impl Field for CodeVerifier {
+    fn parse(value: &Value) -> Result<Self, Wrong> {
+        let is_good = |text: &&str| {
+            (43..=128).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+        };
+        let verifier = value.as_str().filter(is_good).map(|text| Self(text.to_owned()));
+        verifier.ok_or_else(|| Wrong::value("This must be 43 to 128 letters, digits and signs of -._~."))
+    }
+}
+
+/// What the provider sent somebody back with.
+#[derive(Debug, Default)]
+pub struct Returned {
+    pub code: Option<String>,
+    pub state: Option<String>,
+    /// Who answers, as RFC 9207 has it; not every provider says so.
+    pub issuer: Option<String>,
+    pub error: Option<String>,
+    /// The sealed cookie of the browser.
+    pub cookie: Option<String>,
+}
+
+/// Where a browser is sent, and the cookie it is to keep or, empty, to drop.
+#[derive(Debug)]
+pub struct SentOn {
+    pub location: String,
+    pub cookie: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{CodeChallenge, CodeVerifier, ReturnUrl};
+    use crate::http::fields::Field;
+
+    #[test]
+    fn a_return_address_is_a_path_on_the_applications_own_host() {
+        for good in ["/", "/projects", "/projects/1?tab=2#3", "/a//b", "/@x", "/%2F%2Fevil.example"] {
+            assert!(ReturnUrl::read(good).is_some(), "{good}");
+        }
+        let evil = [
+            "",
+            "projects",
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "/\t/evil.example",
+            "/\n/evil.example",
+            " //evil.example",
+            "///evil.example",
+            "http:evil.example",
+            "/ü",
+        ];
+        for bad in evil {
+            assert_eq!(ReturnUrl::read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_verifier_fits_its_own_challenge_alone() {
+        // The example of RFC 7636, appendix B.
+        let verifier = CodeVerifier::parse(&json!("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).unwrap();
+        assert!(verifier.fits("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
+        assert!(!verifier.fits("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN"));
+        assert!(CodeChallenge::read("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").is_some());
+        for bad in
+            ["", "x", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM"]
+        {
+            assert_eq!(CodeChallenge::read(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_given_is_read_without_harm_and_leads_nowhere_else(text in "[/\\\\a-z:@?#.\\t ]{0,12}|.*") {
+            if let Some(good) = ReturnUrl::read(&text) {
+                let led = url::Url::parse("https://app.example/login/callback").unwrap().join(good.as_str()).unwrap();
+                prop_assert_eq!(led.host_str(), Some("app.example"));
+                prop_assert_eq!(led.scheme(), "https");
+            }
+            let _ = CodeChallenge::read(&text);
+            let _ = CodeVerifier::parse(&json!(text));
+        }
+    }
+}

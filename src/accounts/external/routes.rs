@@ -1,0 +1,120 @@
+//! Log-in at a provider: queries and bodies in, redirects out.
+
+use actix_web::http::header::{COOKIE, LOCATION, SET_COOKIE};
+use actix_web::{HttpRequest, HttpResponse};
+use utoipa::ToSchema;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use super::model::{CHALLENGE_PATTERN, CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
+use super::{operations, under_way};
+use crate::access::guard::Public;
+use crate::accounts::model::AuthResponse;
+use crate::access::one_time::OneTimeToken;
+use crate::app::App;
+use crate::http::envelope::Reply;
+use crate::http::failure::Failure;
+use crate::http::fields::{Faulty, Fields};
+use crate::http::input::{Asked, Body, Described, Input, Query, Raw, Valid, query_parameter};
+use crate::http::operation::{Allowed, Redirect};
+
+/// The query of googleLogin.
+#[derive(Debug)]
+pub struct GoogleLogin {
+    return_url: Option<ReturnUrl>,
+    code_challenge: CodeChallenge,
+}
+
+impl Query for GoogleLogin {
+    const KEYS: &'static [&'static str] = &["returnUrl", "codeChallenge"];
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let return_url = fields.optional("returnUrl");
+        let code_challenge = fields.required("codeChallenge");
+        Ok(Self { return_url: return_url?, code_challenge: code_challenge? })
+    }
+    fn parameters() -> Vec<Parameter> {
+        let path = ObjectBuilder::new().schema_type(Type::String).max_length(Some(2000)).pattern(Some("^/"));
+        let challenge = ObjectBuilder::new().schema_type(Type::String).pattern(Some(CHALLENGE_PATTERN));
+        let challenge =
+            query_parameter("codeChallenge", "S256 of a verifier that exchangeLoginCode is given.", challenge);
+        vec![
+            query_parameter("returnUrl", "Where in the application to go on: a path.", path),
+            ParameterBuilder::from(challenge).required(Required::True).build(),
+        ]
+    }
+}
+
+pub async fn google_login(may: Allowed<Public, Asked<GoogleLogin>>, app: App) -> Result<Redirect, Failure> {
+    let Asked(query) = may.input;
+    operations::begin(&app, query.code_challenge, query.return_url).await.map(sent)
+}
+
+fn sent(on: SentOn) -> Redirect {
+    let mut response = HttpResponse::Found();
+    response.insert_header((LOCATION, on.location));
+    if let Some(cookie) = on.cookie {
+        response.insert_header((SET_COOKIE, cookie));
+    }
+    Redirect(response.finish())
+}
+
+/// What a provider sends a browser back with is no client's doing: whatever is wrong with it is told by the redirect.
+impl Input for Returned {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+        let mut returned = Self::default();
+        for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
+            let place = match name.as_ref() {
+                "code" => &mut returned.code,
+                "state" => &mut returned.state,
+                "iss" => &mut returned.issuer,
+                "error" => &mut returned.error,
+                _ => continue,
+            };
+            *place = Some(value.into_owned());
+        }
+        let cookies = request.headers().get_all(COOKIE).filter_map(|header| header.to_str().ok());
+        returned.cookie = under_way::value(cookies);
+        Ok(returned)
+    }
+
+    fn describe() -> Described {
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let parameters = vec![
+            query_parameter("code", "The provider's code.", text()),
+            query_parameter("state", "What was drawn when the log-in was begun.", text()),
+            query_parameter("iss", "Who answers.", text()),
+            query_parameter("error", "Why there is no code.", text()),
+        ];
+        Described { parameters, ..Described::default() }
+    }
+}
+
+pub async fn google_login_callback(may: Allowed<Public, Returned>, app: App) -> Result<Redirect, Failure> {
+    operations::finish(&app, may.input, may.request).await.map(sent)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ExchangeLoginCode {
+    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    code: OneTimeToken,
+    #[schema(value_type = String, min_length = 43, max_length = 128, pattern = "^[A-Za-z0-9._~-]{43,128}$")]
+    code_verifier: CodeVerifier,
+}
+
+impl Body for ExchangeLoginCode {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let code = fields.required("code");
+        let code_verifier = fields.required("codeVerifier");
+        Ok(Self { code: code?, code_verifier: code_verifier? })
+    }
+}
+
+pub async fn exchange_login_code(
+    may: Allowed<Public, Valid<ExchangeLoginCode>>,
+    app: App,
+) -> Result<Reply<AuthResponse>, Failure> {
+    let Valid(body) = may.input;
+    operations::exchange(&app, &may.by, body.code, body.code_verifier).await.map(Reply::ok)
+}

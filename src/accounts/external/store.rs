@@ -1,0 +1,84 @@
+//! Accounts at providers, and the one-time codes after a log-in there, as rows.
+
+use actors::ids::{Id, User};
+use actors::time::Time;
+use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl};
+
+use crate::db::schema::{external_logins, login_codes, users};
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+
+/// Whose an account at a provider is here, unless that account was deleted.
+pub async fn linked(conn: &mut Conn, issuer: &str, subject: &str) -> Result<Option<Id<User>>, Failed> {
+    let found: Option<Key<User>> = external_logins::table
+        .inner_join(users::table.on(users::id.eq(external_logins::user_id)))
+        .filter(external_logins::issuer.eq(issuer))
+        .filter(external_logins::subject.eq(subject))
+        .filter(users::deleted_at.is_null())
+        .select(users::id)
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(found.map(|id| id.0))
+}
+
+/// From now on it is this account's; a link to one that was deleted is gone.
+pub async fn link(conn: &mut Conn, issuer: &str, subject: &str, user_id: Id<User>, now: Time) -> Result<(), Failed> {
+    diesel::delete(external_logins::table.find((issuer, subject))).execute(conn).await?;
+    let row = (
+        external_logins::issuer.eq(issuer.to_owned()),
+        external_logins::subject.eq(subject.to_owned()),
+        external_logins::user_id.eq(Key(user_id)),
+        external_logins::linked_at.eq(At(now)),
+    );
+    diesel::insert_into(external_logins::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+/// A one-time code, as it is kept.
+pub struct LoginCode {
+    pub code_hash: String,
+    pub user_id: Id<User>,
+    pub code_challenge: String,
+    pub expires_at: Time,
+}
+
+pub async fn insert_code(conn: &mut Conn, code: LoginCode) -> Result<(), Failed> {
+    let row = (
+        login_codes::code_hash.eq(code.code_hash),
+        login_codes::user_id.eq(Key(code.user_id)),
+        login_codes::code_challenge.eq(code.code_challenge),
+        login_codes::expires_at.eq(At(code.expires_at)),
+    );
+    diesel::insert_into(login_codes::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+/// Uses a code up, in one statement, so that of any number of equal requests one gets it.
+pub async fn take_code(conn: &mut Conn, code_hash: &str) -> Result<Option<LoginCode>, Failed> {
+    let columns = (login_codes::code_hash, login_codes::user_id, login_codes::code_challenge, login_codes::expires_at);
+    let taken = diesel::delete(login_codes::table.find(code_hash)).returning(columns);
+    let taken: Option<(String, Key<User>, String, At)> = taken.get_result(conn).await.optional()?;
+    Ok(taken.map(|(code_hash, user_id, code_challenge, expires_at)| LoginCode {
+        code_hash,
+        user_id: user_id.0,
+        code_challenge,
+        expires_at: expires_at.0,
+    }))
+}
+
+/// Log-ins of an account that are under way come to nothing.
+///
+/// # Errors
+/// The database's own.
+pub async fn forget_codes(conn: &mut Conn, user_id: Id<User>) -> Result<(), Failed> {
+    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(Key(user_id)))).execute(conn).await?;
+    Ok(())
+}
+
+/// Forgets codes whose time is over; gives how many.
+///
+/// # Errors
+/// The database's own.
+pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
+    Ok(diesel::delete(login_codes::table.filter(login_codes::expires_at.le(At(now)))).execute(conn).await?)
+}

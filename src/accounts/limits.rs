@@ -1,0 +1,113 @@
+//! What is counted of Auth, and for whom. Keys are kept as keyed hashes, so that a dump of the database names nobody; an
+//! address is counted alike whether it has an account or not.
+
+use std::time::Duration;
+
+use actors::time::Time;
+
+use super::codes;
+use crate::access::guard::Public;
+use crate::app::App;
+use crate::db::attempts::{self, Rate};
+use crate::db::{Conn, Failed};
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::http::limits::rate;
+
+/// Tries to log in, whether they succeed or not.
+pub const LOGINS: &str = "logins";
+const LOGIN_FAILURES: &str = "login_failures";
+
+/// Classes of the settings, each with the key that it is counted for.
+pub type Rates = Vec<(Rate, String)>;
+
+fn of_address(app: &App, email: &str) -> String {
+    app.secret.hex("address", &[email.as_bytes()])
+}
+
+fn of_client(app: &App, by: &Public) -> String {
+    app.secret.hex("client", &[by.client.as_bytes()])
+}
+
+fn of_both(app: &App, by: &Public, email: &str) -> String {
+    app.secret.hex("address and client", &[email.as_bytes(), by.client.as_bytes()])
+}
+
+/// A code that is asked for.
+pub fn code_mails(app: &App, by: &Public, email: &str) -> Rates {
+    let limits = &app.config.limits;
+    vec![
+        (rate("code_pause", limits.code_pause), of_address(app, email)),
+        (rate("code_mails", limits.code_mails), of_address(app, email)),
+        (rate("code_mails_of_client", limits.code_mails_of_client), of_client(app, by)),
+    ]
+}
+
+/// A password that is tried.
+pub fn logins(app: &App, by: &Public, email: &str) -> Rates {
+    let limits = &app.config.limits;
+    vec![
+        (rate(LOGINS, limits.logins), of_both(app, by, email)),
+        (rate(LOGIN_FAILURES, limits.login_failures), of_both(app, by, email)),
+        (rate("login_failures_of_client", limits.login_failures_of_client), of_client(app, by)),
+    ]
+}
+
+/// A code that is tried.
+pub fn code_tries(app: &App, by: &Public, email: &str) -> Rates {
+    let limits = &app.config.limits;
+    vec![
+        (rate("code_failures", limits.code_failures), of_both(app, by, email)),
+        (rate("code_failures_of_address", limits.code_failures_of_address), of_address(app, email)),
+    ]
+}
+
+/// A token that is tried: it names no account that could be locked.
+pub fn token_tries(app: &App, by: &Public) -> Rates {
+    vec![(rate("token_failures_of_client", app.config.limits.token_failures_of_client), of_client(app, by))]
+}
+
+/// How long until anything may be tried again in these classes; zero: now. Counts nothing.
+///
+/// # Errors
+/// The database's own.
+pub async fn locked(conn: &mut Conn, rates: &Rates, now: Time) -> Result<Duration, Failed> {
+    let mut longest = Duration::ZERO;
+    for (rate, key) in rates {
+        longest = longest.max(attempts::wait(conn, *rate, key, now).await?);
+    }
+    Ok(longest)
+}
+
+/// Whoever chose a new password mistyped the former one no longer.
+///
+/// # Errors
+/// The database's own.
+pub async fn forgive_logins(conn: &mut Conn, both: &str) -> Result<(), Failed> {
+    attempts::forget(conn, LOGIN_FAILURES, both).await
+}
+
+/// The key of [`forgive_logins`].
+pub fn of_logins(app: &App, by: &Public, email: &str) -> String {
+    of_both(app, by, email)
+}
+
+/// What became of a secret that was tried, as the transaction that counted it says.
+pub enum Tried<T> {
+    /// Too many were wrong: this one was not even looked at.
+    Locked(Duration),
+    Wrong,
+    Right(T),
+}
+
+impl<T> Tried<T> {
+    /// # Errors
+    /// 429 while locked; 422 `OtpInvalid` for whatever is wrong with the `field`.
+    pub fn or_refused(self, field: &str) -> Result<T, Failure> {
+        match self {
+            Self::Locked(wait) => Err(Failure::too_many(wait)),
+            Self::Wrong => Err(Failure::field(field, Code::OTP_INVALID, codes::WRONG)),
+            Self::Right(right) => Ok(right),
+        }
+    }
+}

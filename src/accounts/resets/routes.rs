@@ -1,0 +1,83 @@
+//! New passwords: bodies in, answers out.
+
+use utoipa::ToSchema;
+
+use super::model::ResetToken;
+use super::operations;
+use crate::access::guard::Public;
+use crate::accounts::model::{CodePurpose, Email, Typed, TypedCode};
+use crate::accounts::operations::resend_otp;
+use crate::access::one_time::OneTimeToken;
+use crate::app::App;
+use crate::http::envelope::{Nothing, Reply};
+use crate::http::failure::Failure;
+use crate::http::fields::{Faulty, Fields};
+use crate::http::input::{Body, Valid};
+use crate::http::operation::Allowed;
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct SendResetPasswordEmail {
+    #[schema(value_type = String, format = Email, max_length = 254)]
+    email: Email,
+}
+
+impl Body for SendResetPasswordEmail {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        Ok(Self { email: fields.required("email")? })
+    }
+}
+
+pub async fn send_reset_password_email(
+    may: Allowed<Public, Valid<SendResetPasswordEmail>>,
+    app: App,
+) -> Result<Reply<Nothing>, Failure> {
+    let Valid(body) = may.input;
+    resend_otp(&app, &may.by, body.email, CodePurpose::ResetPassword, may.request).await?;
+    Ok(Reply::ok(Nothing {}).saying("If the address has an account, a code is on its way."))
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct VerifyOtp {
+    #[schema(value_type = String, format = Email, max_length = 254)]
+    email: Email,
+    #[schema(value_type = String, min_length = 1, max_length = 20, example = "123456")]
+    code: TypedCode,
+}
+
+impl Body for VerifyOtp {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let email = fields.required("email");
+        let code = fields.required("code");
+        Ok(Self { email: email?, code: code? })
+    }
+}
+
+pub async fn verify_otp(may: Allowed<Public, Valid<VerifyOtp>>, app: App) -> Result<Reply<ResetToken>, Failure> {
+    let Valid(body) = may.input;
+    operations::verify_otp(&app, &may.by, body.email, body.code.0).await.map(Reply::ok)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ResetPassword {
+    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    reset_token: OneTimeToken,
+    #[schema(value_type = String, min_length = 10, max_length = 128, example = "correct horse battery staple")]
+    new_password: Typed,
+}
+
+impl Body for ResetPassword {
+    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+        let reset_token = fields.required("resetToken");
+        let new_password = fields.required("newPassword");
+        Ok(Self { reset_token: reset_token?, new_password: new_password? })
+    }
+}
+
+pub async fn reset_password(may: Allowed<Public, Valid<ResetPassword>>, app: App) -> Result<Reply<Nothing>, Failure> {
+    let Valid(body) = may.input;
+    operations::reset_password(&app, &may.by, body.reset_token, body.new_password.0, may.request).await?;
+    Ok(Reply::ok(Nothing {}).saying("The password is changed. Log in with it."))
+}

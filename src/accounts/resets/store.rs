@@ -1,0 +1,46 @@
+//! Reset tokens as rows: one an account.
+
+use actors::ids::{Id, User};
+use actors::time::Time;
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+
+use crate::db::schema::reset_tokens;
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+
+/// Keeps a token's hash; an older one of the account is gone.
+pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expires_at: Time) -> Result<(), Failed> {
+    diesel::delete(reset_tokens::table.find(Key(user_id))).execute(conn).await?;
+    let row = (
+        reset_tokens::user_id.eq(Key(user_id)),
+        reset_tokens::token_hash.eq(token_hash.to_owned()),
+        reset_tokens::expires_at.eq(At(expires_at)),
+    );
+    diesel::insert_into(reset_tokens::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+/// Whose a token is, if its time is not over.
+pub async fn owner(conn: &mut Conn, token_hash: &str, now: Time) -> Result<Option<Id<User>>, Failed> {
+    let good = reset_tokens::table
+        .filter(reset_tokens::token_hash.eq(token_hash))
+        .filter(reset_tokens::expires_at.gt(At(now)));
+    let owner: Option<Key<User>> = good.select(reset_tokens::user_id).first(conn).await.optional()?;
+    Ok(owner.map(|id| id.0))
+}
+
+/// Uses a token up. False: it is used already, or its time is over.
+pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Time) -> Result<bool, Failed> {
+    let good = reset_tokens::table
+        .find(Key(user_id))
+        .filter(reset_tokens::token_hash.eq(token_hash))
+        .filter(reset_tokens::expires_at.gt(At(now)));
+    Ok(diesel::delete(good).execute(conn).await? == 1)
+}
+
+/// Forgets those whose time is over; gives how many.
+///
+/// # Errors
+/// The database's own.
+pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
+    Ok(diesel::delete(reset_tokens::table.filter(reset_tokens::expires_at.le(At(now)))).execute(conn).await?)
+}

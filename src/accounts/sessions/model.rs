@@ -1,0 +1,23 @@
+//! Sessions as their owner sees them.
+
+use actors::ids::{self, Id};
+use actors::time::Time;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A log-in that goes on.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<ids::Session>,
+    /// What the client said of itself when it logged in.
+    pub device: String,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub created_at: Time,
+    /// When it was last refreshed.
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub last_used_at: Time,
+    /// Whether it is the one that asks.
+    pub current: bool,
+}

@@ -1,0 +1,195 @@
+//! Being signed in, one function an operation.
+
+use std::time::Duration;
+
+use actors::ids::{Id, Session};
+use actors::time::Time;
+
+use super::begun::Begun;
+use super::model;
+use super::refresh::{self, Presented};
+use super::store::{self, Ending, Rotated, Standing};
+use crate::access::caller::Caller;
+use crate::access::guard::Public;
+use crate::accounts::limits::{self, LOGINS};
+use crate::accounts::model::{Account, AuthResponse, Email, Registration};
+use crate::accounts::store as accounts;
+use crate::app::App;
+use crate::db::Failed;
+use crate::db::attempts::{self, Counted};
+use crate::http::code::Code;
+use crate::http::envelope::List;
+use crate::http::failure::Failure;
+use crate::http::page::Page;
+use crate::passwords::Checked;
+
+/// Logs in.
+///
+/// # Errors
+/// 401 for an unknown address or a wrong password; 403 for the right password of an account that is not confirmed; 429 past
+/// the limits, whatever the password.
+pub async fn login(app: &App, by: &Public, email: Email, password: String) -> Result<AuthResponse, Failure> {
+    let email = email.as_str().to_owned();
+    let (counted, account, registration) = begin_login(app, by, email).await?;
+    let registered = registration.map(|found| found.password_hash);
+    let hash = account.as_ref().map_or(registered, |account| account.password_hash.clone());
+    // One hash is checked in every case, so that an address that is known takes no longer than one that isn't.
+    let checked = match app.passwords.check(password.clone(), hash.clone()).await {
+        Ok(checked) => checked,
+        Err(too_many) => {
+            forgive(app, counted).await?;
+            return Err(too_many);
+        }
+    };
+    let (hash, account) = match (checked, hash, account) {
+        (Checked::Wrong, _, _) | (_, None, _) => return Err(Failure::of(Code::INVALID_CREDENTIALS)),
+        (_, _, None) => {
+            forgive(app, counted).await?;
+            return Err(Failure::of(Code::ACCOUNT_NOT_CONFIRMED));
+        }
+        (_, Some(hash), Some(account)) => (hash, account),
+    };
+    let kept = match checked {
+        Checked::RightButWeak => app.passwords.hash(password).await?,
+        _ => hash.clone(),
+    };
+    let session = Begun::draw(app, &by.device, app.now())?;
+    let (user_id, new) = (account.id, session.clone());
+    let is_in = app.db.write(move |conn| {
+        Box::pin(async move {
+            // A password that was changed while it was checked opens nothing any longer.
+            let stands = accounts::still_has(conn, user_id, &hash, &kept).await?;
+            if stands {
+                store::insert(conn, user_id, &new).await?;
+                attempts::release(conn, counted, &[LOGINS]).await?;
+            }
+            Ok::<_, Failed>(stands)
+        })
+    });
+    if !is_in.await? {
+        return Err(Failure::of(Code::INVALID_CREDENTIALS));
+    }
+    session.answer(app, &account)
+}
+
+/// Counts a log-in before its password is looked at, as a wrong one until it is known to be right: so many at once are no
+/// more than one after the other. Gives whom it may be.
+async fn begin_login(
+    app: &App,
+    by: &Public,
+    email: String,
+) -> Result<(Counted, Option<Account>, Option<Registration>), Failure> {
+    let rates = limits::logins(app, by, &email);
+    let now = app.now();
+    let begun = app.db.write(move |conn| {
+        Box::pin(async move {
+            let counted = match attempts::reserve(conn, &rates, now).await? {
+                Ok(counted) => counted,
+                Err(wait) => return Ok::<_, Failed>(Err(wait)),
+            };
+            let account = accounts::account_of(conn, &email).await?;
+            Ok(Ok((counted, account, accounts::registration_of(conn, &email).await?)))
+        })
+    });
+    begun.await?.map_err(Failure::too_many)
+}
+
+/// What was counted as a failure was none.
+async fn forgive(app: &App, counted: Counted) -> Result<(), Failure> {
+    let forgiven = app.db.write(move |conn| Box::pin(attempts::release(conn, counted, &[LOGINS])));
+    forgiven.await.map_err(Failure::from)
+}
+
+/// Goes on with a session: the token that was given is spent, its successor is answered.
+///
+/// # Errors
+/// 401 for whatever is wrong with the token; one that was copied ends the session.
+pub async fn refresh_token(app: &App, token: &str) -> Result<AuthResponse, Failure> {
+    let refused = || Failure::of(Code::INVALID_REFRESH_TOKEN);
+    let presented = refresh::read(token).ok_or_else(refused)?;
+    let id = presented.session_id;
+    // One after the other, so that of a rush all but the first two are refused by reading alone. Who wins is decided by the
+    // row, not here.
+    let _turn = app.turns.take(id).await;
+    let now = app.now();
+    let found = app.db.read(move |conn| Box::pin(store::standing(conn, id, now))).await.map_err(Failure::from)?;
+    let session = found.ok_or_else(refused)?;
+    // Looked at before anything is changed: a forged token must not end anybody's session.
+    if !presented.is_genuine(&app.secret, &session.salt) || is_spent(presented, &session) {
+        return Err(refused());
+    }
+    let user_id = session.user_id;
+    let expires_at = now + Duration::from_secs(app.config.accounts.refresh_token_seconds);
+    let (rotated, account) = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                let rotated = store::rotate(conn, id, presented.counter, now, expires_at).await?;
+                Ok::<_, Failed>((rotated, accounts::account(conn, user_id).await?))
+            })
+        })
+        .await?;
+    let counter = match rotated {
+        Rotated::To(counter) | Rotated::Again(counter) => counter,
+        Rotated::Refused => return Err(refused()),
+        Rotated::Reused => {
+            tracing::warn!(session = %id, "a spent refresh token was presented: the session is ended");
+            app.revoked.add(id, now);
+            return Err(refused());
+        }
+    };
+    let account = account.ok_or_else(refused)?;
+    Begun { id, salt: session.salt, counter, device: String::new(), now, expires_at }.answer(app, &account)
+}
+
+/// Whether a token was honoured twice already and nothing else is known against it. Counters only rise, so this stays so.
+fn is_spent(presented: Presented, session: &Standing) -> bool {
+    presented.counter.saturating_add(1) == session.counter && session.graced_counter == presented.counter
+}
+
+/// Ends this session, or all of the account's.
+///
+/// # Errors
+/// Those of the database.
+pub async fn log_out(app: &App, caller: Caller, all: bool) -> Result<(), Failure> {
+    end(app, caller, if all { Ending::All } else { Ending::Only(caller.session_id) }).await
+}
+
+/// Ends one session of the caller's.
+///
+/// # Errors
+/// Those of the database.
+pub async fn revoke(app: &App, caller: Caller, id: Id<Session>) -> Result<(), Failure> {
+    end(app, caller, Ending::Only(id)).await
+}
+
+async fn end(app: &App, caller: Caller, ending: Ending) -> Result<(), Failure> {
+    let now = app.now();
+    let ended = app.db.write(move |conn| {
+        Box::pin(async move {
+            accounts::hold(conn, caller.user_id).await?;
+            store::end(conn, caller.user_id, ending, now).await
+        })
+    });
+    are_over(app, ended.await.map_err(Failure::from)?, now);
+    Ok(())
+}
+
+/// Tells whoever holds sockets or looks at access tokens that sessions ended. Call it once their rows say so.
+pub fn are_over(app: &App, ended: Vec<Id<Session>>, now: Time) {
+    for session_id in ended {
+        app.revoked.add(session_id, now);
+    }
+}
+
+/// The caller's sessions, newest first.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(app: &App, caller: Caller, page: Page) -> Result<List<model::Session>, Failure> {
+    let now = app.now();
+    let found = app.db.read(move |conn| Box::pin(store::list(conn, caller, page, now))).await;
+    let (sessions, total_count) = found.map_err(Failure::from)?;
+    let (items, next_cursor) = page.cut(sessions, |session| session.id.uuid());
+    Ok(List { items, next_cursor, total_count })
+}

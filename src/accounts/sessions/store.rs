@@ -1,0 +1,191 @@
+//! Sessions as rows.
+
+use actors::ids::{Id, Session, User};
+use actors::time::Time;
+use diesel::sql_types::Bool;
+use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl};
+
+use super::begun::Begun;
+use super::model;
+use crate::access::caller::Caller;
+use crate::db::schema::sessions;
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::http::page::Page;
+
+/// The counter of a session's first refresh token.
+pub const FIRST: i64 = 1;
+
+/// The caller holds the account's row.
+pub async fn insert(conn: &mut Conn, user_id: Id<User>, session: &Begun) -> Result<(), Failed> {
+    let row = (
+        sessions::id.eq(Key(session.id)),
+        sessions::user_id.eq(Key(user_id)),
+        sessions::salt.eq(session.salt.clone()),
+        sessions::counter.eq(FIRST),
+        sessions::graced_counter.eq(0),
+        sessions::device.eq(session.device.clone()),
+        sessions::created_at.eq(At(session.now)),
+        sessions::last_used_at.eq(At(session.now)),
+        sessions::expires_at.eq(At(session.expires_at)),
+        sessions::revoked_at.eq(None::<At>),
+    );
+    diesel::insert_into(sessions::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+/// What a refresh token is held against before anything is changed.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    pub salt: String,
+    pub user_id: Id<User>,
+    pub counter: i64,
+    pub graced_counter: i64,
+}
+
+/// A session that goes on.
+pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Standing>, Failed> {
+    let found: Option<(String, Key<User>, i64, i64)> = sessions::table
+        .find(Key(id))
+        .filter(sessions::revoked_at.is_null())
+        .filter(sessions::expires_at.gt(At(now)))
+        .select((sessions::salt, sessions::user_id, sessions::counter, sessions::graced_counter))
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(found.map(|(salt, user, counter, graced_counter)| Standing { salt, user_id: user.0, counter, graced_counter }))
+}
+
+/// What became of a refresh token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rotated {
+    /// The session goes on with this counter.
+    To(i64),
+    /// The token was presented once more after its answer was lost; its successor is the same as then.
+    Again(i64),
+    /// Neither good nor stolen: the one repetition was used, or the session ended.
+    Refused,
+    /// A token older than that: somebody holds a copy. The session was ended.
+    Reused,
+}
+
+/// Rotates a session in one statement, so that of any number of equal requests exactly one does.
+pub async fn rotate(
+    conn: &mut Conn,
+    id: Id<Session>,
+    presented: i64,
+    now: Time,
+    expires_at: Time,
+) -> Result<Rotated, Failed> {
+    let rotated = diesel::update(sessions::table.find(Key(id)))
+        .filter(sessions::counter.eq(presented))
+        .filter(sessions::revoked_at.is_null())
+        .filter(sessions::expires_at.gt(At(now)))
+        .set((
+            sessions::counter.eq(sessions::counter + 1),
+            sessions::last_used_at.eq(At(now)),
+            sessions::expires_at.eq(At(expires_at)),
+        ))
+        .returning(sessions::counter);
+    if let Some(counter) = rotated.get_result::<i64>(conn).await.optional()? {
+        return Ok(Rotated::To(counter));
+    }
+    // Its successor is the counter of now, so it was never used: using it would have raised the counter.
+    let graced = diesel::update(sessions::table.find(Key(id)))
+        .filter(sessions::counter.eq(presented.saturating_add(1)))
+        .filter(sessions::graced_counter.ne(presented))
+        .filter(sessions::revoked_at.is_null())
+        .filter(sessions::expires_at.gt(At(now)))
+        .set(sessions::graced_counter.eq(presented))
+        .returning(sessions::counter);
+    if let Some(counter) = graced.get_result::<i64>(conn).await.optional()? {
+        return Ok(Rotated::Again(counter));
+    }
+    let stolen = diesel::update(sessions::table.find(Key(id)))
+        .filter(sessions::counter.gt(presented.saturating_add(1)))
+        .filter(sessions::revoked_at.is_null())
+        .set(sessions::revoked_at.eq(Some(At(now))));
+    Ok(if stolen.execute(conn).await? == 1 { Rotated::Reused } else { Rotated::Refused })
+}
+
+/// Which sessions of an account end.
+#[derive(Debug, Clone, Copy)]
+pub enum Ending {
+    All,
+    Only(Id<Session>),
+    /// All but the one that asks.
+    Others(Id<Session>),
+}
+
+/// Ends sessions of an account; gives those that ended just now. What ends all of them holds the account's row.
+pub async fn end(conn: &mut Conn, user_id: Id<User>, ending: Ending, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+    let nobody = Id::from_uuid(uuid::Uuid::nil());
+    let (only, but) = match ending {
+        Ending::All => (None, None),
+        Ending::Only(id) => (Some(id), None),
+        Ending::Others(id) => (None, Some(id)),
+    };
+    let is_wanted = only.is_none().into_sql::<Bool>().or(sessions::id.eq(Key(only.unwrap_or(nobody))));
+    let is_other = but.is_none().into_sql::<Bool>().or(sessions::id.ne(Key(but.unwrap_or(nobody))));
+    let of_account = sessions::table
+        .filter(sessions::user_id.eq(Key(user_id)))
+        .filter(sessions::revoked_at.is_null())
+        .filter(is_wanted)
+        .filter(is_other);
+    let ended = diesel::update(of_account).set(sessions::revoked_at.eq(Some(At(now)))).returning(sessions::id);
+    let ended: Vec<Key<Session>> = ended.load(conn).await?;
+    Ok(ended.into_iter().map(|id| id.0).collect())
+}
+
+type Row = (Key<Session>, String, At, At);
+
+fn seen((id, device, created_at, last_used_at): Row, current: Id<Session>) -> model::Session {
+    model::Session {
+        id: id.0,
+        device,
+        created_at: created_at.0,
+        last_used_at: last_used_at.0,
+        current: id.0 == current,
+    }
+}
+
+/// A page of an account's sessions that go on, one more than the page, and how many there are in all.
+pub async fn list(
+    conn: &mut Conn,
+    caller: Caller,
+    page: Page,
+    now: Time,
+) -> Result<(Vec<model::Session>, i64), Failed> {
+    let going_on = || {
+        sessions::table
+            .filter(sessions::user_id.eq(Key(caller.user_id)))
+            .filter(sessions::revoked_at.is_null())
+            .filter(sessions::expires_at.gt(At(now)))
+    };
+    let rows: Vec<Row> = going_on()
+        .filter(sessions::id.lt(Key(Id::<Session>::from_uuid(page.before()))))
+        .order(sessions::id.desc())
+        .limit(page.limit + 1)
+        .select((sessions::id, sessions::device, sessions::created_at, sessions::last_used_at))
+        .load(conn)
+        .await?;
+    let count = going_on().count().get_result(conn).await?;
+    Ok((rows.into_iter().map(|row| seen(row, caller.session_id)).collect(), count))
+}
+
+/// Whose a session is, if it goes on.
+pub async fn owner(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Id<User>>, Failed> {
+    Ok(standing(conn, id, now).await?.map(|session| session.user_id))
+}
+
+/// Forgets sessions that ended before a time, by themselves or not; gives how many.
+pub async fn sweep(conn: &mut Conn, before: Time) -> Result<usize, Failed> {
+    let over = sessions::expires_at.le(At(before)).or(sessions::revoked_at.le(Some(At(before))));
+    Ok(diesel::delete(sessions::table.filter(over)).execute(conn).await?)
+}
+
+/// Sessions that ended since a time: for the memory of a server that starts.
+pub async fn ended_since(conn: &mut Conn, since: Time) -> Result<Vec<Id<Session>>, Failed> {
+    let ended: Vec<Key<Session>> =
+        sessions::table.filter(sessions::revoked_at.gt(Some(At(since)))).select(sessions::id).load(conn).await?;
+    Ok(ended.into_iter().map(|id| id.0).collect())
+}

@@ -1,0 +1,185 @@
+//! `colloquy bench enumeration`: whether the time of an answer tells if an address has an account (trust S6).
+//!
+//! The same call for addresses that have an account and for such that have none, in turn, one at a time: for each the two
+//! distributions, and how often a known one takes longer than an unknown one. Half of the time is no telling them apart. A
+//! figure of one machine, to be looked at and not asserted: a test of times would fail for reasons of its own.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::account::Account;
+use crate::client::caller::Caller;
+use crate::client::own_server::OwnServer;
+
+/// Everything is asked oftener than anybody may.
+const SETTINGS: [(&str, &str); 10] = [
+    ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
+    ("COLLOQUY__LIMITS__LOGINS__MOST", "0"),
+    ("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "0"),
+    ("COLLOQUY__LIMITS__LOGIN_FAILURES_OF_CLIENT__MOST", "0"),
+    ("COLLOQUY__LIMITS__CODE_FAILURES__MOST", "0"),
+    ("COLLOQUY__LIMITS__CODE_FAILURES_OF_ADDRESS__MOST", "0"),
+    ("COLLOQUY__LIMITS__CODE_PAUSE__MOST", "0"),
+    ("COLLOQUY__LIMITS__CODE_MAILS__MOST", "0"),
+    ("COLLOQUY__LIMITS__CODE_MAILS_OF_CLIENT__MOST", "0"),
+    ("COLLOQUY__LOG__FILTER", "warn"),
+];
+
+/// How many accounts, and how many addresses of nobody.
+const PEOPLE: usize = 10;
+
+#[derive(clap::Args)]
+pub struct Enumeration {
+    /// Calls of each kind for known addresses, and as many for unknown ones.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=100_000))]
+    calls: u64,
+}
+
+/// A call that must not tell.
+struct Asked {
+    what: &'static str,
+    path: &'static str,
+    status: u16,
+    known: Addresses,
+    unknown: Addresses,
+    body: fn(&str) -> Value,
+}
+
+/// Whose address the next call names, by its number.
+type Addresses = fn(u64) -> String;
+
+fn person(number: u64) -> String {
+    format!("person-{:06}@colloquy.example", number % PEOPLE as u64)
+}
+fn nobody(number: u64) -> String {
+    format!("nobody-{:06}@colloquy.example", number % PEOPLE as u64)
+}
+fn waiting(number: u64) -> String {
+    format!("waiter-{:06}@colloquy.example", number % PEOPLE as u64)
+}
+fn newcomer(number: u64) -> String {
+    format!("newest-{number:06}@colloquy.example")
+}
+
+const PASSWORD: &str = "correct horse battery staple";
+
+fn registration(email: &str) -> Value {
+    json!({ "email": email, "password": PASSWORD, "fullName": "Somebody" })
+}
+
+const ALL: [Asked; 5] = [
+    Asked {
+        what: "login, a wrong password",
+        path: "/api/auth/login",
+        status: 401,
+        known: person,
+        unknown: nobody,
+        body: |email| json!({ "email": email, "password": "wrong horse battery staple" }),
+    },
+    Asked {
+        what: "register",
+        path: "/api/auth/register",
+        status: 201,
+        known: person,
+        unknown: newcomer,
+        body: registration,
+    },
+    Asked {
+        what: "sendResetPasswordEmail",
+        path: "/api/auth/password/forgot",
+        status: 200,
+        known: person,
+        unknown: nobody,
+        body: |email| json!({ "email": email }),
+    },
+    Asked {
+        what: "resendOtp, RESET_PASSWORD",
+        path: "/api/auth/otp/resend",
+        status: 200,
+        known: person,
+        unknown: nobody,
+        body: |email| json!({ "email": email, "purpose": "RESET_PASSWORD" }),
+    },
+    Asked {
+        what: "resendOtp, CONFIRM_ACCOUNT",
+        path: "/api/auth/otp/resend",
+        status: 200,
+        known: waiting,
+        unknown: nobody,
+        body: |email| json!({ "email": email, "purpose": "CONFIRM_ACCOUNT" }),
+    },
+];
+
+/// # Errors
+/// In words: the server doesn't start, or answers otherwise than it should.
+pub async fn measure(asked: &Enumeration) -> Result<(), String> {
+    let server = OwnServer::start(&SETTINGS).await?;
+    let caller = Caller::at(&server.url)?;
+    for number in 0..PEOPLE as u64 {
+        Account::named("Somebody", &person(number)).open(&caller, server.data()).await?;
+        answered_in(&caller, "/api/auth/register", &registration(&waiting(number)), 201).await?;
+    }
+    println!("{} calls each, known and unknown addresses in turn, one at a time; milliseconds.", asked.calls);
+    println!(
+        "longer: of 100 pairs of a known and an unknown one, in how many the known one took longer. 50: no telling.\n"
+    );
+    println!("{:28} {:>17}   {:>17}", "", "known", "unknown");
+    println!("{:28} {:>8} {:>8}   {:>8} {:>8}   {:>6}", "what", "median", "p95", "median", "p95", "longer");
+    for call in &ALL {
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for number in 0..asked.calls {
+            let of_known = (call.body)(&(call.known)(number));
+            let of_unknown = (call.body)(&(call.unknown)(number));
+            // Whichever comes second may find the machine warmer.
+            if number % 2 == 0 {
+                known.push(answered_in(&caller, call.path, &of_known, call.status).await?);
+                unknown.push(answered_in(&caller, call.path, &of_unknown, call.status).await?);
+            } else {
+                unknown.push(answered_in(&caller, call.path, &of_unknown, call.status).await?);
+                known.push(answered_in(&caller, call.path, &of_known, call.status).await?);
+            }
+        }
+        println!(
+            "{:28} {:>8.2} {:>8.2}   {:>8.2} {:>8.2}   {:>6.1}",
+            call.what,
+            percentile(&known, 50),
+            percentile(&known, 95),
+            percentile(&unknown, 50),
+            percentile(&unknown, 95),
+            longer(&known, &unknown),
+        );
+    }
+    Ok(())
+}
+
+async fn answered_in(caller: &Caller, path: &str, body: &Value, status: u16) -> Result<Duration, String> {
+    let begun = Instant::now();
+    let answer = caller.http.post(format!("{}{path}", caller.url)).json(body).send().await;
+    let answer = answer.map_err(|error| format!("{path}: {error}"))?;
+    let answered = answer.status().as_u16();
+    // Whole: what comes late in a body would tell as well.
+    answer.bytes().await.map_err(|error| format!("{path}: {error}"))?;
+    let took = begun.elapsed();
+    if answered == status { Ok(took) } else { Err(format!("{path} was answered with {answered}.")) }
+}
+
+fn percentile(times: &[Duration], percent: usize) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let place = (sorted.len().saturating_sub(1) * percent) / 100;
+    sorted.get(place).map_or(0.0, |time| time.as_secs_f64() * 1000.0)
+}
+
+/// Of 100 pairs, in how many the first is the longer one; equal ones count half.
+fn longer(one: &[Duration], other: &[Duration]) -> f64 {
+    let pairs = one.iter().flat_map(|one| other.iter().map(move |other| one.cmp(other)));
+    let sum: f64 = pairs
+        .map(|order| match order {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Less => 0.0,
+        })
+        .sum();
+    100.0 * sum / (one.len() * other.len()).max(1) as f64
+}

@@ -1,0 +1,362 @@
+//! People of a project as types, and who may do what to whom: pure tables.
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::role::ProjectRole;
+use crate::accounts::model::avatar_url;
+use crate::enumeration;
+
+/// A membership as it is kept, with what is shown of its account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub id: Id<ids::Member>,
+    pub user_id: Id<User>,
+    pub full_name: String,
+    pub email: String,
+    /// The hash of the face that is kept.
+    pub avatar: Option<String>,
+    pub role: ProjectRole,
+    pub joined_at: Time,
+}
+
+/// A member as somebody of the project sees them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectMember {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<ids::Member>,
+    #[schema(value_type = uuid::Uuid)]
+    pub user_id: Id<User>,
+    pub full_name: String,
+    /// For themself, and for ANALYST and above; null for the others.
+    #[schema(required, format = Email)]
+    pub email: Option<String>,
+    #[schema(required)]
+    pub avatar_url: Option<String>,
+    pub role: ProjectRole,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub joined_at: Time,
+}
+
+/// Who looks at members.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer {
+    pub user_id: Id<User>,
+    pub role: ProjectRole,
+}
+
+impl Viewer {
+    /// Whether they see e-mail addresses other than their own.
+    #[must_use]
+    pub fn sees_emails(self) -> bool {
+        self.role.may_act_as(ProjectRole::Analyst)
+    }
+}
+
+impl ProjectMember {
+    #[must_use]
+    pub fn of(member: Member, viewer: Viewer) -> Self {
+        let seen = viewer.sees_emails() || viewer.user_id == member.user_id;
+        Self {
+            id: member.id,
+            user_id: member.user_id,
+            full_name: member.full_name,
+            email: Some(member.email).filter(|_| seen),
+            avatar_url: avatar_url(member.user_id, member.avatar.as_deref()),
+            role: member.role,
+            joined_at: member.joined_at,
+        }
+    }
+}
+
+/// What all members are told of a change: enough to know what to GET again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberChanged {
+    pub id: Id<ids::Member>,
+    pub user_id: Id<User>,
+    /// Null: no member any longer.
+    pub role: Option<ProjectRole>,
+}
+
+impl MemberChanged {
+    #[must_use]
+    pub const fn to(member: &Member) -> Self {
+        Self { id: member.id, user_id: member.user_id, role: Some(member.role) }
+    }
+
+    #[must_use]
+    pub const fn gone(member: &Member) -> Self {
+        Self { id: member.id, user_id: member.user_id, role: None }
+    }
+}
+
+/// Whether somebody may give a role, or take it from who holds it.
+#[must_use]
+pub fn may_handle(actor: ProjectRole, role: ProjectRole) -> bool {
+    match actor {
+        ProjectRole::Owner => true,
+        ProjectRole::Manager => role < ProjectRole::Manager,
+        ProjectRole::Analyst | ProjectRole::Stakeholder => false,
+    }
+}
+
+/// Why a change of members is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    NotAllowed,
+    LastOwner,
+}
+
+/// The member that something is to be done to.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    pub role: ProjectRole,
+    /// Of the one who does it.
+    pub own: bool,
+    /// No other member is OWNER.
+    pub last_owner: bool,
+}
+
+/// Whether a member's role may become another one.
+///
+/// # Errors
+/// Why not.
+pub fn change(actor: ProjectRole, target: Target, to: ProjectRole) -> Result<(), Refusal> {
+    if !may_handle(actor, target.role) || !may_handle(actor, to) {
+        return Err(Refusal::NotAllowed);
+    }
+    if target.last_owner && to != ProjectRole::Owner { Err(Refusal::LastOwner) } else { Ok(()) }
+}
+
+/// Whether a member may be taken out; anybody may leave.
+///
+/// # Errors
+/// Why not.
+pub fn removal(actor: ProjectRole, target: Target) -> Result<(), Refusal> {
+    if !target.own && !may_handle(actor, target.role) {
+        return Err(Refusal::NotAllowed);
+    }
+    if target.last_owner { Err(Refusal::LastOwner) } else { Ok(()) }
+}
+
+enumeration! {
+    /// What became of an invitation.
+    pub enum InvitationStatus {
+        Pending = "PENDING",
+        Accepted = "ACCEPTED",
+        Declined = "DECLINED",
+        Expired = "EXPIRED",
+        Revoked = "REVOKED",
+    }
+}
+
+/// An invitation as it is kept. Expiry is read from the clock, never stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invitation {
+    pub id: Id<Invitation>,
+    pub project_id: Id<ids::Project>,
+    pub email: String,
+    pub role: ProjectRole,
+    pub invited_by_id: Id<User>,
+    pub created_at: Time,
+    pub expires_at: Time,
+    pub state: State,
+}
+
+/// What was done with an invitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Open,
+    Accepted { at: Time },
+    Revoked { at: Time },
+}
+
+impl Invitation {
+    /// `inviter`: what the inviter is in the project now. Nobody who lost the right to give a role has given it.
+    #[must_use]
+    pub fn status(&self, inviter: Option<ProjectRole>, now: Time) -> InvitationStatus {
+        let may_still = inviter.is_some_and(|inviter| may_handle(inviter, self.role));
+        match self.state {
+            State::Accepted { .. } => InvitationStatus::Accepted,
+            State::Open if may_still && now < self.expires_at => InvitationStatus::Pending,
+            State::Open if may_still => InvitationStatus::Expired,
+            State::Open | State::Revoked { .. } => InvitationStatus::Revoked,
+        }
+    }
+}
+
+/// What asking somebody into a project is answered with, whether or not they have an account.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectInvitation {
+    #[schema(format = Email)]
+    pub email: String,
+    pub role: ProjectRole,
+    pub status: InvitationStatus,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub expires_at: Time,
+}
+
+/// The least that lets somebody decide whether to accept.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectInvitationPreview {
+    pub project_name: String,
+    pub inviter_name: String,
+    /// Its first letter and its host.
+    #[schema(example = "a***@example.org")]
+    pub invitee_email: String,
+    pub role: ProjectRole,
+    pub status: InvitationStatus,
+    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
+    pub expires_at: Time,
+}
+
+/// An address with its first letter and its host, for those who should know it already.
+#[must_use]
+pub fn masked(email: &str) -> String {
+    let (local, host) = email.rsplit_once('@').unwrap_or((email, ""));
+    let first: String = local.chars().take(1).collect();
+    format!("{first}***@{host}")
+}
+
+/// A membership that came of an invitation.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinedProject {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub member: ProjectMember,
+    #[schema(value_type = uuid::Uuid)]
+    pub project_id: Id<ids::Project>,
+}
+
+enumeration! {
+    /// How somebody came to have a stake in a project.
+    pub enum StakeholderOrigin {
+        Member = "MEMBER",
+        ReviewInvitation = "REVIEW_INVITATION",
+        MeetingGuest = "MEETING_GUEST",
+    }
+}
+
+/// Somebody who has a stake in a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Stakeholder {
+    /// Of the membership, or of the first participation as a guest.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: Id<Stakeholder>,
+    pub full_name: String,
+    #[schema(required, format = Email)]
+    pub email: Option<String>,
+    #[schema(required)]
+    pub organisation: Option<String>,
+    /// Null: somebody without an account.
+    #[schema(required, value_type = Option<uuid::Uuid>)]
+    pub user_id: Option<Id<User>>,
+    pub origin: StakeholderOrigin,
+    /// Null: never.
+    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    pub last_seen_at: Option<Time>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use actors::ids::Id;
+    use actors::time::Time;
+
+    use super::{Invitation, InvitationStatus, Refusal, State, Target, change, masked, may_handle, removal};
+    use crate::access::role::ProjectRole::{self, Analyst, Manager, Owner, Stakeholder};
+
+    /// From (rows) and to (columns), each STAKEHOLDER, ANALYST, MANAGER, OWNER: what an actor may.
+    fn may_change(actor: ProjectRole) -> [&'static str; 4] {
+        match actor {
+            Stakeholder | Analyst => ["----", "----", "----", "----"],
+            Manager => ["yy--", "yy--", "----", "----"],
+            Owner => ["yyyy", "yyyy", "yyyy", "yyyy"],
+        }
+    }
+
+    #[test]
+    fn who_may_make_whom_what() {
+        for actor in ProjectRole::ALL.iter().copied() {
+            for (from, row) in ProjectRole::ALL.iter().copied().zip(may_change(actor)) {
+                for (to, cell) in ProjectRole::ALL.iter().copied().zip(row.chars()) {
+                    for own in [false, true] {
+                        for last_owner in [false, from == Owner] {
+                            let expected = match cell {
+                                'y' if last_owner && to != Owner => Err(Refusal::LastOwner),
+                                'y' => Ok(()),
+                                _ => Err(Refusal::NotAllowed),
+                            };
+                            let target = Target { role: from, own, last_owner };
+                            assert_eq!(change(actor, target, to), expected, "{actor}: {from} to {to}, {target:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_may_take_whom_out_and_that_anybody_may_leave() {
+        let others = [(Stakeholder, "----"), (Analyst, "----"), (Manager, "yy--"), (Owner, "yyyy")];
+        for (actor, row) in others {
+            for (role, cell) in ProjectRole::ALL.iter().copied().zip(row.chars()) {
+                let expected = if cell == 'y' { Ok(()) } else { Err(Refusal::NotAllowed) };
+                assert_eq!(removal(actor, Target { role, own: false, last_owner: false }), expected, "{actor}, {role}");
+            }
+            let own = Target { role: actor, own: true, last_owner: false };
+            assert_eq!(removal(actor, own), Ok(()), "{actor} leaves");
+        }
+        for own in [false, true] {
+            let last = Target { role: Owner, own, last_owner: true };
+            assert_eq!(removal(Owner, last), Err(Refusal::LastOwner));
+        }
+        let last = Target { role: Owner, own: false, last_owner: true };
+        assert_eq!(removal(Manager, last), Err(Refusal::NotAllowed), "who may not is not told more");
+    }
+
+    #[test]
+    fn an_invitation_is_as_good_as_its_inviter_and_its_time() {
+        let now = Time::from_millis(1_767_225_600_000).unwrap();
+        let hour = Duration::from_secs(3600);
+        let open = |role| Invitation {
+            id: Id::draw(),
+            project_id: Id::draw(),
+            email: "ada@example.org".to_owned(),
+            role,
+            invited_by_id: Id::draw(),
+            created_at: now - hour,
+            expires_at: now + hour,
+            state: State::Open,
+        };
+        for role in ProjectRole::ALL.iter().copied() {
+            assert_eq!(open(role).status(None, now), InvitationStatus::Revoked, "the inviter is gone");
+            for inviter in ProjectRole::ALL.iter().copied() {
+                let good = may_handle(inviter, role);
+                let expected = if good { InvitationStatus::Pending } else { InvitationStatus::Revoked };
+                assert_eq!(open(role).status(Some(inviter), now), expected, "{role} by {inviter}");
+            }
+            let one = open(role);
+            assert_eq!(one.status(Some(Owner), one.expires_at), InvitationStatus::Expired);
+            let accepted = Invitation { state: State::Accepted { at: now }, ..open(role) };
+            assert_eq!(accepted.status(None, now + hour + hour), InvitationStatus::Accepted);
+            let revoked = Invitation { state: State::Revoked { at: now }, ..open(role) };
+            assert_eq!(revoked.status(Some(Owner), now), InvitationStatus::Revoked);
+        }
+    }
+
+    #[test]
+    fn a_masked_address_shows_its_first_letter_and_its_host() {
+        assert_eq!(masked("ada.lovelace@example.org"), "a***@example.org");
+        assert_eq!(masked("a@b.example"), "a***@b.example");
+    }
+}

@@ -1,0 +1,252 @@
+//! Asking somebody into a project, and becoming a member by that.
+
+use std::time::Duration;
+
+use actors::ids::{self, Id, User};
+use actors::live::{RequestId, Told};
+use actors::time::Time;
+
+use super::super::letters;
+use super::super::model::{
+    self, Invitation, InvitationStatus, JoinedProject, Member, MemberChanged, ProjectInvitation,
+    ProjectInvitationPreview, ProjectMember, State, Viewer,
+};
+use super::super::store::{self, invitations};
+use super::{acting, locked, settle, tell_changed};
+use crate::access::caller::Caller;
+use crate::access::one_time::OneTimeToken;
+use crate::access::role::ProjectRole;
+use crate::accounts;
+use crate::accounts::model::{Email, Language};
+use crate::app::App;
+use crate::db::attempts::{self, Rate};
+use crate::db::{Conn, Failed};
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::http::limits::rate;
+use crate::jobs::mail::Mailing;
+use crate::projects::model::Project;
+use crate::projects::{must_be_active, store as projects};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// How long an invitation can be accepted, in days.
+const LIFE_DAYS: u32 = 7;
+/// Keeps these tokens apart from those of other links.
+const PURPOSE: &str = "project invitation";
+
+/// Who is asked into a project, and as what.
+#[derive(Debug)]
+pub struct Invited {
+    pub id: Id<Invitation>,
+    pub email: Email,
+    pub role: ProjectRole,
+}
+
+/// Asks somebody into a project by mail. An address that is asked again gets a new link, and the former one is worth
+/// nothing. Under an id that was made before, gives that invitation.
+///
+/// # Errors
+/// 403 for a role that the caller may not give, or while one stands that the caller could not have given; 409 for a
+/// member, and in an archived project; 429 past the limits of invitations.
+pub async fn add(
+    app: &App,
+    caller: Caller,
+    project_id: Id<ids::Project>,
+    invited: Invited,
+    request: RequestId,
+) -> Result<ProjectInvitation, Failure> {
+    let now = app.now();
+    let token = OneTimeToken::draw()?;
+    let token_hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::internal("a token has no hash"))?;
+    let url = format!("{}/invitations/project#token={}", app.url, token.text());
+    let email = invited.email.as_str().to_owned();
+    let rates = rates(app, caller.user_id, &email);
+    let post = app.post.clone();
+    let invitation = app
+        .db
+        .write(move |conn| {
+            Box::pin(async move {
+                // Held, so that two invitations of one address come one after the other.
+                let project = locked(conn, project_id).await?;
+                let inviter = acting(conn, project_id, caller).await?;
+                if !model::may_handle(inviter, invited.role) {
+                    return Err(Failure::of(Code::FORBIDDEN));
+                }
+                if let Some(made) = invitations::find(conn, invited.id).await? {
+                    return Ok(made);
+                }
+                if let Some(wait) = attempts::count(conn, &rates, now).await? {
+                    return Err(Failure::too_many(wait));
+                }
+                must_be_active(&project)?;
+                let language = language(conn, &project, caller, &email).await?;
+                supersede(conn, project_id, inviter, &email, now).await?;
+                let invitation = Invitation {
+                    id: invited.id,
+                    project_id,
+                    email,
+                    role: invited.role,
+                    invited_by_id: caller.user_id,
+                    created_at: now,
+                    expires_at: now + DAY * LIFE_DAYS,
+                    state: State::Open,
+                };
+                invitations::insert(conn, &invitation, token_hash).await?;
+                let inviter = name(conn, caller.user_id).await?;
+                let words =
+                    letters::Words { language, project: &project.name, inviter: &inviter, url, days: LIFE_DAYS };
+                let mailing = Mailing::from(letters::invitation(&invitation, words)).until(invitation.expires_at);
+                post.send(conn, mailing, now, &request).await?;
+                Ok(invitation)
+            })
+        })
+        .await?;
+    app.jobs.wake();
+    let Invitation { email, role, expires_at, .. } = invitation;
+    Ok(ProjectInvitation { email, role, status: InvitationStatus::Pending, expires_at })
+}
+
+/// The language of the letter: the invitee's, else the project's, else the inviter's.
+///
+/// # Errors
+/// 409: the invitee is a member. Members' addresses are no secret to who may ask.
+async fn language(conn: &mut Conn, project: &Project, caller: Caller, email: &str) -> Result<Language, Failure> {
+    if let Some(invitee) = accounts::store::account_of(conn, email).await? {
+        if store::of(conn, project.id, invitee.id).await?.is_some() {
+            return Err(Failure::saying(Code::CONFLICT, "Whoever has this address is a member already."));
+        }
+        return Ok(invitee.language);
+    }
+    if project.language != Language::Auto {
+        return Ok(project.language);
+    }
+    let inviter = accounts::store::account(conn, caller.user_id).await?;
+    Ok(inviter.map_or(Language::En, |inviter| inviter.language))
+}
+
+async fn supersede(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    inviter: ProjectRole,
+    email: &str,
+    now: Time,
+) -> Result<(), Failure> {
+    if let Some(former) = invitations::open(conn, project_id, email).await? {
+        let by = projects::role(conn, project_id, former.invited_by_id).await?;
+        if former.status(by, now) == InvitationStatus::Pending && !model::may_handle(inviter, former.role) {
+            return Err(Failure::saying(Code::FORBIDDEN, "An owner has asked this address into another role."));
+        }
+        invitations::revoke(conn, project_id, email, now).await?;
+    }
+    Ok(())
+}
+
+async fn name(conn: &mut Conn, user_id: Id<User>) -> Result<String, Failed> {
+    let account = accounts::store::account(conn, user_id).await?;
+    Ok(account.map(|account| account.full_name).unwrap_or_default())
+}
+
+fn rates(app: &App, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
+    let limits = &app.config.limits;
+    let by = rate("invitation_mails", limits.invitation_mails);
+    let to = rate("invitation_mails_of_address", limits.invitation_mails_of_address);
+    let account = app.secret.hex("account", &[user_id.uuid().as_bytes()]);
+    [(by, account), (to, app.secret.hex("address", &[email.as_bytes()]))]
+}
+
+/// What an invitation is to; nothing changes by looking.
+///
+/// # Errors
+/// 404 for a token of nothing, 410 for an invitation that can't be accepted any longer.
+pub async fn preview(app: &App, token: &OneTimeToken) -> Result<ProjectInvitationPreview, Failure> {
+    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    let now = app.now();
+    let read = async move |conn: &mut Conn| {
+        let Some(invitation) = invitations::by_token(conn, &hash).await? else { return Ok::<_, Failed>(None) };
+        let Some(project) = projects::find(conn, invitation.project_id).await? else { return Ok(None) };
+        let role = projects::role(conn, project.id, invitation.invited_by_id).await?;
+        let inviter_name = name(conn, invitation.invited_by_id).await?;
+        Ok(Some(ProjectInvitationPreview {
+            project_name: project.name,
+            inviter_name,
+            invitee_email: model::masked(&invitation.email),
+            role: invitation.role,
+            status: invitation.status(role, now),
+            expires_at: invitation.expires_at,
+        }))
+    };
+    let found = app.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
+    let found = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    match found.status {
+        InvitationStatus::Pending | InvitationStatus::Accepted => Ok(found),
+        InvitationStatus::Declined | InvitationStatus::Expired | InvitationStatus::Revoked => {
+            Err(Failure::of(Code::GONE))
+        }
+    }
+}
+
+/// Makes the invited person a member; again changes nothing. Who is a member already keeps the higher role.
+///
+/// # Errors
+/// 404 for a token of nothing; 403 for an account with another address; 410 for an invitation that can't be accepted any
+/// longer, or that was accepted by somebody who is no member any more; 409 in an archived project.
+pub async fn accept(
+    app: &App,
+    caller: Caller,
+    token: &OneTimeToken,
+    request: RequestId,
+) -> Result<JoinedProject, Failure> {
+    let unknown = || Failure::of(Code::NOT_FOUND);
+    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(unknown)?;
+    let asked = hash.clone();
+    let found = app.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &asked).await })).await;
+    let project_id = found.map_err(Failure::from)?.ok_or_else(unknown)?.project_id;
+    let now = app.now();
+    let member = settle(app, project_id, move |conn| {
+        Box::pin(async move {
+            let project = locked(conn, project_id).await?;
+            let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+            let account = accounts::store::account(conn, caller.user_id).await?;
+            if account.is_none_or(|account| account.email != invitation.email) {
+                return Err(Failure::saying(Code::FORBIDDEN, "This invitation is for another address."));
+            }
+            let inviter = projects::role(conn, project_id, invitation.invited_by_id).await?;
+            let member = store::of(conn, project_id, caller.user_id).await?;
+            match (invitation.status(inviter, now), member) {
+                (InvitationStatus::Pending, member) => {
+                    must_be_active(&project)?;
+                    invitations::accept(conn, invitation.id, now).await?;
+                    join(conn, &invitation, caller, member, now, &request).await
+                }
+                (InvitationStatus::Accepted, Some(member)) => Ok((member, Vec::new())),
+                _ => Err(Failure::of(Code::GONE)),
+            }
+        })
+    })
+    .await?;
+    let viewer = Viewer { user_id: member.user_id, role: member.role };
+    Ok(JoinedProject { member: ProjectMember::of(member, viewer), project_id })
+}
+
+async fn join(
+    conn: &mut Conn,
+    invitation: &Invitation,
+    caller: Caller,
+    member: Option<Member>,
+    now: Time,
+    request: &RequestId,
+) -> Result<(Member, Vec<Told>), Failure> {
+    let Invitation { project_id, role, .. } = *invitation;
+    match member {
+        Some(member) if member.role >= role => return Ok((member, Vec::new())),
+        Some(member) => store::set_role(conn, member.id, role).await?,
+        None => store::insert(conn, project_id, caller.user_id, role, now).await?,
+    }
+    // Looked at again once a row names the account, which its deletion waits for.
+    let account = accounts::store::account(conn, caller.user_id).await?;
+    account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
+    let member = store::of(conn, project_id, caller.user_id).await?;
+    let member = member.ok_or_else(|| Failure::internal("who joined is no member"))?;
+    let told = tell_changed(conn, project_id, MemberChanged::to(&member), now, request).await?;
+    Ok((member, vec![told]))
+}

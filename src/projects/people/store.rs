@@ -1,0 +1,165 @@
+//! Memberships as rows.
+
+pub mod invitations;
+pub mod stakeholders;
+
+pub use self::stakeholders::Filter as StakeholderFilter;
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use diesel::{
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl,
+    TextExpressionMethods,
+};
+
+use super::model::Member;
+use crate::access::role::ProjectRole;
+use crate::db::schema::{members, users};
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::http::page::Page;
+use crate::projects::store::role_of;
+
+type Row = (Key<ids::Member>, Key<User>, String, String, Option<String>, String, At);
+
+macro_rules! columns {
+    () => {
+        (
+            members::id,
+            members::user_id,
+            users::full_name,
+            users::email,
+            users::avatar,
+            members::role,
+            members::joined_at,
+        )
+    };
+}
+
+/// The members of a project with their accounts.
+macro_rules! of_project {
+    ($id:expr) => {
+        members::table
+            .inner_join(users::table.on(users::id.eq(members::user_id)))
+            .filter(members::project_id.eq(Key($id)))
+    };
+}
+
+fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Result<Member, Failed> {
+    Ok(Member {
+        id: id.0,
+        user_id: user_id.0,
+        full_name,
+        email,
+        avatar,
+        role: role_of(&role)?,
+        joined_at: joined_at.0,
+    })
+}
+
+pub async fn find(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    id: Id<ids::Member>,
+) -> Result<Option<Member>, Failed> {
+    let found = of_project!(project_id).filter(members::id.eq(Key(id))).select(columns!()).first(conn).await;
+    found.optional()?.map(member).transpose()
+}
+
+/// Somebody's membership.
+pub async fn of(conn: &mut Conn, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<Member>, Failed> {
+    let found = of_project!(project_id).filter(members::user_id.eq(Key(user_id))).select(columns!()).first(conn).await;
+    found.optional()?.map(member).transpose()
+}
+
+/// The accounts of a project's owners, who joined first at the beginning.
+pub async fn owners(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Id<User>>, Failed> {
+    let owners: Vec<Key<User>> = members::table
+        .filter(members::project_id.eq(Key(project_id)))
+        .filter(members::role.eq(ProjectRole::Owner.as_str()))
+        .order((members::joined_at.asc(), members::id.asc()))
+        .select(members::user_id)
+        .load(conn)
+        .await?;
+    Ok(owners.into_iter().map(|owner| owner.0).collect())
+}
+
+pub async fn insert(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    user_id: Id<User>,
+    role: ProjectRole,
+    joined_at: Time,
+) -> Result<(), Failed> {
+    let row = (
+        members::id.eq(Key(Id::<ids::Member>::draw())),
+        members::project_id.eq(Key(project_id)),
+        members::user_id.eq(Key(user_id)),
+        members::role.eq(role.as_str()),
+        members::joined_at.eq(At(joined_at)),
+    );
+    diesel::insert_into(members::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+pub async fn set_role(conn: &mut Conn, id: Id<ids::Member>, role: ProjectRole) -> Result<(), Failed> {
+    diesel::update(members::table.find(Key(id))).set(members::role.eq(role.as_str())).execute(conn).await?;
+    Ok(())
+}
+
+pub async fn delete(conn: &mut Conn, id: Id<ids::Member>) -> Result<(), Failed> {
+    diesel::delete(members::table.find(Key(id))).execute(conn).await?;
+    Ok(())
+}
+
+/// Which members are listed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub role: Option<ProjectRole>,
+    pub search: Option<String>,
+}
+
+/// Where words are looked for. Who sees no addresses must not find people by them either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Searched {
+    Names,
+    NamesAndEmails,
+}
+
+/// A project's members, who joined last at the beginning: one more than the page has, and how many there are.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    filter: &Filter,
+    searched: Searched,
+    page: &Page,
+) -> Result<(Vec<Member>, i64), Failed> {
+    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
+    let role = filter.role.map_or("", ProjectRole::as_str);
+    let by_email = searched == Searched::NamesAndEmails;
+    macro_rules! listed {
+        () => {
+            of_project!(project_id)
+                .filter(filter.role.is_none().into_sql::<diesel::sql_types::Bool>().or(members::role.eq(role)))
+                .filter(
+                    filter
+                        .search
+                        .is_none()
+                        .into_sql::<diesel::sql_types::Bool>()
+                        .or(crate::db::lower(users::full_name).like(pattern.clone()).escape('\\'))
+                        .or(by_email
+                            .into_sql::<diesel::sql_types::Bool>()
+                            .and(crate::db::lower(users::email).like(pattern.clone()).escape('\\'))),
+                )
+        };
+    }
+    let total: i64 = listed!().count().get_result(conn).await?;
+    let rows: Vec<Row> = listed!()
+        .filter(members::id.lt(Key(Id::<ids::Member>::from_uuid(page.before()))))
+        .order(members::id.desc())
+        .limit(page.limit + 1)
+        .select(columns!())
+        .load(conn)
+        .await?;
+    let found: Result<Vec<_>, Failed> = rows.into_iter().map(member).collect();
+    Ok((found?, total))
+}

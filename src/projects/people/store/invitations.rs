@@ -1,0 +1,120 @@
+//! Invitations to projects as rows: of a token only its hash.
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+
+use super::super::model::{Invitation, State};
+use crate::db::schema::project_invitations;
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::projects::store::role_of;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = project_invitations)]
+struct InvitationRow {
+    id: Key<Invitation>,
+    project_id: Key<ids::Project>,
+    email: String,
+    role: String,
+    token_hash: String,
+    invited_by_id: Key<User>,
+    created_at: At,
+    expires_at: At,
+    accepted_at: Option<At>,
+    revoked_at: Option<At>,
+}
+
+impl TryFrom<InvitationRow> for Invitation {
+    type Error = Failed;
+    fn try_from(row: InvitationRow) -> Result<Self, Failed> {
+        let state = match (row.accepted_at, row.revoked_at) {
+            (None, None) => State::Open,
+            (Some(at), None) => State::Accepted { at: at.0 },
+            (None, Some(at)) => State::Revoked { at: at.0 },
+            (Some(_), Some(_)) => {
+                return Err(Failed::Broken(format!("the invitation {:?} was accepted and revoked", row.id)));
+            }
+        };
+        Ok(Self {
+            id: row.id.0,
+            project_id: row.project_id.0,
+            email: row.email,
+            role: role_of(&row.role)?,
+            invited_by_id: row.invited_by_id.0,
+            created_at: row.created_at.0,
+            expires_at: row.expires_at.0,
+            state,
+        })
+    }
+}
+
+pub async fn find(conn: &mut Conn, id: Id<Invitation>) -> Result<Option<Invitation>, Failed> {
+    let found =
+        project_invitations::table.find(Key(id)).select(InvitationRow::columns()).first(conn).await.optional()?;
+    found.map(|row: InvitationRow| row.try_into()).transpose()
+}
+
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<Invitation>, Failed> {
+    let found = project_invitations::table
+        .filter(project_invitations::token_hash.eq(hash))
+        .select(InvitationRow::columns())
+        .first(conn)
+        .await
+        .optional()?;
+    found.map(|row: InvitationRow| row.try_into()).transpose()
+}
+
+/// The invitation of an address that was neither accepted nor revoked; it may have expired.
+pub async fn open(conn: &mut Conn, project_id: Id<ids::Project>, email: &str) -> Result<Option<Invitation>, Failed> {
+    let found = project_invitations::table
+        .filter(project_invitations::project_id.eq(Key(project_id)))
+        .filter(project_invitations::email.eq(email))
+        .filter(project_invitations::accepted_at.is_null())
+        .filter(project_invitations::revoked_at.is_null())
+        .select(InvitationRow::columns())
+        .first(conn)
+        .await
+        .optional()?;
+    found.map(|row: InvitationRow| row.try_into()).transpose()
+}
+
+pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), Failed> {
+    let (accepted_at, revoked_at) = match invitation.state {
+        State::Open => (None, None),
+        State::Accepted { at } => (Some(At(at)), None),
+        State::Revoked { at } => (None, Some(At(at))),
+    };
+    let row = InvitationRow {
+        id: Key(invitation.id),
+        project_id: Key(invitation.project_id),
+        email: invitation.email.clone(),
+        role: invitation.role.as_str().to_owned(),
+        token_hash,
+        invited_by_id: Key(invitation.invited_by_id),
+        created_at: At(invitation.created_at),
+        expires_at: At(invitation.expires_at),
+        accepted_at,
+        revoked_at,
+    };
+    diesel::insert_into(project_invitations::table).values(&row).execute(conn).await?;
+    Ok(())
+}
+
+pub async fn accept(conn: &mut Conn, id: Id<Invitation>, now: Time) -> Result<(), Failed> {
+    let accepted = project_invitations::accepted_at.eq(Some(At(now)));
+    diesel::update(project_invitations::table.find(Key(id))).set(accepted).execute(conn).await?;
+    Ok(())
+}
+
+/// Makes the open invitation of an address worthless.
+pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, now: Time) -> Result<(), Failed> {
+    diesel::update(project_invitations::table)
+        .filter(project_invitations::project_id.eq(Key(project_id)))
+        .filter(project_invitations::email.eq(email.to_owned()))
+        .filter(project_invitations::accepted_at.is_null())
+        .filter(project_invitations::revoked_at.is_null())
+        .set(project_invitations::revoked_at.eq(Some(At(now))))
+        .execute(conn)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! Who has a stake in a project: found in several tables, listed as one.
+//!
+//! Each source is an arm that gives its newest before a place, and how many it has; the list is the newest of all arms.
+//! A person is in one arm alone: whoever is a member is no guest, and several participations of an address are one guest.
+
+use std::collections::HashMap;
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use diesel::dsl::{exists, not};
+use diesel::{
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl,
+    TextExpressionMethods,
+};
+
+use super::super::model::{Stakeholder, StakeholderOrigin};
+use crate::access::role::ProjectRole;
+use crate::db::schema::{meetings, members, participants, sessions, users};
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::http::page::Page;
+
+/// Which of them are listed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub origin: Option<StakeholderOrigin>,
+    pub search: Option<String>,
+}
+
+impl Filter {
+    fn wants(&self, origin: StakeholderOrigin) -> bool {
+        self.origin.is_none_or(|wanted| wanted == origin)
+    }
+
+    fn pattern(&self) -> String {
+        self.search.as_deref().map_or_else(|| "%".to_owned(), crate::db::like)
+    }
+}
+
+/// Newest first: one more than the page has, and how many there are.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    filter: &Filter,
+    page: &Page,
+) -> Result<(Vec<Stakeholder>, i64), Failed> {
+    let mut found = Vec::new();
+    let mut total = 0;
+    if filter.wants(StakeholderOrigin::Member) {
+        let (some, all) = with_role(conn, project_id, &filter.pattern(), page).await?;
+        found.extend(some);
+        total += all;
+    }
+    if filter.wants(StakeholderOrigin::MeetingGuest) {
+        let (some, all) = guests(conn, project_id, &filter.pattern(), page).await?;
+        found.extend(some);
+        total += all;
+    }
+    found.sort_by_key(|one| std::cmp::Reverse(one.id));
+    found.truncate(usize::try_from(page.limit + 1).unwrap_or(usize::MAX));
+    Ok((found, total))
+}
+
+/// Members whose role is STAKEHOLDER. They were seen when a session of theirs was last gone on with.
+async fn with_role(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    pattern: &str,
+    page: &Page,
+) -> Result<(Vec<Stakeholder>, i64), Failed> {
+    macro_rules! listed {
+        () => {
+            members::table
+                .inner_join(users::table.on(users::id.eq(members::user_id)))
+                .filter(members::project_id.eq(Key(project_id)))
+                .filter(members::role.eq(ProjectRole::Stakeholder.as_str()))
+                .filter(
+                    crate::db::lower(users::full_name).like(pattern.to_owned()).escape('\\').or(crate::db::lower(
+                        users::email,
+                    )
+                    .like(pattern.to_owned())
+                    .escape('\\')),
+                )
+        };
+    }
+    let total: i64 = listed!().count().get_result(conn).await?;
+    let rows: Vec<(Key<Stakeholder>, Key<User>, String, String)> = listed!()
+        .filter(members::id.lt(Key(Id::<ids::Member>::from_uuid(page.before()))))
+        .order(members::id.desc())
+        .limit(page.limit + 1)
+        .select((members::id, members::user_id, users::full_name, users::email))
+        .load(conn)
+        .await?;
+    let shown: Vec<Key<User>> = rows.iter().map(|(_, user_id, ..)| *user_id).collect();
+    let seen: Vec<(Key<User>, Option<At>)> = sessions::table
+        .filter(sessions::user_id.eq_any(&shown))
+        .group_by(sessions::user_id)
+        .select((sessions::user_id, diesel::dsl::max(sessions::last_used_at)))
+        .load(conn)
+        .await?;
+    let seen: HashMap<Id<User>, Time> = seen.into_iter().filter_map(|(user, at)| Some((user.0, at?.0))).collect();
+    let stakeholder = |(id, user_id, full_name, email): (Key<Stakeholder>, Key<User>, String, String)| Stakeholder {
+        id: id.0,
+        full_name,
+        email: Some(email),
+        organisation: None,
+        user_id: Some(user_id.0),
+        origin: StakeholderOrigin::Member,
+        last_seen_at: seen.get(&user_id.0).copied(),
+    };
+    Ok((rows.into_iter().map(stakeholder).collect(), total))
+}
+
+/// Name, address, and when they last came and went.
+type GuestRow = (Key<Stakeholder>, String, Option<String>, Option<At>, Option<At>);
+
+diesel::alias!(participants as earlier: Earlier, meetings as of_earlier: OfEarlier);
+
+/// Guests of meetings, each address once: by its first participation, so that ids stay. Seen when they last came or went.
+async fn guests(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    pattern: &str,
+    page: &Page,
+) -> Result<(Vec<Stakeholder>, i64), Failed> {
+    macro_rules! listed {
+        () => {
+            participants::table
+                .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
+                .filter(meetings::project_id.eq(Key(project_id)))
+                .filter(participants::user_id.is_null())
+                .filter(crate::db::lower(participants::display_name).like(pattern.to_owned()).escape('\\').or(
+                    participants::email.is_not_null().and(
+                        crate::db::lower(participants::email.assume_not_null()).like(pattern.to_owned()).escape('\\'),
+                    ),
+                ))
+                .filter(not(exists(
+                    earlier
+                        .inner_join(
+                            of_earlier.on(of_earlier.field(meetings::id).eq(earlier.field(participants::meeting_id))),
+                        )
+                        .filter(of_earlier.field(meetings::project_id).eq(Key(project_id)))
+                        .filter(earlier.field(participants::user_id).is_null())
+                        .filter(earlier.field(participants::email).eq(participants::email))
+                        .filter(earlier.field(participants::id).lt(participants::id)),
+                )))
+                .filter(not(exists(
+                    members::table
+                        .inner_join(users::table.on(users::id.eq(members::user_id)))
+                        .filter(members::project_id.eq(Key(project_id)))
+                        .filter(users::email.nullable().eq(participants::email)),
+                )))
+        };
+    }
+    let total: i64 = listed!().count().get_result(conn).await?;
+    let rows: Vec<GuestRow> = listed!()
+        .filter(participants::id.lt(Key(Id::<ids::Participant>::from_uuid(page.before()))))
+        .order(participants::id.desc())
+        .limit(page.limit + 1)
+        .select((
+            participants::id,
+            participants::display_name,
+            participants::email,
+            participants::joined_at,
+            participants::left_at,
+        ))
+        .load(conn)
+        .await?;
+    let shown: Vec<String> = rows.iter().filter_map(|(_, _, email, ..)| email.clone()).collect();
+    let seen = last_seen(conn, project_id, &shown).await?;
+    let stakeholder = |(id, full_name, email, joined_at, left_at): GuestRow| {
+        let elsewhere = email.as_ref().and_then(|email| seen.get(email)).copied();
+        let here = [joined_at, left_at].into_iter().flatten().map(|at| at.0);
+        Stakeholder {
+            id: id.0,
+            full_name,
+            last_seen_at: here.chain(elsewhere).max(),
+            email,
+            organisation: None,
+            user_id: None,
+            origin: StakeholderOrigin::MeetingGuest,
+        }
+    };
+    Ok((rows.into_iter().map(stakeholder).collect(), total))
+}
+
+/// When guests of these addresses last came to a meeting of the project or left one.
+async fn last_seen(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    emails: &[String],
+) -> Result<HashMap<String, Time>, Failed> {
+    let rows: Vec<(Option<String>, Option<At>, Option<At>)> = participants::table
+        .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
+        .filter(meetings::project_id.eq(Key(project_id)))
+        .filter(participants::user_id.is_null())
+        .filter(participants::email.eq_any(emails))
+        .group_by(participants::email)
+        .select((
+            participants::email,
+            diesel::dsl::max(participants::joined_at),
+            diesel::dsl::max(participants::left_at),
+        ))
+        .load(conn)
+        .await?;
+    let seen = rows.into_iter().filter_map(|(email, joined_at, left_at)| {
+        Some((email?, joined_at.into_iter().chain(left_at).map(|at| at.0).max()?))
+    });
+    Ok(seen.collect())
+}
