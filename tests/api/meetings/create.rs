@@ -31,8 +31,10 @@ on_both! {
             "endReason": null,
             "consentPolicy": "NOTICE",
             "version": 1,
+            "consentWording": meeting["consentWording"],
         });
         assert_eq!(meeting, &expected);
+        assert_eq!(shape::keys(&meeting["consentWording"]), ["language", "text", "textHash", "version"]);
         shape::time(&meeting["createdAt"]);
         let read = ada.client.get(format!("/api/meetings/{id}")).await.is(200);
         assert_eq!((read.data(), read.etag()), (&expected, made.etag()));
