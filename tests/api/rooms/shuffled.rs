@@ -17,7 +17,7 @@ type Story = Vec<(i64, bool)>;
 
 fn stories(chance: &mut Chance) -> Vec<Story> {
     let began = now_ms() - 60_000;
-    let story = |chance: &mut Chance| {
+    let story = |chance: &mut Chance| -> Story {
         let count = chance.below(4);
         let connections = (0..count).map(|nth| {
             // Some begin within the same millisecond.
