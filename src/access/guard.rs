@@ -25,6 +25,8 @@ pub enum Who {
     Attendee,
     Participant,
     Ticket,
+    /// By the media server.
+    Signed,
     Internal,
 }
 

@@ -52,6 +52,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("attendee", ["uuu", "ffff", "oooo"]),
     // Of these, the owner alone is in the meeting.
     ("participant", ["uuu", "ffff", "fffo"]),
+    ("signed", ["uuu", "uuuu", "uuuu"]),
 ];
 
 /// The word that a guard stands for.
@@ -67,6 +68,7 @@ const fn word(who: Who) -> &'static str {
         Who::Attendee => "attendee",
         Who::Participant => "participant",
         Who::Ticket => "ticket",
+        Who::Signed => "signed",
         Who::Internal => "internal",
     }
 }

@@ -12,6 +12,8 @@ use super::row::{Row, number};
 use super::{find, live, topic};
 use crate::db::schema::meetings;
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl, events};
+use crate::jobs::Jobs;
+use crate::meetings::rooms::errands;
 use crate::meetings::{consents, model, participants};
 
 /// Keeps meetings for their actors.
@@ -19,6 +21,8 @@ pub struct MeetingJournal {
     pub db: Db,
     /// Links begin with it.
     pub app_url: String,
+    /// What does the errands to the media server; `None`: there is none.
+    pub errands: Option<Jobs>,
 }
 
 #[async_trait]
@@ -35,7 +39,7 @@ impl Journal<Meeting> for MeetingJournal {
         at: Time,
     ) -> Result<Vec<Told>, Unsaved> {
         let (before, change, request) = (before.clone(), change.clone(), request.clone());
-        let app_url = self.app_url.clone();
+        let (app_url, has_rooms) = (self.app_url.clone(), self.errands.is_some());
         let saved = self.db.write(move |conn| {
             Box::pin(async move {
                 if !update(conn, &before, &change.next).await? {
@@ -44,19 +48,25 @@ impl Journal<Meeting> for MeetingJournal {
                 let meeting = &change.next;
                 participants::store::save(conn, meeting.id, meeting.participants.changed_since(&before.participants))
                     .await?;
+                let has_errands = has_rooms && errands::after(conn, &before, &change, at, &request).await?;
                 let mut said = Vec::with_capacity(change.events.len());
                 for event in &change.events {
                     keep_beside(conn, meeting, event).await?;
                     said.push((event.kind(), told(meeting, event, &app_url)?));
                 }
-                Ok(events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?)
+                let told = events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?;
+                Ok((told, has_errands))
             })
         });
-        saved.await.map_err(|not: NotSaved| match not {
+        let (told, has_errands) = saved.await.map_err(|not: NotSaved| match not {
             NotSaved::Conflict => Unsaved::Conflict,
             NotSaved::Failed(failed) if failed.is_taken() => Unsaved::Conflict,
             NotSaved::Failed(failed) => failed.into(),
-        })
+        })?;
+        if let Some(jobs) = self.errands.as_ref().filter(|_| has_errands) {
+            jobs.wake();
+        }
+        Ok(told)
     }
 
     async fn awake(&self) -> Result<Vec<Id<Meeting>>, Unavailable> {
