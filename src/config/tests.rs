@@ -78,6 +78,22 @@ fn a_media_server_is_set_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn the_development_keys_of_the_media_server_are_the_same_on_both_sides_and_good_enough() {
+    let compose = include_str!("../../docker-compose.yml");
+    let set = |name: &str| {
+        let line = compose.lines().find_map(|line| line.trim().strip_prefix(&format!("{name}: ")));
+        line.unwrap_or_else(|| panic!("docker-compose.yml doesn't set {name}")).to_owned()
+    };
+    let names = ["URL", "API_URL", "API_KEY", "API_SECRET"].map(|name| format!("COLLOQUY__LIVEKIT__{name}"));
+    let given = names.each_ref().map(|name| (name.as_str(), set(name)));
+    layered(&given.each_ref().map(|(name, value)| (*name, value.as_str()))).unwrap();
+    let [_, _, (_, key), (_, secret)] = given;
+    let livekit = include_str!("../../config/livekit.yaml");
+    assert!(livekit.contains(&format!("\n  {key}: {secret}\n")), "config/livekit.yaml has no such key");
+    assert!(livekit.contains(&format!("\n  api_key: {key}\n")), "webhooks are signed with another key");
+}
+
+#[test]
 fn a_class_of_limits_may_be_changed_in_part_and_never_to_nonsense() {
     let config = layered(&[("COLLOQUY__LIMITS__LOGINS__MOST", "3")]).unwrap();
     assert_eq!((config.limits.logins.most, config.limits.logins.seconds), (3, 60));

@@ -1,11 +1,11 @@
 // LiveKit's own SDK, with KEY and SECRET, behind a window:
 //   POST /verify {token, inSeconds?}      what its TokenVerifier says of a token, now or later
 //   POST /sign {body}                     a webhook's signature, and what its WebhookReceiver says of it
-//   POST /rooms {host, room, identity}    makes, lists, asks, removes and deletes by its RoomServiceClient
+//   POST /rooms {host, room, identity}    makes, lists, asks, permits, removes and deletes by its RoomServiceClient
 
 import { createServer } from 'node:http';
 import { createHash } from 'node:crypto';
-import { AccessToken, RoomServiceClient, TokenVerifier, WebhookReceiver } from 'livekit-server-sdk';
+import { AccessToken, RoomServiceClient, TokenVerifier, TrackSource, WebhookReceiver } from 'livekit-server-sdk';
 import { listen, tell } from './beginning.mjs';
 
 const { KEY, SECRET } = process.env;
@@ -44,9 +44,12 @@ async function rooms({ host, room, identity }) {
   const made = (await client.createRoom({ name: room, emptyTimeout: 60, maxParticipants: 5 })).name;
   const listed = (await client.listRooms([room])).map(({ name }) => name);
   const people = (await client.listParticipants(room)).map((one) => one.identity);
+  const permission = { canSubscribe: true, canPublish: true, canPublishSources: [TrackSource.CAMERA, TrackSource.SCREEN_SHARE_AUDIO] };
+  const permitted = await client.updateParticipant(room, identity, { permission })
+    .then(() => true, (error) => error.code ?? error.message);
   const removed = await client.removeParticipant(room, identity).then(() => true, (error) => error.code ?? error.message);
   await client.deleteRoom(room);
-  return { made, listed, people, removed, deleted: true };
+  return { made, listed, people, permitted, removed, deleted: true };
 }
 
 const does = { '/verify': verify, '/sign': sign, '/rooms': rooms };

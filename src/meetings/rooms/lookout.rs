@@ -49,24 +49,42 @@ async fn once(app: &App, server: &dyn MediaServer) {
             return;
         }
     };
-    let mut looking = stream::iter(meetings).map(|meeting| at(app, server, meeting)).buffer_unordered(AT_ONCE);
-    while let Some(looked) = looking.next().await {
-        if let Err(why) = looked {
-            // It would be the same for each of the others.
-            tracing::warn!(why, "the media server can't be asked who is there; it is tried again");
-            return;
+    let looking = stream::iter(meetings).map(|meeting| async move { (meeting, at(app, server, meeting).await) });
+    let mut looking = looking.buffer_unordered(AT_ONCE);
+    while let Some((meeting, looked)) = looking.next().await {
+        match looked {
+            Ok(()) => {}
+            Err(Trouble::Away(why)) => {
+                // It would be the same for each of the others.
+                tracing::warn!(why, "the media server can't be asked who is there; it is tried again");
+                return;
+            }
+            Err(Trouble::Own(why)) => {
+                tracing::warn!(%meeting, why, "a meeting doesn't learn who is still there; it is tried again");
+            }
         }
     }
 }
 
+/// Why a look came to nothing.
+enum Trouble {
+    /// The media server can't be spoken to.
+    Away(String),
+    /// Of this meeting alone.
+    Own(String),
+}
+
 /// Tells a meeting which of the connections that it knows are gone.
-async fn at(app: &App, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), String> {
+async fn at(app: &App, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), Trouble> {
     // What it knows comes first: who comes in after that is not missed in the list.
-    let Some(found) = app.meetings.snapshot(id).await.map_err(|away| away.0)? else { return Ok(()) };
+    let Some(found) = app.meetings.snapshot(id).await.map_err(|away| Trouble::Own(away.0.into()))? else {
+        return Ok(());
+    };
     let request = RequestId::from("lookout");
     let there = server.connections(&name(id), &request).await;
     let there = there.map_err(|fault| match fault {
-        Fault::Away(why) | Fault::Refused(why) => why,
+        Fault::Away(why) => Trouble::Away(why),
+        Fault::Refused(why) => Trouble::Own(why),
     })?;
     let seen = gone(&found.state, &there, app.now());
     if seen.is_empty() {
@@ -74,7 +92,7 @@ async fn at(app: &App, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), 
     }
     match app.meetings.ask(id, Command::See { seen }, request).await {
         Ok(_) | Err(actors::shell::Failure::Missing) => Ok(()),
-        Err(failure) => Err(format!("{failure:?}")),
+        Err(failure) => Err(Trouble::Own(format!("{failure:?}"))),
     }
 }
 

@@ -166,6 +166,23 @@ mod tests {
     }
 
     #[test]
+    fn who_gets_another_role_while_there_may_do_otherwise_and_who_is_not_there_may_not() {
+        let id = Id::draw();
+        let with = |role, presence| {
+            let one = Participant { presence, ..Participant::invited(id, None, "Eve".into(), None, role) };
+            let live = meeting(State::Live { started_at: noon(), empty_since: None });
+            Meeting { participants: People::from_iter([one]), ..live }
+        };
+        let joined = Presence::Joined { joined_at: noon(), link: Link::Awaited };
+        let speaks = with(Role::Participant, joined);
+        assert!(may_otherwise(&speaks, &with(Role::Observer, joined), id));
+        assert!(may_otherwise(&with(Role::Observer, joined), &speaks, id));
+        assert!(!may_otherwise(&speaks, &with(Role::CoHost, joined), id));
+        assert!(!may_otherwise(&speaks, &with(Role::Observer, Presence::Invited), id));
+        assert!(!may_otherwise(&speaks, &with(Role::Observer, joined), Id::draw()));
+    }
+
+    #[test]
     fn a_room_that_was_finished_before_the_meeting_began_or_somebody_came_was_not_its_last() {
         let second = Duration::from_secs(1);
         let late = noon() + second * 10;

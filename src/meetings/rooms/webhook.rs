@@ -71,7 +71,7 @@ async fn take(app: &App, heard: &Heard, request: RequestId) -> Result<(), Failur
             Ok(who) => match meeting.participants.get(&who).filter(|own| own.is_joined()) {
                 Some(own) => {
                     // They came in by a token from before they had this role.
-                    if connection.may_publish != may_publish(own.role) {
+                    if connection.may_publish.is_some_and(|may| may != may_publish(own.role)) {
                         send(app, id, Errand::Permit { participant: who }, request.clone()).await?;
                     }
                     see(app, id, who, connection, true, request).await

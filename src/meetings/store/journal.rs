@@ -54,7 +54,8 @@ impl Journal<Meeting> for MeetingJournal {
                     keep_beside(conn, meeting, event).await?;
                     said.push((event.kind(), told(meeting, event, &app_url)?));
                 }
-                let told = events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?;
+                let told =
+                    events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?;
                 Ok((told, has_errands))
             })
         });

@@ -66,7 +66,8 @@ pub struct Connection {
     /// The media server's name for it; another one for each connection.
     pub name: String,
     pub began_at: Time,
-    pub may_publish: bool,
+    /// As the media server has it, if it says so.
+    pub may_publish: Option<bool>,
 }
 
 /// What may be published: what people show and say, and nothing else.

@@ -99,7 +99,7 @@ pub(super) struct Participant {
     joined_at: i64,
     #[serde(deserialize_with = "whole")]
     joined_at_ms: i64,
-    permission: Permission,
+    permission: Option<Permission>,
 }
 
 #[derive(Deserialize, Default)]
@@ -111,7 +111,8 @@ struct Permission {
 impl Participant {
     pub(super) fn connection(self) -> Connection {
         let millis = if self.joined_at_ms > 0 { self.joined_at_ms } else { self.joined_at.saturating_mul(1000) };
-        Connection { identity: self.identity, name: self.sid, began_at: instant(millis), may_publish: self.permission.can_publish }
+        let may_publish = self.permission.map(|permission| permission.can_publish);
+        Connection { identity: self.identity, name: self.sid, began_at: instant(millis), may_publish }
     }
 }
 

@@ -1,17 +1,13 @@
 //! Who gets into a room, as whom, to do what, and for how long.
 
-use actors::ids::{self, Id};
-use colloquy::db::schema::participants;
-use colloquy::db::{Failed, Key, RunQueryDsl};
-use diesel::{ExpressionMethods, QueryDsl};
 use livekit_api::access_token::{Claims, TokenVerifier, VideoGrants};
 use serde_json::{Value, json};
 
-use super::{Stage, credentials, name_of};
+use super::{Stage, credentials, name_of, observes};
 use crate::participants::Room;
 use crate::support::dump::dump;
 use crate::support::livekit::{KEY, LiveKit, SECRET, now_ms};
-use crate::support::{Answer, Place, Role, Server, World};
+use crate::support::{Answer, Place, Role, World};
 
 fn claims(issued: &Answer) -> Claims {
     TokenVerifier::with_api_key(KEY, SECRET).verify(&issued.text_of("token")).unwrap()
@@ -29,20 +25,6 @@ fn publishing(room: &str, may_publish: bool) -> VideoGrants {
         can_update_own_metadata: Some(false),
         ..VideoGrants::default()
     }
-}
-
-/// Makes somebody an observer, as an invitation would.
-async fn observes(server: &Server, participant: &str) {
-    let id: Id<ids::Participant> = participant.parse().unwrap();
-    let db = server.db().await;
-    let written = db.write(move |conn| {
-        Box::pin(async move {
-            let row = participants::table.find(Key(id));
-            diesel::update(row).set(participants::role.eq("OBSERVER")).execute(conn).await?;
-            Ok::<_, Failed>(())
-        })
-    });
-    written.await.unwrap();
 }
 
 on_both! {
@@ -147,6 +129,17 @@ on_both! {
         media.wait_for("DeleteRoom", 1).await;
         assert!(media.room(&name).is_none());
         credentials(&room, &room.ada).await.refused(409, "InvalidState");
+    }
+
+    async fn the_join_page_may_speak_to_the_media_server_that_is_set_and_to_no_other(place: Place) {
+        let stage = Stage::open(&place, &[]).await;
+        let page = stage.caller().get(format!("/meetings/{}/join", stage.name())).await.is(200);
+        let policy = page.header("content-security-policy").unwrap();
+        let connect = policy.split("; ").find_map(|part| part.strip_prefix("connect-src ")).unwrap();
+        let media = stage.media.url();
+        let (socket, http) = (media.to_owned(), media.replace("ws://", "http://"));
+        assert!(connect.split(' ').any(|source| source == socket) && connect.split(' ').any(|source| source == http), "{connect}");
+        assert_eq!(connect.split(' ').count(), 4, "{connect}");
     }
 
     async fn without_a_media_server_it_is_said_what_to_set(world: World) {

@@ -8,6 +8,10 @@ mod hints;
 mod sdk;
 mod shuffled;
 
+use actors::ids::{self, Id};
+use colloquy::db::schema::participants;
+use colloquy::db::{Failed, Key, RunQueryDsl};
+use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::Value;
 
 use crate::participants::Room;
@@ -74,4 +78,18 @@ pub fn name_of(room: &Room) -> &str {
 
 pub async fn credentials(room: &Room, who: &User) -> Answer {
     who.client.post(format!("{}/room-credentials", room.path)).await
+}
+
+/// Makes somebody an observer, as an invitation would. What is written beside a meeting is read at its next start.
+pub async fn observes(server: &Server, participant: &str) {
+    let id: Id<ids::Participant> = participant.parse().unwrap();
+    let db = server.db().await;
+    let written = db.write(move |conn| {
+        Box::pin(async move {
+            let row = participants::table.find(Key(id));
+            diesel::update(row).set(participants::role.eq("OBSERVER")).execute(conn).await?;
+            Ok::<_, Failed>(())
+        })
+    });
+    written.await.unwrap();
 }

@@ -1,6 +1,9 @@
 //! LiveKit's own SDK has the last word: it takes our tokens and refuses what was forged; what it signs we take; and it speaks
 //! to the fake of the other stories as it does to LiveKit.
 
+use std::time::Duration;
+
+use livekit_api::access_token::{AccessToken, VideoGrants};
 use serde_json::{Value, json};
 
 use super::Stage;
@@ -92,8 +95,67 @@ fn the_fake_of_these_stories_speaks_as_livekits_own_sdk_does() {
         let media = crate::support::livekit::LiveKit::start();
         let host = media.url().replace("ws://", "http://");
         let done = sdk.asked("/rooms", json!({"host": host, "room": "r", "identity": "i"})).await;
-        assert_eq!(done, json!({"made": "r", "listed": ["r"], "people": [], "removed": "not_found", "deleted": true}));
-        let methods = ["CreateRoom", "ListRooms", "ListParticipants", "RemoveParticipant", "DeleteRoom"];
+        assert_eq!(
+            done,
+            json!({"made": "r", "listed": ["r"], "people": [], "permitted": "not_found", "removed": "not_found",
+                "deleted": true})
+        );
+        let methods =
+            ["CreateRoom", "ListRooms", "ListParticipants", "UpdateParticipant", "RemoveParticipant", "DeleteRoom"];
         assert!(methods.iter().all(|method| media.calls(method).len() == 1));
+        // The names of sources, as our own call has them.
+        let permission = &media.calls("UpdateParticipant")[0].body["permission"];
+        assert_eq!(permission["canPublishSources"], json!(["CAMERA", "SCREEN_SHARE_AUDIO"]));
+    });
+}
+
+#[test]
+fn the_fake_of_these_stories_refuses_what_livekit_refuses() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let media = crate::support::livekit::LiveKit::start();
+        let service = format!("{}/twirp/livekit.RoomService", media.url().replace("ws://", "http://"));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let answer = async |method: &str, token: &str, content_type: &str| {
+            let call =
+                client.post(format!("{service}/{method}")).bearer_auth(token).header("content-type", content_type);
+            let body = json!({"room": "r", "name": "r", "identity": "i", "names": ["r"]}).to_string();
+            call.body(body).send().await.unwrap().status().as_u16()
+        };
+        let may = |secret: &str, grants: VideoGrants| {
+            AccessToken::with_api_key(KEY, secret)
+                .with_ttl(Duration::from_secs(60))
+                .with_identity("i")
+                .with_grants(grants)
+                .to_jwt()
+                .unwrap()
+        };
+        let create = VideoGrants { room_create: true, ..VideoGrants::default() };
+        let list = VideoGrants { room_list: true, ..VideoGrants::default() };
+        let admin = |room: &str| VideoGrants { room_admin: true, room: room.to_owned(), ..VideoGrants::default() };
+        let join = VideoGrants { room_join: true, room: "r".to_owned(), ..VideoGrants::default() };
+        const JSON: &str = "application/json";
+        assert_eq!(answer("CreateRoom", "", JSON).await, 401);
+        assert_eq!(
+            answer("CreateRoom", &may("another-secret-that-has-32-characters", create.clone()), JSON).await,
+            401
+        );
+        for grants in [list.clone(), admin("r"), join.clone(), VideoGrants::default()] {
+            assert_eq!(answer("CreateRoom", &may(SECRET, grants.clone()), JSON).await, 403);
+            assert_eq!(answer("DeleteRoom", &may(SECRET, grants), JSON).await, 403);
+        }
+        for grants in [create.clone(), admin("r"), join.clone()] {
+            assert_eq!(answer("ListRooms", &may(SECRET, grants), JSON).await, 403);
+        }
+        for method in ["ListParticipants", "UpdateParticipant", "RemoveParticipant"] {
+            for grants in [create.clone(), list.clone(), join.clone(), admin("another")] {
+                assert_eq!(answer(method, &may(SECRET, grants), JSON).await, 403, "{method}");
+            }
+        }
+        assert_eq!(answer("CreateRoom", &may(SECRET, create.clone()), "text/plain").await, 404);
+        assert_eq!(answer("DeleteRoom", &may(SECRET, create.clone()), JSON).await, 404);
+        assert_eq!(answer("CreateRoom", &may(SECRET, create), JSON).await, 200);
+        assert_eq!(answer("RemoveParticipant", &may(SECRET, admin("r")), JSON).await, 404);
+        assert_eq!(answer("ListRooms", &may(SECRET, list), JSON).await, 200);
     });
 }

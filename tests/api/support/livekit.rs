@@ -258,6 +258,14 @@ fn answer(rooms: &mut BTreeMap<String, Room>, method: &str, body: &Value) -> Htt
             });
             HttpResponse::Ok().json(json!({"participants": people.collect::<Vec<_>>()}))
         }
+        "UpdateParticipant" => {
+            let people = rooms.get(&text("room")).map(|room| &room.people);
+            if people.is_some_and(|people| people.iter().any(|(identity, ..)| *identity == text("identity"))) {
+                HttpResponse::Ok().json(json!({"identity": text("identity"), "permission": body["permission"]}))
+            } else {
+                refusal(404, "not_found", "participant does not exist")
+            }
+        }
         "RemoveParticipant" => {
             let people = rooms.get_mut(&text("room")).map(|room| &mut room.people);
             let Some(people) = people else { return refusal(404, "not_found", "could not find object") };
