@@ -30,6 +30,7 @@ use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::meetings::consents::wording::Wordings;
 use crate::meetings::participants::attendance::Attendance;
+use crate::meetings::rooms::Rooms;
 use crate::outside::files::Files;
 use crate::outside::openid::OpenId;
 use crate::passwords::Passwords;
@@ -60,6 +61,8 @@ pub struct Parts {
     pub meetings: Keeper<Meeting>,
     pub attendance: Attendance,
     pub wordings: Wordings,
+    /// Where meetings are held.
+    pub rooms: Rooms,
     pub runs: Keeper<Run>,
     pub runner: Runner,
     pub roles: Roles,

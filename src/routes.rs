@@ -5,7 +5,7 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, profile, resets, sessions};
 use crate::http::operation::Operation;
-use crate::meetings::{consents, invitations, participants};
+use crate::meetings::{consents, invitations, participants, rooms};
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
@@ -79,6 +79,7 @@ pub fn public() -> Vec<Operation> {
             GET "/api/meetings/{meetingId}" "getMeetingDetails" meetings::routes::details => 200 [404] "Read a meeting";
             PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412] "Change a meeting's title, description or time";
             POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409] "Call a meeting off";
+            POST "/api/meetings/{meetingId}/room-credentials" "issueRoomCredentials" rooms::routes::issue => 200 [404, 409, 503] "Get into the meeting's room at the media server";
         }
         "Invitations" {
             POST "/api/meetings/{meetingId}/invitations/participants" "inviteParticipants" invitations::routes::invite_participants => 201 [404, 409] "Ask members of the project to a meeting";
@@ -116,6 +117,7 @@ pub fn public() -> Vec<Operation> {
         "Real time" {
             POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Get a ticket for one socket or stream";
             GET "/api/ws" "openSocket" live::routes::open_socket => 101 [400, 403] "Listen to meetings, runs and projects";
+            POST "/api/webhooks/livekit" "receiveMediaWebhook" rooms::routes::receive => 200 [400, 413] "Hear what the media server tells";
         }
         "Service" {
             GET "/health/live" "liveness" service::liveness => 200 [] "Whether the process lives";

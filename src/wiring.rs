@@ -1,6 +1,7 @@
 //! The one place that builds everything: from settings to a server that listens, and its end.
 
 mod background;
+mod others;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,8 @@ use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::front::{self, Door, Paths};
 use crate::http::limits::{Limit, Limits};
-use crate::http::operation::Operation;
 use crate::http::openapi;
+use crate::http::operation::Operation;
 use crate::jobs::Jobs;
 use crate::jobs::mail::Post;
 use crate::live::audience::Audiences;
@@ -43,9 +44,9 @@ use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::meetings::consents::wording::Wordings;
 use crate::meetings::participants::attendance::Attendance;
+use crate::meetings::rooms::Rooms;
 use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
-use crate::outside::openid::{self, OpenId};
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
 use crate::projects::roles::Roles;
@@ -150,8 +151,14 @@ async fn build(config: Config) -> Result<Built, String> {
     let arbiters = Arbiters::start(2).map_err(|error| format!("the actors' threads can't be started: {error}"))?;
     let idle = Duration::from_secs(config.analysis.idle_seconds);
     let keeping = Keepers { hub: &hub, clock: &clock, arbiters: &arbiters, watch: &watch, idle };
-    let meetings = keeping.keep(MeetingJournal { db: db.clone(), app_url: url.clone() });
-
+    let media = others::media_server(&config.livekit)?;
+    let jobs = Jobs::default();
+    let meetings = keeping.keep(MeetingJournal {
+        db: db.clone(),
+        app_url: url.clone(),
+        jobs: jobs.clone(),
+        has_rooms: media.is_some(),
+    });
     let runs = keeping.keep(RunJournal { db: db.clone() });
     let workers = match config.analysis.workers {
         0 => Workers::for_this_machine(),
@@ -167,7 +174,7 @@ async fn build(config: Config) -> Result<Built, String> {
     files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
     let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
-    let google = log_in_provider(&config, &url)?;
+    let google = others::log_in_provider(&config, &url)?;
     let document = openapi::document(&routes::all());
     let app = App::new(Parts {
         url,
@@ -182,11 +189,12 @@ async fn build(config: Config) -> Result<Built, String> {
         hub,
         meetings,
         attendance: Attendance::default(),
+        rooms: Rooms::at(media),
         wordings: Wordings::read(&config.meetings.wordings)?,
         runs,
         runner: Runner::new(workers),
         roles: Roles::default(),
-        jobs: Jobs::default(),
+        jobs,
         files,
         avatars,
         holders: Holders::default().with(projects::leaving::OfProjects).with(meetings::leaving::OfMeetings),
@@ -205,25 +213,6 @@ async fn build(config: Config) -> Result<Built, String> {
     });
     background::begin(&app, &data)?;
     Ok(Built { app, alone, arbiters, background, sockets })
-}
-
-/// The client of the log-in provider, where one is configured.
-fn log_in_provider(config: &Config, url: &str) -> Result<Option<OpenId>, String> {
-    let google = config.google.clone();
-    if google.client_id.is_empty() {
-        return Ok(None);
-    }
-    let below = || format!("{url}/api/auth/google-login/callback");
-    let redirect_url = if google.redirect_url.is_empty() { below() } else { google.redirect_url };
-    let settings = openid::Settings {
-        client_id: google.client_id,
-        client_secret: google.client_secret.reveal().to_owned(),
-        discovery_url: google.discovery_url,
-        issuer: google.issuer,
-        issuer_alias: Some(google.issuer_alias).filter(|alias| !alias.is_empty()),
-        redirect_url,
-    };
-    OpenId::new(settings).map(Some)
 }
 
 fn make_folder(folder: &Path) -> Result<(), String> {
@@ -282,7 +271,7 @@ struct Served {
 fn listen_public(built: &Built) -> Result<Listening, String> {
     let beside = |app: &App, service: &mut web::ServiceConfig| {
         docs::mount(service);
-        pages::mount(service, &app.url, None);
+        pages::mount(service, &app.url, app.rooms.server().map(|media| media.url()));
     };
     let served = Served { operations: routes::public, beside };
     listen(built, &built.sockets.public, served, built.app.config.server.workers)

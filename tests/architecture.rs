@@ -338,6 +338,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
         ("image", &["accounts/profile/picture.rs"]),
         ("jsonwebtoken", &["access/token.rs", "outside/openid.rs"]),
         ("lettre", &["accounts/model.rs", "config/check.rs", "outside/mail/"]),
+        ("livekit_api", &["outside/livekit/"]),
         ("oauth2", &["outside/openid.rs"]),
         ("cookie", &["accounts/external/under_way.rs"]),
         ("pdf_extract", &["pipeline/"]),

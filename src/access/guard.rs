@@ -26,6 +26,8 @@ pub enum Who {
     Attendee,
     Participant,
     Ticket,
+    /// By the media server.
+    Signed,
     Internal,
 }
 

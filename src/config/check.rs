@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::Config;
+use super::{Config, Livekit};
 
 /// Every fault, in words.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -75,5 +75,46 @@ pub fn faults(config: &Config) -> Vec<String> {
         google.redirect_url.is_empty() || is_web(&google.redirect_url),
         "google.redirect_url: this must be an http or https address",
     );
+    faults.extend(of_livekit(&config.livekit));
     faults
+}
+
+/// LiveKit's own limit.
+const SECRET_CHARACTERS: usize = 32;
+
+fn of_livekit(livekit: &Livekit) -> Vec<String> {
+    let Livekit { url, api_url, api_key, api_secret, timeout_seconds, look_seconds } = livekit;
+    let given = [!url.is_empty(), !api_key.is_empty(), !api_secret.reveal().is_empty()];
+    let is_address = |url: &str, schemes: &[&str]| {
+        url::Url::parse(url).is_ok_and(|url| {
+            let is_plain = url.username().is_empty() && url.password().is_none();
+            schemes.contains(&url.scheme())
+                && url.has_host()
+                && is_plain
+                && url.query().is_none()
+                && url.fragment().is_none()
+        })
+    };
+    let secret = api_secret.reveal();
+    let rules = [
+        (
+            given.iter().all(|given| *given) || !given.contains(&true),
+            "livekit.url, livekit.api_key and livekit.api_secret: one without the others is of no use",
+        ),
+        (
+            url.is_empty() || is_address(url, &["ws", "wss", "http", "https"]),
+            "livekit.url: this must be an address such as wss://media.example.org",
+        ),
+        (
+            api_url.is_empty() || is_address(api_url, &["http", "https"]),
+            "livekit.api_url: this must be an address such as http://livekit:7880",
+        ),
+        (
+            secret.is_empty() || secret.chars().count() >= SECRET_CHARACTERS,
+            "livekit.api_secret: this must have at least 32 characters",
+        ),
+        (*timeout_seconds >= 1, "livekit.timeout_seconds: this must be at least 1"),
+        (*look_seconds >= 1, "livekit.look_seconds: this must be at least 1"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }

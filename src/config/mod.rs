@@ -9,8 +9,8 @@ use std::path::Path;
 
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
 pub use settings::{
-    Accounts, Analysis, Application, Class, Config, Database, Google, Hidden, Http, Internal, Limits, Log, Mail,
-    Meetings, Server, Sockets,
+    Accounts, Analysis, Application, Class, Config, Database, Google, Hidden, Http, Internal, Limits, Livekit, Log,
+    Mail, Meetings, Server, Sockets,
 };
 
 /// The manual of every setting.

@@ -36,8 +36,8 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, google: Google, mail: Mail, analysis: Analysis, meetings: Meetings, sockets: Sockets,
-        log: Log,
+        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, analysis: Analysis, meetings: Meetings,
+        sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -59,6 +59,9 @@ sections! {
     Mail {
         host: String, port: u16, security: String, user: String, password: Hidden, from: String, timeout_seconds: u64,
         ca_file: PathBuf,
+    }
+    Livekit {
+        url: String, api_url: String, api_key: String, api_secret: Hidden, timeout_seconds: u64, look_seconds: u64,
     }
     Google {
         client_id: String, client_secret: Hidden, discovery_url: String, issuer: String, issuer_alias: String,

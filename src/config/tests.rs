@@ -51,6 +51,49 @@ fn all_faults_are_told_at_once_in_words() {
 }
 
 #[test]
+fn a_media_server_is_set_as_a_whole_or_not_at_all() {
+    let whole = [
+        ("COLLOQUY__LIVEKIT__URL", "wss://media.example.org"),
+        ("COLLOQUY__LIVEKIT__API_KEY", "key"),
+        ("COLLOQUY__LIVEKIT__API_SECRET", "a-secret-that-has-32-characters-x"),
+    ];
+    layered(&whole).unwrap();
+    for left_out in 0..whole.len() {
+        let mut half = whole.to_vec();
+        half.remove(left_out);
+        let faults = layered(&half).unwrap_err();
+        assert!(faults[0].contains("one without the others"), "{faults:?}");
+    }
+    let mut bad = whole.to_vec();
+    bad.extend([
+        ("COLLOQUY__LIVEKIT__API_SECRET", "a-short-secret"),
+        ("COLLOQUY__LIVEKIT__URL", "ftp://media.example.org"),
+        ("COLLOQUY__LIVEKIT__API_URL", "http://somebody:else@livekit:7880"),
+    ]);
+    let faults = layered(&bad).unwrap_err();
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    assert!(faults.iter().all(|fault| !fault.contains("a-short-secret") && !fault.contains("somebody")), "{faults:?}");
+    let shown = format!("{:?}", layered(&whole).unwrap());
+    assert!(!shown.contains("a-secret-that"), "{shown}");
+}
+
+#[test]
+fn the_development_keys_of_the_media_server_are_the_same_on_both_sides_and_good_enough() {
+    let compose = include_str!("../../docker-compose.yml");
+    let set = |name: &str| {
+        let line = compose.lines().find_map(|line| line.trim().strip_prefix(&format!("{name}: ")));
+        line.unwrap_or_else(|| panic!("docker-compose.yml doesn't set {name}")).to_owned()
+    };
+    let names = ["URL", "API_URL", "API_KEY", "API_SECRET"].map(|name| format!("COLLOQUY__LIVEKIT__{name}"));
+    let given = names.each_ref().map(|name| (name.as_str(), set(name)));
+    layered(&given.each_ref().map(|(name, value)| (*name, value.as_str()))).unwrap();
+    let [_, _, (_, key), (_, secret)] = given;
+    let livekit = include_str!("../../config/livekit.yaml");
+    assert!(livekit.contains(&format!("\n  {key}: {secret}\n")), "config/livekit.yaml has no such key");
+    assert!(livekit.contains(&format!("\n  api_key: {key}\n")), "webhooks are signed with another key");
+}
+
+#[test]
 fn a_class_of_limits_may_be_changed_in_part_and_never_to_nonsense() {
     let config = layered(&[("COLLOQUY__LIMITS__LOGINS__MOST", "3")]).unwrap();
     assert_eq!((config.limits.logins.most, config.limits.logins.seconds), (3, 60));

@@ -62,6 +62,8 @@ codes! {
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Something went wrong here. It was noted under the request id.";
     LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The log-in provider did not answer as it should. Try again later.";
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "This can't be served at the moment. Try again shortly.";
+    MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "There is no media server: set livekit.url, livekit.api_key and livekit.api_secret.";
+    MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server can't be reached. Try again shortly.";
     LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This server has no such log-in. Log in with your password.";
     LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The log-in provider can't be reached. Try again later.";
 }

@@ -121,7 +121,7 @@ fn described(operation: &Operation) -> Value {
         "parameters": parameters(operation),
         "responses": responses(operation),
         "security": match operation.who {
-            Who::Public | Who::Internal => json!([]),
+            Who::Public | Who::Signed | Who::Internal => json!([]),
             Who::Ticket => json!([{"ticket": []}, {"bearer": []}]),
             _ => json!([{"bearer": []}]),
         },
@@ -165,6 +165,7 @@ fn who(who: Who) -> &'static str {
         Who::Attendee => "a member of the meeting's project, or whoever accepted an invitation to it",
         Who::Participant => "whoever is or was in the meeting",
         Who::Ticket => "the bearer of a socket ticket, or of an access token",
+        Who::Signed => "the media server, by its signature in the header Authorization",
         Who::Internal => "another part of the system, on the internal address",
     }
 }

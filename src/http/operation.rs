@@ -179,7 +179,9 @@ impl Operation {
         F: Fn(Allowed<R, I>, App) -> Fut + Clone + 'static,
         Fut: Future<Output = Result<A, Failure>> + 'static,
     {
-        let keyed = method == Method::POST && A::KEPT && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Internal);
+        let keyed = method == Method::POST
+            && A::KEPT
+            && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal);
         let make = {
             let method = method.clone();
             move |keyed: bool| {

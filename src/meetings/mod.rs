@@ -8,6 +8,7 @@ pub mod leaving;
 pub mod model;
 pub mod operations;
 pub mod participants;
+pub mod rooms;
 pub mod routes;
 pub mod store;
 

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::others;
 use crate::accounts::{self, profile};
 use crate::app::App;
-use crate::config;
 use crate::http::idempotency;
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
@@ -14,7 +14,8 @@ use crate::meetings;
 use crate::meetings::invitations::delivery::Deliveries;
 use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
-use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
+use crate::meetings::rooms::errands::Errands;
+use crate::meetings::rooms::lookout;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
@@ -28,7 +29,7 @@ const HOURLY: Duration = Duration::from_secs(3600);
 /// # Errors
 /// What can't be made of the settings, in words.
 pub fn begin(app: &App, data: &Path) -> Result<(), String> {
-    let mail = mail(&app.config.mail, data)?;
+    let mail = others::mail(&app.config.mail, data)?;
     let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
@@ -39,6 +40,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         .with(profile::erasing::Overwriting { app: app.clone() })
         .with(contents::Forgetting { app: app.clone() })
         .with(meetings::leaving::Forgetting { app: app.clone() })
+        .with(Errands { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
         db: app.db.clone(),
@@ -57,6 +59,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     });
     app.tasks.spawn(attendance::tell_all(app.clone()));
     app.tasks.spawn(sweep::sweep(app.clone()));
+    app.tasks.spawn(lookout::look(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {
@@ -67,26 +70,6 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(forget_old(app.clone()));
     Ok(())
-}
-
-/// A mail server where one is set, else the outbox.
-fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
-    if mail.host.is_empty() {
-        return Ok(Arc::new(Outbox::at(data.join("outbox"), &mail.from)?));
-    }
-    let security = Security::named(&mail.security);
-    let with_password = (!mail.user.is_empty()).then(|| (mail.user.clone(), mail.password.reveal().to_owned()));
-    let server = Smtp::new(MailServer {
-        host: mail.host.clone(),
-        port: mail.port,
-        security: security.ok_or("mail.security: this must be STARTTLS, TLS or NONE")?,
-        credentials: with_password,
-        from: mail.from.clone(),
-        limit: Duration::from_secs(mail.timeout_seconds),
-        ca_file: Some(mail.ca_file.clone()).filter(|file| !file.as_os_str().is_empty()),
-    })?;
-    tracing::info!(host = mail.host, port = mail.port, security = mail.security, "mail goes over SMTP");
-    Ok(Arc::new(server))
 }
 
 /// Drops what has had its time: keys of idempotency, counted attempts, what is over of accounts, failed jobs. Safe to repeat.

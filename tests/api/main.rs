@@ -33,4 +33,5 @@ mod permissions;
 mod profile;
 mod projects;
 mod real_time;
+mod rooms;
 mod smoke;

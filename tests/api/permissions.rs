@@ -58,6 +58,7 @@ const EXPECTED: &[(&str, [&str; 4])] = &[
     ("attendee", ["uuu", "ffff", "oooo", "of"]),
     // Of these, the owner and the guest alone are in the meeting.
     ("participant", ["uuu", "ffff", "fffo", "of"]),
+    ("signed", ["uuu", "uuuu", "uuuu", "uu"]),
 ];
 
 /// Open to all; but who sends a token has to send a good one, since it says whose the answer is.
@@ -77,6 +78,7 @@ const fn word(who: Who) -> &'static str {
         Who::Attendee => "attendee",
         Who::Participant => "participant",
         Who::Ticket => "ticket",
+        Who::Signed => "signed",
         Who::Internal => "internal",
     }
 }

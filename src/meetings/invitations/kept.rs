@@ -48,7 +48,7 @@ pub async fn admitted(
     Ok(Ok(told))
 }
 
-/// What an event of the meeting does to its invitations.
+/// What an event of the meeting does to its invitations; whether a job was made of it.
 pub async fn follow(
     conn: &mut Conn,
     before: &Meeting,
@@ -56,7 +56,7 @@ pub async fn follow(
     event: &Event,
     now: Time,
     request: &RequestId,
-) -> Result<(), Failed> {
+) -> Result<bool, Failed> {
     match event {
         Event::Updated => {
             let is_elsewhen = before.scheduled_at != meeting.scheduled_at;
@@ -67,12 +67,14 @@ pub async fn follow(
             }
             if (is_elsewhen || before.title != meeting.title) && store::outdated::has_any(conn, meeting.id).await? {
                 notices::enqueue(conn, meeting.id, now, request).await?;
+                return Ok(true);
             }
         }
         Event::Cancelled { .. } => {
             store::revoke_all_open(conn, meeting.id, now).await?;
             if store::outdated::has_any(conn, meeting.id).await? {
                 notices::enqueue(conn, meeting.id, now, request).await?;
+                return Ok(true);
             }
         }
         Event::Removed { participant } => {
@@ -91,7 +93,7 @@ pub async fn follow(
         | Event::Consented { .. }
         | Event::Forgotten { .. } => {}
     }
-    Ok(())
+    Ok(false)
 }
 
 /// An event of an invitation, in its project's topic.

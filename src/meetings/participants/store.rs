@@ -202,6 +202,13 @@ pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
     Ok(linked.into_iter().map(|id| id.0).collect())
 }
 
+/// The meetings that think somebody is connected to the media server.
+pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+    let open = participants::table.filter(participants::media_is_open.eq(true)).select(participants::meeting_id);
+    let open: Vec<Key<Meeting>> = open.distinct().limit(most).load(conn).await?;
+    Ok(open.into_iter().map(|id| id.0).collect())
+}
+
 /// Places in which an account is called other than `nobody`, or by its address, `limit` of them.
 pub async fn naming(
     conn: &mut Conn,

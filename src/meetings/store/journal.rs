@@ -16,6 +16,8 @@ use super::row::{Row, number};
 use super::{find, live, topic};
 use crate::db::schema::meetings;
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl, events};
+use crate::jobs::Jobs;
+use crate::meetings::rooms::errands;
 use crate::meetings::{consents, invitations, model, participants};
 
 /// Keeps meetings for their actors.
@@ -23,6 +25,9 @@ pub struct MeetingJournal {
     pub db: Db,
     /// Links begin with it.
     pub app_url: String,
+    pub jobs: Jobs,
+    /// Whether there is a media server, to which changes lead.
+    pub has_rooms: bool,
 }
 
 #[async_trait]
@@ -32,7 +37,7 @@ impl Journal<Meeting> for MeetingJournal {
     }
 
     async fn save(&self, group: Arc<Group<Meeting>>) -> Result<Vec<Told>, Unsaved> {
-        let app_url = self.app_url.clone();
+        let (app_url, has_rooms) = (self.app_url.clone(), self.has_rooms);
         let saved = self.db.write(move |conn| {
             Box::pin(async move {
                 let (before, after) = (&group.before, group.after());
@@ -42,15 +47,17 @@ impl Journal<Meeting> for MeetingJournal {
                 let changed = after.participants.changed_since(&before.participants);
                 participants::store::save(conn, after.id, changed).await?;
                 let (topic, mut offset, mut said) = (topic(after.id), before.revision(), Vec::new());
+                let mut has_jobs = false;
                 for (was, Decided { change, request, at }) in group.steps() {
                     let meeting = &change.next;
                     for event in &change.events {
                         keep_beside(conn, meeting, event).await?;
-                        invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
+                        has_jobs |= invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
                         let data = told(meeting, event, &app_url)?;
                         offset += 1;
                         said.push(events::put(conn, topic, offset, event.kind(), &data, *at, request).await?);
                     }
+                    has_jobs |= has_rooms && errands::after(conn, was, change, *at, request).await?;
                 }
                 events::end_at(conn, topic, offset).await?;
                 // Last, since it holds the project's topic, which is others' too.
@@ -58,14 +65,18 @@ impl Journal<Meeting> for MeetingJournal {
                     let admitted = invitations::kept::admitted(conn, was, &change.next, *at, request).await?;
                     said.extend(admitted.map_err(|invitations::kept::NotTheirs| NotSaved::Conflict)?);
                 }
-                Ok(said)
+                Ok((said, has_jobs))
             })
         });
-        saved.await.map_err(|not: NotSaved| match not {
+        let (told, has_jobs) = saved.await.map_err(|not: NotSaved| match not {
             NotSaved::Conflict => Unsaved::Conflict,
             NotSaved::Failed(failed) if failed.is_taken() => Unsaved::Conflict,
             NotSaved::Failed(failed) => failed.into(),
-        })
+        })?;
+        if has_jobs {
+            self.jobs.wake();
+        }
+        Ok(told)
     }
 
     async fn awake(&self) -> Result<Vec<Id<Meeting>>, Unavailable> {

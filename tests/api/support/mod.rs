@@ -7,6 +7,7 @@ pub mod chance;
 pub mod client;
 pub mod documents;
 pub mod dump;
+pub mod livekit;
 pub mod outbox;
 pub mod parts;
 #[path = "../../support/postgres.rs"]

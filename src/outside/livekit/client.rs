@@ -1,0 +1,242 @@
+//! Calls to LiveKit's RoomService: Twirp, which is one POST of JSON a call. To the configured host alone, without redirects,
+//! each with a limit and a token of its own that can do nothing else.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use actors::time::Time;
+use async_trait::async_trait;
+use livekit_api::access_token::VideoGrants;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::token::Signer;
+use super::webhook::Participant;
+use super::{Connection, Fault, MediaServer, Pass, Room, SOURCES, Seal, Token};
+
+/// Calls under way at once; others wait, within their limit.
+const AT_ONCE: usize = 64;
+/// The list of a full room has about a kibibyte for each of its people.
+const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+
+pub struct Settings {
+    /// Where people's programs find it: ws, wss, http or https.
+    pub url: String,
+    /// Where this server finds it; empty: at the same address.
+    pub api_url: String,
+    pub key: String,
+    pub secret: String,
+    /// For a whole call.
+    pub limit: Duration,
+}
+
+pub struct LiveKit {
+    url: String,
+    api: String,
+    signer: Signer,
+    http: reqwest::Client,
+    places: Semaphore,
+    limit: Duration,
+}
+
+/// What Twirp says of a call that failed.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Refusal {
+    code: String,
+    msg: String,
+}
+
+impl LiveKit {
+    /// # Errors
+    /// In words: no HTTP client can be made.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let Settings { url, api_url, key, secret, limit } = settings;
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(limit)
+            .connect_timeout(limit)
+            // Requests and jobs call from threads of their own; a connection would end with the thread that opened it.
+            .pool_max_idle_per_host(0)
+            .user_agent("Colloquy")
+            .build()
+            .map_err(|error| format!("the client of the media server can't be made: {error}"))?;
+        let api = with_scheme(if api_url.is_empty() { &url } else { &api_url }, ["http", "https"]);
+        let url = with_scheme(&url, ["ws", "wss"]);
+        Ok(Self { url, api, signer: Signer::new(key, secret), http, places: Semaphore::new(AT_ONCE), limit })
+    }
+
+    /// `None`: what it is about isn't there.
+    async fn call<A: DeserializeOwned>(
+        &self,
+        method: &str,
+        grants: VideoGrants,
+        body: &Value,
+        request: &str,
+    ) -> Result<Option<A>, Fault> {
+        let answer = async {
+            let _place = self.places.acquire().await.map_err(|closed| away(method, closed))?;
+            self.answer(method, grants, body, request).await
+        };
+        let answered = tokio::time::timeout(self.limit, answer).await;
+        answered.unwrap_or_else(|_late| Err(away(method, format!("no answer within {:?}", self.limit))))
+    }
+
+    async fn answer<A: DeserializeOwned>(
+        &self,
+        method: &str,
+        grants: VideoGrants,
+        body: &Value,
+        request: &str,
+    ) -> Result<Option<A>, Fault> {
+        let token = self.signer.own(grants).map_err(|error| away(method, error))?;
+        let calling = self
+            .http
+            .post(format!("{}/twirp/livekit.RoomService/{method}", self.api))
+            .bearer_auth(token)
+            .header("x-request-id", request)
+            .json(body);
+        let mut answer = calling.send().await.map_err(|error| away(method, causes(&error)))?;
+        let status = answer.status();
+        let mut bytes = Vec::new();
+        while let Some(piece) = answer.chunk().await.map_err(|error| away(method, causes(&error)))? {
+            if bytes.len() + piece.len() > ANSWER_BYTES {
+                return Err(away(method, "the answer has no end"));
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        if status == StatusCode::OK {
+            return serde_json::from_slice(&bytes).map(Some).map_err(|error| away(method, error));
+        }
+        let Refusal { code, msg } = serde_json::from_slice(&bytes).unwrap_or_default();
+        let why = format!("{} {code} {msg}", status.as_u16());
+        match (status, code.as_str()) {
+            (StatusCode::NOT_FOUND, "not_found") => Ok(None),
+            // It doesn't take us, it is something else than LiveKit, or has too much to do: so it would be for any call.
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND, _)
+            | (StatusCode::TOO_MANY_REQUESTS, _) => Err(away(method, why)),
+            (status, _) if status.is_client_error() => Err(Fault::Refused(said(method, why))),
+            _ => Err(away(method, why)),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Done {}
+
+#[derive(Deserialize)]
+struct Rooms {
+    #[serde(default)]
+    rooms: Vec<Listed>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Listed {
+    sid: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct People {
+    #[serde(default)]
+    participants: Vec<Participant>,
+}
+
+#[async_trait]
+impl MediaServer for LiveKit {
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn token(&self, pass: &Pass<'_>) -> Result<Token, String> {
+        self.signer.pass(pass)
+    }
+
+    fn seal(&self, authorization: &str) -> Option<Seal> {
+        Seal::of(&self.signer.verified(authorization)?.sha256)
+    }
+
+    async fn make_room(&self, room: &Room<'_>, request: &str) -> Result<(), Fault> {
+        let grants = VideoGrants { room_create: true, ..VideoGrants::default() };
+        let idle = room.idle.as_secs();
+        let body = json!({
+            "name": room.name, "emptyTimeout": idle, "departureTimeout": idle, "maxParticipants": room.most,
+            "metadata": room.metadata,
+        });
+        let made: Option<Done> = self.call("CreateRoom", grants, &body, request).await?;
+        made.map(|_| ()).ok_or_else(|| away("CreateRoom", "there is no such thing as making a room"))
+    }
+
+    async fn delete_room(&self, room: &str, request: &str) -> Result<(), Fault> {
+        let grants = VideoGrants { room_create: true, ..VideoGrants::default() };
+        let done: Result<Option<Done>, _> = self.call("DeleteRoom", grants, &json!({"room": room}), request).await;
+        done.map(|_| ())
+    }
+
+    async fn remove(&self, room: &str, identity: &str, since: Time, request: &str) -> Result<(), Fault> {
+        let body = json!({"room": room, "identity": identity, "revokeTokenTs": (since.millis() / 1000).to_string()});
+        let done: Result<Option<Done>, _> = self.call("RemoveParticipant", admin(room), &body, request).await;
+        done.map(|_| ())
+    }
+
+    async fn permit(&self, room: &str, identity: &str, may_publish: bool, request: &str) -> Result<(), Fault> {
+        let sources = if may_publish { SOURCES.map(str::to_uppercase).to_vec() } else { Vec::new() };
+        let permission = json!({
+            "canPublish": may_publish, "canSubscribe": true, "canPublishData": may_publish, "canPublishSources": sources,
+        });
+        let body = json!({"room": room, "identity": identity, "permission": permission});
+        let done: Result<Option<Done>, _> = self.call("UpdateParticipant", admin(room), &body, request).await;
+        done.map(|_| ())
+    }
+
+    async fn instance(&self, room: &str, request: &str) -> Result<Option<String>, Fault> {
+        let grants = VideoGrants { room_list: true, ..VideoGrants::default() };
+        let found: Option<Rooms> = self.call("ListRooms", grants, &json!({"names": [room]}), request).await?;
+        let mut rooms = found.into_iter().flat_map(|found| found.rooms);
+        Ok(rooms.find(|listed| listed.name == room).map(|listed| listed.sid))
+    }
+
+    async fn connections(&self, room: &str, request: &str) -> Result<Vec<Connection>, Fault> {
+        let found: Option<People> = self.call("ListParticipants", admin(room), &json!({"room": room}), request).await?;
+        Ok(found.into_iter().flat_map(|found| found.participants).map(Participant::connection).collect())
+    }
+}
+
+fn admin(room: &str) -> VideoGrants {
+    VideoGrants { room_admin: true, room: room.to_owned(), ..VideoGrants::default() }
+}
+
+fn away(method: &str, why: impl Display) -> Fault {
+    Fault::Away(said(method, why))
+}
+
+/// What others say goes into a log: as one short line.
+fn said(method: &str, why: impl Display) -> String {
+    let text = format!("{method}: {why}");
+    text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).take(300).collect()
+}
+
+/// reqwest says at its top no more than that a request failed.
+fn causes(error: &reqwest::Error) -> String {
+    let mut why = String::from("no answer");
+    let mut cause = std::error::Error::source(error);
+    while let Some(one) = cause {
+        why = format!("{why}: {one}");
+        cause = one.source();
+    }
+    if error.is_timeout() { format!("{why}: it took too long") } else { why }
+}
+
+/// The address under one of two schemes, in clear and secured, without a slash at its end.
+fn with_scheme(url: &str, [clear, secured]: [&str; 2]) -> String {
+    let url = url.trim_end_matches('/');
+    match url.split_once("://") {
+        Some(("ws" | "http", rest)) => format!("{clear}://{rest}"),
+        Some(("wss" | "https", rest)) => format!("{secured}://{rest}"),
+        _ => url.to_owned(),
+    }
+}

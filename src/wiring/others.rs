@@ -1,0 +1,65 @@
+//! Who is spoken to outside, as the settings say: the mail server, the media server, the log-in provider.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{self, Config};
+use crate::outside::livekit::{self, LiveKit, MediaServer};
+use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
+use crate::outside::openid::{self, OpenId};
+
+/// A mail server where one is set, else the outbox.
+pub fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
+    if mail.host.is_empty() {
+        return Ok(Arc::new(Outbox::at(data.join("outbox"), &mail.from)?));
+    }
+    let security = Security::named(&mail.security);
+    let with_password = (!mail.user.is_empty()).then(|| (mail.user.clone(), mail.password.reveal().to_owned()));
+    let server = Smtp::new(MailServer {
+        host: mail.host.clone(),
+        port: mail.port,
+        security: security.ok_or("mail.security: this must be STARTTLS, TLS or NONE")?,
+        credentials: with_password,
+        from: mail.from.clone(),
+        limit: Duration::from_secs(mail.timeout_seconds),
+        ca_file: Some(mail.ca_file.clone()).filter(|file| !file.as_os_str().is_empty()),
+    })?;
+    tracing::info!(host = mail.host, port = mail.port, security = mail.security, "mail goes over SMTP");
+    Ok(Arc::new(server))
+}
+
+/// The media server; `None`: none is set.
+pub fn media_server(livekit: &config::Livekit) -> Result<Option<Arc<dyn MediaServer>>, String> {
+    if livekit.url.is_empty() {
+        return Ok(None);
+    }
+    let server = LiveKit::new(livekit::Settings {
+        url: livekit.url.clone(),
+        api_url: livekit.api_url.clone(),
+        key: livekit.api_key.clone(),
+        secret: livekit.api_secret.reveal().to_owned(),
+        limit: Duration::from_secs(livekit.timeout_seconds),
+    })?;
+    tracing::info!(url = livekit.url, "meetings have rooms at the media server");
+    Ok(Some(Arc::new(server)))
+}
+
+/// The client of the log-in provider, where one is configured.
+pub fn log_in_provider(config: &Config, url: &str) -> Result<Option<OpenId>, String> {
+    let google = config.google.clone();
+    if google.client_id.is_empty() {
+        return Ok(None);
+    }
+    let below = || format!("{url}/api/auth/google-login/callback");
+    let redirect_url = if google.redirect_url.is_empty() { below() } else { google.redirect_url };
+    let settings = openid::Settings {
+        client_id: google.client_id,
+        client_secret: google.client_secret.reveal().to_owned(),
+        discovery_url: google.discovery_url,
+        issuer: google.issuer,
+        issuer_alias: Some(google.issuer_alias).filter(|alias| !alias.is_empty()),
+        redirect_url,
+    };
+    OpenId::new(settings).map(Some)
+}
