@@ -33,12 +33,7 @@ pub async fn wait(conn: &mut Conn, rate: Rate, key_hash: &str, now: Time) -> Res
 }
 
 /// How long until so many more attempts of each of these keys are allowed; zero: now.
-async fn wait_for_all(
-    conn: &mut Conn,
-    rate: Rate,
-    more: &HashMap<&str, usize>,
-    now: Time,
-) -> Result<Duration, Failed> {
+async fn wait_for_all(conn: &mut Conn, rate: Rate, more: &HashMap<&str, usize>, now: Time) -> Result<Duration, Failed> {
     let Some(most) = usize::try_from(rate.most).ok().filter(|most| *most > 0) else { return Ok(Duration::ZERO) };
     let keys: Vec<String> = more.keys().map(|key_hash| (*key_hash).to_owned()).collect();
     let kept: Vec<(String, At)> = attempts::table
@@ -106,8 +101,12 @@ pub async fn reserve(
         return Ok(Err(longest));
     }
     let limited = rates.iter().filter(|(rate, _)| rate.most > 0);
-    let row =
-        |(rate, key_hash): &(Rate, String)| Row { id: Key(Id::draw()), class: rate.class, key_hash: key_hash.clone(), at: At(now) };
+    let row = |(rate, key_hash): &(Rate, String)| Row {
+        id: Key(Id::draw()),
+        class: rate.class,
+        key_hash: key_hash.clone(),
+        at: At(now),
+    };
     let rows: Vec<Row> = limited.map(row).collect();
     insert_all!(conn, attempts::table, &rows).await?;
     Ok(Ok(Counted(rows.into_iter().map(|row| (row.class, row.id.0)).collect())))

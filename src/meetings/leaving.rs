@@ -27,6 +27,11 @@ pub struct OfMeetings;
 
 #[async_trait]
 impl Holder for OfMeetings {
+    /// Where they were asked under another address, and came with the account.
+    async fn addresses(&self, conn: &mut Conn, user_id: Id<User>) -> Result<Vec<String>, Failed> {
+        invitations::addresses(conn, user_id).await
+    }
+
     /// Invitations to the address, or that gave the account a place, go. Who came to the address's as a guest is forgotten by
     /// jobs: those know the place alone.
     async fn release(&self, conn: &mut Conn, leaving: &Leaving) -> Result<Option<Afterwards>, Stop> {

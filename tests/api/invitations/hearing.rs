@@ -40,7 +40,7 @@ on_both! {
         }
         let guest = Guest::of(world.server, &room).await;
         let renamed = json!({"name": "Clinic booking, anew"});
-        room.ada.client.put(format!("/api/projects/{}", room.project)).json(renamed).await.is(200);
+        room.ada.client.patch(format!("/api/projects/{}", room.project)).json(renamed).await.is(200);
         let mut all = Vec::new();
         for (socket, _, offset) in &mut sockets {
             all.push(heard(socket, *offset, "project.updated").await);

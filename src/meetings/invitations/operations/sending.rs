@@ -44,14 +44,8 @@ impl Sender<'_> {
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let join_url = join_url(&app.url, meeting.id);
         let calendar = calendar::request(notices::entry(app, meeting, &join_url, invitation, inviter, now));
-        let words = letters::Words {
-            to: &invitation.email,
-            tongue,
-            meeting,
-            project: &project.name,
-            inviter,
-            calendar,
-        };
+        let words =
+            letters::Words { to: &invitation.email, tongue, meeting, project: &project.name, inviter, calendar };
         let url = format!("{join_url}#invitation={}", token.text());
         let letter = letters::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
         let mailing = Mailing::from(letter).until(invitation.expires_at);
@@ -64,7 +58,8 @@ impl Sender<'_> {
 /// # Errors
 /// 429: one of them has had enough for a day.
 pub async fn count(app: &App, conn: &mut Conn, caller: Caller, emails: &[&str], now: Time) -> Result<(), Failure> {
-    let rates: Vec<_> = emails.iter().flat_map(|email| people::invitations::rates(app, caller.user_id, email)).collect();
+    let rates: Vec<_> =
+        emails.iter().flat_map(|email| people::invitations::rates(app, caller.user_id, email)).collect();
     match attempts::count(conn, &rates, now).await? {
         Some(wait) => Err(Failure::too_many(wait)),
         None => Ok(()),

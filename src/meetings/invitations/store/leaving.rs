@@ -2,9 +2,10 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::Meeting;
+use diesel::dsl::{exists, not};
 use diesel::{ExpressionMethods, JoinOnDsl, QueryDsl};
 
-use crate::db::schema::{meeting_invitations, participants};
+use crate::db::schema::{meeting_invitations, participants, users};
 use crate::db::{Conn, Failed, Key, RunQueryDsl};
 
 /// The places of those who came by the links to an address and are no account there.
@@ -18,6 +19,14 @@ pub async fn guests(conn: &mut Conn, email: &str) -> Result<Vec<(Id<Meeting>, Id
         .load(conn)
         .await?;
     Ok(places.into_iter().map(|(meeting, place)| (meeting.0, place.0)).collect())
+}
+
+/// The addresses that an account was asked at, but those of other accounts: links are passed on.
+pub async fn addresses(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<String>, Failed> {
+    let of_account = meeting_invitations::table
+        .filter(meeting_invitations::user_id.eq(Some(Key(user_id))))
+        .filter(not(exists(users::table.filter(users::email.eq(meeting_invitations::email)))));
+    Ok(of_account.select(meeting_invitations::email).distinct().load(conn).await?)
 }
 
 /// Drops every invitation to an address.
