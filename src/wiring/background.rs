@@ -43,15 +43,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         tasks: app.tasks.clone(),
     };
     app.tasks.spawn(jobs::work(desk, handlers));
-    let meetings = app.meetings.clone();
-    app.tasks.spawn(async move {
-        match meetings.wake_all().await {
-            Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
-            Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
-        }
-    });
-    app.tasks.spawn(attendance::tell_all(app.clone()));
-    app.tasks.spawn(sweep::sweep(app.clone()));
+    app.tasks.spawn(follow_meetings(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {
@@ -62,6 +54,22 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(forget_old(app.clone()));
     Ok(())
+}
+
+/// Wakes the live meetings, and only then tells them what time has brought about: each would else be loaded by itself, and
+/// more than once. Commands of people wait for nothing of it.
+async fn follow_meetings(app: App) {
+    let stopping = app.tasks.stopping();
+    let woken = tokio::select! {
+        woken = app.meetings.wake_all() => woken,
+        () = stopping.cancelled() => return,
+    };
+    match woken {
+        Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
+        Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
+    }
+    app.tasks.spawn(attendance::tell_all(app.clone()));
+    sweep::sweep(app).await;
 }
 
 /// A mail server where one is set, else the outbox.
