@@ -90,6 +90,18 @@ pub trait Journal<L: Live>: Send + Sync + 'static {
     /// The store can't be reached, or holds something that can't be.
     async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable>;
 
+    /// Several at once; those that are not there are left out. One after the other, unless the store knows better.
+    ///
+    /// # Errors
+    /// As [`Journal::load`], for all of them.
+    async fn load_all(&self, keys: Vec<L::Key>) -> Result<Vec<L>, Unavailable> {
+        let mut found = Vec::with_capacity(keys.len());
+        for key in keys {
+            found.extend(self.load(key).await?);
+        }
+        Ok(found)
+    }
+
     /// Writes the last state and the events of all changes in one transaction, where the stored revision is still
     /// `before`'s: all of it, or nothing. Gives the events in their order.
     ///

@@ -260,6 +260,25 @@ async fn ten_thousand_live_meetings_are_awake_soon_after_a_start_and_the_others_
 }
 
 #[actix::test]
+async fn what_could_not_be_loaded_at_a_start_is_woken_by_and_by() {
+    let store = Store::new(Event::kind);
+    for _ in 0..3 {
+        store.insert(meeting().decide(Command::Start { by: Id::draw() }, support::noon()).unwrap().next);
+    }
+    for fault in [Fault::Fails, Fault::Hangs, Fault::Panics] {
+        let world = World::new(Arc::clone(&store), Arbiters::here().unwrap(), Limits::default());
+        store.next_load(fault);
+        assert_eq!(world.keeper.wake_all().await.unwrap(), Woken { asked: 3, awake: 0 }, "{fault:?}");
+        until(|| world.figures().awake == 0).await;
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        tokio::time::resume();
+        assert_eq!(world.figures().awake, 3, "{fault:?}");
+        world.keeper.stop_all().await;
+    }
+}
+
+#[actix::test]
 async fn what_must_be_awake_is_woken_again_by_itself_after_trouble() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());

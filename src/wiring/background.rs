@@ -50,15 +50,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         tasks: app.tasks.clone(),
     };
     app.tasks.spawn(jobs::work(desk, handlers));
-    let meetings = app.meetings.clone();
-    app.tasks.spawn(async move {
-        match meetings.wake_all().await {
-            Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
-            Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
-        }
-    });
-    app.tasks.spawn(attendance::tell_all(app.clone()));
-    app.tasks.spawn(sweep::sweep(app.clone()));
+    app.tasks.spawn(follow_meetings(app.clone()));
     app.tasks.spawn(lookout::look(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
@@ -70,6 +62,22 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(forget_old(app.clone()));
     Ok(())
+}
+
+/// Wakes the live meetings, and only then tells them what time has brought about: each would else be loaded by itself, and
+/// more than once. Commands of people wait for nothing of it.
+async fn follow_meetings(app: App) {
+    let stopping = app.tasks.stopping();
+    let woken = tokio::select! {
+        woken = app.meetings.wake_all() => woken,
+        () = stopping.cancelled() => return,
+    };
+    match woken {
+        Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
+        Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
+    }
+    app.tasks.spawn(attendance::tell_all(app.clone()));
+    sweep::sweep(app).await;
 }
 
 /// Drops what has had its time: keys of idempotency, counted attempts, what is over of accounts, failed jobs. Safe to repeat.

@@ -63,7 +63,7 @@ pub struct Limits {
     pub idle: Duration,
     /// Things awake at once: at about 4 kB each this is memory, not time.
     pub awake: usize,
-    /// Things that are woken at once at start-up.
+    /// Things that are loaded at once at start-up.
     pub waking: usize,
 }
 

@@ -23,7 +23,7 @@ use crate::db::Failed;
 /// Between two attempts to tell while the database is away.
 const AGAIN: Duration = Duration::from_millis(250);
 /// Meetings that are told at once, at a start.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 32;
 
 /// The listeners of all meetings.
 #[derive(Default)]

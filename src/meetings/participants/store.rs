@@ -1,5 +1,7 @@
 //! People of meetings as rows. Written by the meeting's journal alone, with the meeting.
 
+use std::collections::HashMap;
+
 use actors::ids::{self, Id, User};
 use actors::meeting::{
     Consent, Decision, Digest, Link, MediaSession, Meeting, Participant, ParticipantStatus, People, Presence, Role,
@@ -162,6 +164,18 @@ pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, Fail
     let of_meeting = participants::table.filter(participants::meeting_id.eq(Key(id)));
     let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
     rows.into_iter().map(Row::participant).collect()
+}
+
+/// Everybody of several meetings.
+pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMap<Id<Meeting>, People>, Failed> {
+    let of_these = participants::table.filter(participants::meeting_id.eq_any(ids));
+    let rows: Vec<Row> = of_these.select(Row::columns()).load(conn).await?;
+    let mut people: HashMap<_, Vec<Participant>> = HashMap::new();
+    for row in rows {
+        let meeting_id = row.meeting_id.0;
+        people.entry(meeting_id).or_default().push(row.participant()?);
+    }
+    Ok(people.into_iter().map(|(meeting_id, people)| (meeting_id, people.into_iter().collect())).collect())
 }
 
 /// How many each of these meetings has; those without anybody are left out.

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};
 
 use super::row::{Row, number};
-use super::{find, live, topic};
+use super::{find, find_all, live, topic};
 use crate::db::schema::meetings;
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl, events};
 use crate::jobs::Jobs;
@@ -34,6 +34,10 @@ pub struct MeetingJournal {
 impl Journal<Meeting> for MeetingJournal {
     async fn load(&self, key: Id<Meeting>) -> Result<Option<Meeting>, Unavailable> {
         Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
+    }
+
+    async fn load_all(&self, keys: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, Unavailable> {
+        Ok(self.db.read(move |conn| Box::pin(find_all(conn, keys))).await?)
     }
 
     async fn save(&self, group: Arc<Group<Meeting>>) -> Result<Vec<Told>, Unsaved> {
