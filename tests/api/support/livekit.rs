@@ -204,31 +204,39 @@ async fn call(
     let Ok(body) = serde_json::from_slice::<Value>(&bytes) else {
         return refusal(400, "malformed", "the json request could not be decoded");
     };
-    let method = method.into_inner();
-    let mood = {
-        let mut inside = inside.lock().unwrap();
-        inside.calls.push(Call { method: method.clone(), body: body.clone(), request_id: header("x-request-id") });
-        inside.mood
-    };
+    let call = Call { method: method.into_inner(), body, request_id: header("x-request-id") };
+    let mood = inside.lock().unwrap().take(call, &header("authorization"));
     match mood {
-        Mood::Well => {}
-        Mood::Failing => return refusal(500, "internal", "it is not well"),
-        Mood::Silent => std::future::pending().await,
-        Mood::Astray => {
-            inside.lock().unwrap().mood = Mood::Well;
-            return HttpResponse::TemporaryRedirect().insert_header(("location", request.path())).finish();
+        Ok(answer) => answer,
+        Err(Mood::Astray) => HttpResponse::TemporaryRedirect().insert_header(("location", request.path())).finish(),
+        Err(Mood::Silent) => std::future::pending().await,
+        Err(Mood::Failing | Mood::Well) => refusal(500, "internal", "it is not well"),
+    }
+}
+
+impl Inside {
+    /// Notes a call and answers it, both at once: who sees that it was made sees what came of it. The mood, where that
+    /// keeps it from an answer.
+    fn take(&mut self, call: Call, authorization: &str) -> Result<HttpResponse, Mood> {
+        let Call { method, body, .. } = call.clone();
+        self.calls.push(call);
+        match self.mood {
+            Mood::Well => {}
+            Mood::Astray => {
+                self.mood = Mood::Well;
+                return Err(Mood::Astray);
+            }
+            mood => return Err(mood),
         }
+        let token = authorization.strip_prefix("Bearer ").unwrap_or_default();
+        let Ok(claims) = TokenVerifier::with_api_key(KEY, SECRET).verify(token) else {
+            return Ok(refusal(401, "unauthenticated", "invalid token"));
+        };
+        if !grants(&claims, &method, &body) {
+            return Ok(refusal(403, "permission_denied", "permissions denied"));
+        }
+        Ok(answer(&mut self.rooms, &method, &body))
     }
-    let authorization = header("authorization");
-    let token = authorization.strip_prefix("Bearer ").unwrap_or_default();
-    let Ok(claims) = TokenVerifier::with_api_key(KEY, SECRET).verify(token) else {
-        return refusal(401, "unauthenticated", "invalid token");
-    };
-    if !grants(&claims, &method, &body) {
-        return refusal(403, "permission_denied", "permissions denied");
-    }
-    let mut inside = inside.lock().unwrap();
-    answer(&mut inside.rooms, &method, &body)
 }
 
 fn answer(rooms: &mut BTreeMap<String, Room>, method: &str, body: &Value) -> HttpResponse {
