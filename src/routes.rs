@@ -5,7 +5,7 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, profile, resets, sessions};
 use crate::http::operation::Operation;
-use crate::meetings::{consents, participants, rooms};
+use crate::meetings::{consents, invitations, participants, rooms};
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
@@ -80,6 +80,16 @@ pub fn public() -> Vec<Operation> {
             PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412] "Change a meeting's title, description or time";
             POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409] "Call a meeting off";
             POST "/api/meetings/{meetingId}/room-credentials" "issueRoomCredentials" rooms::routes::issue => 200 [404, 409, 503] "Get into the meeting's room at the media server";
+        }
+        "Invitations" {
+            POST "/api/meetings/{meetingId}/invitations/participants" "inviteParticipants" invitations::routes::invite_participants => 201 [404, 409] "Ask members of the project to a meeting";
+            POST "/api/meetings/{meetingId}/invitations/guests" "inviteGuests" invitations::routes::invite_guests => 201 [404, 409] "Ask others to a meeting by mail";
+            GET "/api/meetings/{meetingId}/invitations" "listMeetingInvitations" invitations::routes::list => 200 [404] "List a meeting's invitations";
+            GET "/api/meeting-invitations/{token}" "previewInvitation" invitations::routes::preview => 200 [404, 410] "See what one is asked to";
+            POST "/api/meeting-invitations/{token}/accept" "acceptInvitation" invitations::routes::accept => 200 [401, 403, 404, 409, 410] "Get a place in the meeting";
+            POST "/api/meeting-invitations/{token}/decline" "declineInvitation" invitations::routes::decline => 200 [401, 403, 404, 409, 410] "Say no";
+            POST "/api/meetings/{meetingId}/invitations/{invitationId}/resend" "resendInvitation" invitations::routes::resend => 200 [404, 409] "Send an invitation again, with a new link";
+            DELETE "/api/meetings/{meetingId}/invitations/{invitationId}" "revokeInvitation" invitations::routes::revoke => 200 [404, 409] "Take an invitation back";
         }
         "Participants" {
             POST "/api/meetings/{meetingId}/join" "joinMeeting" participants::routes::join => 200 [404, 409] "Come into a meeting";

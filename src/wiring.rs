@@ -153,8 +153,12 @@ async fn build(config: Config) -> Result<Built, String> {
     let keeping = Keepers { hub: &hub, clock: &clock, arbiters: &arbiters, watch: &watch, idle };
     let media = others::media_server(&config.livekit)?;
     let jobs = Jobs::default();
-    let errands = media.is_some().then(|| jobs.clone());
-    let meetings = keeping.keep(MeetingJournal { db: db.clone(), app_url: url.clone(), errands });
+    let meetings = keeping.keep(MeetingJournal {
+        db: db.clone(),
+        app_url: url.clone(),
+        jobs: jobs.clone(),
+        has_rooms: media.is_some(),
+    });
     let runs = keeping.keep(RunJournal { db: db.clone() });
     let workers = match config.analysis.workers {
         0 => Workers::for_this_machine(),

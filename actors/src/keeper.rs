@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::hub::Bus;
@@ -131,32 +131,17 @@ impl<L: Live> Keeper<L> {
         Ok(loaded.map(|state| Arc::new(Snapshot::new(state))))
     }
 
-    /// Wakes what must be awake: to be called once, at start. Commands needn't wait for it.
+    /// Wakes what must be awake, many at a time: to be called once, at start. Commands needn't wait for it.
     ///
     /// # Errors
-    /// The store can't say what must be awake. What alone can't be loaded is tried again by itself.
+    /// The store can't say what must be awake. What can't be loaded is tried again by itself.
     pub async fn wake_all(&self) -> Result<Woken, Unavailable> {
         let keys = self.house.world.journal.awake().await?;
-        let asked = keys.len();
-        let permits = self.house.world.limits.waking.max(1);
-        let gate = Arc::new(Semaphore::new(permits));
-        let mut rooms = Vec::with_capacity(asked);
-        for key in keys {
-            let Ok(permit) = Arc::clone(&gate).acquire_owned().await else { break };
-            match self.house.room(key, Some(permit)) {
-                Ok(room) => rooms.push((key, room)),
-                Err(_) => self.house.wake_again(key),
-            }
-        }
         let mut awake = 0;
-        for (key, room) in rooms {
-            match room.settled().await {
-                Ok(_) => awake += 1,
-                Err(Absent::Missing) => {}
-                Err(Absent::Unavailable(_)) => self.house.wake_again(key),
-            }
+        for some in keys.chunks(self.house.world.limits.waking.max(1)) {
+            awake += self.house.wake_some(some).await;
         }
-        Ok(Woken { asked, awake })
+        Ok(Woken { asked: keys.len(), awake })
     }
 
     /// Takes no more commands, lets what waits in mailboxes be saved, and stops all. Returns when nothing is awake.
@@ -244,7 +229,7 @@ impl<L: Live> House<L> {
 
     /// The mailbox of a key, woken if need be.
     async fn find(self: &Arc<Self>, key: L::Key) -> Result<Arc<Handle<L>>, Failure<L::Refusal>> {
-        let room = self.room(key, None).inspect_err(|_| self.world.watch.busy.up())?;
+        let room = self.room(key).inspect_err(|_| self.world.watch.busy.up())?;
         room.settled().await.map_err(|absent| match absent {
             Absent::Missing => Failure::Missing,
             Absent::Unavailable(Unavailable(text)) => Failure::Unsaved(Unsaved::Failed(text)),
@@ -252,18 +237,25 @@ impl<L: Live> House<L> {
     }
 
     /// The room of a key; if it has none, one is made and its waking begins. `Err` is [`Failure::Busy`].
-    fn room(
-        self: &Arc<Self>,
-        key: L::Key,
-        permit: Option<OwnedSemaphorePermit>,
-    ) -> Result<Arc<Room<L>>, Failure<L::Refusal>> {
+    fn room(self: &Arc<Self>, key: L::Key) -> Result<Arc<Room<L>>, Failure<L::Refusal>> {
+        let (room, entry) = self.enter(key)?;
+        if let Some(entry) = entry {
+            let house = Arc::clone(self);
+            self.arbiters.spawn(Box::pin(async move { house.wake(entry).await }));
+        }
+        Ok(room)
+    }
+
+    /// The room of a key; if it has none, one is made, and its waking is owed by whoever gets the entry.
+    #[expect(clippy::type_complexity, reason = "a room, and perhaps its entry")]
+    fn enter(self: &Arc<Self>, key: L::Key) -> Result<(Arc<Room<L>>, Option<Entry<L>>), Failure<L::Refusal>> {
         let mut rooms = self.rooms();
         // Looked at under the lock, so that `stop_all` sees every room that is made before it says that it closes.
         if self.closing.load(Ordering::SeqCst) {
             return Err(Failure::Busy);
         }
         if let Some(room) = rooms.get(&key) {
-            return Ok(Arc::clone(room));
+            return Ok((Arc::clone(room), None));
         }
         if rooms.len() >= self.world.limits.awake || self.ownership.owner(L::KIND, &key) == Owner::Elsewhere {
             return Err(Failure::Busy);
@@ -273,18 +265,54 @@ impl<L: Live> House<L> {
         drop(rooms);
         self.world.watch.awake.up();
         let entry = Entry { house: Arc::downgrade(self), key, room: Arc::clone(&room), wake_again: false };
-        let house = Arc::clone(self);
-        self.arbiters.spawn(Box::pin(async move {
-            house.wake(entry).await;
-            drop(permit);
-        }));
-        Ok(room)
+        Ok((room, Some(entry)))
+    }
+
+    /// Wakes several things with one look into the store; answers how many of them are awake then.
+    async fn wake_some(self: &Arc<Self>, keys: &[L::Key]) -> usize {
+        let (mut rooms, mut entries) = (Vec::with_capacity(keys.len()), HashMap::with_capacity(keys.len()));
+        for key in keys {
+            match self.enter(*key) {
+                Ok((room, entry)) => {
+                    rooms.push((*key, room));
+                    entries.extend(entry.map(|entry| (*key, entry)));
+                }
+                Err(_) => self.wake_again(*key),
+            }
+        }
+        let loading = self.world.journal.load_all(entries.keys().copied().collect());
+        match self.within(loading).await {
+            Ok(states) => {
+                for state in states {
+                    let Some(entry) = entries.remove(&state.key()) else { continue };
+                    let house = Arc::clone(self);
+                    self.arbiters.spawn(Box::pin(async move { house.settle(entry, Ok(Some(state))) }));
+                }
+                entries.into_values().for_each(|entry| self.settle(entry, Ok(None)));
+            }
+            Err(away) => entries.into_values().for_each(|entry| self.settle(entry, Err(away.clone()))),
+        }
+        let mut awake = 0;
+        for (key, room) in rooms {
+            match room.settled().await {
+                Ok(_) => awake += 1,
+                Err(Absent::Missing) => {}
+                Err(Absent::Unavailable(_)) => self.wake_again(key),
+            }
+        }
+        awake
     }
 
     /// Loads a thing and starts its actor on this thread.
     async fn wake(&self, entry: Entry<L>) {
+        let loaded = self.load(entry.key).await;
+        self.settle(entry, loaded);
+    }
+
+    /// Says what became of waking a thing; if it is there, its actor is started on this thread.
+    fn settle(&self, entry: Entry<L>, loaded: Result<Option<L>, Unavailable>) {
         let room = Arc::clone(&entry.room);
-        let place = match self.load(entry.key).await {
+        let place = match loaded {
             Ok(Some(state)) => Place::Awake(Arc::new(open(state, &self.world, Box::new(entry)))),
             Ok(None) => Place::Absent(Absent::Missing),
             Err(unavailable) => {
@@ -296,7 +324,12 @@ impl<L: Live> House<L> {
     }
 
     async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable> {
-        match timeout(self.world.limits.save, caught_async(self.world.journal.load(key))).await {
+        self.within(self.world.journal.load(key)).await
+    }
+
+    /// What the store says within the limit.
+    async fn within<T>(&self, asked: impl Future<Output = Result<T, Unavailable>>) -> Result<T, Unavailable> {
+        match timeout(self.world.limits.save, caught_async(asked)).await {
             Ok(Ok(loaded)) => loaded,
             Ok(Err(_)) => Err(Unavailable("the journal panicked".to_owned())),
             Err(_) => Err(Unavailable("loading took too long".to_owned())),

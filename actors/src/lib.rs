@@ -2,7 +2,8 @@
 //!
 //! **The rule: decide, save, then change, then tell.** A live thing is a pure state that decides commands
 //! ([`live`]). One shell around it ([`shell`], the only file that names actix) saves what was decided, and only
-//! then lets anyone see or hear of it. What was not saved did not happen.
+//! then lets anyone see or hear of it. What was not saved did not happen. Commands that wait while it saves are decided
+//! one after the other when it is done, and saved together.
 //!
 //! ```text
 //!              ask(key, command)                              snapshot(key)

@@ -20,8 +20,8 @@ pub trait Live: Clone + fmt::Debug + Send + Sync + Unpin + 'static {
     const KIND: &'static str;
     type Key: Copy + Eq + Hash + fmt::Display + fmt::Debug + Send + Sync + Unpin + 'static;
     type Command: fmt::Debug + Send + 'static;
-    type Event: Clone + fmt::Debug + Send + Sync + 'static;
-    type Refusal: Clone + fmt::Debug + Send + 'static;
+    type Event: Clone + fmt::Debug + Send + Sync + Unpin + 'static;
+    type Refusal: Clone + fmt::Debug + Send + Unpin + 'static;
 
     fn key(&self) -> Self::Key;
 
@@ -49,6 +49,35 @@ pub struct Change<L: Live> {
     pub events: Vec<L::Event>,
 }
 
+/// A change that a command makes, with why and when it came.
+#[derive(Debug, Clone)]
+pub struct Decided<L: Live> {
+    pub change: Change<L>,
+    pub request: RequestId,
+    pub at: Time,
+}
+
+/// Changes that are saved together. Each was decided on the state after the one before it, the first one on `before`.
+#[derive(Debug, Clone)]
+pub struct Group<L: Live> {
+    pub before: L,
+    pub changes: Vec<Decided<L>>,
+}
+
+impl<L: Live> Group<L> {
+    /// The state after all of them.
+    #[must_use]
+    pub fn after(&self) -> &L {
+        self.changes.last().map_or(&self.before, |last| &last.change.next)
+    }
+
+    /// Each change, with the state that it was decided on.
+    pub fn steps(&self) -> impl Iterator<Item = (&L, &Decided<L>)> {
+        let befores = std::iter::once(&self.before).chain(self.changes.iter().map(|decided| &decided.change.next));
+        befores.zip(&self.changes)
+    }
+}
+
 /// Why a command came: echoed in the event, its log lines and the jobs it makes.
 pub type RequestId = Arc<str>;
 
@@ -61,11 +90,24 @@ pub trait Journal<L: Live>: Send + Sync + 'static {
     /// The store can't be reached, or holds something that can't be.
     async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable>;
 
-    /// Writes state and events in one transaction, where the stored revision is still `before`'s.
+    /// Several at once; those that are not there are left out. One after the other, unless the store knows better.
+    ///
+    /// # Errors
+    /// As [`Journal::load`], for all of them.
+    async fn load_all(&self, keys: Vec<L::Key>) -> Result<Vec<L>, Unavailable> {
+        let mut found = Vec::with_capacity(keys.len());
+        for key in keys {
+            found.extend(self.load(key).await?);
+        }
+        Ok(found)
+    }
+
+    /// Writes the last state and the events of all changes in one transaction, where the stored revision is still
+    /// `before`'s: all of it, or nothing. Gives the events in their order.
     ///
     /// # Errors
     /// Nothing was written, or it isn't known: see [`Unsaved`].
-    async fn save(&self, before: &L, change: &Change<L>, request: &RequestId, at: Time) -> Result<Vec<Told>, Unsaved>;
+    async fn save(&self, group: Arc<Group<L>>) -> Result<Vec<Told>, Unsaved>;
 
     /// The keys of all that [`Live::stays_awake`].
     ///

@@ -1,14 +1,23 @@
 //! One actor around any live thing. The only file of this crate that names actix.
 //!
-//! For each command: decide (pure, panics caught), save (with a limit), and only then publish and tell. While a save
-//! runs the actor takes nothing else: neither commands nor its own timer. An actor whose save failed, conflicted or
-//! ended nobody knows how stops, and the next command meets a fresh one, loaded from the store.
+//! Commands are decided (pure, panics caught), saved (with a limit), and only then published and told. While a save
+//! runs the actor takes nothing else: neither commands nor its own timer. What waits in its mailbox when the save ends is
+//! taken together, up to a bound: each command is decided on the state after the one before it, and one save keeps them
+//! all, since a save waits for the disk, whatever is in it.
+//!
+//! ```text
+//!   mailbox: a b c d ..  -> decide a, b (refused), c, d -> save a c d -> publish d -> tell a c d -> answer a b c d
+//! ```
+//! An actor whose save failed, conflicted or ended nobody knows how stops, all whose commands were in it hear so, and the
+//! next command meets a fresh one, loaded from the store.
 
-use std::fmt;
+mod answer;
+mod turn;
+
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix::dev::SendError;
@@ -17,74 +26,13 @@ use arc_swap::ArcSwap;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
+pub use self::answer::{Answer, Failure, Limits, Snapshot};
+use self::turn::{Back, Closed, Decision, Turn};
 use crate::hub::Bus;
-use crate::live::{Change, Journal, Live, RequestId, Tasks, Told, Unsaved};
-use crate::panics::{caught, caught_async};
-use crate::time::{Clock, Time};
+use crate::live::{Group, Journal, Live, RequestId, Tasks, Told, Unsaved};
+use crate::panics::caught_async;
+use crate::time::Clock;
 use crate::watch::KindWatch;
-
-/// A state as it was after a save: what readers see without a mailbox.
-pub struct Snapshot<L> {
-    pub state: L,
-    rendered: OnceLock<Arc<[u8]>>,
-}
-
-impl<L> Snapshot<L> {
-    #[must_use]
-    pub const fn new(state: L) -> Self {
-        Self { state, rendered: OnceLock::new() }
-    }
-
-    /// The state in bytes, rendered once however many ask. One form a snapshot: all callers pass the same `with`.
-    pub fn rendered(&self, with: impl FnOnce(&L) -> Vec<u8>) -> Arc<[u8]> {
-        Arc::clone(self.rendered.get_or_init(|| with(&self.state).into()))
-    }
-}
-
-impl<L: fmt::Debug> fmt::Debug for Snapshot<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Snapshot").field(&self.state).finish()
-    }
-}
-
-/// Why a command had no effect that its sender may count on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure<R> {
-    /// The thing refused. Nothing changed.
-    Refused(R),
-    /// There is no such thing.
-    Missing,
-    /// Turned away before anything was decided: later it may do.
-    Busy,
-    /// Decided, but not saved; after [`Unsaved::Unknown`] it may have been.
-    Unsaved(Unsaved),
-    /// A bug: deciding panicked or contradicted itself. Nothing changed.
-    Broken,
-}
-
-/// What a command comes to.
-pub type Answer<L> = Result<Arc<Snapshot<L>>, Failure<<L as Live>::Refusal>>;
-
-/// How much, how many, how long. The defaults are the service's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Commands that wait for one thing. 256 saves of 5 ms, one after the other, are what a caller still waits for.
-    pub mailbox: usize,
-    /// How long a save or a load may take: what is owed to callers while the database is away.
-    pub save: Duration,
-    /// How long a thing is kept awake after its last command, if it needn't be.
-    pub idle: Duration,
-    /// Things awake at once: at about 4 kB each this is memory, not time.
-    pub awake: usize,
-    /// Things that are woken at once at start-up.
-    pub waking: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { mailbox: 256, save: Duration::from_secs(2), idle: Duration::from_secs(300), awake: 100_000, waking: 64 }
-    }
-}
 
 /// Between two looks at whether a thing may sleep, at least: a limit of zero must not spin.
 const SHORTEST_LOOK: Duration = Duration::from_millis(1);
@@ -162,7 +110,7 @@ impl<L: Live> Handle<L> {
 struct Letter<L: Live> {
     command: L::Command,
     request: RequestId,
-    back: oneshot::Sender<Asked<L>>,
+    back: Back<L>,
 }
 
 /// A command in a mailbox. One that is dropped there goes back to its sender.
@@ -206,8 +154,13 @@ struct Retire;
 
 /// The actor.
 struct Shell<L: Live> {
+    /// What was saved last.
     current: Arc<Snapshot<L>>,
     published: Arc<ArcSwap<Snapshot<L>>>,
+    /// What was decided since.
+    turn: Turn<L>,
+    /// The end of the turn is due as soon as the mailbox is empty.
+    closes: bool,
     world: Arc<World<L>>,
     lease: Box<dyn Lease>,
     asked_at: Instant,
@@ -220,6 +173,8 @@ pub(crate) fn open<L: Live>(state: L, world: &Arc<World<L>>, lease: Box<dyn Leas
     let current = Arc::new(Snapshot::new(state));
     let published = Arc::new(ArcSwap::new(Arc::clone(&current)));
     let shell = Shell {
+        turn: Turn::on(Arc::clone(&current)),
+        closes: false,
         current,
         published: Arc::clone(&published),
         world: Arc::clone(world),
@@ -241,9 +196,10 @@ impl<L: Live> Actor for Shell<L> {
     fn started(&mut self, context: &mut Self::Context) {
         let idle = self.world.limits.idle;
         context.run_interval((idle / 2).max(SHORTEST_LOOK), move |shell, context| {
-            // actix looks at timers once more between taking a command and waiting for its save: stopping there would
-            // tear the save down.
-            if !shell.waits && shell.asked_at.elapsed() >= idle && !shell.current.state.stays_awake() {
+            // actix looks at timers between taking commands and waiting for their save: stopping there would tear the
+            // save down.
+            let rests = !shell.waits && shell.turn.is_saved();
+            if rests && shell.asked_at.elapsed() >= idle && !shell.current.state.stays_awake() {
                 context.stop();
             }
         });
@@ -254,7 +210,7 @@ impl<L: Live> Handler<Retire> for Shell<L> {
     type Result = ();
 
     fn handle(&mut self, _: Retire, context: &mut Self::Context) {
-        context.stop();
+        self.close(Then::Stop, context);
     }
 }
 
@@ -271,90 +227,109 @@ impl<L: Live> Handler<Ask<L>> for Shell<L> {
         self.asked_at = Instant::now();
         self.world.watch.commands.up();
         let now = self.world.clock.now();
-        match caught(|| self.current.state.decide(command, now)) {
-            Ok(Ok(change)) if !self.fits(&change) => {
-                tracing::error!(kind = L::KIND, key = %self.current.state.key(), "a change contradicts itself");
-                self.broken(back, context);
+        match self.turn.decide(command, request, now, back) {
+            Decision::Taken => {}
+            Decision::Refused => self.world.watch.refused.up(),
+            Decision::Broken(bug) => {
+                tracing::error!(kind = L::KIND, key = %self.current.state.key(), "{bug}");
+                self.world.watch.panicked.up();
+                return self.close(Then::LookAgain, context);
             }
-            Ok(Ok(change)) if change.events.is_empty() => answer(back, Ok(Arc::clone(&self.current))),
-            Ok(Ok(change)) => self.save(change, request, now, back, context),
-            Ok(Err(refusal)) => {
-                self.world.watch.refused.up();
-                answer(back, Err(Failure::Refused(refusal)));
-            }
-            Err(_) => {
-                tracing::error!(kind = L::KIND, key = %self.current.state.key(), "deciding panicked");
-                self.broken(back, context);
-            }
+        }
+        if self.turn.is_full(self.world.limits.group) {
+            self.close(Then::GoOn, context);
+        } else if !self.turn.is_saved() && !self.closes {
+            // actix comes to what is spawned when it has nothing more to take from the mailbox.
+            self.closes = true;
+            let close = std::future::ready(()).into_actor(self).map(|(), shell, context| {
+                shell.closes = false;
+                if !shell.turn.is_saved() {
+                    shell.close(Then::GoOn, context);
+                }
+            });
+            context.spawn(close);
         }
     }
 }
 
-impl<L: Live> Shell<L> {
-    /// Whether the change is about this thing and counts its events rightly.
-    fn fits(&self, change: &Change<L>) -> bool {
-        let before = &self.current.state;
-        let events = u64::try_from(change.events.len()).ok();
-        let revision = events.and_then(|events| before.revision().checked_add(events));
-        change.next.key() == before.key() && Some(change.next.revision()) == revision
-    }
+/// What an actor does when a turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    GoOn,
+    /// Reads the state anew: there was a bug.
+    LookAgain,
+    Stop,
+}
 
-    /// Saves, then changes, then tells. Until that is over the actor takes nothing else (this is what actix's
-    /// `AtomicResponse` does, without its box where there is nothing to save).
-    fn save(
-        &mut self,
-        change: Change<L>,
-        request: RequestId,
-        now: Time,
-        back: oneshot::Sender<Asked<L>>,
-        context: &mut Context<Self>,
-    ) {
+impl<L: Live> Shell<L> {
+    /// Saves what was decided, then changes, then tells. Until that is over the actor takes nothing else (this is what
+    /// actix's `AtomicResponse` does, without its box where there is nothing to save).
+    fn close(&mut self, then: Then, context: &mut Context<Self>) {
+        let turn = std::mem::replace(&mut self.turn, Turn::on(Arc::clone(&self.current)));
+        if turn.is_saved() {
+            return self.go_on(then, context);
+        }
         self.waits = true;
         let world = Arc::clone(&self.world);
-        let before = Arc::clone(&self.current);
+        let (changes, closed) = turn.close();
+        let group = Arc::new(Group { before: closed.before.state.clone(), changes });
         let work = async move {
-            let saving = caught_async(world.journal.save(&before.state, &change, &request, now));
-            let saved = match timeout(world.limits.save, saving).await {
+            let saving = caught_async(world.journal.save(group));
+            match timeout(world.limits.save, saving).await {
                 Ok(Ok(saved)) => saved,
                 Ok(Err(_)) => Err(Unsaved::Unknown("the journal panicked".to_owned())),
                 Err(_) => Err(Unsaved::Unknown("saving took too long".to_owned())),
-            };
-            (saved, change.next, back)
+            }
         };
-        context.wait(work.into_actor(self).map(|(saved, next, back), shell, context| {
+        context.wait(work.into_actor(self).map(move |saved, shell, context| {
             shell.waits = false;
             match saved {
-                Ok(told) => shell.show(next, told, back),
-                Err(unsaved) => shell.give_up(unsaved, &next, back, context),
+                Ok(told) => {
+                    shell.show(closed, told);
+                    shell.go_on(then, context);
+                }
+                Err(unsaved) => shell.give_up(&unsaved, closed, context),
             }
         }));
     }
 
-    fn show(&mut self, next: L, told: Vec<Told>, back: oneshot::Sender<Asked<L>>) {
-        self.current = Arc::new(Snapshot::new(next));
-        self.published.store(Arc::clone(&self.current));
-        self.world.bus.publish(told);
-        answer(back, Ok(Arc::clone(&self.current)));
+    fn go_on(&mut self, then: Then, context: &mut Context<Self>) {
+        match then {
+            // Those with whom it shares the thread have their turn.
+            Then::GoOn => context.wait(tokio::task::yield_now().into_actor(self)),
+            Then::LookAgain => self.look_again(context),
+            Then::Stop => context.stop(),
+        }
     }
 
-    fn give_up(&mut self, unsaved: Unsaved, next: &L, back: oneshot::Sender<Asked<L>>, context: &mut Context<Self>) {
-        let before = &self.current.state;
+    fn take(&mut self, current: Arc<Snapshot<L>>) {
+        self.published.store(Arc::clone(&current));
+        self.turn = Turn::on(Arc::clone(&current));
+        self.current = current;
+    }
+
+    fn show(&mut self, closed: Closed<L>, told: Vec<Told>) {
+        self.take(Arc::clone(&closed.latest));
+        self.world.bus.publish(told);
+        closed.tell();
+    }
+
+    fn give_up(&mut self, unsaved: &Unsaved, closed: Closed<L>, context: &mut Context<Self>) {
+        let (before, latest) = (&closed.before.state, &closed.latest.state);
         tracing::warn!(kind = L::KIND, key = %before.key(), ?unsaved, "not saved: the actor stops");
         self.world.watch.unsaved.up();
-        self.lease.troubled(before.stays_awake() || next.stays_awake());
+        self.lease.troubled(before.stays_awake() || latest.stays_awake());
         if !matches!(unsaved, Unsaved::Failed(_)) {
             // It, or another writer's, may be in the table without ever being told.
-            self.world.bus.doubt(&next.topics());
+            self.world.bus.doubt(&latest.topics());
         }
-        answer(back, Err(Failure::Unsaved(unsaved)));
+        closed.give_up(unsaved);
         context.stop();
     }
 
-    /// Answers the one command that met the bug and reads the state anew, in place: what waits in the mailbox is not
-    /// disturbed. The old state can't have been touched, but a bug may also have come with it.
-    fn broken(&mut self, back: oneshot::Sender<Asked<L>>, context: &mut Context<Self>) {
-        self.world.watch.panicked.up();
-        answer(back, Err(Failure::Broken));
+    /// Reads the state anew, in place: what waits in the mailbox is not disturbed. The old state can't have been touched by
+    /// the command that met a bug, but a bug may also have come with it.
+    fn look_again(&mut self, context: &mut Context<Self>) {
         self.waits = true;
         let world = Arc::clone(&self.world);
         let key = self.current.state.key();
@@ -367,8 +342,7 @@ impl<L: Live> Shell<L> {
             match loaded {
                 Some(state) => {
                     shell.world.watch.reloaded.up();
-                    shell.current = Arc::new(Snapshot::new(state));
-                    shell.published.store(Arc::clone(&shell.current));
+                    shell.take(Arc::new(Snapshot::new(state)));
                 }
                 None => {
                     shell.lease.troubled(shell.current.state.stays_awake());
@@ -377,11 +351,6 @@ impl<L: Live> Shell<L> {
             }
         }));
     }
-}
-
-fn answer<L: Live>(back: oneshot::Sender<Asked<L>>, answer: Answer<L>) {
-    // Nobody there: the sender went away while its command was under way, which changes nothing about it.
-    let _ = back.send(Asked::Answered(answer));
 }
 
 /// The threads on which actors live: not those that answer HTTP.

@@ -133,7 +133,11 @@ fn a_ledger_that_was_edited_cut_added_to_or_put_in_another_order_is_found_out() 
     for nth in 0..entries.len() {
         let edits: [fn(&mut Entry); 9] = [
             |entry| entry.decision = Decision::Refused,
-            |entry| drop(entry.scopes.insert(Scope::Recording) || entry.scopes.remove(&Scope::Recording)),
+            |entry| {
+                if !entry.scopes.remove(&Scope::Recording) {
+                    entry.scopes.insert(Scope::Recording);
+                }
+            },
             |entry| entry.wording.version = "9.en".to_owned(),
             |entry| entry.wording.language = "ar".to_owned(),
             |entry| entry.wording.text_hash = Digest::of("other words"),

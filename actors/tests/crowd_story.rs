@@ -302,7 +302,7 @@ impl Story {
                 (asked(id, answer), diary.ever_joined(who) && is_time, vec![Done::Answered(who, yes)])
             }
             14 if chance.one_in(4) && user.is_some() => {
-                let forget = Command::Forget { user_id: user.unwrap(), name: "Somebody".to_owned() };
+                let forget = Command::Forget { participant: id, name: "Somebody".to_owned() };
                 let done = place.is_some().then_some(Done::Forgotten(who));
                 (forget, true, done.into_iter().collect())
             }

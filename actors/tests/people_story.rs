@@ -12,7 +12,7 @@ use actors::meeting::{
     Presence, Refusal, Role, Scope, Seen, State, Status,
 };
 use actors::time::Time;
-use support::people::{GRACE, MOST, as_guest, asked, joins, newcomer, sweep, wording};
+use support::people::{GRACE, MOST, as_guest, asked, joins, newcomer, sweep};
 use support::{meeting, noon};
 
 /// What a command comes to for one person: where they are after it and the first event, nothing new, or why not.
@@ -162,7 +162,7 @@ fn command(row: Row, cast: &Cast) -> Command {
         Row::SeeNoSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: false }] },
         Row::SeeMedia => Command::See { seen: vec![Seen::Media { participant: who, session: media }] },
         Row::SweepAfterGrace => sweep(),
-        Row::Forget => Command::Forget { user_id: user, name: "Somebody".to_owned() },
+        Row::Forget => Command::Forget { participant: who, name: "Somebody".to_owned() },
     }
 }
 

@@ -114,14 +114,13 @@ async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_comm
     world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
     let gate = world.store.hold();
     world.store.next_save(Fault::Fails);
-    let askers: Vec<_> = ["first", "second", "third"]
-        .map(|text| {
-            let keeper = world.keeper.clone();
-            actix::spawn(async move { keeper.ask(id, title(text), request(text)).await })
-        })
-        .into_iter()
-        .collect();
-    until(|| world.figures().queued == 2 && world.store.waiting.load(Ordering::SeqCst) == 1).await;
+    let mut askers = Vec::new();
+    // The others come while the first is being saved, else they would be saved with it.
+    for (queued, text) in (0..).zip(["first", "second", "third"]) {
+        let keeper = world.keeper.clone();
+        askers.push(actix::spawn(async move { keeper.ask(id, title(text), request(text)).await }));
+        until(|| world.figures().queued == queued && world.store.waiting.load(Ordering::SeqCst) == 1).await;
+    }
     gate.add_permits(16);
     let mut answers = Vec::new();
     for asker in askers {
@@ -261,6 +260,25 @@ async fn ten_thousand_live_meetings_are_awake_soon_after_a_start_and_the_others_
 }
 
 #[actix::test]
+async fn what_could_not_be_loaded_at_a_start_is_woken_by_and_by() {
+    let store = Store::new(Event::kind);
+    for _ in 0..3 {
+        store.insert(meeting().decide(Command::Start { by: Id::draw() }, support::noon()).unwrap().next);
+    }
+    for fault in [Fault::Fails, Fault::Hangs, Fault::Panics] {
+        let world = World::new(Arc::clone(&store), Arbiters::here().unwrap(), Limits::default());
+        store.next_load(fault);
+        assert_eq!(world.keeper.wake_all().await.unwrap(), Woken { asked: 3, awake: 0 }, "{fault:?}");
+        until(|| world.figures().awake == 0).await;
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        tokio::time::resume();
+        assert_eq!(world.figures().awake, 3, "{fault:?}");
+        world.keeper.stop_all().await;
+    }
+}
+
+#[actix::test]
 async fn what_must_be_awake_is_woken_again_by_itself_after_trouble() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
@@ -355,14 +373,13 @@ async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it(
     let world = World::on_paused_time(store, Limits::default());
     world.keeper.ask(1, Bug::None, request("0")).await.unwrap();
     let gate = world.store.hold();
-    let askers: Vec<_> = [Bug::None, Bug::Panics, Bug::None, Bug::Miscounts, Bug::None]
-        .map(|bug| {
-            let keeper = world.keeper.clone();
-            actix::spawn(async move { keeper.ask(1, bug, request("bug")).await.map(|seen| seen.state.revision) })
-        })
-        .into_iter()
-        .collect();
-    until(|| world.figures().queued == 4).await;
+    let mut askers = Vec::new();
+    for (queued, bug) in (0..).zip([Bug::None, Bug::Panics, Bug::None, Bug::Miscounts, Bug::None]) {
+        let keeper = world.keeper.clone();
+        let asking = async move { keeper.ask(1, bug, request("bug")).await.map(|seen| seen.state.revision) };
+        askers.push(actix::spawn(asking));
+        until(|| world.figures().queued == queued && world.store.waiting.load(Ordering::SeqCst) == 1).await;
+    }
     gate.add_permits(64);
     let mut answers = Vec::new();
     for asker in askers {

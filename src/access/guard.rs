@@ -6,7 +6,7 @@
 use actix_web::HttpRequest;
 use actors::ids::Id;
 
-use super::caller::Caller;
+use super::caller::{Caller, Guest, Visitor};
 use super::role::{ProjectRole, Standing};
 use crate::app::App;
 use crate::http::code::Code;
@@ -17,6 +17,7 @@ use crate::http::failure::Failure;
 pub enum Who {
     Public,
     User,
+    UserOrGuest,
     Member,
     Analyst,
     Manager,
@@ -44,6 +45,14 @@ pub trait Guarded: Sized + 'static {
     /// # Errors
     /// 404 where the parent is missing.
     fn find(app: &App, ids: Self::Ids, caller: Caller) -> impl Future<Output = Result<Found<Self>, Failure>>;
+
+    /// The same for a guest, who is a stranger to all but their own meeting.
+    ///
+    /// # Errors
+    /// 404 where the parent is missing, 401 where the guest's time is over.
+    fn find_for_guest(app: &App, ids: Self::Ids, guest: Guest) -> impl Future<Output = Result<Found<Self>, Failure>> {
+        Self::find(app, ids, guest.as_stranger())
+    }
 }
 
 /// A thing that was looked for, and what the caller is to it.
@@ -78,8 +87,8 @@ pub trait Rule: Sized + 'static {
     /// # Errors
     /// Why it may not, in the contract's order.
     fn check(request: &HttpRequest, app: &App) -> impl Future<Output = Result<Self, Failure>>;
-    /// Whose idempotency keys these are; nobody's where there is no account.
-    fn account(&self) -> Option<Caller> {
+    /// Whose idempotency keys these are; nobody's where nobody proved themself.
+    fn visitor(&self) -> Option<Visitor> {
         None
     }
 }
@@ -100,6 +109,21 @@ impl Rule for Public {
         let agent = request.headers().get(actix_web::http::header::USER_AGENT);
         let device = agent.and_then(|value| value.to_str().ok()).unwrap_or("").chars().take(200).collect();
         Ok(Self { client, device })
+    }
+}
+
+/// Anyone, who may be signed in; counted by address. The token of a guest counts as none: a link tells more than it does.
+#[derive(Debug)]
+pub struct Anyone {
+    pub caller: Option<Caller>,
+}
+
+impl Rule for Anyone {
+    const WHO: Who = Who::Public;
+    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+        let visitor = Visitor::if_any(request, app)?;
+        Public::check(request, app).await?;
+        Ok(Self { caller: visitor.and_then(|visitor| visitor.account().ok()) })
     }
 }
 
@@ -127,7 +151,25 @@ impl Rule for SignedIn {
         app.limits.calls.take(&caller.user_id.to_string())?;
         Ok(Self { caller })
     }
-    fn account(&self) -> Option<Caller> {
+    fn visitor(&self) -> Option<Visitor> {
+        Some(self.caller.into())
+    }
+}
+
+/// Any signed-in account, or a guest of a meeting.
+#[derive(Debug)]
+pub struct SignedInOrGuest {
+    pub caller: Visitor,
+}
+
+impl Rule for SignedInOrGuest {
+    const WHO: Who = Who::UserOrGuest;
+    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+        let caller = Visitor::of(request, app)?;
+        app.limits.calls.take(&caller.uuid().to_string())?;
+        Ok(Self { caller })
+    }
+    fn visitor(&self) -> Option<Visitor> {
         Some(self.caller)
     }
 }
@@ -136,27 +178,44 @@ impl Rule for SignedIn {
 /// origin that may.
 #[derive(Debug)]
 pub struct Ticket {
-    pub caller: Caller,
+    pub caller: Visitor,
 }
 
 impl Rule for Ticket {
     const WHO: Who = Who::Ticket;
     async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        let caller = Caller::by_ticket(request, app)?;
+        let caller = Visitor::by_ticket(request, app)?;
         if !app.config.http.allows_origin(request, &app.url) {
             return Err(Failure::saying(Code::FORBIDDEN, "Pages of this origin may not open sockets here."));
         }
-        app.limits.calls.take(&caller.user_id.to_string())?;
+        app.limits.calls.take(&caller.uuid().to_string())?;
         Ok(Self { caller })
     }
 }
 
+/// Whom a rule lets through: accounts alone, or guests too.
+trait By: Copy {
+    fn of(visitor: Visitor) -> Option<Self>;
+}
+
+impl By for Caller {
+    fn of(visitor: Visitor) -> Option<Self> {
+        visitor.account().ok()
+    }
+}
+
+impl By for Visitor {
+    fn of(visitor: Visitor) -> Option<Self> {
+        Some(visitor)
+    }
+}
+
 macro_rules! rules {
-    ($($(#[$meta:meta])* $name:ident, $who:ident, $caller:path, |$standing:ident| $may:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident, $who:ident, $by:ty, $read:path, |$standing:ident| $may:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Debug)]
         pub struct $name<T> {
-            pub caller: Caller,
+            pub caller: $by,
             pub standing: Standing,
             pub thing: T,
         }
@@ -164,11 +223,12 @@ macro_rules! rules {
         impl<T: Guarded> Rule for $name<T> {
             const WHO: Who = Who::$who;
             async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-                let (caller, standing, thing) = pass(request, app, $caller, |$standing: Standing| $may).await?;
+                let may = |$standing: Standing| $may;
+                let (caller, standing, thing) = pass(request, app, Self::WHO, $read, may).await?;
                 Ok(Self { caller, standing, thing })
             }
-            fn account(&self) -> Option<Caller> {
-                Some(self.caller)
+            fn visitor(&self) -> Option<Visitor> {
+                Some(self.caller.into())
             }
         }
     )*};
@@ -176,41 +236,47 @@ macro_rules! rules {
 
 rules! {
     /// Whose the thing is, and nobody else.
-    Own, User, Caller::of, |standing| standing.own;
+    Own, User, Caller, Visitor::of, |standing| standing.own;
     /// Any signed-in account, whatever it is to the thing.
-    AnyUser, User, Caller::of, |_standing| true;
+    AnyUser, User, Caller, Visitor::of, |_standing| true;
     /// A member of the thing's project, whatever the role.
-    Member, Member, Caller::of, |standing| standing.role.is_some();
+    Member, Member, Caller, Visitor::of, |standing| standing.role.is_some();
     /// As [`Member`], for streams: a ticket will do, since a browser's EventSource sends no headers.
-    Listener, Member, Caller::by_ticket, |standing| standing.role.is_some();
+    Listener, Member, Caller, Visitor::by_ticket, |standing| standing.role.is_some();
     /// ANALYST, MANAGER or OWNER.
-    Analyst, Analyst, Caller::of, |standing| standing.is(ProjectRole::Analyst);
+    Analyst, Analyst, Caller, Visitor::of, |standing| standing.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
-    Manager, Manager, Caller::of, |standing| standing.is(ProjectRole::Manager);
+    Manager, Manager, Caller, Visitor::of, |standing| standing.is(ProjectRole::Manager);
     /// As [`Manager`], or whoever the thing is about: anybody may leave.
-    ManagerOrSelf, Manager, Caller::of, |standing| standing.own || standing.is(ProjectRole::Manager);
+    ManagerOrSelf, Manager, Caller, Visitor::of, |standing| standing.own || standing.is(ProjectRole::Manager);
     /// OWNER.
-    Owner, Owner, Caller::of, |standing| standing.is(ProjectRole::Owner);
+    Owner, Owner, Caller, Visitor::of, |standing| standing.is(ProjectRole::Owner);
     /// The meeting's host or co-host, or a manager of its project.
-    Host, Host, Caller::of, |standing| standing.may_host();
+    Host, Host, Caller, Visitor::of, |standing| standing.may_host();
     /// A member of the meeting's project, or whoever accepted an invitation to it.
-    Attendee, Attendee, Caller::of, |standing| standing.may_attend();
+    Attendee, Attendee, Visitor, Visitor::of, |standing| standing.may_attend();
     /// Whoever is or was in the meeting.
-    Participant, Participant, Caller::of, |standing| standing.took_part;
+    Participant, Participant, Visitor, Visitor::of, |standing| standing.took_part;
 }
 
-async fn pass<T: Guarded>(
+async fn pass<T: Guarded, B: By>(
     request: &HttpRequest,
     app: &App,
-    caller: impl Fn(&HttpRequest, &App) -> Result<Caller, Failure>,
+    who: Who,
+    read: impl Fn(&HttpRequest, &App) -> Result<Visitor, Failure>,
     may: impl Fn(Standing) -> bool,
-) -> Result<(Caller, Standing, T), Failure> {
-    let caller = caller(request, app)?;
+) -> Result<(B, Standing, T), Failure> {
+    let visitor = read(request, app)?;
     let ids = T::ids(&PathIds(request))?;
-    let found = T::find(app, ids, caller).await?;
-    if !may(found.standing) {
-        return Err(Failure::of(Code::FORBIDDEN));
+    if who == Who::User {
+        // Whatever the thing is, a guest is nobody to it.
+        visitor.account()?;
     }
-    app.limits.calls.take(&caller.user_id.to_string())?;
-    Ok((caller, found.standing, found.thing?))
+    let found = match visitor {
+        Visitor::Account(caller) => T::find(app, ids, caller).await?,
+        Visitor::Guest(guest) => T::find_for_guest(app, ids, guest).await?,
+    };
+    let by = B::of(visitor).filter(|_| may(found.standing)).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
+    app.limits.calls.take(&visitor.uuid().to_string())?;
+    Ok((by, found.standing, found.thing?))
 }

@@ -1,4 +1,5 @@
-//! Access tokens: JWTs that this server signs (HS256, a ring of keys) and checks.
+//! Access tokens: JWTs that this server signs (HS256, a ring of keys) and checks. Those of guests have another `aud`, and name
+//! the one meeting they are good for: neither kind can be taken for the other.
 //!
 //! What is checked: `typ`, `alg` from a list of one, `kid` from the ring, signature, `iss`, `aud`, `exp` and `iat`
 //! with 5 s of leeway, and the claims' form. A verified token is remembered until it expires, since checking the
@@ -7,12 +8,13 @@
 use std::time::Duration;
 
 use actors::ids::{Id, Session, User};
+use actors::meeting::Meeting;
 use actors::time::Time;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, decode_header, encode};
 use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 
-use super::caller::Caller;
+use super::caller::{Caller, Guest, Visitor};
 
 const TYPE: &str = "at+jwt";
 const LEEWAY_SECONDS: i64 = 5;
@@ -23,8 +25,13 @@ const LONGEST: usize = 2_048;
 struct Claims {
     iss: String,
     aud: String,
+    /// The account, or the guest's place.
     sub: String,
+    /// The session, or what let the guest in.
     sid: String,
+    /// Of a guest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mid: Option<Id<Meeting>>,
     jti: String,
     iat: i64,
     exp: i64,
@@ -41,8 +48,10 @@ pub struct Key {
 pub struct Tokens {
     ring: Vec<(String, EncodingKey, DecodingKey)>,
     issuer: String,
+    /// Whom tokens of guests are for.
+    guests: String,
     life: Duration,
-    known: Cache<String, (Caller, i64)>,
+    known: Cache<String, (Visitor, i64)>,
 }
 
 /// The token is not one of ours, or no longer good.
@@ -57,7 +66,8 @@ impl Tokens {
             .iter()
             .map(|key| (key.id.clone(), EncodingKey::from_secret(&key.secret), DecodingKey::from_secret(&key.secret)))
             .collect();
-        Self { ring, issuer: issuer.to_owned(), life, known: Cache::new(REMEMBERED) }
+        let guests = format!("{issuer}/meetings");
+        Self { ring, issuer: issuer.to_owned(), guests, life, known: Cache::new(REMEMBERED) }
     }
 
     #[must_use]
@@ -68,31 +78,53 @@ impl Tokens {
     /// An access token for a session. `None` only with an empty ring.
     #[must_use]
     pub fn issue(&self, user_id: Id<User>, session_id: Id<Session>, now: Time) -> Option<String> {
-        let (id, key, _) = self.ring.first()?;
-        let header = Header { typ: Some(TYPE.to_owned()), kid: Some(id.clone()), ..Header::new(Algorithm::HS256) };
-        let iat = now.millis() / 1000;
-        let claims = Claims {
-            iss: self.issuer.clone(),
-            aud: self.issuer.clone(),
-            sub: user_id.to_string(),
-            sid: session_id.to_string(),
-            jti: Id::<()>::draw().to_string(),
-            iat,
-            exp: iat + i64::try_from(self.life.as_secs()).unwrap_or(0),
-        };
-        encode(&header, &claims, key).ok()
+        let claims = self.claims(now, self.life);
+        self.sign(&Claims { sub: user_id.to_string(), sid: session_id.to_string(), ..claims })
     }
 
-    /// Who a token stands for. Whether the session still stands is another question.
+    /// An access token for one meeting and nothing else. `None` only with an empty ring.
+    #[must_use]
+    pub fn issue_to_guest(&self, guest: Guest, now: Time, life: Duration) -> Option<String> {
+        let claims = self.claims(now, life);
+        self.sign(&Claims {
+            aud: self.guests.clone(),
+            sub: guest.participant_id.to_string(),
+            sid: guest.invitation_id.to_string(),
+            mid: Some(guest.meeting_id),
+            ..claims
+        })
+    }
+
+    fn claims(&self, now: Time, life: Duration) -> Claims {
+        let iat = now.millis() / 1000;
+        Claims {
+            iss: self.issuer.clone(),
+            aud: self.issuer.clone(),
+            sub: String::new(),
+            sid: String::new(),
+            mid: None,
+            jti: Id::<()>::draw().to_string(),
+            iat,
+            exp: iat + i64::try_from(life.as_secs()).unwrap_or(0),
+        }
+    }
+
+    fn sign(&self, claims: &Claims) -> Option<String> {
+        let (id, key, _) = self.ring.first()?;
+        let header = Header { typ: Some(TYPE.to_owned()), kid: Some(id.clone()), ..Header::new(Algorithm::HS256) };
+        encode(&header, claims, key).ok()
+    }
+
+    /// Who a token stands for. Whether the session, or the guest's invitation, still stands is another question.
     ///
     /// # Errors
     /// Anything at all is wrong with it.
-    pub fn verify(&self, token: &str, now: Time) -> Result<Caller, NotOurs> {
+    pub fn verify(&self, token: &str, now: Time) -> Result<Visitor, NotOurs> {
         if token.len() > LONGEST {
             return Err(NotOurs);
         }
         let now = now.millis() / 1000;
-        let (caller, expires) = match self.known.get(token) {
+        let (visitor, expires) = match self.known.get(token) {
             Some(known) => known,
             None => self.check(token, now)?,
         };
@@ -100,17 +132,17 @@ impl Tokens {
             self.known.remove(token);
             return Err(NotOurs);
         }
-        Ok(caller)
+        Ok(visitor)
     }
 
-    fn check(&self, token: &str, now: i64) -> Result<(Caller, i64), NotOurs> {
+    fn check(&self, token: &str, now: i64) -> Result<(Visitor, i64), NotOurs> {
         let header = decode_header(token).map_err(|_| NotOurs)?;
         let kid = header.kid.as_deref().ok_or(NotOurs)?;
         let is_ours = header.typ.as_deref() == Some(TYPE) && header.alg == Algorithm::HS256;
         let (_, _, key) = self.ring.iter().find(|(id, _, _)| is_ours && id == kid).ok_or(NotOurs)?;
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_issuer(&[&self.issuer]);
-        validation.set_audience(&[&self.issuer]);
+        validation.set_audience(&[&self.issuer, &self.guests]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         // Times are compared with our own clock, below and at each use.
         validation.validate_exp = false;
@@ -118,14 +150,26 @@ impl Tokens {
         if claims.iat > now + LEEWAY_SECONDS {
             return Err(NotOurs);
         }
-        let caller = Caller {
-            user_id: claims.sub.parse().map_err(|_| NotOurs)?,
-            session_id: claims.sid.parse().map_err(|_| NotOurs)?,
-        };
+        let visitor = self.visitor(&claims)?;
         if claims.exp + LEEWAY_SECONDS > now {
-            self.known.insert(token.to_owned(), (caller, claims.exp));
+            self.known.insert(token.to_owned(), (visitor, claims.exp));
         }
-        Ok((caller, claims.exp))
+        Ok((visitor, claims.exp))
+    }
+
+    fn visitor(&self, Claims { aud, sub, sid, mid, .. }: &Claims) -> Result<Visitor, NotOurs> {
+        match mid {
+            None if *aud == self.issuer => Ok(Visitor::Account(Caller {
+                user_id: sub.parse().map_err(|_| NotOurs)?,
+                session_id: sid.parse().map_err(|_| NotOurs)?,
+            })),
+            Some(meeting_id) if *aud == self.guests => Ok(Visitor::Guest(Guest {
+                meeting_id: *meeting_id,
+                participant_id: sub.parse().map_err(|_| NotOurs)?,
+                invitation_id: sid.parse().map_err(|_| NotOurs)?,
+            })),
+            _ => Err(NotOurs),
+        }
     }
 }
 
@@ -149,9 +193,40 @@ mod tests {
         let (tokens, user, session) = (tokens(), Id::draw(), Id::draw());
         let token = tokens.issue(user, session, now()).unwrap();
         for _ in 0..2 {
-            assert_eq!(tokens.verify(&token, now()), Ok(Caller { user_id: user, session_id: session }));
+            let caller = Caller { user_id: user, session_id: session };
+            assert_eq!(tokens.verify(&token, now()), Ok(Visitor::Account(caller)));
         }
         assert_eq!(tokens.verify(&token, now() + Duration::from_secs(905)), Err(NotOurs));
+    }
+
+    #[test]
+    fn a_guest_is_a_guest_for_as_long_as_was_said() {
+        let tokens = tokens();
+        let guest = Guest { meeting_id: Id::draw(), participant_id: Id::draw(), invitation_id: Id::draw() };
+        let token = tokens.issue_to_guest(guest, now(), Duration::from_secs(3600)).unwrap();
+        for _ in 0..2 {
+            assert_eq!(tokens.verify(&token, now()), Ok(Visitor::Guest(guest)));
+        }
+        assert_eq!(tokens.verify(&token, now() + Duration::from_secs(3605)), Err(NotOurs));
+    }
+
+    #[test]
+    fn neither_kind_of_token_passes_for_the_other() {
+        let tokens = tokens();
+        let base = || {
+            let ids = Claims {
+                sub: Id::<User>::draw().to_string(),
+                sid: Id::<Session>::draw().to_string(),
+                ..tokens.claims(now(), tokens.life)
+            };
+            assert!(tokens.verify(&tokens.sign(&ids).unwrap(), now()).is_ok());
+            ids
+        };
+        let account_with_a_meeting = Claims { mid: Some(Id::draw()), ..base() };
+        let guest_without_one = Claims { aud: tokens.guests.clone(), ..base() };
+        for claims in [account_with_a_meeting, guest_without_one] {
+            assert_eq!(tokens.verify(&tokens.sign(&claims).unwrap(), now()), Err(NotOurs), "{claims:?}");
+        }
     }
 
     proptest! {

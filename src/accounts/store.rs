@@ -1,5 +1,7 @@
 //! Accounts and registrations as rows.
 
+use std::collections::HashMap;
+
 use actors::ids::{Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
@@ -55,6 +57,22 @@ pub async fn account(conn: &mut Conn, id: Id<User>) -> Result<Option<Account>, F
     let living = users::table.find(Key(id)).filter(users::deleted_at.is_null());
     let found = living.select(UserRow::columns()).first(conn).await.optional()?;
     found.map(|row: UserRow| row.try_into()).transpose()
+}
+
+/// As [`account`], for many; those that are none are left out.
+pub async fn accounts(conn: &mut Conn, ids: &[Id<User>]) -> Result<Vec<Account>, Failed> {
+    let ids: Vec<Key<User>> = ids.iter().copied().map(Key).collect();
+    let living = users::table.filter(users::id.eq_any(ids)).filter(users::deleted_at.is_null());
+    let rows: Vec<UserRow> = living.select(UserRow::columns()).load(conn).await?;
+    rows.into_iter().map(Account::try_from).collect()
+}
+
+/// The languages of those who have accounts with these addresses.
+pub async fn languages(conn: &mut Conn, emails: &[&str]) -> Result<HashMap<String, Language>, Failed> {
+    let emails: Vec<String> = emails.iter().copied().map(str::to_owned).collect();
+    let living = users::table.filter(users::email.eq_any(emails)).filter(users::deleted_at.is_null());
+    let rows: Vec<(String, String)> = living.select((users::email, users::language)).load(conn).await?;
+    rows.into_iter().map(|(email, text)| Ok((email, language(&text)?))).collect()
 }
 
 pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Failed> {

@@ -2,7 +2,7 @@
 //! is why it stands here and not with projects.
 
 use actors::ids::{self, Id};
-use actors::live::{Topic, TopicKind};
+use actors::live::{Told, Topic, TopicKind};
 use actors::run::{self, Status};
 use async_trait::async_trait;
 use serde::Serialize;
@@ -10,13 +10,14 @@ use uuid::Uuid;
 
 use super::model::AiAnalysisRun;
 use super::store;
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::access::guard::Guarded;
 use crate::app::App;
 use crate::db::{Conn, Failed, events};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::live::audience::{Audience, Snapshot};
+use crate::meetings::invitations;
 use crate::projects::{self, model::Project, operations::topic};
 
 /// Members of a run's project.
@@ -28,7 +29,8 @@ impl Audience for OfRuns {
         TopicKind::Run
     }
 
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+        let caller = caller.account()?;
         let run = find(app, id).await?;
         let project_id = run.state.project_id;
         match projects::roles::role(app, project_id, caller.user_id).await? {
@@ -87,7 +89,8 @@ impl Audience for OfProjects {
         TopicKind::Project
     }
 
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+        let caller = caller.account()?;
         let id: Id<ids::Project> = Id::from_uuid(id);
         let found = Project::find(app, id, caller).await?;
         if found.standing.role.is_none() {
@@ -108,5 +111,14 @@ impl Audience for OfProjects {
         let (project, runs, offset) = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
         let active_runs = runs.iter().map(AiAnalysisRun::of).collect();
         Snapshot::of(&State { project, active_runs, active_exports: [] }, offset, "project.updated")
+    }
+
+    fn is_for_some(&self, event: &str) -> bool {
+        invitations::is_for_hosts(event)
+    }
+
+    async fn tells(&self, app: &App, caller: Visitor, told: &Told) -> Result<bool, Failure> {
+        let Ok(caller) = caller.account() else { return Ok(false) };
+        invitations::is_told(app, caller, &told.data).await
     }
 }

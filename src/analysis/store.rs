@@ -1,7 +1,9 @@
 //! Runs as rows, the journal of their actors, and the outputs of their nodes.
 
+use std::sync::Arc;
+
 use actors::ids::{self, AiJob, Id, User};
-use actors::live::{Change, Journal, Live, RequestId, Told, Topic, TopicKind, Unavailable, Unsaved};
+use actors::live::{Change, Decided, Group, Journal, Live, RequestId, Told, Topic, TopicKind, Unavailable, Unsaved};
 use actors::meeting::Meeting;
 use actors::run::{AnalysisType, Node, Run, State, Status, Warning};
 use actors::time::Time;
@@ -208,7 +210,8 @@ pub async fn insert(
     if diesel::insert_into(runs::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
         return Ok(None);
     }
-    tell(conn, change, 0, request, at).await.map(Some)
+    let first = Decided { change: change.clone(), request: Arc::clone(request), at };
+    tell(conn, std::slice::from_ref(&first), 0).await.map(Some)
 }
 
 /// Which of a project's runs are listed.
@@ -251,22 +254,23 @@ pub fn topic(id: Id<Run>) -> Topic {
 }
 
 /// Each event goes to the run's topic and to the project's; that one last, since many write it.
-async fn tell(
-    conn: &mut Conn,
-    change: &Change<Run>,
-    before: u64,
-    request: &RequestId,
-    at: Time,
-) -> Result<Vec<Told>, Failed> {
-    let run = &change.next;
-    let data = serde_json::to_string(&AiAnalysisRun::of(run)).map_err(|error| Failed::Broken(error.to_string()))?;
-    let mut told = Vec::with_capacity(change.events.len() * 2);
-    for (event, offset) in change.events.iter().zip(before + 1..) {
-        told.push(events::append_at(conn, topic(run.id), offset, event.kind(), &data, at, request).await?);
+async fn tell(conn: &mut Conn, changes: &[Decided<Run>], before: u64) -> Result<Vec<Told>, Failed> {
+    let (mut told, mut again) = (Vec::new(), Vec::new());
+    let mut offset = before;
+    for Decided { change, request, at } in changes {
+        let run = &change.next;
+        let data = serde_json::to_string(&AiAnalysisRun::of(run)).map_err(|error| Failed::Broken(error.to_string()))?;
+        for event in &change.events {
+            offset += 1;
+            told.push(events::append_at(conn, topic(run.id), offset, event.kind(), &data, *at, request).await?);
+        }
+        let project = Topic { kind: TopicKind::Project, id: run.project_id.uuid() };
+        again.push((project, &change.events, data, *at, request));
     }
-    let project = Topic { kind: TopicKind::Project, id: run.project_id.uuid() };
-    for event in &change.events {
-        told.push(events::append(conn, project, event.kind(), &data, at, request).await?);
+    for (project, said, data, at, request) in again {
+        for event in said {
+            told.push(events::append(conn, project, event.kind(), &data, at, request).await?);
+        }
     }
     Ok(told)
 }
@@ -293,20 +297,14 @@ impl Journal<Run> for RunJournal {
         Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
     }
 
-    async fn save(
-        &self,
-        before: &Run,
-        change: &Change<Run>,
-        request: &RequestId,
-        at: Time,
-    ) -> Result<Vec<Told>, Unsaved> {
-        let (before, change, request) = (before.revision(), change.clone(), request.clone());
+    async fn save(&self, group: Arc<Group<Run>>) -> Result<Vec<Told>, Unsaved> {
         let saved = self.db.write(move |conn| {
             Box::pin(async move {
-                if !update(conn, &change.next, before).await? {
+                let before = group.before.revision();
+                if !update(conn, group.after(), before).await? {
                     return Err(NotSaved::Conflict);
                 }
-                Ok(tell(conn, &change, before, &request, at).await?)
+                Ok(tell(conn, &group.changes, before).await?)
             })
         });
         saved.await.map_err(|not| match not {

@@ -57,21 +57,50 @@ pub async fn put(
             let (began, mut latencies) = (Instant::now(), Vec::with_capacity(1 << 16));
             while began.elapsed() < time {
                 let request = requests(client, latencies.len());
-                let sent = Instant::now();
-                let answered = wire.exchange(&request).await.map_err(|error| error.to_string())?;
-                let took = sent.elapsed().as_micros();
-                if answered.status != expected {
-                    let body = String::from_utf8_lossy(answered.body);
-                    return Err(format!("{} instead of {expected}: {body}", answered.status));
-                }
-                latencies.push(u32::try_from(took).unwrap_or(u32::MAX));
+                latencies.push(timed(&mut wire, &request, expected).await?);
             }
             Ok(latencies)
         });
     }
     start.wait().await;
+    finish(running).await
+}
+
+/// Sends each request once, all in the same moment, each over a connection of its own that stands already.
+///
+/// # Errors
+/// As [`put`].
+pub async fn at_once(address: SocketAddr, expected: u16, requests: Vec<Vec<u8>>) -> Result<Load, String> {
+    let mut running = JoinSet::new();
+    let start = Arc::new(Barrier::new(requests.len() + 1));
+    for request in requests {
+        let start = Arc::clone(&start);
+        running.spawn(async move {
+            let connected = Wire::connect(address).await;
+            start.wait().await;
+            let mut wire = connected.map_err(|error| error.to_string())?;
+            timed(&mut wire, &request, expected).await.map(|took| vec![took])
+        });
+    }
+    start.wait().await;
+    finish(running).await
+}
+
+/// Microseconds until the answer is there.
+async fn timed(wire: &mut Wire, request: &[u8], expected: u16) -> Result<u32, String> {
+    let sent = Instant::now();
+    let answered = wire.exchange(request).await.map_err(|error| error.to_string())?;
+    let took = sent.elapsed().as_micros();
+    if answered.status != expected {
+        let body = String::from_utf8_lossy(answered.body);
+        return Err(format!("{} instead of {expected}: {body}", answered.status));
+    }
+    Ok(u32::try_from(took).unwrap_or(u32::MAX))
+}
+
+async fn finish(mut running: JoinSet<Result<Vec<u32>, String>>) -> Result<Load, String> {
     let began = Instant::now();
-    let mut load = Load { clients, ..Load::default() };
+    let mut load = Load { clients: running.len(), ..Load::default() };
     while let Some(ended) = running.join_next().await {
         let latencies = ended.map_err(|error| error.to_string()).and_then(|ended| ended);
         load.latencies.extend(latencies.map_err(|why| format!("A client under load got no good answer: {why}"))?);

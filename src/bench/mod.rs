@@ -7,9 +7,12 @@
 mod bare;
 mod disk;
 mod enumeration;
+mod joins;
 mod journey;
 mod load;
 mod memory;
+mod people;
+mod restart;
 mod sockets;
 mod table;
 mod wire;
@@ -63,6 +66,10 @@ pub struct Bench {
 enum Apart {
     /// Whether the time of an answer tells if an address has an account.
     Enumeration(enumeration::Enumeration),
+    /// How long many people take who join one meeting in the same moment, and what it costs.
+    Joins(joins::Joins),
+    /// How soon a server that was killed knows again what time it is in many live meetings.
+    Restart(restart::Restart),
 }
 
 impl Bench {
@@ -109,8 +116,11 @@ const SETTINGS: [(&str, &str); 2] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000")];
 
 async fn measure(asked: &Bench) -> Result<(), String> {
-    if let Some(Apart::Enumeration(asked)) = &asked.apart {
-        return enumeration::measure(asked).await;
+    match &asked.apart {
+        None => {}
+        Some(Apart::Enumeration(asked)) => return enumeration::measure(asked).await,
+        Some(Apart::Joins(asked)) => return joins::measure(asked).await,
+        Some(Apart::Restart(asked)) => return restart::measure(asked).await,
     }
     let server = OwnServer::start(&SETTINGS).await?;
     let mut caller = Caller::at(&server.url)?;

@@ -21,7 +21,7 @@ pub struct OwnServer {
     child: Child,
     folder: TempDir,
     /// Kept open: a server that can't print would fail.
-    _printed: Lines<BufReader<ChildStdout>>,
+    printed: Lines<BufReader<ChildStdout>>,
 }
 
 impl OwnServer {
@@ -33,33 +33,38 @@ impl OwnServer {
     pub async fn start(settings: &[(&str, &str)]) -> Result<Self, String> {
         let folder = tempfile::Builder::new().prefix("colloquy-").tempdir();
         let folder = folder.map_err(|error| format!("A temporary folder can't be made: {error}"))?;
-        let program = std::env::current_exe().map_err(|error| format!("This program can't find itself: {error}"))?;
-        let log_file = log_of(folder.path());
-        let log = std::fs::File::create(&log_file);
-        let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;
-        let mut command = Command::new(program);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
-            command.env_remove(name);
-        }
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path());
-        command.env("COLLOQUY__INTERNAL__LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
-        // Ctrl-C is for the program that was called; it ends this one.
-        command.process_group(0);
-        let mut child = command.spawn().map_err(|error| format!("The server can't be started: {error}"))?;
-        let printed = child.stdout.take().ok_or("The server's output can't be read.")?;
-        let printed = BufReader::new(printed).lines();
-        let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, _printed: printed };
-        match tokio::time::timeout(START, server.listen_to_it()).await {
-            Ok(Ok(())) => Ok(server),
-            Ok(Err(why)) => Err(format!("The server doesn't start: {why}\n{}", server.said())),
-            Err(_) => Err(format!("The server doesn't start within {} s.\n{}", START.as_secs(), server.said())),
+        let (child, printed) = spawn(folder.path(), settings)?;
+        let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, printed };
+        server.wait_until_ready().await?;
+        Ok(server)
+    }
+
+    /// Kills it, as a crash would, and starts it again on what it kept, with other settings. Ready when this is back, on
+    /// other ports; gives how long that took from its start.
+    ///
+    /// # Errors
+    /// As [`OwnServer::start`].
+    pub async fn crash_and_start(&mut self, settings: &[(&str, &str)]) -> Result<Duration, String> {
+        self.child.kill().await.map_err(|error| format!("The server can't be killed: {error}"))?;
+        let started = Instant::now();
+        (self.child, self.printed) = spawn(self.folder.path(), settings)?;
+        self.url.clear();
+        self.internal_url.clear();
+        self.wait_until_ready().await?;
+        Ok(started.elapsed())
+    }
+
+    async fn wait_until_ready(&mut self) -> Result<(), String> {
+        match tokio::time::timeout(START, self.listen_to_it()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(why)) => Err(format!("The server doesn't start: {why}\n{}", self.said())),
+            Err(_) => Err(format!("The server doesn't start within {} s.\n{}", START.as_secs(), self.said())),
         }
     }
 
     async fn listen_to_it(&mut self) -> Result<(), String> {
         while self.url.is_empty() || self.internal_url.is_empty() {
-            let line = self._printed.next_line().await.map_err(|error| error.to_string())?;
+            let line = self.printed.next_line().await.map_err(|error| error.to_string())?;
             let line = line.ok_or("it ended")?;
             if let Some(url) = line.strip_prefix("Colloquy listens on ") {
                 url.clone_into(&mut self.url);
@@ -98,6 +103,25 @@ impl OwnServer {
         let last = lines.len().saturating_sub(10);
         lines.get(last..).unwrap_or_default().join("\n")
     }
+}
+
+fn spawn(folder: &Path, settings: &[(&str, &str)]) -> Result<(Child, Lines<BufReader<ChildStdout>>), String> {
+    let program = std::env::current_exe().map_err(|error| format!("This program can't find itself: {error}"))?;
+    let log_file = log_of(folder);
+    let log = std::fs::File::create(&log_file);
+    let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder);
+    command.env("COLLOQUY__INTERNAL__LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
+    // Ctrl-C is for the program that was called; it ends this one.
+    command.process_group(0);
+    let mut child = command.spawn().map_err(|error| format!("The server can't be started: {error}"))?;
+    let printed = child.stdout.take().ok_or("The server's output can't be read.")?;
+    Ok((child, BufReader::new(printed).lines()))
 }
 
 fn log_of(folder: &Path) -> PathBuf {

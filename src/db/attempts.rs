@@ -1,15 +1,16 @@
 //! What counts against a limit that has to hold across restarts: rows of who (as a keyed hash) tried what, and when.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use actors::ids::Id;
 use actors::time::Time;
-use diesel::sql_types::BigInt;
-use diesel::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{Array, BigInt};
+use diesel::{ExpressionMethods, Insertable, QueryDsl};
 use sha2::{Digest, Sha256};
 
 use super::schema::attempts;
-use super::{At, Conn, Failed, Key, RunQueryDsl};
+use super::{At, Conn, Failed, Key, RunQueryDsl, insert_all};
 
 /// At most `most` attempts of a class within `window`, for one key.
 #[derive(Debug, Clone, Copy)]
@@ -28,21 +29,33 @@ pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// # Errors
 /// The database's own.
 pub async fn wait(conn: &mut Conn, rate: Rate, key_hash: &str, now: Time) -> Result<Duration, Failed> {
-    if rate.most <= 0 {
-        return Ok(Duration::ZERO);
-    }
-    // The window is free again once the oldest of the last `most` has left it.
-    let oldest: Vec<At> = attempts::table
+    wait_for_all(conn, rate, &HashMap::from([(key_hash, 1)]), now).await
+}
+
+/// How long until so many more attempts of each of these keys are allowed; zero: now.
+async fn wait_for_all(conn: &mut Conn, rate: Rate, more: &HashMap<&str, usize>, now: Time) -> Result<Duration, Failed> {
+    let Some(most) = usize::try_from(rate.most).ok().filter(|most| *most > 0) else { return Ok(Duration::ZERO) };
+    let keys: Vec<String> = more.keys().map(|key_hash| (*key_hash).to_owned()).collect();
+    let kept: Vec<(String, At)> = attempts::table
         .filter(attempts::class.eq(rate.class))
-        .filter(attempts::key_hash.eq(key_hash))
+        .filter(attempts::key_hash.eq_any(keys))
         .filter(attempts::at.gt(At(now - rate.window)))
         .order(attempts::at.desc())
-        .offset(rate.most - 1)
-        .limit(1)
-        .select(attempts::at)
+        .select((attempts::key_hash, attempts::at))
         .load(conn)
         .await?;
-    Ok(oldest.as_slice().first().map_or(Duration::ZERO, |oldest| (oldest.0 + rate.window).since(now)))
+    let mut tried: HashMap<&str, Vec<Time>> = HashMap::new();
+    for (key_hash, at) in &kept {
+        tried.entry(key_hash).or_default().push(at.0);
+    }
+    let waits = more.iter().map(|(key_hash, more)| {
+        // More at once than are ever allowed.
+        let Some(stay) = most.checked_sub(*more) else { return rate.window };
+        // There is room once the oldest has left the window that may not stay in it.
+        let leaving = tried.get(key_hash).and_then(|tried| tried.get(stay));
+        leaving.map_or(Duration::ZERO, |at| (*at + rate.window).since(now))
+    });
+    Ok(waits.max().unwrap_or_default())
 }
 
 /// What was counted, to be taken back where it turns out not to count.
@@ -54,8 +67,18 @@ pub struct Counted(Vec<(&'static str, Id<Attempt>)>);
 #[derive(Debug)]
 pub struct Attempt;
 
-/// Counts one attempt in each class for its key, unless one of them is full: then nothing is counted, and `Err` says how
-/// long to wait. A class of zero has no limit. Call it once in a transaction, with all its keys: they are waited for.
+#[derive(Insertable)]
+#[diesel(table_name = attempts)]
+struct Row {
+    id: Key<Attempt>,
+    class: &'static str,
+    key_hash: String,
+    at: At,
+}
+
+/// Counts one attempt in each class for its key, and several of one key as several, unless one of them is full: then nothing
+/// is counted, and `Err` says how long to wait. A class of zero has no limit. Call it once in a transaction, with all its
+/// keys: they are waited for.
 ///
 /// # Errors
 /// The database's own.
@@ -65,26 +88,28 @@ pub async fn reserve(
     now: Time,
 ) -> Result<Result<Counted, Duration>, Failed> {
     take_turns(conn, rates).await?;
-    let mut longest = Duration::ZERO;
+    let mut classes: HashMap<&'static str, (Rate, HashMap<&str, usize>)> = HashMap::new();
     for (rate, key_hash) in rates {
-        longest = longest.max(wait(conn, *rate, key_hash, now).await?);
+        let (_, more) = classes.entry(rate.class).or_insert_with(|| (*rate, HashMap::new()));
+        *more.entry(key_hash).or_default() += 1;
+    }
+    let mut longest = Duration::ZERO;
+    for (rate, more) in classes.values() {
+        longest = longest.max(wait_for_all(conn, *rate, more, now).await?);
     }
     if !longest.is_zero() {
         return Ok(Err(longest));
     }
-    let mut counted = Counted::default();
-    for (rate, key_hash) in rates.iter().filter(|(rate, _)| rate.most > 0) {
-        let id = Id::draw();
-        let row = (
-            attempts::id.eq(Key(id)),
-            attempts::class.eq(rate.class),
-            attempts::key_hash.eq(key_hash.clone()),
-            attempts::at.eq(At(now)),
-        );
-        diesel::insert_into(attempts::table).values(row).execute(conn).await?;
-        counted.0.push((rate.class, id));
-    }
-    Ok(Ok(counted))
+    let limited = rates.iter().filter(|(rate, _)| rate.most > 0);
+    let row = |(rate, key_hash): &(Rate, String)| Row {
+        id: Key(Id::draw()),
+        class: rate.class,
+        key_hash: key_hash.clone(),
+        at: At(now),
+    };
+    let rows: Vec<Row> = limited.map(row).collect();
+    insert_all!(conn, attempts::table, &rows).await?;
+    Ok(Ok(Counted(rows.into_iter().map(|row| (row.class, row.id.0)).collect())))
 }
 
 /// As [`reserve`], for what counts whatever becomes of it; `Some` says how long to wait.
@@ -125,10 +150,9 @@ async fn take_turns(conn: &mut Conn, rates: &[(Rate, String)]) -> Result<(), Fai
     // Always in the same order, so that no two wait for each other.
     keys.sort_unstable();
     keys.dedup();
-    for key in keys {
-        let lock = diesel::sql_query("SELECT pg_advisory_xact_lock($1)").bind::<BigInt, _>(key);
-        diesel_async::RunQueryDsl::execute(lock, &mut **pg).await?;
-    }
+    let lock = "SELECT pg_advisory_xact_lock(key) FROM (SELECT key FROM unnest($1) AS key ORDER BY key) AS keys";
+    let lock = diesel::sql_query(lock).bind::<Array<BigInt>, _>(keys);
+    diesel_async::RunQueryDsl::execute(lock, &mut **pg).await?;
     Ok(())
 }
 

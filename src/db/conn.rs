@@ -3,7 +3,7 @@
 //! A query is accepted when BOTH databases can run it; the compiler refuses the rest. Call sites are plain Diesel:
 //! `users::table.find(key).first(conn).await.optional()?`. What can't be written so:
 //! - `as_select()` is tied to one database: `select(Row::columns())` and `returning(Row::columns())`, see [`Columns`];
-//! - `values(&vec)` doesn't compile for SQLite: loop, a write is one transaction anyway;
+//! - `values(&vec)` doesn't compile for SQLite: [`insert_all!`];
 //! - `into_boxed()` is tied to one database: use [`each!`], or write an optional filter as
 //!   `wanted.is_none().into_sql::<Bool>().or(column.eq(wanted.unwrap_or_default()))`.
 //!
@@ -84,6 +84,30 @@ macro_rules! each {
 }
 #[cfg(test)]
 pub(crate) use each;
+
+/// Inserts a `Vec` of rows into a table: at once into PostgreSQL, where each statement is a way there and back; one after
+/// the other into SQLite, for which `values(&vec)` doesn't compile.
+macro_rules! insert_all {
+    ($conn:expr, $table:expr, $rows:expr) => {
+        async {
+            let rows = $rows;
+            match $conn {
+                $crate::db::Conn::Pg(pg) => {
+                    let all = diesel::insert_into($table).values(rows);
+                    diesel_async::RunQueryDsl::execute(all, &mut **pg).await?;
+                }
+                $crate::db::Conn::Sqlite(lite) => {
+                    for row in rows {
+                        let one = diesel::insert_into($table).values(row);
+                        diesel_async::RunQueryDsl::execute(one, &mut *lite).await?;
+                    }
+                }
+            }
+            Ok::<(), diesel::result::Error>(())
+        }
+    };
+}
+pub(crate) use insert_all;
 
 type PgTransactions = <PgConn as AsyncConnection>::TransactionManager;
 

@@ -82,41 +82,42 @@ pub async fn append_at(
     at: Time,
     request: &RequestId,
 ) -> Result<Told, Failed> {
-    let position = position(offset)?;
-    let told = insert(conn, topic, position, kind, data, at, request).await?;
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::draw()), last: position };
+    let told = put(conn, topic, offset, kind, data, at, request).await?;
+    end_at(conn, topic, offset).await?;
+    Ok(told)
+}
+
+/// Adds one of several events with offsets that the caller numbers; after the last of them, [`end_at`] is owed.
+///
+/// # Errors
+/// As [`append_at`].
+pub async fn put(
+    conn: &mut Conn,
+    topic: Topic,
+    offset: u64,
+    kind: &str,
+    data: &str,
+    at: Time,
+    request: &RequestId,
+) -> Result<Told, Failed> {
+    insert(conn, topic, position(offset)?, kind, data, at, request).await
+}
+
+/// Says that the topic ends at that offset.
+///
+/// # Errors
+/// The database's own.
+pub async fn end_at(conn: &mut Conn, topic: Topic, offset: u64) -> Result<(), Failed> {
+    let last = position(offset)?;
+    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::draw()), last };
     diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
         .do_update()
-        .set(topics::last.eq(position))
+        .set(topics::last.eq(last))
         .execute(conn)
         .await?;
-    Ok(told)
-}
-
-/// Adds several events, one after another, from an offset that the caller numbers: those of one change of a live thing.
-///
-/// # Errors
-/// As [`append_at`].
-pub async fn append_all(
-    conn: &mut Conn,
-    topic: Topic,
-    first: u64,
-    said: &[(&'static str, String)],
-    at: Time,
-    request: &RequestId,
-) -> Result<Vec<Told>, Failed> {
-    let mut told = Vec::with_capacity(said.len());
-    let Some(((kind, data), before)) = said.split_last() else { return Ok(told) };
-    let mut offset = first;
-    for (kind, data) in before {
-        told.push(insert(conn, topic, position(offset)?, kind, data, at, request).await?);
-        offset += 1;
-    }
-    // The last one sets where the topic ends.
-    told.push(append_at(conn, topic, offset, kind, data, at, request).await?);
-    Ok(told)
+    Ok(())
 }
 
 /// Writes what was told of a topic anew where `edit` has another text for it: for what must be forgotten.

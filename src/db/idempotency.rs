@@ -45,8 +45,8 @@ pub enum Claim {
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub scope: &'a str,
-    /// Whose it is: it goes with the account.
-    pub user_id: Id<User>,
+    /// Whose it is: it goes with the account. `None`: a guest's.
+    pub user_id: Option<Id<User>>,
     pub body_hash: &'a str,
     pub drawn: Id<()>,
 }
@@ -75,7 +75,7 @@ pub async fn claim(
         etag: None,
         body: None,
         created_at: At(now),
-        user_id: Some(Key(user_id)),
+        user_id: user_id.map(Key),
     };
     let taken =
         diesel::insert_into(idempotency_keys::table).values(&row).on_conflict_do_nothing().execute(conn).await?;

@@ -48,6 +48,7 @@ use tokio::sync::{Semaphore, oneshot};
 pub use self::alone::{Alone, TakenBy};
 #[cfg(test)]
 pub(crate) use self::conn::each;
+pub(crate) use self::conn::insert_all;
 pub use self::conn::{Columns, Conn, RunQueryDsl};
 pub use self::failed::{Constraint, Failed};
 pub use self::search::{like, lower};

@@ -303,6 +303,16 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
+    use super::super::sql::Uuid;
+
+    former_invitation_tokens (token_hash) {
+        token_hash -> Text,
+        invitation_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
     use super::super::sql::{UtcTime, Uuid};
 
     runs (id) {
@@ -468,6 +478,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     documents,
     events,
     external_logins,
+    former_invitation_tokens,
     idempotency_keys,
     item_numbers,
     items,

@@ -53,6 +53,7 @@ codes! {
     REQUIRED = "Required", 422, "This value is required.";
     INVALID_VALUE = "InvalidValue", 422, "This value is not acceptable.";
     NO_SOURCES = "NoSources", 422, "There is nothing to read: upload a document first.";
+    NOT_A_PROJECT_MEMBER = "NotAProjectMember", 422, "Only members of the project are asked like this; others come as guests.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
     WRONG_PASSWORD = "WrongPassword", 422, "This is not your password.";
     PASSWORD_REFUSED = "PasswordRefused", 422, "Choose another password.";

@@ -92,6 +92,45 @@ impl Fields {
         }
     }
 
+    /// A list of 1 to `most` objects, each read by `read`. What is wrong in one is noted as `name[2].key`, what it has
+    /// besides too.
+    ///
+    /// # Errors
+    /// It is absent, no such list, or something in it is wrong; noted.
+    pub fn objects<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        read: impl Fn(&mut Self) -> Result<T, Faulty>,
+    ) -> Result<Vec<T>, Faulty> {
+        let values = match self.values.remove(name) {
+            None | Some(Value::Null) => return Err(self.fault(name, Code::REQUIRED, Code::REQUIRED.sentence)),
+            Some(Value::Array(values)) if (1..=most).contains(&values.len()) => values,
+            Some(Value::Array(values)) => {
+                let sentence = format!("This must have 1 to {most} items; it has {}.", values.len());
+                return Err(self.fault(name, Code::INVALID_VALUE, &sentence));
+            }
+            Some(_) => return Err(self.fault(name, Code::INVALID_VALUE, "This must be a list.")),
+        };
+        let before = self.faults.len();
+        let mut all = Vec::with_capacity(values.len());
+        for (index, value) in values.into_iter().enumerate() {
+            let place = format!("{name}[{index}]");
+            let Value::Object(values) = value else {
+                self.fault(&place, Code::INVALID_VALUE, "This must be an object.");
+                continue;
+            };
+            let mut item = Self::of(values);
+            all.extend(read(&mut item).ok());
+            item.note_unknown();
+            self.faults.extend(item.faults.into_iter().map(|fault| {
+                let field = fault.field.map_or_else(|| place.clone(), |field| format!("{place}.{field}"));
+                Fault { field: Some(field), ..fault }
+            }));
+        }
+        if self.faults.len() == before { Ok(all) } else { Err(Faulty) }
+    }
+
     /// How many keys have not been taken yet.
     #[must_use]
     pub fn left(&self) -> usize {
@@ -118,13 +157,16 @@ impl Fields {
     /// # Errors
     /// 422 with every fault, unknown keys among them.
     pub fn done<T>(mut self, read: Result<T, Faulty>) -> Result<T, Failure> {
-        let unknown: Vec<String> = std::mem::take(&mut self.values).into_iter().map(|(name, _)| name).collect();
-        for name in unknown {
-            self.fault(&name, Code::UNKNOWN_KEY, "This key is not known here, or can't be written.");
-        }
+        self.note_unknown();
         match read {
             Ok(read) if self.faults.is_empty() => Ok(read),
             _ => Err(Failure::invalid(self.faults)),
+        }
+    }
+
+    fn note_unknown(&mut self) {
+        for (name, _) in std::mem::take(&mut self.values) {
+            self.fault(&name, Code::UNKNOWN_KEY, "This key is not known here, or can't be written.");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Idempotency-Key: a request that is sent again has its effect once, and the same answer for 24 hours.
 //!
-//! A row holds the key's scope (account, method, path), the body's hash, an id drawn in advance for what the request
+//! A row holds the key's scope (whose, method, path), the body's hash, an id drawn in advance for what the request
 //! makes, and a lease. Operations make things under that id and give back what stands there already, so that a request
 //! whose server was killed half-way can simply run again: 30 s later, with the same id.
 
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::code::Code;
 use super::envelope;
 use super::failure::Failure;
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::db::idempotency::{self as store, Asked, Claim};
 
@@ -28,7 +28,8 @@ pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Key {
     /// Hashed.
     scope: String,
-    user_id: Id<User>,
+    /// `None`: a guest's.
+    user_id: Option<Id<User>>,
 }
 
 /// What became of a key.
@@ -48,8 +49,8 @@ pub struct Fresh {
 ///
 /// # Errors
 /// 422: it is not 1–255 visible characters.
-pub fn key(request: &HttpRequest, account: Option<Caller>) -> Result<Option<Key>, Failure> {
-    let (Some(header), Some(account)) = (request.headers().get("idempotency-key"), account) else { return Ok(None) };
+pub fn key(request: &HttpRequest, visitor: Option<Visitor>) -> Result<Option<Key>, Failure> {
+    let (Some(header), Some(visitor)) = (request.headers().get("idempotency-key"), visitor) else { return Ok(None) };
     let text = header.to_str().unwrap_or_default();
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Failure::saying(
@@ -58,8 +59,9 @@ pub fn key(request: &HttpRequest, account: Option<Caller>) -> Result<Option<Key>
         ));
     }
     let path = request.path().to_ascii_lowercase();
-    let scope = format!("{}\n{}\n{}\n{}", account.user_id, request.method(), path, text);
-    Ok(Some(Key { scope: digest(scope.as_bytes()), user_id: account.user_id }))
+    let scope = format!("{}\n{}\n{}\n{}", visitor.uuid(), request.method(), path, text);
+    let user_id = visitor.account().ok().map(|caller| caller.user_id);
+    Ok(Some(Key { scope: digest(scope.as_bytes()), user_id }))
 }
 
 #[must_use]

@@ -142,6 +142,7 @@ fn about(tag: &str) -> &'static str {
         "Project Lookup" => "Who belongs to a project, and who is asked into it.",
         "Profile" => "The caller's own account, and faces.",
         "Meetings" => "Meetings and their times.",
+        "Invitations" => "Who is asked to a meeting, and comes by it.",
         "Participants" => "Who is in a meeting, and what they agreed to.",
         "Lifecycle" => "The beginning and end of a meeting.",
         "AI Runs" => "Analyses of a project's sources, and how far they are.",
@@ -155,6 +156,7 @@ fn who(who: Who) -> &'static str {
     match who {
         Who::Public => "anyone",
         Who::User => "any signed-in account",
+        Who::UserOrGuest => "any signed-in account, or a guest of a meeting",
         Who::Member => "any member of the project",
         Who::Analyst => "project role ANALYST, MANAGER or OWNER",
         Who::Manager => "project role MANAGER or OWNER",

@@ -262,7 +262,7 @@ where
     let app = App::of(request)?;
     let by = R::check(request, &app).await?;
     let id = request_id::of(request);
-    let key = if keyed { idempotency::key(request, by.account())? } else { None };
+    let key = if keyed { idempotency::key(request, by.visitor())? } else { None };
     let Some(key) = key else {
         let input = I::take(request, Raw::Stream(payload)).await?;
         let allowed = Allowed { by, input, request: id, drawn: Id::<()>::draw().uuid() };

@@ -104,14 +104,37 @@ impl Post {
         now: Time,
         request: &RequestId,
     ) -> Result<(), Failed> {
-        let Mailing { letter, until, reference } = mailing.into();
-        let waiting = Waiting { letter, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
         let id: Id<Job> = Id::draw();
+        let payload = self.sealed(id, mailing.into(), now)?;
+        store::enqueue_as(conn, id, KIND, &payload, now, request).await
+    }
+
+    /// As [`Self::send`], for many at once.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn send_all(
+        &self,
+        conn: &mut Conn,
+        mailings: impl IntoIterator<Item = Mailing>,
+        now: Time,
+        request: &RequestId,
+    ) -> Result<(), Failed> {
+        let mut payloads = Vec::new();
+        for mailing in mailings {
+            let id: Id<Job> = Id::draw();
+            payloads.push((id, self.sealed(id, mailing, now)?));
+        }
+        store::enqueue_all(conn, KIND, &payloads, now, request).await
+    }
+
+    fn sealed(&self, id: Id<Job>, mailing: Mailing, now: Time) -> Result<Payload, Failed> {
+        let Mailing { letter, until, reference } = mailing;
+        let waiting = Waiting { letter, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
         let plain = serde_json::to_vec(&waiting).map_err(|error| Failed::Broken(error.to_string()))?;
         let sealed = self.0.seal(PURPOSE, id.uuid().as_bytes(), &plain);
         let sealed = sealed.map_err(|error| Failed::Broken(error.to_string()))?;
-        let payload = Payload { sealed: STANDARD_NO_PAD.encode(sealed) };
-        store::enqueue_as(conn, id, KIND, &payload, now, request).await
+        Ok(Payload { sealed: STANDARD_NO_PAD.encode(sealed) })
     }
 
     /// `None`: it was sealed with another key, or changed.

@@ -11,7 +11,7 @@ use diesel::{
 
 use super::{Job, LEASE};
 use crate::db::schema::jobs;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, insert_all};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = jobs)]
@@ -53,7 +53,32 @@ pub async fn enqueue_as(
     run_at: Time,
     request: &RequestId,
 ) -> Result<(), Failed> {
-    let row = JobRow {
+    let row = row(id, kind, payload, run_at, request)?;
+    diesel::insert_into(jobs::table).values(&row).execute(conn).await?;
+    Ok(())
+}
+
+/// As [`enqueue_as`], for many of a kind.
+pub async fn enqueue_all(
+    conn: &mut Conn,
+    kind: &str,
+    payloads: &[(Id<Job>, impl serde::Serialize)],
+    run_at: Time,
+    request: &RequestId,
+) -> Result<(), Failed> {
+    let rows = payloads.iter().map(|(id, payload)| row(*id, kind, payload, run_at, request));
+    let rows: Vec<JobRow> = rows.collect::<Result<_, _>>()?;
+    Ok(insert_all!(conn, jobs::table, &rows).await?)
+}
+
+fn row(
+    id: Id<Job>,
+    kind: &str,
+    payload: &impl serde::Serialize,
+    run_at: Time,
+    request: &RequestId,
+) -> Result<JobRow, Failed> {
+    Ok(JobRow {
         id: Key(id),
         kind: kind.to_owned(),
         payload: serde_json::to_string(payload).map_err(|error| Failed::Broken(error.to_string()))?,
@@ -64,9 +89,7 @@ pub async fn enqueue_as(
         last_error: None,
         failed_at: None,
         created_at: At(run_at),
-    };
-    diesel::insert_into(jobs::table).values(&row).execute(conn).await?;
-    Ok(())
+    })
 }
 
 /// The jobs of a kind that are wanted.

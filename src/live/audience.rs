@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use actors::live::{Topic, TopicKind};
+use actors::live::{Told, Topic, TopicKind};
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 
 /// The kinds of events after which it is asked again who may listen.
 pub const CHANGES_OF_STANDING: [&str; 3] = ["member.changed", "project.deleted", "participant.removed"];
+
+/// What stands in the place of an event that is not told to a listener: its offset and time, and nothing of what it says.
+/// So offsets rise by one for everybody.
+pub const WITHHELD: &str = "withheld";
 
 /// Those who listen to one kind of topic.
 #[async_trait]
@@ -24,7 +28,7 @@ pub trait Audience: Send + Sync + 'static {
     ///
     /// # Errors
     /// 404: there is no such thing. 403: it is not the caller's.
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure>;
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure>;
 
     /// The state as its GET gives it, without what differs by caller, and the offset of the last event in it: both
     /// from one reading.
@@ -33,8 +37,21 @@ pub trait Audience: Send + Sync + 'static {
     /// 404: there is no such thing; 503.
     async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure>;
 
+    /// Whether events of this name are told to some listeners alone.
+    fn is_for_some(&self, _event: &str) -> bool {
+        false
+    }
+
+    /// Whether such an event is told to the caller, asked at each.
+    ///
+    /// # Errors
+    /// 503: that can't be known at the moment.
+    async fn tells(&self, _app: &App, _caller: Visitor, _told: &Told) -> Result<bool, Failure> {
+        Ok(true)
+    }
+
     /// Notes that the caller listens now, as long as the answer is held.
-    fn listens(&self, _app: &App, _caller: Caller, _id: Uuid) -> Option<Listening> {
+    fn listens(&self, _app: &App, _caller: Visitor, _id: Uuid) -> Option<Listening> {
         None
     }
 }

@@ -1,24 +1,42 @@
 //! What ends every socket and stream, whatever it listens to.
 
+use actors::hub::Heard;
 use actors::ids::{Id, Session};
+use actors::live::{Topic, TopicKind};
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Duration, sleep};
 
+use super::audience::CHANGES_OF_STANDING;
+use crate::access::caller::{Guest, Visitor};
 use crate::app::App;
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+
+/// How often it is asked whether a guest's time is over; and again while the store is away.
+const LOOK: Duration = Duration::from_secs(30);
+const AGAIN: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The session was logged out or revoked.
+    /// The session was logged out or revoked, or the guest has no place in the meeting any longer.
     Revoked,
     /// The server stops.
     Stopping,
 }
 
-/// Resolves when it is time to end. A socket lives as long as its session, not as the token it was opened with.
-pub async fn ending(app: App, session_id: Id<Session>) -> Ending {
+/// Resolves when it is time to end. A socket lives as long as its session, or as its guest's place, not as the token it was
+/// opened with.
+pub async fn ending(app: App, visitor: Visitor) -> Ending {
     let stopping = app.tasks.stopping();
+    let revoked = async {
+        match visitor {
+            Visitor::Account(caller) => revoked(&app, caller.session_id).await,
+            Visitor::Guest(guest) => put_out(&app, guest).await,
+        }
+    };
     tokio::select! {
         () = stopping.cancelled() => Ending::Stopping,
-        () = revoked(&app, session_id) => Ending::Revoked,
+        () = revoked => Ending::Revoked,
     }
 }
 
@@ -33,6 +51,49 @@ async fn revoked(app: &App, session_id: Id<Session>) {
                 Err(RecvError::Lagged(_)) => break,
                 Err(RecvError::Closed) => return,
             }
+        }
+    }
+}
+
+/// Resolves once the guest's meeting lets them in no more.
+async fn put_out(app: &App, guest: Guest) {
+    let topic = Topic { kind: TopicKind::Meeting, id: guest.meeting_id.uuid() };
+    loop {
+        let mut told = app.hub.subscribe(topic);
+        match still_stands(app, Visitor::Guest(guest)).await {
+            Ok(()) => {}
+            Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => {
+                sleep(AGAIN).await;
+                continue;
+            }
+            Err(_) => return,
+        }
+        let changed = async {
+            loop {
+                match told.next().await {
+                    Heard::Told(told) if !CHANGES_OF_STANDING.contains(&&*told.kind) => {}
+                    Heard::Told(_) | Heard::Lagged => return,
+                    Heard::Closed => std::future::pending().await,
+                }
+            }
+        };
+        tokio::select! {
+            () = changed => {}
+            () = sleep(LOOK) => {}
+        }
+    }
+}
+
+/// Whether a guest still has their place; accounts say so by their session.
+///
+/// # Errors
+/// 401, 403, 404: they have none. 503.
+pub async fn still_stands(app: &App, visitor: Visitor) -> Result<(), Failure> {
+    match visitor {
+        Visitor::Account(_) => Ok(()),
+        Visitor::Guest(guest) => {
+            let audience = app.audiences.of(TopicKind::Meeting)?;
+            audience.admit(app, visitor, guest.meeting_id.uuid()).await.map(drop)
         }
     }
 }

@@ -16,8 +16,8 @@ use actors::ids::Id;
 use actors::live::{Told, Topic};
 use tokio::time::sleep;
 
-use super::audience::{CHANGES_OF_STANDING, Listening, Snapshot};
-use crate::access::caller::Caller;
+use super::audience::{CHANGES_OF_STANDING, Listening, Snapshot, WITHHELD};
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::db::events::{self, Epoch};
 use crate::db::{Conn, Failed};
@@ -60,7 +60,7 @@ pub enum Fed {
 /// One listener's place at one topic.
 pub struct Feed {
     app: App,
-    caller: Caller,
+    caller: Visitor,
     topic: Topic,
     /// Tells, beside the topic itself, when it is to be asked again who may listen.
     standing: Option<Subscription>,
@@ -69,8 +69,8 @@ pub struct Feed {
     epoch: Id<Epoch>,
     /// The offset of the last event that was handed out.
     cursor: u64,
-    /// Read from the table, to be handed out before anything that is heard.
-    missed: VecDeque<Told>,
+    /// Read from the table or heard, to be handed out before anything else that is heard.
+    missed: VecDeque<Arc<Told>>,
     /// `None`: there is more in the table.
     own: Option<Subscription>,
     _listening: Option<Listening>,
@@ -104,7 +104,7 @@ impl Feed {
     /// 403, 404: it may not listen to that. 503.
     pub async fn begin(
         app: App,
-        caller: Caller,
+        caller: Visitor,
         topic: Topic,
         since: Option<Since>,
     ) -> Result<(Self, Beginning), Failure> {
@@ -147,8 +147,13 @@ impl Feed {
                     Err(refused) => return Fed::Refused(refused),
                 }
             }
-            if let Some(told) = self.missed.pop_front() {
-                return self.hand(Arc::new(told));
+            if let Some(told) = self.missed.front() {
+                let Some(seen) = self.as_seen(Arc::clone(told)).await else {
+                    sleep(AGAIN).await;
+                    continue;
+                };
+                self.missed.pop_front();
+                return self.hand(seen);
             }
             let Some(own) = &mut self.own else {
                 match self.catch_up().await {
@@ -163,7 +168,7 @@ impl Feed {
             };
             tokio::select! {
                 heard = own.next() => match heard {
-                    Heard::Told(told) => return self.hand(told),
+                    Heard::Told(told) => self.missed.push_back(told),
                     Heard::Lagged => self.own = None,
                     Heard::Closed => return Fed::Behind,
                 },
@@ -177,6 +182,16 @@ impl Feed {
                 },
             }
         }
+    }
+
+    /// An event as it is for this listener; `None`: it can't be known at the moment whether it is told to them.
+    async fn as_seen(&self, told: Arc<Told>) -> Option<Arc<Told>> {
+        let audience = self.app.audiences.of(self.topic.kind).ok()?;
+        if !audience.is_for_some(&told.kind) || audience.tells(&self.app, self.caller, &told).await.ok()? {
+            return Some(told);
+        }
+        let Told { topic, offset, at, .. } = *told;
+        Some(Arc::new(Told { topic, offset, at, kind: WITHHELD.into(), data: "{}".into(), request: WITHHELD.into() }))
     }
 
     fn hand(&mut self, told: Arc<Told>) -> Fed {
@@ -238,7 +253,7 @@ impl Feed {
             own.after(page.events.last().map_or(self.cursor, |told| told.offset));
             self.own = Some(own);
         }
-        self.missed = page.events.into();
+        self.missed = page.events.into_iter().map(Arc::new).collect();
     }
 
     async fn read(&self, after: u64) -> Result<Option<Page>, Failed> {

@@ -1,20 +1,20 @@
-//! How many sockets, or streams, an account may have open.
+//! How many sockets, or streams, an account or a guest may have open.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use actors::ids::{Id, User};
+use uuid::Uuid;
 
 /// The places of all accounts.
 pub struct Places {
     each: usize,
-    taken: Arc<Mutex<HashMap<Id<User>, usize>>>,
+    taken: Arc<Mutex<HashMap<Uuid, usize>>>,
 }
 
 /// One place, free again when it is dropped.
 pub struct Place {
-    user_id: Id<User>,
-    taken: Arc<Mutex<HashMap<Id<User>, usize>>>,
+    whose: Uuid,
+    taken: Arc<Mutex<HashMap<Uuid, usize>>>,
 }
 
 impl Places {
@@ -25,14 +25,14 @@ impl Places {
 
     /// `None`: the account has them all.
     #[must_use]
-    pub fn take(&self, user_id: Id<User>) -> Option<Place> {
+    pub fn take(&self, whose: Uuid) -> Option<Place> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = taken.entry(user_id).or_default();
+        let count = taken.entry(whose).or_default();
         if *count >= self.each {
             return None;
         }
         *count += 1;
-        Some(Place { user_id, taken: Arc::clone(&self.taken) })
+        Some(Place { whose, taken: Arc::clone(&self.taken) })
     }
 
     /// How many are open, of all accounts.
@@ -45,10 +45,10 @@ impl Places {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = taken.get_mut(&self.user_id) {
+        if let Some(count) = taken.get_mut(&self.whose) {
             *count -= 1;
             if *count == 0 {
-                taken.remove(&self.user_id);
+                taken.remove(&self.whose);
             }
         }
     }
@@ -56,14 +56,14 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use actors::ids::Id;
+    use uuid::Uuid;
 
     use super::Places;
 
     #[test]
     fn a_place_is_free_again_when_it_is_left() {
         let places = Places::for_each(2);
-        let (one, other) = (Id::draw(), Id::draw());
+        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let first = places.take(one).unwrap();
         let _second = places.take(one).unwrap();
         assert!(places.take(one).is_none());

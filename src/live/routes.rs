@@ -5,8 +5,9 @@ use actix_web::dev::Payload;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::ending::still_stands;
 use super::socket;
-use crate::access::guard::{SignedIn, Ticket};
+use crate::access::guard::{SignedInOrGuest, Ticket};
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::envelope::Reply;
@@ -24,7 +25,8 @@ pub struct SocketTicket {
     expires_in: u64,
 }
 
-pub async fn issue_ticket(may: Allowed<SignedIn, Empty>, app: App) -> Result<Unkept<SocketTicket>, Failure> {
+pub async fn issue_ticket(may: Allowed<SignedInOrGuest, Empty>, app: App) -> Result<Unkept<SocketTicket>, Failure> {
+    still_stands(&app, may.by.caller).await?;
     let ticket = app.tickets.give(may.by.caller, app.now()).map_err(Failure::internal)?;
     Ok(Unkept(Reply::created(SocketTicket { ticket, expires_in: app.tickets.life.as_secs() })))
 }
@@ -47,7 +49,8 @@ impl Input for Connection {
 
 pub async fn open_socket(may: Allowed<Ticket, Connection>, app: App) -> Result<Upgraded, Failure> {
     let caller = may.by.caller;
-    let Some(place) = app.sockets.take(caller.user_id) else {
+    still_stands(&app, caller).await?;
+    let Some(place) = app.sockets.take(caller.uuid()) else {
         let most = format!("An account has {} sockets at most. Close one first.", app.config.sockets.per_account);
         let retry_after = Some(std::time::Duration::from_secs(5));
         return Err(Failure { retry_after, ..Failure::saying(Code::TOO_MANY_REQUESTS, most) });

@@ -36,7 +36,7 @@ use super::inbound::Inbound;
 use super::line::Line;
 use super::places::Place;
 use super::window::Window;
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
@@ -59,7 +59,7 @@ const QUIET: Duration = Duration::from_millis(250);
 
 struct Socket {
     app: App,
-    caller: Caller,
+    caller: Visitor,
     inbound: Inbound,
     window: Rc<Window>,
     feeds: HashMap<Topic, SpawnHandle>,
@@ -77,7 +77,7 @@ struct Socket {
 /// 400: it does not ask for that.
 pub fn open(
     app: App,
-    caller: Caller,
+    caller: Visitor,
     place: Place,
     request: &HttpRequest,
     payload: actix_web::dev::Payload,
@@ -157,7 +157,7 @@ enum Out {
 /// What one subscription sends, as fast as the window takes it.
 fn outgoing(
     app: App,
-    caller: Caller,
+    caller: Visitor,
     topic: Topic,
     since: Option<Since>,
     window: Rc<Window>,
@@ -206,9 +206,9 @@ impl Actor for Socket {
 
     fn started(&mut self, context: &mut Context) {
         context.run_interval(LOOK, Self::look);
-        let ending = ending(self.app.clone(), self.caller.session_id).into_actor(self);
+        let ending = ending(self.app.clone(), self.caller).into_actor(self);
         context.spawn(ending.map(|ending, _, context| match ending {
-            Ending::Revoked => close(context, CloseCode::Policy, "the session has ended"),
+            Ending::Revoked => close(context, CloseCode::Policy, "the session has ended, or the place in the meeting"),
             Ending::Stopping => close(context, CloseCode::Restart, "the server restarts: resume shortly"),
         }));
     }
@@ -319,7 +319,7 @@ impl Socket {
         let topic: Topic = topic.parse().map_err(|_| {
             Failure::saying(Code::VALIDATION_ERROR, "A topic is meeting:<id>, run:<id> or project:<id>.")
         })?;
-        self.app.limits.calls.take(&self.caller.user_id.to_string())?;
+        self.app.limits.calls.take(&self.caller.uuid().to_string())?;
         if let Some(former) = self.feeds.remove(&topic) {
             context.cancel_future(former);
         }

@@ -50,12 +50,12 @@ pub async fn stream(
     after: Option<u64>,
     ends: fn(event: &str) -> bool,
 ) -> Result<HttpResponse, Failure> {
-    let place = app.streams.take(caller.user_id).ok_or_else(|| Failure {
+    let place = app.streams.take(caller.user_id.uuid()).ok_or_else(|| Failure {
         retry_after: Some(HEARTBEAT),
         ..Failure::saying(Code::TOO_MANY_REQUESTS, "Too many open streams.")
     })?;
     let since = after.map(|offset| Since { epoch: None, offset });
-    let (feed, beginning) = Feed::begin(app.clone(), caller, topic, since).await?;
+    let (feed, beginning) = Feed::begin(app.clone(), caller.into(), topic, since).await?;
     let (first, is_over) = match &beginning.snapshot {
         Some(snapshot) => (Some(written(snapshot.offset, snapshot.event, &snapshot.data)), ends(snapshot.event)),
         None => (None, is_over(app, topic, beginning.offset, ends).await?),
@@ -65,7 +65,7 @@ pub async fn stream(
         quiet.set_missed_tick_behavior(MissedTickBehavior::Delay);
         quiet
     };
-    let going = Going { feed, ending: Box::pin(ending(app.clone(), caller.session_id)), quiet, ends, _place: place };
+    let going = Going { feed, ending: Box::pin(ending(app.clone(), caller.into())), quiet, ends, _place: place };
     let stage = Stage { first, going: (!is_over).then_some(going) };
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))

@@ -9,12 +9,12 @@ use actors::time::Time;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::access::keys::random;
 
 /// The tickets that were given and not used.
 pub struct Tickets {
-    given: Mutex<HashMap<String, (Caller, Time)>>,
+    given: Mutex<HashMap<String, (Visitor, Time)>>,
     pub life: Duration,
 }
 
@@ -26,7 +26,7 @@ impl Tickets {
 
     /// # Errors
     /// The system has no chance to give.
-    pub fn give(&self, caller: Caller, now: Time) -> std::io::Result<String> {
+    pub fn give(&self, caller: Visitor, now: Time) -> std::io::Result<String> {
         let ticket = URL_SAFE_NO_PAD.encode(random::<32>()?);
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if given.len() % 1024 == 1023 {
@@ -37,7 +37,7 @@ impl Tickets {
     }
 
     /// Whose ticket it is; it is spent by that.
-    pub fn redeem(&self, ticket: &str, now: Time) -> Option<Caller> {
+    pub fn redeem(&self, ticket: &str, now: Time) -> Option<Visitor> {
         let spent = self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(ticket);
         spent.filter(|(_, until)| *until > now).map(|(caller, _)| caller)
     }

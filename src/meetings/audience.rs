@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::Meeting;
 use super::model;
 use super::participants::model::Participant;
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::access::guard::Guarded;
 use crate::app::App;
 use crate::http::code::Code;
@@ -33,8 +33,12 @@ impl audience::Audience for Audience {
         TopicKind::Meeting
     }
 
-    async fn admit(&self, app: &App, caller: Caller, id: Uuid) -> Result<Topic, Failure> {
-        let found = Meeting::find(app, Id::from_uuid(id), caller).await?;
+    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+        let id = Id::from_uuid(id);
+        let found = match caller {
+            Visitor::Account(caller) => Meeting::find(app, id, caller).await?,
+            Visitor::Guest(guest) => Meeting::find_for_guest(app, id, guest).await?,
+        };
         let meeting = found.thing?;
         if !found.standing.may_attend() {
             return Err(Failure::of(Code::FORBIDDEN));
@@ -53,7 +57,7 @@ impl audience::Audience for Audience {
         Snapshot::of(&state, meeting.revision, "meeting.updated")
     }
 
-    fn listens(&self, app: &App, caller: Caller, id: Uuid) -> Option<Listening> {
-        Some(Listening::until_dropped(app.attendance.enter(app, Id::from_uuid(id), caller.user_id)))
+    fn listens(&self, app: &App, caller: Visitor, id: Uuid) -> Option<Listening> {
+        Some(Listening::until_dropped(app.attendance.enter(app, Id::from_uuid(id), caller.uuid())))
     }
 }

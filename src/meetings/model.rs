@@ -8,6 +8,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::consents::model::ConsentWording;
+use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::enumeration;
 use crate::http::agent::Agent;
@@ -41,6 +42,17 @@ impl From<Role> for MeetingRole {
             Role::CoHost => Self::CoHost,
             Role::Participant => Self::Participant,
             Role::Observer => Self::Observer,
+        }
+    }
+}
+
+impl From<MeetingRole> for Role {
+    fn from(role: MeetingRole) -> Self {
+        match role {
+            MeetingRole::Host => Self::Host,
+            MeetingRole::CoHost => Self::CoHost,
+            MeetingRole::Participant => Self::Participant,
+            MeetingRole::Observer => Self::Observer,
         }
     }
 }
@@ -109,7 +121,7 @@ impl Meeting {
                 meeting::Status::Ended => MeetingStatus::Ended,
                 meeting::Status::Cancelled => MeetingStatus::Cancelled,
             },
-            join_url: format!("{app_url}/meetings/{}/join", meeting.id),
+            join_url: join_url(app_url, meeting.id),
             created_by_id: meeting.created_by,
             host_participant_id: meeting.host,
             scheduled_at: meeting.scheduled_at,
@@ -119,6 +131,12 @@ impl Meeting {
             updated_at: meeting.updated_at,
         }
     }
+}
+
+/// Where people join.
+#[must_use]
+pub fn join_url(app_url: &str, id: Id<meeting::Meeting>) -> String {
+    format!("{app_url}/meetings/{id}/join")
 }
 
 /// A meeting in a list.
@@ -158,8 +176,8 @@ pub struct MeetingDetails {
 
 impl MeetingDetails {
     #[must_use]
-    pub fn of(meeting: &meeting::Meeting, caller: Id<User>, app: &App, agent: &Agent) -> Self {
-        let own = meeting.participants.of_user(caller);
+    pub fn of(meeting: &meeting::Meeting, caller: Visitor, app: &App, agent: &Agent) -> Self {
+        let own = super::place_of(meeting, caller);
         Self {
             meeting: Meeting::of(meeting, &app.url),
             my_role: own.map(|own| own.role.into()),

@@ -60,7 +60,7 @@ pub async fn create(
         consent_policy: body.consent_policy.unwrap_or(ConsentPolicy::All),
     };
     let made = operations::create(&app, may.by.caller, &may.by.thing, new).await?;
-    let details = MeetingDetails::of(&made, may.by.caller.user_id, &app, &agent);
+    let details = MeetingDetails::of(&made, may.by.caller.into(), &app, &agent);
     Ok(Reply::created(details).version(made.version))
 }
 
@@ -98,7 +98,7 @@ pub async fn details(
     may: Allowed<Attendee<super::Meeting>, Sent<Empty>>,
     app: App,
 ) -> Result<Reply<MeetingDetails>, Failure> {
-    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller.user_id, &app, &may.input.agent);
+    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller, &app, &may.input.agent);
     let version = details.version;
     Ok(Reply::ok(details).version(version))
 }

@@ -1,5 +1,7 @@
 //! Projects and memberships as rows.
 
+use std::collections::HashMap;
+
 use actors::ids::{self, Id, Member, User};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl,
@@ -71,6 +73,18 @@ pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> R
         .await
         .optional()?;
     found.as_deref().map(role_of).transpose()
+}
+
+/// As [`role`], of many; who is no member is left out.
+pub async fn roles(
+    conn: &mut Conn,
+    id: Id<ids::Project>,
+    user_ids: &[Id<User>],
+) -> Result<HashMap<Id<User>, ProjectRole>, Failed> {
+    let user_ids: Vec<Key<User>> = user_ids.iter().copied().map(Key).collect();
+    let these = members::table.filter(members::project_id.eq(Key(id))).filter(members::user_id.eq_any(user_ids));
+    let rows: Vec<(Key<User>, String)> = these.select((members::user_id, members::role)).load(conn).await?;
+    rows.into_iter().map(|(user_id, role)| Ok((user_id.0, role_of(&role)?))).collect()
 }
 
 /// Inserts a project with its owner; one that stands there already under the same id is left as it is.

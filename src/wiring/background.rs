@@ -10,6 +10,9 @@ use crate::app::App;
 use crate::http::idempotency;
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
+use crate::meetings;
+use crate::meetings::invitations::delivery::Deliveries;
+use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
 use crate::meetings::rooms::errands::Errands;
 use crate::meetings::rooms::lookout;
@@ -30,11 +33,13 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
     let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
-        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)))
+        .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)).telling(Deliveries))
+        .with(Notices { app: app.clone() })
         .with(profile::avatar::Forgetting { app: app.clone() })
         .with(profile::erasing::Erasing { app: app.clone() })
         .with(profile::erasing::Overwriting { app: app.clone() })
         .with(contents::Forgetting { app: app.clone() })
+        .with(meetings::leaving::Forgetting { app: app.clone() })
         .with(Errands { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
     let desk = Desk {
@@ -45,15 +50,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         tasks: app.tasks.clone(),
     };
     app.tasks.spawn(jobs::work(desk, handlers));
-    let meetings = app.meetings.clone();
-    app.tasks.spawn(async move {
-        match meetings.wake_all().await {
-            Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
-            Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
-        }
-    });
-    app.tasks.spawn(attendance::tell_all(app.clone()));
-    app.tasks.spawn(sweep::sweep(app.clone()));
+    app.tasks.spawn(follow_meetings(app.clone()));
     app.tasks.spawn(lookout::look(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
@@ -65,6 +62,22 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(forget_old(app.clone()));
     Ok(())
+}
+
+/// Wakes the live meetings, and only then tells them what time has brought about: each would else be loaded by itself, and
+/// more than once. Commands of people wait for nothing of it.
+async fn follow_meetings(app: App) {
+    let stopping = app.tasks.stopping();
+    let woken = tokio::select! {
+        woken = app.meetings.wake_all() => woken,
+        () = stopping.cancelled() => return,
+    };
+    match woken {
+        Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
+        Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
+    }
+    app.tasks.spawn(attendance::tell_all(app.clone()));
+    sweep::sweep(app).await;
 }
 
 /// Drops what has had its time: keys of idempotency, counted attempts, what is over of accounts, failed jobs. Safe to repeat.

@@ -21,6 +21,7 @@ mod docs;
 mod documents;
 mod hostile_documents;
 mod house;
+mod invitations;
 mod join_page;
 mod kill;
 mod mail;

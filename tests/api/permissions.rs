@@ -11,7 +11,9 @@ use jsonwebtoken::Header;
 use serde_json::json;
 
 use crate::accounts::tokens;
+use crate::invitations::Guest;
 use crate::openapi;
+use crate::participants::Room;
 use crate::support::client::Request;
 use crate::support::{Client, Role, User, World};
 
@@ -28,6 +30,9 @@ pub const PUBLIC: &[&str] = &[
     "GET /api/auth/google-login/callback",
     "POST /api/auth/google-login/exchange",
     "POST /api/auth/refresh-token",
+    "GET /api/meeting-invitations/{token}",
+    "POST /api/meeting-invitations/{token}/accept",
+    "POST /api/meeting-invitations/{token}/decline",
     "GET /api/project-invitations/{token}",
     "GET /health/live",
     "GET /health/ready",
@@ -36,30 +41,35 @@ pub const PUBLIC: &[&str] = &[
 
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
-/// What each word of the table of operations gives whoever comes: `u` a 401, `f` a 403, `o` neither. Guests of meetings
-/// get their place here with their tokens.
-const EXPECTED: &[(&str, [&str; 3])] = &[
-    // nobody, expired token, ended session; stranger, taken out, manager and owner elsewhere; the roles, rising
-    ("public", ["ooo", "oooo", "oooo"]),
-    ("user", ["uuu", "oooo", "oooo"]),
-    ("user or guest", ["uuu", "oooo", "oooo"]),
-    ("ticket", ["uuu", "oooo", "oooo"]),
-    ("member", ["uuu", "ffff", "oooo"]),
-    ("analyst", ["uuu", "ffff", "fooo"]),
-    ("manager", ["uuu", "ffff", "ffoo"]),
-    ("owner", ["uuu", "ffff", "fffo"]),
-    ("host", ["uuu", "ffff", "ffoo"]),
-    ("attendee", ["uuu", "ffff", "oooo"]),
-    // Of these, the owner alone is in the meeting.
-    ("participant", ["uuu", "ffff", "fffo"]),
-    ("signed", ["uuu", "uuuu", "uuuu"]),
+/// What each word of the table of operations gives whoever comes: `u` a 401, `f` a 403, `o` neither.
+const EXPECTED: &[(&str, [&str; 4])] = &[
+    // nobody, expired token, ended session; stranger, taken out, manager and owner elsewhere; the roles, rising; a guest of
+    // the meeting, and of another
+    ("public", ["ooo", "oooo", "oooo", "oo"]),
+    ("public, signed in or not", ["ouu", "oooo", "oooo", "oo"]),
+    ("user", ["uuu", "oooo", "oooo", "ff"]),
+    ("user or guest", ["uuu", "oooo", "oooo", "oo"]),
+    ("ticket", ["uuu", "oooo", "oooo", "oo"]),
+    ("member", ["uuu", "ffff", "oooo", "ff"]),
+    ("analyst", ["uuu", "ffff", "fooo", "ff"]),
+    ("manager", ["uuu", "ffff", "ffoo", "ff"]),
+    ("owner", ["uuu", "ffff", "fffo", "ff"]),
+    ("host", ["uuu", "ffff", "ffoo", "ff"]),
+    ("attendee", ["uuu", "ffff", "oooo", "of"]),
+    // Of these, the owner and the guest alone are in the meeting.
+    ("participant", ["uuu", "ffff", "fffo", "of"]),
+    ("signed", ["uuu", "uuuu", "uuuu", "uu"]),
 ];
+
+/// Open to all; but who sends a token has to send a good one, since it says whose the answer is.
+const SIGNED_IN_OR_NOT: &[&str] = &["acceptInvitation", "declineInvitation"];
 
 /// The word that a guard stands for.
 const fn word(who: Who) -> &'static str {
     match who {
         Who::Public => "public",
         Who::User => "user",
+        Who::UserOrGuest => "user or guest",
         Who::Member => "member",
         Who::Analyst => "analyst",
         Who::Manager => "manager",
@@ -95,12 +105,14 @@ struct Cast {
 }
 
 async fn cast(world: &World) -> Cast {
-    let (ada, ben) = (world.user().await, world.user().await);
-    let (project, other) = (ada.project().await, ben.project().await);
-    let meeting = ada.meeting(&project).await["id"].as_str().unwrap().to_owned();
-    for step in ["start", "join"] {
-        ada.client.post(format!("/api/meetings/{meeting}/{step}")).await.is(200);
-    }
+    let (room, elsewhere) = (Room::open(world.server).await, Room::open(world.server).await);
+    room.joined(&room.ada).await;
+    let (guest, other_guest) = (Guest::of(world.server, &room).await, Guest::of(world.server, &elsewhere).await);
+    guest.join(&room).await.is(200);
+    other_guest.join(&elsewhere).await.is(200);
+    let meeting = room.path.rsplit('/').next().unwrap().to_owned();
+    let Room { ada, project, .. } = room;
+    let Room { ada: ben, project: other, .. } = elsewhere;
     let ended = world.member(&project, Role::Owner).await;
     ended.client.post("/api/auth/logout").await.is(200);
     let removed = world.member(&project, Role::Owner).await;
@@ -120,6 +132,8 @@ async fn cast(world: &World) -> Cast {
         ("an analyst", world.member(&project, Role::Analyst).await.client),
         ("a manager", world.member(&project, Role::Manager).await.client),
         ("an owner", ada.client.clone()),
+        ("a guest of the meeting", guest.client),
+        ("a guest of another meeting", other_guest.client),
     ];
     Cast { ada, project, meeting, everybody }
 }
@@ -210,10 +224,14 @@ on_both! {
 
     async fn a_parent_that_is_missing_is_404_before_the_permission_and_the_body(world: World) {
         let stranger = world.user().await;
+        let guest = Guest::of(world.server, &Room::open(world.server).await).await;
         for operation in guarded().iter().filter(|operation| operation.path.contains("Id}")) {
             let path = filled(operation.path, |_| NOWHERE.to_owned());
             let code = if operation.path.starts_with("/api/meetings/") { "MeetingNotFound" } else { "NotFound" };
             badly(&stranger.client, operation, &path).await.refused(404, code);
+            let answer = badly(&guest.client, operation, &path).await;
+            // What needs an account and nothing else is nothing to a guest, whatever is there.
+            if operation.who == Who::User { answer.refused(403, "Forbidden") } else { answer.refused(404, code) };
         }
     }
 
@@ -226,7 +244,8 @@ on_both! {
         let mut faults = Vec::new();
         let mut cells = 0;
         for operation in &operations {
-            let expected = expected(row(operation));
+            let is_either = SIGNED_IN_OR_NOT.contains(&operation.id);
+            let expected = expected(if is_either { "public, signed in or not" } else { row(operation) });
             assert_eq!(expected.len(), cast.everybody.len());
             let path = cast.path(operation);
             for ((who, client), expected) in cast.everybody.iter().zip(expected.chars()) {
@@ -282,10 +301,7 @@ fn the_list_of_open_routes_names_no_route_that_is_gone() {
 #[test]
 fn every_route_has_a_row_and_the_guard_that_the_row_names() {
     for operation in routes::all() {
-        let wanted = row(&operation);
-        // Whoever is signed in is all there is until guests have tokens.
-        let wanted = if wanted == "user or guest" { "user" } else { wanted };
-        assert_eq!(word(operation.who), wanted, "{}", name(&operation));
+        assert_eq!(word(operation.who), row(&operation), "{}", name(&operation));
         if operation.who != Who::Internal {
             expected(row(&operation));
         }

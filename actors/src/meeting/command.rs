@@ -72,9 +72,9 @@ pub enum Command {
         grace: Duration,
         empty: Duration,
     },
-    /// An account was deleted; `name` is what its participant is called from now on.
+    /// Whoever a participant is deleted their account; `name` is what they are called from now on.
     Forget {
-        user_id: Id<User>,
+        participant: Id<ids::Participant>,
         name: String,
     },
 }

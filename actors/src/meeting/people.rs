@@ -130,8 +130,8 @@ impl Meeting {
     }
 
     /// Takes somebody's name and address away, and lets them leave: their account was deleted. What they did stays.
-    pub(super) fn forget(&self, user_id: Id<User>, name: String, now: Time) -> Result<Change<Self>, Refusal> {
-        let Some(known) = self.participants.of_user(user_id) else { return Ok(self.unchanged()) };
+    pub(super) fn forget(&self, id: Id<ids::Participant>, name: String, now: Time) -> Result<Change<Self>, Refusal> {
+        let Some(known) = self.participants.get(&id) else { return Ok(self.unchanged()) };
         let mut next = Participant { display_name: name, email: None, ..known.clone() };
         next.leave(now);
         if next == *known {

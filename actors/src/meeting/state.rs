@@ -134,6 +134,15 @@ impl Meeting {
         }
     }
 
+    /// When it ended or was cancelled.
+    #[must_use]
+    pub const fn over_at(&self) -> Option<Time> {
+        match self.state {
+            State::Ended { ended_at: at, .. } | State::Cancelled { cancelled_at: at, .. } => Some(at),
+            State::Scheduled | State::Live { .. } => None,
+        }
+    }
+
     #[must_use]
     pub const fn end_reason(&self) -> Option<EndReason> {
         match self.state {
@@ -291,7 +300,7 @@ impl Live for Meeting {
             }
             Command::See { seen } => self.see(&seen, now),
             Command::Sweep { grace, empty } => self.sweep(grace, empty, now),
-            Command::Forget { user_id, name } => self.forget(user_id, name, now),
+            Command::Forget { participant, name } => self.forget(participant, name, now),
         }
     }
 }

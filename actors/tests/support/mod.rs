@@ -12,7 +12,7 @@ use std::time::Duration;
 use actors::hub::{EventLog, Hub, HubLimits};
 use actors::ids::{Id, Project, User};
 use actors::keeper::{AllLocal, Keeper, Parts};
-use actors::live::{Change, Journal, Live, RequestId, Tasks, Told, Topic, TopicKind, Unavailable, Unsaved};
+use actors::live::{Decided, Group, Journal, Live, RequestId, Tasks, Told, Topic, TopicKind, Unavailable, Unsaved};
 use actors::meeting::{self, ConsentPolicy, Meeting};
 use actors::run::{self, AnalysisType, Run};
 use actors::shell::{Arbiters, Limits};
@@ -41,7 +41,7 @@ pub enum Fault {
 pub struct Store<L: Live> {
     states: Mutex<HashMap<L::Key, L>>,
     events: Mutex<BTreeMap<Topic, Vec<Told>>>,
-    on_save: Mutex<VecDeque<Fault>>,
+    on_save: Mutex<VecDeque<Option<Fault>>>,
     on_load: Mutex<VecDeque<Fault>>,
     gate: Mutex<Option<Arc<Semaphore>>>,
     pub loads: AtomicUsize,
@@ -77,7 +77,12 @@ impl<L: Live> Store<L> {
     }
 
     pub fn next_save(&self, fault: Fault) {
-        self.on_save.lock().unwrap().push_back(fault);
+        self.on_save.lock().unwrap().push_back(Some(fault));
+    }
+
+    /// What becomes of the saves to come; `None`: that one is well.
+    pub fn next_saves(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
+        self.on_save.lock().unwrap().extend(faults);
     }
 
     pub fn next_load(&self, fault: Fault) {
@@ -110,28 +115,32 @@ impl<L: Live> Store<L> {
         std::future::pending().await
     }
 
-    fn write(&self, before: &L, change: &Change<L>, request: &RequestId, at: Time) -> Result<Vec<Told>, Unsaved> {
+    fn write(&self, group: &Group<L>) -> Result<Vec<Told>, Unsaved> {
         let mut states = self.states.lock().unwrap();
+        let before = &group.before;
         let stored = states.get_mut(&before.key()).ok_or_else(|| Unsaved::Failed("no such row".to_owned()))?;
         if stored.revision() != before.revision() {
             return Err(Unsaved::Conflict);
         }
-        *stored = change.next.clone();
+        *stored = group.after().clone();
         let mut events = self.events.lock().unwrap();
         let mut told = Vec::new();
-        let first = before.revision() + 1;
-        for (nth, event) in change.events.iter().enumerate() {
-            for topic in change.next.topics() {
-                let rows = events.entry(topic).or_default();
-                let offset = match topic.kind {
-                    TopicKind::Project => rows.last().map_or(1, |last: &Told| last.offset + 1),
-                    TopicKind::Meeting | TopicKind::Run => first + nth as u64,
-                };
-                let kind = (self.kind)(event).into();
-                let data = format!("{:?}", change.next).into();
-                let row = Told { topic, offset, kind, data, at, request: Arc::clone(request) };
-                rows.push(row.clone());
-                told.push(row);
+        let mut own = before.revision();
+        for Decided { change, request, at } in &group.changes {
+            for event in &change.events {
+                own += 1;
+                for topic in change.next.topics() {
+                    let rows = events.entry(topic).or_default();
+                    let offset = match topic.kind {
+                        TopicKind::Project => rows.last().map_or(1, |last: &Told| last.offset + 1),
+                        TopicKind::Meeting | TopicKind::Run => own,
+                    };
+                    let kind = (self.kind)(event).into();
+                    let data = format!("{:?}", change.next).into();
+                    let row = Told { topic, offset, kind, data, at: *at, request: Arc::clone(request) };
+                    rows.push(row.clone());
+                    told.push(row);
+                }
             }
         }
         Ok(told)
@@ -152,21 +161,21 @@ impl<L: Live> Journal<L> for Store<L> {
         }
     }
 
-    async fn save(&self, before: &L, change: &Change<L>, request: &RequestId, at: Time) -> Result<Vec<Told>, Unsaved> {
+    async fn save(&self, group: Arc<Group<L>>) -> Result<Vec<Told>, Unsaved> {
         self.saves.fetch_add(1, Ordering::SeqCst);
         self.pass().await;
-        let fault = self.on_save.lock().unwrap().pop_front();
+        let fault = self.on_save.lock().unwrap().pop_front().flatten();
         match fault {
-            None => self.write(before, change, request, at),
+            None => self.write(&group),
             Some(Fault::Fails) => Err(Unsaved::Failed("away".to_owned())),
             Some(Fault::Conflicts) => Err(Unsaved::Conflict),
             Some(Fault::Hangs) => self.hang().await,
             Some(Fault::WritesAndHangs) => {
-                self.write(before, change, request, at)?;
+                self.write(&group)?;
                 self.hang().await
             }
             Some(Fault::WritesUnknown) => {
-                self.write(before, change, request, at)?;
+                self.write(&group)?;
                 Err(Unsaved::Unknown("the connection broke".to_owned()))
             }
             Some(Fault::Panics) => panic!("a bug in the journal"),

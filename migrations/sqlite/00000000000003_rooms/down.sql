@@ -1,3 +1,4 @@
+DROP TABLE former_invitation_tokens;
 DROP TABLE meeting_invitations;
 DROP TABLE consents;
 DROP INDEX meetings_empty;

@@ -74,3 +74,11 @@ CREATE TABLE meeting_invitations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX meeting_invitations_by_meeting ON meeting_invitations (meeting_id, id);
 CREATE INDEX meeting_invitations_by_user ON meeting_invitations (user_id);
+CREATE INDEX meeting_invitations_by_email ON meeting_invitations (email);
+
+-- The tokens that an invitation had before it was sent again: they are known, and worth nothing.
+CREATE TABLE former_invitation_tokens (
+  token_hash TEXT PRIMARY KEY NOT NULL,
+  invitation_id BLOB NOT NULL REFERENCES meeting_invitations (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX former_invitation_tokens_by_invitation ON former_invitation_tokens (invitation_id);

@@ -1,6 +1,6 @@
 //! LATER: the last traces of a deleted account, in what others go on with. Safe to repeat.
 //!
-//! A job knows the account by its id and a keyed hash of its address, so that the job itself keeps nothing of it.
+//! A job knows the account by its id and keyed hashes of its addresses, so that the job itself keeps nothing of it.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ const AFTER_THE_LAST_MAIL: Duration = Duration::from_secs(2);
 struct Payload {
     user_id: Id<User>,
     /// See [`hashed`].
-    address: String,
+    addresses: Vec<String>,
 }
 
 /// By what an address is known again without being kept.
@@ -46,11 +46,11 @@ pub fn hashed(secret: &Secret, email: &str) -> String {
 pub async fn enqueue(
     conn: &mut Conn,
     user_id: Id<User>,
-    address: String,
+    addresses: Vec<String>,
     now: Time,
     request: &RequestId,
 ) -> Result<(), Failed> {
-    let payload = Payload { user_id, address };
+    let payload = Payload { user_id, addresses };
     jobs::enqueue(conn, ERASE, &payload, now, request).await?;
     jobs::enqueue(conn, ERASE, &payload, now + ONCE_MORE, request).await.map(|_| ())
 }
@@ -72,7 +72,7 @@ impl Handler for Erasing {
     }
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
-        let Payload { user_id, address } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let Payload { user_id, addresses } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let now = self.app.now();
         let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
         are_over(&self.app, ended.map_err(|error: Failed| error.to_string())?, now);
@@ -80,7 +80,7 @@ impl Handler for Erasing {
             holder.erase(&self.app, user_id, &job.request).await?;
         }
         let secret = self.app.secret.clone();
-        let person = Person::of(user_id, move |email| hashed(&secret, email) == address);
+        let person = Person::of(user_id, move |email| addresses.contains(&hashed(&secret, email)));
         traces::erase(&self.app.db, person).await.map_err(|error| error.to_string())?;
         let (at, request) = (self.app.now() + AFTER_THE_LAST_MAIL, job.request.clone());
         let later = self.app.db.write(move |conn| {

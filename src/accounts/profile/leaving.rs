@@ -71,6 +71,14 @@ pub trait Holder: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
+    /// Other addresses by which the account is known: what was said of them is said of it.
+    ///
+    /// # Errors
+    /// The database's own.
+    async fn addresses(&self, _conn: &mut Conn, _user_id: Id<User>) -> Result<Vec<String>, Failed> {
+        Ok(Vec::new())
+    }
+
     /// Takes the account out, in the transaction that ends it.
     ///
     /// # Errors
@@ -146,7 +154,7 @@ struct Ended {
 /// The transaction.
 async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
     let (holders, post) = (app.holders.clone(), app.post.clone());
-    let address = erasing::hashed(&app.secret, &leaving.account.email);
+    let secret = app.secret.clone();
     let work = app.db.write(move |conn| {
         Box::pin(async move {
             let Leaving { account, now, request } = leaving.as_ref();
@@ -159,7 +167,9 @@ async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
                 return Err(Stop::Again);
             }
             let mut afterwards = Vec::new();
+            let mut addresses = vec![account.email.clone()];
             for holder in holders.iter() {
+                addresses.extend(holder.addresses(conn, account.id).await?);
                 afterwards.extend(holder.release(conn, &leaving).await?);
             }
             let sessions = store::let_go(conn, account, *now).await?;
@@ -168,7 +178,8 @@ async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
             if let Some(face) = face {
                 avatar::forget(conn, face, *now, request).await?;
             }
-            erasing::enqueue(conn, account.id, address, *now, request).await?;
+            let addresses = addresses.iter().map(|email| erasing::hashed(&secret, email)).collect();
+            erasing::enqueue(conn, account.id, addresses, *now, request).await?;
             Ok(Ended { sessions, afterwards })
         })
     });

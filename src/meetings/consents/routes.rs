@@ -53,7 +53,7 @@ pub async fn save(
     app: App,
 ) -> Result<Reply<SeenParticipant>, Failure> {
     let Sent { input: Valid(body), agent } = may.input;
-    let viewer = Viewer { user_id: may.by.caller.user_id, standing: may.by.standing };
+    let viewer = Viewer { visitor: may.by.caller, standing: may.by.standing };
     let meeting = operations::save(&app, &may.by.thing, body.said(), agent, may.request).await?;
     seen(&meeting, may.by.thing.id, viewer).map(Reply::ok)
 }

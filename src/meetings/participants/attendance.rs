@@ -10,10 +10,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use actors::ids::{Id, User};
+use actors::ids::Id;
 use actors::live::RequestId;
 use actors::meeting::{Command, Meeting, Participant, Presence, Seen};
 use futures_util::{StreamExt, stream};
+use uuid::Uuid;
 
 use super::store;
 use crate::app::App;
@@ -22,7 +23,7 @@ use crate::db::Failed;
 /// Between two attempts to tell while the database is away.
 const AGAIN: Duration = Duration::from_millis(250);
 /// Meetings that are told at once, at a start.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 32;
 
 /// The listeners of all meetings.
 #[derive(Default)]
@@ -31,7 +32,7 @@ pub struct Attendance(Mutex<House>);
 #[derive(Default)]
 struct House {
     /// How many sockets of whom listen to what.
-    listening: HashMap<Id<Meeting>, HashMap<Id<User>, usize>>,
+    listening: HashMap<Id<Meeting>, HashMap<Uuid, usize>>,
     /// Meetings that may know it otherwise.
     doubtful: HashSet<Id<Meeting>>,
     /// Meetings that are being told.
@@ -42,28 +43,28 @@ struct House {
 pub struct Stay {
     app: App,
     meeting: Id<Meeting>,
-    user_id: Id<User>,
+    who: Uuid,
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        self.app.attendance.house().leave(self.meeting, self.user_id);
+        self.app.attendance.house().leave(self.meeting, self.who);
         self.app.attendance.look_again(&self.app, self.meeting);
     }
 }
 
 impl House {
     /// Whether they were not here before.
-    fn enter(&mut self, meeting: Id<Meeting>, user_id: Id<User>) {
-        *self.listening.entry(meeting).or_default().entry(user_id).or_default() += 1;
+    fn enter(&mut self, meeting: Id<Meeting>, who: Uuid) {
+        *self.listening.entry(meeting).or_default().entry(who).or_default() += 1;
     }
 
-    fn leave(&mut self, meeting: Id<Meeting>, user_id: Id<User>) {
+    fn leave(&mut self, meeting: Id<Meeting>, who: Uuid) {
         let Some(here) = self.listening.get_mut(&meeting) else { return };
-        if let Some(count) = here.get_mut(&user_id) {
+        if let Some(count) = here.get_mut(&who) {
             *count -= 1;
             if *count == 0 {
-                here.remove(&user_id);
+                here.remove(&who);
             }
         }
         if here.is_empty() {
@@ -73,7 +74,9 @@ impl House {
 
     fn listens(&self, meeting: Id<Meeting>, participant: &Participant) -> bool {
         let here = self.listening.get(&meeting);
-        here.zip(participant.user_id).is_some_and(|(here, user_id)| here.contains_key(&user_id))
+        // Accounts listen as themselves, guests as their place.
+        let who = participant.user_id.map_or_else(|| participant.id.uuid(), Id::uuid);
+        here.is_some_and(|here| here.contains_key(&who))
     }
 
     /// What a meeting doesn't know, or knows otherwise.
@@ -94,10 +97,10 @@ impl Attendance {
 
     /// Counts a socket among those that listen to a meeting.
     #[must_use]
-    pub fn enter(&self, app: &App, meeting: Id<Meeting>, user_id: Id<User>) -> Stay {
-        self.house().enter(meeting, user_id);
+    pub fn enter(&self, app: &App, meeting: Id<Meeting>, who: Uuid) -> Stay {
+        self.house().enter(meeting, who);
         self.look_again(app, meeting);
-        Stay { app: app.clone(), meeting, user_id }
+        Stay { app: app.clone(), meeting, who }
     }
 
     /// Has a meeting told who listens to it, by and by.

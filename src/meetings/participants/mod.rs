@@ -9,8 +9,8 @@ pub mod sweep;
 
 use actors::ids::{self, Id};
 
-use super::Meeting;
-use crate::access::caller::Caller;
+use super::{Meeting, standing_of_guest};
+use crate::access::caller::{Caller, Guest, Visitor};
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
 use crate::app::App;
@@ -59,11 +59,27 @@ impl Guarded for Oneself {
     }
 
     async fn find(app: &App, ids: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let Found { standing, thing } = Someone::find(app, ids, caller).await?;
+        Ok(Someone::find(app, ids, caller).await?.of(caller.into()))
+    }
+
+    /// Who was removed, or let in anew, may still take back what they agreed to before.
+    async fn find_for_guest(app: &App, (meeting_id, id): Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
+        let meeting = Meeting::find_for_guest(app, meeting_id, guest).await?.thing?;
+        let standing = standing_of_guest(&meeting.state, guest, app.now())?;
+        let is_there = meeting.state.participants.get(&id).is_some();
+        let thing = if is_there { Ok(Someone { meeting, id }) } else { Err(Failure::of(Code::NOT_FOUND)) };
+        Ok(Found { standing, thing }.of(Visitor::Guest(guest)))
+    }
+}
+
+impl Found<Someone> {
+    /// What somebody is to themself alone.
+    fn of(self, visitor: Visitor) -> Found<Oneself> {
+        let Self { standing, thing } = self;
         let is_another = thing.as_ref().is_ok_and(|Someone { meeting, id }| {
-            meeting.state.participants.get(id).is_none_or(|one| one.user_id != Some(caller.user_id))
+            meeting.state.participants.get(id).is_none_or(|one| !model::is_of(one, visitor))
         });
         let standing = Standing { took_part: standing.took_part && !is_another, ..standing };
-        Ok(Found { standing, thing: thing.map(|Someone { meeting, id }| Self { meeting, id }) })
+        Found { standing, thing: thing.map(|Someone { meeting, id }| Oneself { meeting, id }) }
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::access::caller::Visitor;
 use crate::access::role::Standing;
 use crate::enumeration;
 use crate::http::fields::{Field, Wrong, text};
@@ -114,16 +115,25 @@ pub struct SeenParticipant {
 /// Who looks at participants.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewer {
-    pub user_id: Id<User>,
+    pub visitor: Visitor,
     pub standing: Standing,
 }
 
 impl SeenParticipant {
     #[must_use]
     pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant, viewer: Viewer) -> Self {
-        let is_own = participant.user_id == Some(viewer.user_id);
+        let is_own = is_of(participant, viewer.visitor);
         let may = is_own || viewer.standing.may_host() || viewer.standing.is(crate::access::role::ProjectRole::Analyst);
         Self { participant: Participant::of(meeting_id, participant), email: participant.email.clone().filter(|_| may) }
+    }
+}
+
+/// Whether a place is the visitor's own.
+#[must_use]
+pub fn is_of(participant: &meeting::Participant, visitor: Visitor) -> bool {
+    match visitor {
+        Visitor::Account(caller) => participant.user_id == Some(caller.user_id),
+        Visitor::Guest(guest) => participant.user_id.is_none() && participant.id == guest.participant_id,
     }
 }
 

@@ -5,15 +5,15 @@ use actors::live::RequestId;
 use actors::meeting::{Command, Newcomer};
 
 use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
-use crate::access::caller::Caller;
+use crate::access::caller::{Caller, Visitor};
 use crate::accounts;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
-use crate::meetings::Meeting;
 use crate::meetings::operations::{active, ask};
+use crate::meetings::{Meeting, place_of};
 
 /// What somebody brings who joins.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Joining {
 pub async fn join(
     app: &App,
     meeting: &Meeting,
-    caller: Caller,
+    caller: Visitor,
     joining: Joining,
     request: RequestId,
 ) -> Result<Meeting, Failure> {
@@ -48,14 +48,15 @@ pub async fn join(
 async fn newcomer(
     app: &App,
     meeting: &Meeting,
-    caller: Caller,
+    caller: Visitor,
     place: Id<ids::Participant>,
 ) -> Result<Newcomer, Failure> {
-    let user_id = Some(caller.user_id);
-    if let Some(known) = meeting.state.participants.of_user(caller.user_id) {
-        let (display_name, email) = (known.display_name.clone(), known.email.clone());
+    if let Some(known) = place_of(&meeting.state, caller) {
+        let (user_id, display_name, email) = (known.user_id, known.display_name.clone(), known.email.clone());
         return Ok(Newcomer { id: known.id, user_id, display_name, email });
     }
+    let caller = caller.account()?;
+    let user_id = Some(caller.user_id);
     let account = app.db.read(move |conn| Box::pin(accounts::store::account(conn, caller.user_id))).await?;
     let account = account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
     Ok(Newcomer { id: place, user_id, display_name: account.full_name, email: Some(account.email) })

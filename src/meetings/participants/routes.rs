@@ -7,7 +7,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::Someone;
 use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
 use super::operations::{self, Filter, Joining};
-use crate::access::caller::Caller;
+use crate::access::caller::Visitor;
 use crate::access::guard::{Attendee, Host, Participant};
 use crate::access::role::Standing;
 use crate::app::App;
@@ -18,7 +18,7 @@ use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
 use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
-use crate::meetings::Meeting;
+use crate::meetings::{Meeting, place_of};
 
 /// How to be called in the meeting; without it, as before, or as in the account.
 #[derive(ToSchema)]
@@ -53,10 +53,10 @@ pub async fn leave(may: Allowed<Participant<Meeting>, Empty>, app: App) -> Resul
 }
 
 /// The caller's own place.
-fn own(meeting: &Meeting, caller: Caller, standing: Standing) -> Result<SeenParticipant, Failure> {
+fn own(meeting: &Meeting, caller: Visitor, standing: Standing) -> Result<SeenParticipant, Failure> {
     let state: &State = &meeting.state;
-    let own = state.participants.of_user(caller.user_id).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
-    Ok(SeenParticipant::of(state.id, own, Viewer { user_id: caller.user_id, standing }))
+    let own = place_of(state, caller).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
+    Ok(SeenParticipant::of(state.id, own, Viewer { visitor: caller, standing }))
 }
 
 pub struct ListParticipants {
@@ -86,7 +86,7 @@ pub async fn list(
     _: App,
 ) -> Result<Reply<List<SeenParticipant>>, Failure> {
     let Asked(asked) = may.input;
-    let viewer = Viewer { user_id: may.by.caller.user_id, standing: may.by.standing };
+    let viewer = Viewer { visitor: may.by.caller, standing: may.by.standing };
     Ok(Reply::ok(operations::list(&may.by.thing, viewer, &asked.filter, asked.page)))
 }
 

@@ -1,5 +1,7 @@
 //! People of meetings as rows. Written by the meeting's journal alone, with the meeting.
 
+use std::collections::HashMap;
+
 use actors::ids::{self, Id, User};
 use actors::meeting::{
     Consent, Decision, Digest, Link, MediaSession, Meeting, Participant, ParticipantStatus, People, Presence, Role,
@@ -164,6 +166,18 @@ pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, Fail
     rows.into_iter().map(Row::participant).collect()
 }
 
+/// Everybody of several meetings.
+pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMap<Id<Meeting>, People>, Failed> {
+    let of_these = participants::table.filter(participants::meeting_id.eq_any(ids));
+    let rows: Vec<Row> = of_these.select(Row::columns()).load(conn).await?;
+    let mut people: HashMap<_, Vec<Participant>> = HashMap::new();
+    for row in rows {
+        let meeting_id = row.meeting_id.0;
+        people.entry(meeting_id).or_default().push(row.participant()?);
+    }
+    Ok(people.into_iter().map(|(meeting_id, people)| (meeting_id, people.into_iter().collect())).collect())
+}
+
 /// How many each of these meetings has; those without anybody are left out.
 pub async fn counts(conn: &mut Conn, meetings: &[Key<Meeting>]) -> Result<Vec<(Id<Meeting>, i64)>, Failed> {
     let of_these = participants::table.filter(participants::meeting_id.eq_any(meetings));
@@ -209,15 +223,16 @@ pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, 
     Ok(open.into_iter().map(|id| id.0).collect())
 }
 
-/// Meetings in which an account is called other than `nobody`, or by its address, `limit` of them.
+/// Places in which an account is called other than `nobody`, or by its address, `limit` of them.
 pub async fn naming(
     conn: &mut Conn,
     user_id: Id<User>,
     nobody: &'static str,
     limit: i64,
-) -> Result<Vec<Id<Meeting>>, Failed> {
+) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, Failed> {
     let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
     let named = own.filter(participants::display_name.ne(nobody).or(participants::email.is_not_null()));
-    let found: Vec<Key<Meeting>> = named.limit(limit).select(participants::meeting_id).load(conn).await?;
-    Ok(found.into_iter().map(|id| id.0).collect())
+    let places = named.limit(limit).select((participants::meeting_id, participants::id));
+    let places: Vec<(Key<Meeting>, Key<ids::Participant>)> = places.load(conn).await?;
+    Ok(places.into_iter().map(|(meeting, place)| (meeting.0, place.0)).collect())
 }

@@ -16,7 +16,7 @@ use crate::meetings;
 
 const LOOK: Duration = Duration::from_secs(1);
 /// Meetings that decide at once.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 32;
 /// Meetings that are found at once; the rest is found a second later.
 const MOST: i64 = 20_000;
 

@@ -47,7 +47,7 @@ struct Payload {
     errand: Errand,
 }
 
-/// Has it done once the transaction stands. Call `Jobs::wake` after it.
+/// Has it done once the transaction stands.
 ///
 /// # Errors
 /// The database's own.

@@ -13,14 +13,14 @@ use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::input::{Empty, Input, Raw, buffer};
 use crate::http::operation::{Allowed, Unkept};
-use crate::meetings::Meeting;
+use crate::meetings::{Meeting, place_of};
 
 /// The largest webhook.
 const WEBHOOK_BYTES: usize = 64 * 1024;
 
 pub async fn issue(may: Allowed<Participant<Meeting>, Empty>, app: App) -> Result<Unkept<RoomCredentials>, Failure> {
     let meeting = &may.by.thing;
-    let own = meeting.state.participants.of_user(may.by.caller.user_id).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
+    let own = place_of(&meeting.state, may.by.caller).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
     let issued = operations::issue(&app, meeting, own.id, may.request).await?;
     Ok(Unkept(Reply::ok(issued)))
 }

@@ -1,28 +1,33 @@
 //! Keeps meetings for their actors: what changed of the meeting, its people and its ledger, and the events that tell it,
 //! in one transaction.
+//!
+//! Of changes that are saved together, rows are written once, as they are after all of them: the meeting's, and one for each
+//! participant who changed. What each of them tells, and adds to the ledger, is written one by one, in their order.
+
+use std::sync::Arc;
 
 use actors::ids::Id;
-use actors::live::{Change, Journal, Live, RequestId, Told, Unavailable, Unsaved};
+use actors::live::{Decided, Group, Journal, Live, Told, Unavailable, Unsaved};
 use actors::meeting::{Event, Meeting};
-use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};
 
 use super::row::{Row, number};
-use super::{find, live, topic};
+use super::{find, find_all, live, topic};
 use crate::db::schema::meetings;
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl, events};
 use crate::jobs::Jobs;
 use crate::meetings::rooms::errands;
-use crate::meetings::{consents, model, participants};
+use crate::meetings::{consents, invitations, model, participants};
 
 /// Keeps meetings for their actors.
 pub struct MeetingJournal {
     pub db: Db,
     /// Links begin with it.
     pub app_url: String,
-    /// What does the errands to the media server; `None`: there is none.
-    pub errands: Option<Jobs>,
+    pub jobs: Jobs,
+    /// Whether there is a media server, to which changes lead.
+    pub has_rooms: bool,
 }
 
 #[async_trait]
@@ -31,41 +36,49 @@ impl Journal<Meeting> for MeetingJournal {
         Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
     }
 
-    async fn save(
-        &self,
-        before: &Meeting,
-        change: &Change<Meeting>,
-        request: &RequestId,
-        at: Time,
-    ) -> Result<Vec<Told>, Unsaved> {
-        let (before, change, request) = (before.clone(), change.clone(), request.clone());
-        let (app_url, has_rooms) = (self.app_url.clone(), self.errands.is_some());
+    async fn load_all(&self, keys: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, Unavailable> {
+        Ok(self.db.read(move |conn| Box::pin(find_all(conn, keys))).await?)
+    }
+
+    async fn save(&self, group: Arc<Group<Meeting>>) -> Result<Vec<Told>, Unsaved> {
+        let (app_url, has_rooms) = (self.app_url.clone(), self.has_rooms);
         let saved = self.db.write(move |conn| {
             Box::pin(async move {
-                if !update(conn, &before, &change.next).await? {
+                let (before, after) = (&group.before, group.after());
+                if !update(conn, before, after).await? {
                     return Err(NotSaved::Conflict);
                 }
-                let meeting = &change.next;
-                participants::store::save(conn, meeting.id, meeting.participants.changed_since(&before.participants))
-                    .await?;
-                let has_errands = has_rooms && errands::after(conn, &before, &change, at, &request).await?;
-                let mut said = Vec::with_capacity(change.events.len());
-                for event in &change.events {
-                    keep_beside(conn, meeting, event).await?;
-                    said.push((event.kind(), told(meeting, event, &app_url)?));
+                let changed = after.participants.changed_since(&before.participants);
+                participants::store::save(conn, after.id, changed).await?;
+                let (topic, mut offset, mut said) = (topic(after.id), before.revision(), Vec::new());
+                let mut has_jobs = false;
+                for (was, Decided { change, request, at }) in group.steps() {
+                    let meeting = &change.next;
+                    for event in &change.events {
+                        keep_beside(conn, meeting, event).await?;
+                        has_jobs |= invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
+                        let data = told(meeting, event, &app_url)?;
+                        offset += 1;
+                        said.push(events::put(conn, topic, offset, event.kind(), &data, *at, request).await?);
+                    }
+                    has_jobs |= has_rooms && errands::after(conn, was, change, *at, request).await?;
                 }
-                let told =
-                    events::append_all(conn, topic(before.id), before.revision() + 1, &said, at, &request).await?;
-                Ok((told, has_errands))
+                events::end_at(conn, topic, offset).await?;
+                // Last, since it holds the project's topic, which is others' too.
+                for (was, Decided { change, request, at }) in group.steps() {
+                    let admitted = invitations::kept::admitted(conn, was, &change.next, *at, request).await?;
+                    said.extend(admitted.map_err(|invitations::kept::NotTheirs| NotSaved::Conflict)?);
+                }
+                Ok((said, has_jobs))
             })
         });
-        let (told, has_errands) = saved.await.map_err(|not: NotSaved| match not {
+        let (told, has_jobs) = saved.await.map_err(|not: NotSaved| match not {
             NotSaved::Conflict => Unsaved::Conflict,
             NotSaved::Failed(failed) if failed.is_taken() => Unsaved::Conflict,
             NotSaved::Failed(failed) => failed.into(),
         })?;
-        if let Some(jobs) = self.errands.as_ref().filter(|_| has_errands) {
-            jobs.wake();
+        if has_jobs {
+            self.jobs.wake();
         }
         Ok(told)
     }

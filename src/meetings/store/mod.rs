@@ -31,6 +31,32 @@ pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, F
     .await
 }
 
+/// As [`find`], for those who write what hangs on the meeting: nobody else writes it, or what hangs on it, until this
+/// transaction has ended.
+pub async fn locked(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, Failed> {
+    let row = diesel::update(meetings::table.find(Key(id)));
+    row.set(meetings::revision.eq(meetings::revision)).execute(conn).await?;
+    find(conn, id).await
+}
+
+/// Several meetings with their people; those that are not there are left out.
+pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, Failed> {
+    let ids: Vec<Key<Meeting>> = ids.into_iter().map(Key).collect();
+    // As in `find`.
+    conn.transaction(async |conn| {
+        let rows = meetings::table.filter(meetings::id.eq_any(&ids)).select(Row::columns()).load(conn).await?;
+        let rows: Vec<Row> = rows;
+        let mut people = participants::store::of_meetings(conn, &ids).await?;
+        rows.into_iter()
+            .map(|row| {
+                let people = people.remove(&row.id.0).unwrap_or_default();
+                row.meeting(people)
+            })
+            .collect()
+    })
+    .await
+}
+
 /// Inserts a new meeting; one that stands there already under the same id is left as it is. Whether it was inserted.
 pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, Failed> {
     let row = Row::from(meeting);

@@ -7,7 +7,7 @@ use actors::time::{Clock, SystemClock};
 use colloquy::access::keys;
 use colloquy::access::token::Tokens;
 use colloquy::db::schema::{meetings, members, participants, users};
-use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use colloquy::db::{At, Db, Failed, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -64,28 +64,16 @@ fn resident_kib(pid: u32) -> u64 {
 }
 
 on_both! {
-    async fn five_hundred_join_within_seconds_and_leave_at_the_end(place: Place) {
-        // A call a place: as many as come at once find room in the meeting's mailbox.
+    async fn five_hundred_who_join_in_one_moment_all_come_in_and_leave_at_the_end(place: Place) {
         let server = place.start(&[]);
         let room = Room::open(&server).await;
         let people = crowd(&server, &room.project, 499).await;
         let before = resident_kib(server.pid());
         let (path, asked) = (format!("{}/join", room.path), Instant::now());
-        // Whoever finds the mailbox full is told to come again, and does.
-        let joining = people.iter().map(|who| {
-            let path = &path;
-            async move {
-                loop {
-                    let answer = who.post(path).await;
-                    match answer.status {
-                        200 => return,
-                        503 => tokio::time::sleep(Duration::from_millis(50)).await,
-                        _ => drop(answer.is(200)),
-                    }
-                }
-            }
-        });
-        join_all(joining).await;
+        // None of them is turned away: all find room in the meeting's mailbox.
+        for answer in join_all(people.iter().map(async |who| who.post(&path).await)).await {
+            assert_eq!(answer.is(200).data()["status"], "JOINED");
+        }
         let joined = asked.elapsed();
         let grown = resident_kib(server.pid()).saturating_sub(before);
         println!("{:?}: 499 joined in {joined:?}; {grown} KiB more, the connections included", server.kind);
@@ -107,8 +95,12 @@ on_both! {
         let server = place.start(&[]);
         let room = Room::open(&server).await;
         room.join(&room.ada).await.is(200);
-        many_live(&server, &room, MANY).await;
+        // Put there when no server runs: one that did would end half of them at once, and on SQLite two processes that
+        // write all the time keep each other out.
+        let db = server.db().await;
         server.kill();
+        many_live(&db, &room, MANY).await;
+        drop(db);
         let started = Instant::now();
         let server = place.start(&[]);
         let ready = started.elapsed();
@@ -145,11 +137,10 @@ on_both! {
 }
 
 /// Meetings that have been live for an hour: of every two, one has its host connected, and one nobody since.
-async fn many_live(server: &Server, room: &Room, many: usize) {
+async fn many_live(db: &Db, room: &Room, many: usize) {
     let project: Id<ids::Project> = room.project.parse().unwrap();
     let user: Id<ids::User> = room.ada.id.parse().unwrap();
     let then = SystemClock.now() - Duration::from_secs(3600);
-    let db = server.db().await;
     for chunk in 0..many / 50 {
         let written = db.write(move |conn| {
             Box::pin(async move {

@@ -12,10 +12,11 @@ use colloquy::db::schema::{external_logins, idempotency_keys, login_codes, proje
 use colloquy::db::{At, Failed, Key, RunQueryDsl, events};
 use diesel::ExpressionMethods;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::deletion::delete;
-use crate::support::builders::PASSWORD;
+use crate::invitations::{accept, mailed};
+use crate::support::builders::{PASSWORD, fresh_email};
 use crate::support::tables::tables;
 use crate::support::{Kind, Place, Role, Server, User, outbox};
 
@@ -164,6 +165,24 @@ async fn none_is_left(server: &Server) {
     }
 }
 
+/// As a guest who came without signing in and as one who didn't come, as a member, and by an address that isn't the account's.
+async fn asked_to_meetings(server: &Server, ben: &User, eve: &User, project: &str) {
+    let name = format!("{MARKER} guest");
+    let ask = async |whom: &str, invitees: Value| {
+        let meeting = ben.meeting(project).await;
+        let path = format!("/api/meetings/{}/invitations/{whom}", meeting["id"].as_str().unwrap());
+        ben.client.post(&path).key(&path).json(json!({"invitees": invitees})).await.is(201);
+    };
+    ask("guests", json!([{"email": eve.email, "displayName": name}])).await;
+    let came = mailed(server, &eve.email, 1).await;
+    accept(&server.client(), &came).await.is(200);
+    ask("guests", json!([{"email": eve.email, "displayName": name}])).await;
+    ask("participants", json!([{"userId": eve.id}])).await;
+    let other = fresh_email();
+    ask("guests", json!([{"email": other, "displayName": name}])).await;
+    accept(&eve.client, &mailed(server, &other, 1).await).await.is(200);
+}
+
 /// Everything that somebody can fill in, and what others did with it; gives the person and the hash of their face.
 async fn everything(server: &Server) -> (User, User, String) {
     let ben = server.user().await;
@@ -190,6 +209,7 @@ async fn everything(server: &Server) -> (User, User, String) {
     let resend = json!({"email": eve.email, "purpose": "RESET_PASSWORD"});
     server.client().post("/api/auth/otp/resend").json(resend).await.is(200);
     plant(server, &eve, &ben, &shared).await;
+    asked_to_meetings(server, &ben, &eve, &shared).await;
     (eve, ben, face.trim_matches('"').to_owned())
 }
 
@@ -200,7 +220,7 @@ on_both! {
         let before = tables(&server).await;
         let marked: Vec<&str> = before.iter().filter(|(_, rows)| has_marker(rows.as_bytes())).map(|(table, _)| table.as_str()).collect();
         for table in ["codes", "document_texts", "documents", "events", "external_logins", "idempotency_keys", "login_codes",
-            "participants", "project_invitations", "projects", "reset_tokens", "sessions", "users"] {
+            "meeting_invitations", "participants", "project_invitations", "projects", "reset_tokens", "sessions", "users"] {
             assert!(marked.contains(&table), "{table} has no marker: {marked:?}");
         }
         assert!(server.data.join("avatars").join(&face[..2]).join(&face).exists());

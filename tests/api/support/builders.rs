@@ -131,7 +131,7 @@ impl Server {
         .unwrap();
     }
 
-    /// Puts a guest into a meeting: written into the database, as nobody can be asked as one yet. Gives the id.
+    /// Puts a guest into a meeting: written into the database, with times of its own. Gives the id.
     pub async fn guest(
         &self,
         meeting_id: &str,

@@ -4,10 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mail_parser::MessageParser;
+use mail_parser::{MessageParser, MimeHeaders};
 
 /// The subjects and texts of the mails to an address, oldest first.
 pub fn mails(data: &Path, email: &str) -> Vec<String> {
+    files(data, email).iter().map(|file| readable(&fs::read(file).unwrap())).collect()
+}
+
+fn files(data: &Path, email: &str) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(data.join("outbox")).into_iter().flatten().flatten();
     let end = format!("-{email}.eml");
     let mut files: Vec<_> = entries
@@ -15,7 +19,7 @@ pub fn mails(data: &Path, email: &str) -> Vec<String> {
         .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end)))
         .collect();
     files.sort();
-    files.iter().map(|file| readable(&fs::read(file).unwrap())).collect()
+    files
 }
 
 fn readable(mail: &[u8]) -> String {
@@ -46,4 +50,24 @@ pub fn token_in(mail: &str) -> Option<String> {
 pub fn code_in(mail: &str) -> Option<String> {
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
     mail.lines().map(str::trim).find(is_code).map(str::to_owned)
+}
+
+/// The calendar entries in the mails to an address, oldest first; lines that were folded are one again.
+pub fn calendars(data: &Path, email: &str) -> Vec<String> {
+    let is_calendar = |part: &&mail_parser::MessagePart<'_>| {
+        part.content_type().is_some_and(|kind| kind.ctype() == "text" && kind.subtype() == Some("calendar"))
+    };
+    let entry = |file: &std::path::PathBuf| {
+        let bytes = fs::read(file).unwrap();
+        let mail = MessageParser::default().parse(&bytes).unwrap();
+        let part = mail.parts.iter().find(is_calendar)?;
+        Some(String::from_utf8_lossy(part.contents()).replace("\r\n ", "").replace("\r\n", "\n"))
+    };
+    files(data, email).iter().filter_map(entry).collect()
+}
+
+/// The token of the link in a mail.
+pub fn invitation_in(mail: &str) -> Option<String> {
+    let (_, after) = mail.split_once("#invitation=")?;
+    Some(after.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect())
 }

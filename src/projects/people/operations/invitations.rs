@@ -146,7 +146,8 @@ async fn name(conn: &mut Conn, user_id: Id<User>) -> Result<String, Failed> {
     Ok(account.map(|account| account.full_name).unwrap_or_default())
 }
 
-fn rates(app: &App, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
+/// What the letters of invitations are counted under: of who sends them, and of who gets them.
+pub fn rates(app: &App, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
     let limits = &app.config.limits;
     let by = rate("invitation_mails", limits.invitation_mails);
     let to = rate("invitation_mails_of_address", limits.invitation_mails_of_address);

@@ -1,0 +1,63 @@
+//! `colloquy bench joins`: how long many people take who join one live meeting in the same moment, and what it costs.
+//!
+//! Each has a connection that stands already, and sends one joinMeeting when all the others do. Commands of one meeting are
+//! decided one after the other; those that wait are saved together, which is what this measures.
+
+use actors::ids::Id;
+use serde_json::{Value, json};
+
+use super::load;
+use super::memory::{peak_kib, resident_kib};
+use super::people;
+use super::wire::request;
+use crate::client::account::Account;
+use crate::client::answer::{Meeting, Project};
+use crate::client::caller::Caller;
+use crate::client::own_server::OwnServer;
+
+#[derive(clap::Args)]
+pub struct Joins {
+    /// How many join. Their host is one more.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=5_000))]
+    people: u64,
+}
+
+/// # Errors
+/// In words: the server doesn't start, or answers otherwise than it should.
+pub async fn measure(asked: &Joins) -> Result<(), String> {
+    let places = (asked.people + 1).to_string();
+    let settings =
+        [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__MEETINGS__PEOPLE", places.as_str()), people::ISSUER];
+    let server = OwnServer::start(&settings).await?;
+    let mut host = Caller::at(&server.url)?;
+    let account = Account::named("Hanna Host", "hanna@colloquy.example");
+    account.open(&host, server.data()).await?;
+    host.token = Some(account.log_in(&host).await?.access_token);
+    let project: Project = host.post("/api/projects", &json!({ "name": "Joins" })).await?;
+    let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is none.")?;
+    let body = json!({ "title": "Everybody", "scheduledAt": "2026-11-21T09:00:00.000Z" });
+    let meeting: Meeting = host.post(&format!("/api/projects/{}/meetings", project.id), &body).await?;
+    let path = format!("/api/meetings/{}", meeting.id);
+    let _: Value = host.post(&format!("{path}/start"), &json!({})).await?;
+    let count = usize::try_from(asked.people).map_err(|error| error.to_string())?;
+    let tokens = people::gather(server.data(), project_id, count).await?;
+
+    let before = resident_kib(server.process_id())?;
+    let join = format!("{path}/join");
+    let requests = tokens.iter().map(|token| request("POST", &join, token, "", "{}")).collect();
+    let joined = load::at_once(super::address(&server)?, 200, requests).await?;
+    let (after, peak) = (resident_kib(server.process_id())?, peak_kib(server.process_id())?);
+    let listed: Value = host.get(&format!("{path}/participants?status=JOINED&limit=1")).await?;
+    if listed.get("totalCount").and_then(Value::as_u64) != Some(asked.people) {
+        return Err("Not everybody whose joining was answered is in the meeting.".to_owned());
+    }
+    println!(
+        "{count} joined one meeting at once: {:.2} s from the first request to the last answer; of each 100 answers, 50 took \
+         at most {:.0} ms, 99 at most {:.0} ms",
+        joined.elapsed.as_secs_f64(),
+        joined.percentile(50),
+        joined.percentile(99),
+    );
+    println!("The server's memory, {count} connections included: {before} → {after} KiB, at most {peak} KiB");
+    Ok(())
+}

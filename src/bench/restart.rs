@@ -1,0 +1,113 @@
+//! `colloquy bench restart`: how soon a server that was killed knows again what time it is in many live meetings
+//! (trust R16).
+//!
+//! The meetings are live and have nobody in them. The server that is started again lets an empty meeting go on for a second
+//! only: so each of them has to be found, woken and ended, which is more than to know its time.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::memory::peak_kib;
+use super::people;
+use crate::client::account::Account;
+use crate::client::answer::{Meeting, Project};
+use crate::client::caller::Caller;
+use crate::client::own_server::OwnServer;
+
+/// Tokens are the same server's after the start, on whatever port it listens.
+const SETTINGS: [(&str, &str); 3] =
+    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
+/// Nobody is in the meetings for longer than that when the server is started again.
+const EMPTY: (&str, &str) = ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "1");
+/// Meetings that are made at once.
+const AT_ONCE: usize = 64;
+/// Longer than anybody would wait for the figure.
+const PATIENCE: Duration = Duration::from_secs(300);
+const LOOK: Duration = Duration::from_millis(20);
+
+#[derive(clap::Args)]
+pub struct Restart {
+    /// How many meetings are live when the server is killed.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    meetings: u64,
+}
+
+/// # Errors
+/// In words: the server doesn't start, or answers otherwise than it should.
+pub async fn measure(asked: &Restart) -> Result<(), String> {
+    let mut server = OwnServer::start(&SETTINGS).await?;
+    let mut host = Caller::at(&server.url)?;
+    let account = Account::named("Hanna Host", "hanna@colloquy.example");
+    account.open(&host, server.data()).await?;
+    host.token = Some(account.log_in(&host).await?.access_token);
+    let project: Project = host.post("/api/projects", &json!({ "name": "Restart" })).await?;
+    let meetings = format!("/api/projects/{}/meetings", project.id);
+    let last = live(&host, &meetings).await?;
+    // Its host is there, so it goes on.
+    let _: Value = host.post(&format!("/api/meetings/{last}/join"), &json!({})).await?;
+    many_live(&host, &meetings, asked.meetings).await?;
+
+    let [calls, log, issuer] = SETTINGS;
+    let ready = server.crash_and_start(&[calls, log, issuer, EMPTY]).await?;
+    let again = Instant::now();
+    host.url.clone_from(&server.url);
+    let path = format!("{}/api/meetings/{last}", server.url);
+    let token = host.token.as_deref().unwrap_or_default();
+    let answer = host.http.patch(&path).bearer_auth(token).json(&json!({ "title": "First" })).send().await;
+    let status = answer.map_err(|error| error.to_string())?.status();
+    if !status.is_success() {
+        return Err(format!("The first command was refused with {}.", status.as_u16()));
+    }
+    let first = again.elapsed();
+    while still_live(&host, &meetings).await? > 1 {
+        if again.elapsed() > PATIENCE {
+            return Err(format!("Some meetings are live {} s after the start.", PATIENCE.as_secs()));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    let all = again.elapsed();
+    let seconds = |time: Duration| time.as_secs_f64();
+    println!(
+        "{} live meetings, killed and started again: ready {:.2} s after its start; from then the first command was answered \
+         after {:.2} s, and all of them had ended after {:.2} s",
+        asked.meetings,
+        seconds(ready),
+        seconds(first),
+        seconds(all),
+    );
+    println!("The server's memory: at most {} KiB", peak_kib(server.process_id())?);
+    Ok(())
+}
+
+/// A meeting that goes on; its id.
+async fn live(host: &Caller, meetings: &str) -> Result<String, String> {
+    let body = json!({ "title": "Goes on", "scheduledAt": "2026-11-21T09:00:00.000Z" });
+    let meeting: Meeting = host.post(meetings, &body).await?;
+    let _: Value = host.post(&format!("/api/meetings/{}/start", meeting.id), &json!({})).await?;
+    Ok(meeting.id)
+}
+
+async fn many_live(host: &Caller, meetings: &str, count: u64) -> Result<(), String> {
+    let doors = Arc::new(Semaphore::new(AT_ONCE));
+    let mut making = JoinSet::new();
+    for _ in 0..count {
+        let (host, meetings, doors) = (host.clone(), meetings.to_owned(), Arc::clone(&doors));
+        making.spawn(async move {
+            let _door = doors.acquire().await.map_err(|error| error.to_string())?;
+            live(&host, &meetings).await
+        });
+    }
+    while let Some(made) = making.join_next().await {
+        made.map_err(|error| error.to_string())??;
+    }
+    Ok(())
+}
+
+async fn still_live(host: &Caller, meetings: &str) -> Result<u64, String> {
+    let listed: Value = host.get(&format!("{meetings}?status=LIVE&limit=1")).await?;
+    listed.get("totalCount").and_then(Value::as_u64).ok_or_else(|| "A list has no total.".to_owned())
+}

@@ -1,0 +1,195 @@
+//! Letters of invitations; sending one again, and taking one back.
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::meeting::{self, Command, Role};
+use actors::time::Time;
+
+use super::super::model::{
+    Delivery, Invitation, InvitationStatus, InviteeType, MeetingInvitation, PAUSE, SENDINGS, State, expiry,
+};
+use super::super::{calendar, delivery, letters, notices, store};
+use super::{PURPOSE, must_go_on};
+use crate::access::caller::Caller;
+use crate::access::one_time::OneTimeToken;
+use crate::accounts;
+use crate::accounts::model::{Account, Language};
+use crate::app::App;
+use crate::db::attempts;
+use crate::db::{Conn, Failed};
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::jobs::mail::Mailing;
+use crate::meetings::model::join_url;
+use crate::meetings::operations::ask;
+use crate::meetings::{Meeting, store as meetings};
+use crate::projects;
+use crate::projects::model::Project;
+use crate::projects::people::operations as people;
+
+/// What the letters of one call have in common.
+pub struct Sender<'a> {
+    pub app: &'a App,
+    pub meeting: &'a meeting::Meeting,
+    pub project: &'a Project,
+    pub inviter: Option<&'a Account>,
+    pub now: Time,
+}
+
+impl Sender<'_> {
+    /// The letter that asks somebody, in their `own` language if they have an account.
+    pub fn letter(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> Mailing {
+        let Self { app, meeting, project, inviter, now } = *self;
+        let tongue = notices::tongue(own, project, inviter);
+        let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
+        let join_url = join_url(&app.url, meeting.id);
+        let calendar = calendar::request(notices::entry(app, meeting, &join_url, invitation, inviter, now));
+        let words =
+            letters::Words { to: &invitation.email, tongue, meeting, project: &project.name, inviter, calendar };
+        let url = format!("{join_url}#invitation={}", token.text());
+        let letter = letters::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
+        let mailing = Mailing::from(letter).until(invitation.expires_at);
+        mailing.told_to(delivery::KIND, delivery::reference(invitation))
+    }
+}
+
+/// Counts letters against the limits of who sends them and of who gets them, together with the invitations to projects.
+///
+/// # Errors
+/// 429: one of them has had enough for a day.
+pub async fn count(app: &App, conn: &mut Conn, caller: Caller, emails: &[&str], now: Time) -> Result<(), Failure> {
+    let rates: Vec<_> =
+        emails.iter().flat_map(|email| people::invitations::rates(app, caller.user_id, email)).collect();
+    match attempts::count(conn, &rates, now).await? {
+        Some(wait) => Err(Failure::too_many(wait)),
+        None => Ok(()),
+    }
+}
+
+/// Sends an invitation that waits for an answer, or has expired, with a new link; the former one is worth nothing.
+///
+/// # Errors
+/// 409 for one that was answered or taken back or sent too often, and for a meeting that is over; 429 within a minute of the
+/// last time, and past the limits of invitations.
+pub async fn resend(
+    app: &App,
+    caller: Caller,
+    id: Id<ids::Invitation>,
+    request: RequestId,
+) -> Result<MeetingInvitation, Failure> {
+    let now = app.now();
+    let token = OneTimeToken::draw()?;
+    let (whole, again) = (app.clone(), Again { caller, id, token, now, request });
+    let sent = app.db.write(move |conn| Box::pin(async move { send_again(&whole, conn, again).await })).await?;
+    app.jobs.wake();
+    Ok(MeetingInvitation::of(sent, now))
+}
+
+struct Again {
+    caller: Caller,
+    id: Id<ids::Invitation>,
+    token: OneTimeToken,
+    now: Time,
+    request: RequestId,
+}
+
+async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitation, Failure> {
+    let Again { caller, id, token, now, request } = again;
+    let missing = || Failure::of(Code::NOT_FOUND);
+    let meeting_id = store::find(conn, id).await?.ok_or_else(missing)?.meeting_id;
+    let meeting = meetings::locked(conn, meeting_id).await?.ok_or_else(missing)?;
+    let former = store::find(conn, id).await?.ok_or_else(missing)?;
+    let next_at = former.last_sent_at + PAUSE;
+    if now < next_at {
+        return Err(Failure::too_many(next_at.since(now)));
+    }
+    let project = projects::store::find(conn, meeting.project_id).await?.ok_or_else(missing)?;
+    projects::must_be_active(&project)?;
+    must_go_on(&meeting)?;
+    may_be_sent(conn, &former, &meeting, now).await?;
+    count(app, conn, caller, &[&former.email], now).await?;
+    let is_expiry_chosen = former.is_expiry_chosen && former.expires_at > now;
+    let expires_at = if is_expiry_chosen { former.expires_at } else { expiry(now, meeting.scheduled_at) };
+    let invitation = Invitation {
+        send_count: former.send_count + 1,
+        last_sent_at: now,
+        delivery: Delivery::Queued,
+        sequence: i64::try_from(meeting.version).unwrap_or(i64::MAX),
+        expires_at,
+        is_expiry_chosen,
+        ..former
+    };
+    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::internal("a token has no hash"))?;
+    store::send_again(conn, &invitation, hash).await?;
+    let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
+    let own = notices::own_language(conn, &invitation).await?;
+    let sender = Sender { app, meeting: &meeting, project: &project, inviter: inviter.as_ref(), now };
+    app.post.send(conn, sender.letter(&invitation, &token, own), now, &request).await?;
+    Ok(invitation)
+}
+
+async fn may_be_sent(
+    conn: &mut Conn,
+    invitation: &Invitation,
+    meeting: &meeting::Meeting,
+    now: Time,
+) -> Result<(), Failure> {
+    let refused = |sentence: &str| Err(Failure::saying(Code::INVALID_STATE, sentence));
+    match invitation.status(now) {
+        InvitationStatus::Pending | InvitationStatus::Expired => {}
+        InvitationStatus::Accepted => return refused("The invitation was accepted."),
+        InvitationStatus::Declined => return refused("The invitation was declined."),
+        InvitationStatus::Revoked => return refused("The invitation was taken back."),
+    }
+    if invitation.send_count >= SENDINGS {
+        return refused("The invitation was sent as often as one may be. Take it back and invite anew.");
+    }
+    if let (InviteeType::Participant, Some(user_id)) = (invitation.invitee_type, invitation.user_id)
+        && projects::store::role(conn, meeting.project_id, user_id).await?.is_none()
+    {
+        return refused("Whoever was asked is no member of the project any longer.");
+    }
+    Ok(())
+}
+
+/// Takes an invitation back; who came by it is put out. Again changes nothing.
+///
+/// # Errors
+/// 409 for one that was declined or has expired.
+pub async fn revoke(app: &App, meeting: &Meeting, invitation: &Invitation, request: RequestId) -> Result<(), Failure> {
+    let (id, now) = (invitation.id, app.now());
+    if invitation.status(now) == InvitationStatus::Expired {
+        return Err(Failure::saying(Code::INVALID_STATE, "The invitation has expired."));
+    }
+    let was_open = app.db.write(move |conn| Box::pin(store::revoke_open(conn, id, now))).await;
+    if was_open.map_err(|failed: Failed| Failure::from(failed))? {
+        return Ok(());
+    }
+    let found = app.db.read(move |conn| Box::pin(store::find(conn, id))).await;
+    let found = found.map_err(|failed: Failed| Failure::from(failed))?;
+    match found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?.state {
+        State::Declined { .. } => Err(Failure::saying(Code::INVALID_STATE, "The invitation was declined.")),
+        State::Revoked { .. } => Ok(()),
+        State::Open | State::Accepted { .. } => put_out(app, meeting.state.id, id, request).await,
+    }
+}
+
+/// Puts out whoever came by an invitation. The meeting notes with that, in one transaction, that it was taken back.
+async fn put_out(
+    app: &App,
+    meeting_id: Id<meeting::Meeting>,
+    id: Id<ids::Invitation>,
+    request: RequestId,
+) -> Result<(), Failure> {
+    let found = app.meetings.snapshot(meeting_id).await.map_err(|away| Failure::unavailable(away.0))?;
+    let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
+    let came = meeting.state.participants.values().filter(|one| one.invitation == Some(id) && one.role != Role::Host);
+    for participant in came.filter(|one| !one.is_removed()) {
+        let command = Command::Remove { participant: participant.id, by: None };
+        ask(app, meeting_id, command, request.clone()).await?;
+    }
+    // Nobody is left to be put out: they were before, or it was the host who tried the link.
+    let now = app.now();
+    let revoked = app.db.write(move |conn| Box::pin(store::revoke(conn, id, now))).await;
+    revoked.map_err(|failed: Failed| Failure::from(failed))
+}

@@ -1,0 +1,369 @@
+//! Invitations to meetings as rows: of a token only its hash.
+
+pub mod leaving;
+pub mod outdated;
+
+use actors::ids::{self, Id, User};
+use actors::meeting::{Meeting, Role};
+use actors::time::Time;
+use diesel::sql_types::Bool;
+use diesel::{
+    AsChangeset, BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql,
+    NullableExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
+};
+
+use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, State};
+use crate::db::schema::{former_invitation_tokens, meeting_invitations};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, insert_all};
+use crate::http::page::Page;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = meeting_invitations, treat_none_as_null = true)]
+struct Row {
+    id: Key<ids::Invitation>,
+    meeting_id: Key<Meeting>,
+    invitee_type: String,
+    email: String,
+    display_name: Option<String>,
+    user_id: Option<Key<User>>,
+    role: String,
+    participant_id: Key<ids::Participant>,
+    message: Option<String>,
+    delivery: String,
+    invited_by_id: Key<User>,
+    send_count: i64,
+    last_sent_at: At,
+    ics_sequence: i64,
+    expires_at: At,
+    is_expiry_chosen: bool,
+    accepted_at: Option<At>,
+    declined_at: Option<At>,
+    revoked_at: Option<At>,
+    created_at: At,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = meeting_invitations)]
+struct NewRow {
+    #[diesel(embed)]
+    row: Row,
+    token_hash: String,
+}
+
+impl From<&Invitation> for Row {
+    fn from(one: &Invitation) -> Self {
+        let (declined_at, revoked_at) = match one.state {
+            State::Open | State::Accepted { .. } => (None, None),
+            State::Declined { at } => (Some(At(at)), None),
+            State::Revoked { at, .. } => (None, Some(At(at))),
+        };
+        Self {
+            id: Key(one.id),
+            meeting_id: Key(one.meeting_id),
+            invitee_type: one.invitee_type.as_str().to_owned(),
+            email: one.email.clone(),
+            display_name: one.display_name.clone(),
+            user_id: one.user_id.map(Key),
+            role: one.role.as_str().to_owned(),
+            participant_id: Key(one.participant_id),
+            message: one.message.clone(),
+            delivery: one.delivery.as_str().to_owned(),
+            invited_by_id: Key(one.invited_by_id),
+            send_count: one.send_count,
+            last_sent_at: At(one.last_sent_at),
+            ics_sequence: one.sequence,
+            expires_at: At(one.expires_at),
+            is_expiry_chosen: one.is_expiry_chosen,
+            accepted_at: one.accepted_at().map(At),
+            declined_at,
+            revoked_at,
+            created_at: At(one.created_at),
+        }
+    }
+}
+
+impl TryFrom<Row> for Invitation {
+    type Error = Failed;
+    fn try_from(row: Row) -> Result<Self, Failed> {
+        let wrong = |what: &str| Failed::Broken(format!("the invitation {:?} can't be: {what}", row.id));
+        let state = match (row.accepted_at, row.declined_at, row.revoked_at) {
+            (None, None, None) => State::Open,
+            (Some(at), None, None) => State::Accepted { at: at.0 },
+            (None, Some(at), None) => State::Declined { at: at.0 },
+            (accepted_at, None, Some(at)) => {
+                State::Revoked { at: at.0, accepted_at: accepted_at.map(|accepted_at| accepted_at.0) }
+            }
+            (_, Some(_), _) => return Err(wrong("declined, and something else")),
+        };
+        Ok(Self {
+            invitee_type: InviteeType::named(&row.invitee_type).ok_or_else(|| wrong("an unknown invitee"))?,
+            role: row.role.parse::<Role>().map_err(|_| wrong("an unknown role"))?,
+            delivery: Delivery::named(&row.delivery).ok_or_else(|| wrong("an unknown delivery"))?,
+            id: row.id.0,
+            meeting_id: row.meeting_id.0,
+            email: row.email,
+            display_name: row.display_name,
+            user_id: row.user_id.map(|user| user.0),
+            participant_id: row.participant_id.0,
+            message: row.message,
+            invited_by_id: row.invited_by_id.0,
+            send_count: row.send_count,
+            last_sent_at: row.last_sent_at.0,
+            sequence: row.ics_sequence,
+            expires_at: row.expires_at.0,
+            is_expiry_chosen: row.is_expiry_chosen,
+            state,
+            created_at: row.created_at.0,
+        })
+    }
+}
+
+fn all(rows: Vec<Row>) -> Result<Vec<Invitation>, Failed> {
+    rows.into_iter().map(Invitation::try_from).collect()
+}
+
+pub async fn find(conn: &mut Conn, id: Id<ids::Invitation>) -> Result<Option<Invitation>, Failed> {
+    let found = meeting_invitations::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    found.map(|row: Row| row.try_into()).transpose()
+}
+
+/// What a token leads to.
+pub enum Led {
+    Here(Box<Invitation>),
+    /// It was sent again: another token is good.
+    Superseded,
+    Nowhere,
+}
+
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Led, Failed> {
+    let of_token = meeting_invitations::table.filter(meeting_invitations::token_hash.eq(hash));
+    let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
+    if let Some(row) = found {
+        return Ok(Led::Here(Box::new(row.try_into()?)));
+    }
+    let former = former_invitation_tokens::table.find(hash).select(former_invitation_tokens::token_hash);
+    let former: Option<String> = former.first(conn).await.optional()?;
+    Ok(former.map_or(Led::Nowhere, |_| Led::Superseded))
+}
+
+/// All of a meeting, in the order in which they were made.
+pub async fn of_meeting(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<Vec<Invitation>, Failed> {
+    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
+    all(of_meeting.order(meeting_invitations::id.asc()).select(Row::columns()).load(conn).await?)
+}
+
+/// Which of a meeting's invitations are listed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub status: Option<InvitationStatus>,
+    pub invitee_type: Option<InviteeType>,
+    /// In their names and addresses.
+    pub search: Option<String>,
+}
+
+/// A meeting's invitations, newest first: one more than the page has, and how many there are in all.
+pub async fn list(
+    conn: &mut Conn,
+    meeting_id: Id<Meeting>,
+    filter: &Filter,
+    page: &Page,
+    now: Time,
+) -> Result<(Vec<Invitation>, i64), Failed> {
+    use meeting_invitations as m;
+    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
+    let invitee_type = filter.invitee_type.map_or("", InviteeType::as_str);
+    let is = |status| (filter.status == Some(status)).into_sql::<Bool>();
+    macro_rules! open {
+        () => {
+            m::accepted_at.is_null().and(m::declined_at.is_null()).and(m::revoked_at.is_null())
+        };
+    }
+    macro_rules! listed {
+        () => {
+            m::table
+                .filter(m::meeting_id.eq(Key(meeting_id)))
+                .filter(
+                    filter
+                        .status
+                        .is_none()
+                        .into_sql::<Bool>()
+                        .or(is(InvitationStatus::Revoked).and(m::revoked_at.is_not_null()))
+                        .or(is(InvitationStatus::Declined).and(m::declined_at.is_not_null()))
+                        .or(is(InvitationStatus::Accepted)
+                            .and(m::accepted_at.is_not_null())
+                            .and(m::revoked_at.is_null()))
+                        .or(is(InvitationStatus::Pending).and(open!()).and(m::expires_at.gt(At(now))))
+                        .or(is(InvitationStatus::Expired).and(open!()).and(m::expires_at.le(At(now)))),
+                )
+                .filter(filter.invitee_type.is_none().into_sql::<Bool>().or(m::invitee_type.eq(invitee_type)))
+                .filter(
+                    filter
+                        .search
+                        .is_none()
+                        .into_sql::<Bool>()
+                        .or(crate::db::lower(m::email).like(pattern.clone()).escape('\\'))
+                        .or(m::display_name.is_not_null().and(
+                            crate::db::lower(m::display_name.assume_not_null()).like(pattern.clone()).escape('\\'),
+                        )),
+                )
+        };
+    }
+    let total: i64 = listed!().count().get_result(conn).await?;
+    let rows: Vec<Row> = listed!()
+        .filter(m::id.lt(Key(Id::<ids::Invitation>::from_uuid(page.before()))))
+        .order(m::id.desc())
+        .limit(page.limit + 1)
+        .select(Row::columns())
+        .load(conn)
+        .await?;
+    Ok((all(rows)?, total))
+}
+
+pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), Failed> {
+    let row = |(invitation, token_hash): (&Invitation, String)| NewRow { row: Row::from(invitation), token_hash };
+    let rows: Vec<NewRow> = invitations.into_iter().map(row).collect();
+    Ok(insert_all!(conn, meeting_invitations::table, &rows).await?)
+}
+
+/// Writes an invitation that is sent again, with another token; the former one is known from now on to be worth nothing.
+pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), Failed> {
+    let row = meeting_invitations::table.find(Key(invitation.id));
+    let former: String = row.select(meeting_invitations::token_hash).first(conn).await?;
+    let known = (
+        former_invitation_tokens::token_hash.eq(former),
+        former_invitation_tokens::invitation_id.eq(Key(invitation.id)),
+    );
+    diesel::insert_into(former_invitation_tokens::table).values(known).execute(conn).await?;
+    let again = (Row::from(invitation), meeting_invitations::token_hash.eq(token_hash));
+    diesel::update(row).set(again).execute(conn).await?;
+    Ok(())
+}
+
+/// Declines an invitation that is open. Whether it was.
+pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, Failed> {
+    let declined = diesel::update(meeting_invitations::table.find(Key(id)))
+        .filter(meeting_invitations::accepted_at.is_null())
+        .filter(meeting_invitations::declined_at.is_null())
+        .filter(meeting_invitations::revoked_at.is_null())
+        .set(meeting_invitations::declined_at.eq(Some(At(now))));
+    Ok(declined.execute(conn).await? > 0)
+}
+
+/// Takes an invitation back that nobody accepted. Whether it could be.
+pub async fn revoke_open(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, Failed> {
+    let revoked = diesel::update(meeting_invitations::table.find(Key(id)))
+        .filter(meeting_invitations::accepted_at.is_null())
+        .filter(meeting_invitations::declined_at.is_null())
+        .filter(meeting_invitations::revoked_at.is_null())
+        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+    Ok(revoked.execute(conn).await? > 0)
+}
+
+/// Takes an invitation back that gives nobody a place any longer.
+pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<(), Failed> {
+    let revoked = diesel::update(meeting_invitations::table.find(Key(id)))
+        .filter(meeting_invitations::declined_at.is_null())
+        .filter(meeting_invitations::revoked_at.is_null())
+        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+    revoked.execute(conn).await?;
+    Ok(())
+}
+
+/// Takes back all of a meeting that nobody answered.
+pub async fn revoke_all_open(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<(), Failed> {
+    let revoked = diesel::update(meeting_invitations::table)
+        .filter(meeting_invitations::meeting_id.eq(Key(meeting_id)))
+        .filter(meeting_invitations::accepted_at.is_null())
+        .filter(meeting_invitations::declined_at.is_null())
+        .filter(meeting_invitations::revoked_at.is_null())
+        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+    revoked.execute(conn).await?;
+    Ok(())
+}
+
+/// A place that an invitation gave.
+#[derive(Debug, Clone, Copy)]
+pub struct Given {
+    pub invitation_id: Id<ids::Invitation>,
+    pub meeting_id: Id<Meeting>,
+    pub participant_id: Id<ids::Participant>,
+    pub user_id: Option<Id<User>>,
+}
+
+/// What became of an invitation that gave a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    Now,
+    /// It was accepted before, by the same person.
+    Before,
+    /// It was answered or taken back meanwhile, or it is another's.
+    Not,
+}
+
+/// Writes that an invitation was accepted; others that gave the same place are worth nothing any longer.
+pub async fn accept(conn: &mut Conn, given: Given, now: Time) -> Result<Taken, Failed> {
+    use meeting_invitations as m;
+    let place = (m::participant_id.eq(Key(given.participant_id)), m::user_id.eq(given.user_id.map(Key)));
+    let is_theirs = || m::user_id.is_null().or(m::user_id.eq(given.user_id.map(Key)));
+    let first = diesel::update(m::table.find(Key(given.invitation_id)))
+        .filter(m::accepted_at.is_null())
+        .filter(m::declined_at.is_null())
+        .filter(m::revoked_at.is_null())
+        .filter(is_theirs())
+        .set((place.clone(), m::accepted_at.eq(Some(At(now)))));
+    let taken = if first.execute(conn).await? > 0 {
+        Taken::Now
+    } else {
+        let again = diesel::update(m::table.find(Key(given.invitation_id)))
+            .filter(m::accepted_at.is_not_null())
+            .filter(m::revoked_at.is_null())
+            .filter(is_theirs())
+            .set(place);
+        if again.execute(conn).await? == 0 {
+            return Ok(Taken::Not);
+        }
+        Taken::Before
+    };
+    diesel::update(m::table)
+        .filter(m::meeting_id.eq(Key(given.meeting_id)))
+        .filter(m::participant_id.eq(Key(given.participant_id)))
+        .filter(m::id.ne(Key(given.invitation_id)))
+        .filter(m::accepted_at.is_not_null())
+        .filter(m::revoked_at.is_null())
+        .set(m::revoked_at.eq(Some(At(now))))
+        .execute(conn)
+        .await?;
+    Ok(taken)
+}
+
+/// Those of a meeting that wait for an answer and move with its time.
+pub async fn moving(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<Vec<Invitation>, Failed> {
+    use meeting_invitations as m;
+    let moving = m::table
+        .filter(m::meeting_id.eq(Key(meeting_id)))
+        .filter(m::accepted_at.is_null())
+        .filter(m::declined_at.is_null())
+        .filter(m::revoked_at.is_null())
+        .filter(m::is_expiry_chosen.eq(false))
+        .filter(m::expires_at.gt(At(now)));
+    all(moving.select(Row::columns()).load(conn).await?)
+}
+
+pub async fn set_expiry(conn: &mut Conn, id: Id<ids::Invitation>, expires_at: Time) -> Result<(), Failed> {
+    let row = meeting_invitations::table.find(Key(id));
+    diesel::update(row).set(meeting_invitations::expires_at.eq(At(expires_at))).execute(conn).await?;
+    Ok(())
+}
+
+/// Notes what became of a letter, if it was the newest; `None`: it was not, or there is no such invitation.
+pub async fn deliver(
+    conn: &mut Conn,
+    id: Id<ids::Invitation>,
+    send_count: i64,
+    delivery: Delivery,
+) -> Result<Option<Invitation>, Failed> {
+    let row = diesel::update(meeting_invitations::table.find(Key(id)));
+    let newest = row.filter(meeting_invitations::send_count.eq(send_count));
+    let set = newest.set(meeting_invitations::delivery.eq(delivery.as_str())).execute(conn).await?;
+    if set == 0 { Ok(None) } else { find(conn, id).await }
+}

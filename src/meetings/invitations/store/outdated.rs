@@ -1,0 +1,55 @@
+//! Whose calendars have an older version of their meeting.
+
+use actors::ids::{self, Id};
+use actors::meeting::Meeting;
+use actors::time::Time;
+use diesel::sql_types::Bool;
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, IntoSql, NullableExpressionMethods, OptionalExtension, QueryDsl,
+};
+
+use super::super::model::Invitation;
+use super::{Row, all};
+use crate::db::schema::meeting_invitations;
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+
+/// Whether anybody was ever asked to a meeting.
+pub async fn has_any(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<bool, Failed> {
+    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
+    let first: Option<Key<ids::Invitation>> =
+        of_meeting.select(meeting_invitations::id).first(conn).await.optional()?;
+    Ok(first.is_some())
+}
+
+/// Those whose newest calendar entry is of an older version of the meeting, and who are to have a newer one: who was asked
+/// and has not said no. `revoked_since`: also those that were taken back from then on.
+pub async fn find(
+    conn: &mut Conn,
+    meeting: &Meeting,
+    revoked_since: Option<Time>,
+    now: Time,
+    most: i64,
+) -> Result<Vec<Invitation>, Failed> {
+    use meeting_invitations as m;
+    let all_revoked = revoked_since.is_some();
+    let since = revoked_since.unwrap_or(now);
+    let outdated = m::table
+        .filter(m::meeting_id.eq(Key(meeting.id)))
+        .filter(m::ics_sequence.lt(i64::try_from(meeting.version).unwrap_or(i64::MAX)))
+        .filter(m::declined_at.is_null())
+        .filter(
+            m::revoked_at
+                .is_null()
+                .and(m::accepted_at.is_not_null().or(m::expires_at.gt(At(now))))
+                .or(all_revoked.into_sql::<Bool>().and(m::revoked_at.assume_not_null().ge(At(since)))),
+        );
+    all(outdated.order(m::id.asc()).limit(most).select(Row::columns()).load(conn).await?)
+}
+
+/// Notes the version of the meeting that was sent last.
+pub async fn set_sequence(conn: &mut Conn, id: Id<ids::Invitation>, version: u64) -> Result<(), Failed> {
+    let sequence = i64::try_from(version).unwrap_or(i64::MAX);
+    let row = meeting_invitations::table.find(Key(id));
+    diesel::update(row).set(meeting_invitations::ics_sequence.eq(sequence)).execute(conn).await?;
+    Ok(())
+}
