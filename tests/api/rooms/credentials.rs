@@ -1,31 +1,12 @@
 //! Who gets into a room, as whom, to do what, and for how long.
 
-use livekit_api::access_token::{Claims, TokenVerifier, VideoGrants};
 use serde_json::{Value, json};
 
-use super::{Stage, credentials, name_of, observes};
+use super::{Stage, claims, credentials, name_of, publishing};
 use crate::participants::Room;
 use crate::support::dump::dump;
-use crate::support::livekit::{KEY, LiveKit, SECRET, now_ms};
-use crate::support::{Answer, Place, Role, World};
-
-fn claims(issued: &Answer) -> Claims {
-    TokenVerifier::with_api_key(KEY, SECRET).verify(&issued.text_of("token")).unwrap()
-}
-
-fn publishing(room: &str, may_publish: bool) -> VideoGrants {
-    let sources = ["camera", "microphone", "screen_share", "screen_share_audio"].map(str::to_owned);
-    VideoGrants {
-        room_join: true,
-        room: room.to_owned(),
-        can_publish: Some(may_publish),
-        can_subscribe: Some(true),
-        can_publish_data: Some(may_publish),
-        can_publish_sources: if may_publish { sources.to_vec() } else { Vec::new() },
-        can_update_own_metadata: Some(false),
-        ..VideoGrants::default()
-    }
-}
+use crate::support::livekit::{LiveKit, SECRET, now_ms};
+use crate::support::{Place, Role, World};
 
 on_both! {
     async fn who_joined_gets_into_the_room_as_themselves_for_minutes(place: Place) {
@@ -72,24 +53,6 @@ on_both! {
             assert!(!dumped.contains(&token) && !said.contains(&token), "the token was kept");
         }
         assert!(!dumped.contains(SECRET) && !said.contains(SECRET), "the secret was said");
-    }
-
-    async fn an_observer_publishes_nothing(place: Place) {
-        let stage = Stage::open(&place, &[]).await;
-        let eve = stage.room.member(&stage.server, Role::Stakeholder).await;
-        let id = stage.room.joined(&eve).await;
-        observes(&stage.server, &id).await;
-        // What was written beside the meeting is read at its next start.
-        let Stage { media, server, room } = stage;
-        server.kill();
-        let server = place.start(&media.settings());
-        let issued = credentials(&room, &eve.at(&server)).await.is(200);
-        assert_eq!(issued.data()["role"], "OBSERVER");
-        assert_eq!(
-            issued.data()["grants"],
-            json!({"canPublish": false, "canSubscribe": true, "canPublishData": false, "canPublishSources": []})
-        );
-        assert_eq!(claims(&issued).video, publishing(name_of(&room), false));
     }
 
     async fn who_is_not_in_the_meeting_does_not_get_into_its_room(place: Place) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Stage, name_of, observes};
+use super::Stage;
 use crate::support::livekit::{Connection, Event, SECRET, now_ms, signature};
 use crate::support::{Place, Role, World};
 
@@ -153,35 +153,6 @@ on_both! {
         stage.media.wait_for("DeleteRoom", 1).await;
         Event::of("room_started", stage.name(), "RM_9").told(&to).await.is(200);
         stage.media.wait_for("DeleteRoom", 2).await;
-    }
-
-    async fn who_came_in_with_more_than_their_role_allows_is_held_to_it(place: Place) {
-        let stage = Stage::open(&place, &[]).await;
-        let (eve, bob) =
-            (stage.room.member(&stage.server, Role::Analyst).await, stage.room.member(&stage.server, Role::Analyst).await);
-        let (eves, bobs) = (stage.entered(&eve).await, stage.entered(&bob).await);
-        observes(&stage.server, &eves).await;
-        let Stage { media, server, room } = stage;
-        server.kill();
-        let server = place.start(&media.settings());
-        // Both come in by tokens of before, when they could speak.
-        for own in [&eves, &bobs] {
-            let connection = media.comes(name_of(&room), own);
-            let mut event = Event::about("participant_joined", name_of(&room), &connection);
-            event.0["participant"]["permission"] = json!({"canSubscribe": true, "canPublish": true});
-            event.told(&server.client()).await.is(200);
-        }
-        let calls = media.wait_for("UpdateParticipant", 1).await;
-        assert_eq!((&calls[0].body["room"], &calls[0].body["identity"]), (&json!(name_of(&room)), &json!(eves)));
-        assert_eq!(
-            calls[0].body["permission"],
-            json!({"canPublish": false, "canSubscribe": true, "canPublishData": false, "canPublishSources": []})
-        );
-        // In its order after all that was sent before: nobody else was held to anything.
-        let ada = room.ada.at(&server);
-        ada.client.post(format!("{}/end", room.path)).await.is(200);
-        media.wait_for("DeleteRoom", 1).await;
-        assert_eq!(media.calls("UpdateParticipant").len(), 1);
     }
 
     async fn a_connection_whose_end_was_never_told_is_found_gone(place: Place) {

@@ -5,17 +5,16 @@ mod away;
 mod credentials;
 mod errands;
 mod hints;
+mod roles;
 mod sdk;
 mod shuffled;
 
-use actors::ids::{self, Id};
-use colloquy::db::schema::participants;
-use colloquy::db::{Failed, Key, RunQueryDsl};
-use diesel::{ExpressionMethods, QueryDsl};
-use serde_json::Value;
+use livekit_api::access_token::{Claims, TokenVerifier, VideoGrants};
+use serde_json::{Value, json};
 
+use crate::invitations::{accept, ask_members, mailed};
 use crate::participants::Room;
-use crate::support::livekit::LiveKit;
+use crate::support::livekit::{KEY, LiveKit, SECRET};
 use crate::support::{Answer, Client, Place, Server, User};
 
 /// A live meeting at a server that has a media server.
@@ -80,16 +79,29 @@ pub async fn credentials(room: &Room, who: &User) -> Answer {
     who.client.post(format!("{}/room-credentials", room.path)).await
 }
 
-/// Makes somebody an observer, as an invitation would. What is written beside a meeting is read at its next start.
-pub async fn observes(server: &Server, participant: &str) {
-    let id: Id<ids::Participant> = participant.parse().unwrap();
-    let db = server.db().await;
-    let written = db.write(move |conn| {
-        Box::pin(async move {
-            let row = participants::table.find(Key(id));
-            diesel::update(row).set(participants::role.eq("OBSERVER")).execute(conn).await?;
-            Ok::<_, Failed>(())
-        })
-    });
-    written.await.unwrap();
+/// Asks a member of the project in as that, and lets them accept; they were asked so often before.
+pub async fn invited_as(server: &Server, room: &Room, who: &User, role: &str, before: usize) {
+    ask_members(room, json!([{"userId": who.id, "role": role}])).await.is(201);
+    let token = mailed(server, &who.email, before + 1).await;
+    accept(&who.client, &token).await.is(200);
+}
+
+/// What a token says.
+pub fn claims(issued: &Answer) -> Claims {
+    TokenVerifier::with_api_key(KEY, SECRET).verify(&issued.text_of("token")).unwrap()
+}
+
+/// What a token of a room grants.
+pub fn publishing(room: &str, may_publish: bool) -> VideoGrants {
+    let sources = ["camera", "microphone", "screen_share", "screen_share_audio"].map(str::to_owned);
+    VideoGrants {
+        room_join: true,
+        room: room.to_owned(),
+        can_publish: Some(may_publish),
+        can_subscribe: Some(true),
+        can_publish_data: Some(may_publish),
+        can_publish_sources: if may_publish { sources.to_vec() } else { Vec::new() },
+        can_update_own_metadata: Some(false),
+        ..VideoGrants::default()
+    }
 }
