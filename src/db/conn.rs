@@ -3,7 +3,7 @@
 //! A query is accepted when BOTH databases can run it; the compiler refuses the rest. Call sites are plain Diesel:
 //! `users::table.find(key).first(conn).await.optional()?`. What can't be written so:
 //! - `as_select()` is tied to one database: `select(Row::columns())` and `returning(Row::columns())`, see [`Columns`];
-//! - `values(&vec)` doesn't compile for SQLite: loop, a write is one transaction anyway;
+//! - `values(&vec)` doesn't compile for SQLite: use [`many!`];
 //! - `into_boxed()` is tied to one database: use [`each!`], or write an optional filter as
 //!   `wanted.is_none().into_sql::<Bool>().or(column.eq(wanted.unwrap_or_default()))`.
 //!
@@ -84,6 +84,31 @@ macro_rules! each {
 }
 #[cfg(test)]
 pub(crate) use each;
+
+/// Rows that a PostgreSQL statement takes at once: far below the 65,535 values that one may have.
+pub(crate) const ROWS: usize = 256;
+
+/// Writes many rows by a statement that takes one row or several: several at a time on PostgreSQL, where each statement is
+/// a journey to the server and back; one by one on SQLite, for which several don't compile, and which is no journey away.
+///
+/// `many!(conn, rows, |some| diesel::insert_into(events::table).values(some))`. The caller has [`Conn`] in scope.
+macro_rules! many {
+    ($conn:expr, $rows:expr, |$some:ident| $statement:expr) => {
+        match $conn {
+            Conn::Pg(pg) => {
+                for $some in $rows.chunks($crate::db::ROWS) {
+                    diesel_async::RunQueryDsl::execute($statement, &mut **pg).await?;
+                }
+            }
+            Conn::Sqlite(lite) => {
+                for $some in $rows {
+                    diesel_async::RunQueryDsl::execute($statement, &mut *lite).await?;
+                }
+            }
+        }
+    };
+}
+pub(crate) use many;
 
 type PgTransactions = <PgConn as AsyncConnection>::TransactionManager;
 
