@@ -10,7 +10,7 @@ use diesel::{ExpressionMethods, Insertable, QueryDsl};
 use sha2::{Digest, Sha256};
 
 use super::schema::attempts;
-use super::{At, Conn, Failed, Key, RunQueryDsl, insert_all};
+use super::{At, Conn, Failed, Key, RunQueryDsl, many};
 
 /// At most `most` attempts of a class within `window`, for one key.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +108,7 @@ pub async fn reserve(
         at: At(now),
     };
     let rows: Vec<Row> = limited.map(row).collect();
-    insert_all!(conn, attempts::table, &rows).await?;
+    many!(conn, &rows, |some| diesel::insert_into(attempts::table).values(some));
     Ok(Ok(Counted(rows.into_iter().map(|row| (row.class, row.id.0)).collect())))
 }
 

@@ -3,7 +3,7 @@
 //! A query is accepted when BOTH databases can run it; the compiler refuses the rest. Call sites are plain Diesel:
 //! `users::table.find(key).first(conn).await.optional()?`. What can't be written so:
 //! - `as_select()` is tied to one database: `select(Row::columns())` and `returning(Row::columns())`, see [`Columns`];
-//! - `values(&vec)` doesn't compile for SQLite: [`insert_all!`];
+//! - `values(&vec)` doesn't compile for SQLite: use [`many!`];
 //! - `into_boxed()` is tied to one database: use [`each!`], or write an optional filter as
 //!   `wanted.is_none().into_sql::<Bool>().or(column.eq(wanted.unwrap_or_default()))`.
 //!
@@ -85,29 +85,30 @@ macro_rules! each {
 #[cfg(test)]
 pub(crate) use each;
 
-/// Inserts a `Vec` of rows into a table: at once into PostgreSQL, where each statement is a way there and back; one after
-/// the other into SQLite, for which `values(&vec)` doesn't compile.
-macro_rules! insert_all {
-    ($conn:expr, $table:expr, $rows:expr) => {
-        async {
-            let rows = $rows;
-            match $conn {
-                $crate::db::Conn::Pg(pg) => {
-                    let all = diesel::insert_into($table).values(rows);
-                    diesel_async::RunQueryDsl::execute(all, &mut **pg).await?;
-                }
-                $crate::db::Conn::Sqlite(lite) => {
-                    for row in rows {
-                        let one = diesel::insert_into($table).values(row);
-                        diesel_async::RunQueryDsl::execute(one, &mut *lite).await?;
-                    }
+/// Rows that a PostgreSQL statement takes at once: far below the 65,535 values that one may have.
+pub(crate) const ROWS: usize = 256;
+
+/// Writes many rows by a statement that takes one row or several: several at a time on PostgreSQL, where each statement is
+/// a journey to the server and back; one by one on SQLite, for which several don't compile, and which is no journey away.
+///
+/// `many!(conn, rows, |some| diesel::insert_into(events::table).values(some))`. The caller has [`Conn`] in scope.
+macro_rules! many {
+    ($conn:expr, $rows:expr, |$some:ident| $statement:expr) => {
+        match $conn {
+            Conn::Pg(pg) => {
+                for $some in $rows.chunks($crate::db::ROWS) {
+                    diesel_async::RunQueryDsl::execute($statement, &mut **pg).await?;
                 }
             }
-            Ok::<(), diesel::result::Error>(())
+            Conn::Sqlite(lite) => {
+                for $some in $rows {
+                    diesel_async::RunQueryDsl::execute($statement, &mut *lite).await?;
+                }
+            }
         }
     };
 }
-pub(crate) use insert_all;
+pub(crate) use many;
 
 type PgTransactions = <PgConn as AsyncConnection>::TransactionManager;
 

@@ -12,7 +12,7 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
 
-use super::conn::{Columns, Conn, RunQueryDsl};
+use super::conn::{Columns, Conn, RunQueryDsl, many};
 use super::failed::Failed;
 use super::schema::{events, topics};
 use super::sql::{At, Key};
@@ -82,25 +82,29 @@ pub async fn append_at(
     at: Time,
     request: &RequestId,
 ) -> Result<Told, Failed> {
-    let told = put(conn, topic, offset, kind, data, at, request).await?;
+    let told = insert(conn, topic, position(offset)?, kind, data, at, request).await?;
     end_at(conn, topic, offset).await?;
     Ok(told)
 }
 
-/// Adds one of several events with offsets that the caller numbers; after the last of them, [`end_at`] is owed.
+/// Adds several events with offsets that the caller numbers; after the last of a topic's, [`end_at`] is owed.
 ///
 /// # Errors
 /// As [`append_at`].
-pub async fn put(
-    conn: &mut Conn,
-    topic: Topic,
-    offset: u64,
-    kind: &str,
-    data: &str,
-    at: Time,
-    request: &RequestId,
-) -> Result<Told, Failed> {
-    insert(conn, topic, position(offset)?, kind, data, at, request).await
+pub async fn put_all(conn: &mut Conn, told: &[Told]) -> Result<(), Failed> {
+    let row = |told: &Told| {
+        Ok(EventRow {
+            topic: told.topic.to_string(),
+            position: position(told.offset)?,
+            kind: told.kind.to_string(),
+            data: told.data.to_string(),
+            at: At(told.at),
+            request_id: told.request.to_string(),
+        })
+    };
+    let rows: Vec<EventRow> = told.iter().map(row).collect::<Result<_, Failed>>()?;
+    many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
+    Ok(())
 }
 
 /// Says that the topic ends at that offset.

@@ -48,8 +48,8 @@ use tokio::sync::{Semaphore, oneshot};
 pub use self::alone::{Alone, TakenBy};
 #[cfg(test)]
 pub(crate) use self::conn::each;
-pub(crate) use self::conn::insert_all;
 pub use self::conn::{Columns, Conn, RunQueryDsl};
+pub(crate) use self::conn::{ROWS, many};
 pub use self::failed::{Constraint, Failed};
 pub use self::search::{like, lower};
 pub use self::sql::{At, Key, UtcTime, Uuid};

@@ -11,7 +11,7 @@ use diesel::{
 
 use super::{Job, LEASE};
 use crate::db::schema::jobs;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, insert_all};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = jobs)]
@@ -68,7 +68,8 @@ pub async fn enqueue_all(
 ) -> Result<(), Failed> {
     let rows = payloads.iter().map(|(id, payload)| row(*id, kind, payload, run_at, request));
     let rows: Vec<JobRow> = rows.collect::<Result<_, _>>()?;
-    Ok(insert_all!(conn, jobs::table, &rows).await?)
+    many!(conn, &rows, |some| diesel::insert_into(jobs::table).values(some));
+    Ok(())
 }
 
 fn row(

@@ -14,7 +14,7 @@ use diesel::{
 
 use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, insert_all};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 use crate::http::page::Page;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -222,7 +222,8 @@ pub async fn list(
 pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), Failed> {
     let row = |(invitation, token_hash): (&Invitation, String)| NewRow { row: Row::from(invitation), token_hash };
     let rows: Vec<NewRow> = invitations.into_iter().map(row).collect();
-    Ok(insert_all!(conn, meeting_invitations::table, &rows).await?)
+    many!(conn, &rows, |some| diesel::insert_into(meeting_invitations::table).values(some));
+    Ok(())
 }
 
 /// Writes an invitation that is sent again, with another token; the former one is known from now on to be worth nothing.

@@ -7,14 +7,16 @@ use actors::meeting::{
     Consent, Decision, Digest, Link, MediaSession, Meeting, Participant, ParticipantStatus, People, Presence, Role,
     Wording,
 };
-use diesel::{AsChangeset, BoolExpressionMethods, ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
+use diesel::upsert::excluded;
+use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use crate::db::schema::participants;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 use crate::meetings::consents;
 
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = participants, treat_none_as_null = true)]
+/// A column more is a line more in [`save`].
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = participants)]
 struct Row {
     id: Key<ids::Participant>,
     meeting_id: Key<Meeting>,
@@ -193,11 +195,33 @@ pub async fn save<'a>(
     meeting_id: Id<Meeting>,
     changed: impl Iterator<Item = &'a Participant>,
 ) -> Result<(), Failed> {
-    for participant in changed {
-        let row = Row::of(meeting_id, participant);
-        let insert = diesel::insert_into(participants::table).values(&row).on_conflict(participants::id);
-        insert.do_update().set(&row).execute(conn).await?;
-    }
+    let rows: Vec<Row> = changed.map(|participant| Row::of(meeting_id, participant)).collect();
+    many!(conn, &rows, |some| {
+        let insert = diesel::insert_into(participants::table).values(some).on_conflict(participants::id);
+        insert.do_update().set((
+            participants::user_id.eq(excluded(participants::user_id)),
+            participants::display_name.eq(excluded(participants::display_name)),
+            participants::email.eq(excluded(participants::email)),
+            participants::role.eq(excluded(participants::role)),
+            participants::status.eq(excluded(participants::status)),
+            participants::joined_at.eq(excluded(participants::joined_at)),
+            participants::left_at.eq(excluded(participants::left_at)),
+            participants::invitation_id.eq(excluded(participants::invitation_id)),
+            participants::first_joined_at.eq(excluded(participants::first_joined_at)),
+            participants::removed_by_id.eq(excluded(participants::removed_by_id)),
+            participants::link.eq(excluded(participants::link)),
+            participants::lost_at.eq(excluded(participants::lost_at)),
+            participants::media_session.eq(excluded(participants::media_session)),
+            participants::media_began_at.eq(excluded(participants::media_began_at)),
+            participants::media_is_open.eq(excluded(participants::media_is_open)),
+            participants::consent_decision.eq(excluded(participants::consent_decision)),
+            participants::consent_scopes.eq(excluded(participants::consent_scopes)),
+            participants::consent_wording_version.eq(excluded(participants::consent_wording_version)),
+            participants::consent_language.eq(excluded(participants::consent_language)),
+            participants::consent_text_hash.eq(excluded(participants::consent_text_hash)),
+            participants::consent_at.eq(excluded(participants::consent_at)),
+        ))
+    });
     Ok(())
 }
 

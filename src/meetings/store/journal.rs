@@ -50,20 +50,26 @@ impl Journal<Meeting> for MeetingJournal {
                 }
                 let changed = after.participants.changed_since(&before.participants);
                 participants::store::save(conn, after.id, changed).await?;
-                let (topic, mut offset, mut said) = (topic(after.id), before.revision(), Vec::new());
+                let (topic, mut said, mut put) = (topic(after.id), Vec::new(), 0);
                 let mut has_jobs = false;
                 for (was, Decided { change, request, at }) in group.steps() {
                     let meeting = &change.next;
                     for event in &change.events {
+                        if rewrites(event) {
+                            events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
+                            put = said.len();
+                        }
                         keep_beside(conn, meeting, event).await?;
                         has_jobs |= invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
-                        let data = told(meeting, event, &app_url)?;
-                        offset += 1;
-                        said.push(events::put(conn, topic, offset, event.kind(), &data, *at, request).await?);
+                        let data = told(meeting, event, &app_url)?.into();
+                        let offset = before.revision() + said.len() as u64 + 1;
+                        let (kind, at, request) = (event.kind().into(), *at, Arc::clone(request));
+                        said.push(Told { topic, offset, kind, data, at, request });
                     }
                     has_jobs |= has_rooms && errands::after(conn, was, change, *at, request).await?;
                 }
-                events::end_at(conn, topic, offset).await?;
+                events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
+                events::end_at(conn, topic, after.revision()).await?;
                 // Last, since it holds the project's topic, which is others' too.
                 for (was, Decided { change, request, at }) in group.steps() {
                     let admitted = invitations::kept::admitted(conn, was, &change.next, *at, request).await?;
@@ -104,6 +110,11 @@ async fn update(conn: &mut Conn, before: &Meeting, next: &Meeting) -> Result<boo
     let stored = diesel::update(meetings::table.find(Key(next.id)));
     let stored = stored.filter(meetings::revision.eq(number(before.revision)));
     Ok(stored.set(&Row::from(next)).execute(conn).await? > 0)
+}
+
+/// Whether [`keep_beside`] writes anew what was told before, which has to be in the table then.
+const fn rewrites(event: &Event) -> bool {
+    matches!(event, Event::Forgotten { .. })
 }
 
 /// What an event has to say that is kept beside the meeting and its people.
