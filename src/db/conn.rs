@@ -91,16 +91,16 @@ pub(crate) const ROWS: usize = 256;
 /// Writes many rows by a statement that takes one row or several: several at a time on PostgreSQL, where each statement is
 /// a journey to the server and back; one by one on SQLite, for which several don't compile, and which is no journey away.
 ///
-/// `many!(conn, rows, |some| diesel::insert_into(events::table).values(some))`. The caller has [`Conn`] in scope.
+/// `many!(conn, rows, |some| diesel::insert_into(events::table).values(some))`.
 macro_rules! many {
     ($conn:expr, $rows:expr, |$some:ident| $statement:expr) => {
         match $conn {
-            Conn::Pg(pg) => {
+            $crate::db::Conn::Pg(pg) => {
                 for $some in $rows.chunks($crate::db::ROWS) {
                     diesel_async::RunQueryDsl::execute($statement, &mut **pg).await?;
                 }
             }
-            Conn::Sqlite(lite) => {
+            $crate::db::Conn::Sqlite(lite) => {
                 for $some in $rows {
                     diesel_async::RunQueryDsl::execute($statement, &mut *lite).await?;
                 }
