@@ -87,7 +87,11 @@ async fn several_of_one_key_at_once_count_as_several_or_not_at_all() {
         assert_eq!(tried(&db, &many(7), at(0)).await, None);
         assert_eq!(tried(&db, &many(4), at(10)).await, Some(Duration::from_secs(50)));
         assert_eq!(tried(&db, &many(3), at(10)).await, None);
-        assert_eq!(tried(&db, &many(11), at(20)).await, Some(TEN.window), "there is never room for more than the limit");
+        assert_eq!(
+            tried(&db, &many(11), at(20)).await,
+            Some(TEN.window),
+            "there is never room for more than the limit"
+        );
         assert_eq!(tried(&db, &many(8), at(61)).await, Some(Duration::from_secs(9)));
         assert_eq!(tried(&db, &many(7), at(61)).await, None);
     })

@@ -16,9 +16,6 @@ use super::Room;
 use crate::support::server::APP_URL;
 use crate::support::{Client, Place, Server};
 
-/// How much slower what is built for tests may be, on a machine that does other things beside.
-const PATIENCE: u32 = if cfg!(debug_assertions) { 10 } else { 1 };
-
 /// So many stakeholders of a project, each with an account and an access token.
 async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
     let project: Id<ids::Project> = project.parse().unwrap();
@@ -90,7 +87,7 @@ on_both! {
         assert_eq!(positions, (1..=1000).collect::<Vec<_>>(), "a start, the joins, the leavings and the end");
     }
 
-    async fn ten_thousand_live_meetings_know_their_time_soon_after_a_restart(place: Place) {
+    async fn ten_thousand_live_meetings_know_their_time_after_a_restart(place: Place) {
         const MANY: usize = 10_000;
         let server = place.start(&[]);
         let room = Room::open(&server).await;
@@ -127,12 +124,11 @@ on_both! {
             if (linked, live) == (0, half + 1) {
                 break started.elapsed();
             }
-            assert!(started.elapsed() < Duration::from_secs(120), "{linked} connected, {live} live");
+            // Stuck, and not just slow: how long it takes is measured by `colloquy bench restart`.
+            assert!(started.elapsed() < Duration::from_secs(300), "{linked} connected, {live} live");
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
         println!("{:?}: ready after {ready:?}, first command {first:?}, all 10,000 {done:?}", server.kind);
-        assert!(first - ready < Duration::from_millis(1_500) * PATIENCE, "{first:?}");
-        assert!(done - ready < Duration::from_secs(4) * PATIENCE, "{done:?}");
     }
 }
 

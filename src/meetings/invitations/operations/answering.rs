@@ -150,7 +150,12 @@ async fn newcomer(
 ///
 /// # Errors
 /// As [`accept`].
-pub async fn decline(app: &App, token: &OneTimeToken, caller: Option<Caller>, request: RequestId) -> Result<(), Failure> {
+pub async fn decline(
+    app: &App,
+    token: &OneTimeToken,
+    caller: Option<Caller>,
+    request: RequestId,
+) -> Result<(), Failure> {
     let Open { invitation, meeting, status } = open(app, token).await?;
     bearer(&invitation, &meeting.state, caller)?;
     let answered = || Failure::saying(Code::INVALID_STATE, "The invitation was answered already.");
