@@ -94,7 +94,7 @@ class Client:
         for _ in range(100):
             for mail in sorted(self.outbox.glob(f"*-{email}.eml"), reverse=True):
                 letter = message_from_bytes(mail.read_bytes(), policy=policy.default).get_body(("plain",)).get_content()
-                found = re.search(r"#token=([\w-]+)", letter)
+                found = re.search(r"#(?:token|invitation)=([\w-]+)", letter)
                 if found:
                     return found.group(1)
             time.sleep(0.1)
@@ -153,6 +153,18 @@ class Client:
         asked = {"title": title, "scheduledAt": begins}
         return self.call("POST", f"/api/projects/{project}/meetings", asked)["id"]
 
+    def held(self, project):
+        """A meeting that goes on with whoever is signed in; its id, and that of their place."""
+        meeting = self.meeting(project, "Held")
+        self.call("POST", f"/api/meetings/{meeting}/start")
+        return meeting, self.call("POST", f"/api/meetings/{meeting}/join")["id"]
+
+    def guest(self, meeting, email):
+        """Asks a guest into a meeting; the invitation's id, and the token of the link."""
+        asked = {"invitees": [{"email": email}]}
+        invitation = self.call("POST", f"/api/meetings/{meeting}/invitations/guests", asked)["items"][0]["id"]
+        return invitation, self.link_token(email)
+
 
 def schemathesis(config, document, base, report, options):
     """Runs it once; whether nothing failed."""
@@ -173,6 +185,12 @@ def main():
         client = Client(base, data / "outbox")
         client.sign_up(EMAIL)
         project = client.project("Clinic booking")
+        held, place = client.held(project)
+        invitation, token = client.guest(held, "rosa@example.org")
+        revoked, _ = client.guest(held, "vera@example.org")
+        _, accepted = client.guest(held, "nils@example.org")
+        nobody = Client(base, data / "outbox")
+        guest = nobody.call("POST", f"/api/meeting-invitations/{accepted}/accept", {"displayName": "Nils"})
         os.environ |= {
             "EMAIL": EMAIL,
             "PASSWORD": PASSWORD,
@@ -189,6 +207,12 @@ def main():
             "RUN": client.run(project),
             "MEMBER": client.member(project, "grace@example.org"),
             "REMOVED_MEMBER": client.member(project, "alan@example.org"),
+            "HELD_MEETING": held,
+            "PARTICIPANT": place,
+            "REMOVED_PARTICIPANT": guest["participant"]["id"],
+            "MEETING_INVITATION": invitation,
+            "MEETING_INVITATION_TOKEN": token,
+            "REVOKED_MEETING_INVITATION": revoked,
             "INVITATION": client.invite(project, "mary@example.org", "STAKEHOLDER"),
         }
         passed = []
