@@ -15,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// The system refuses.
 pub fn http() -> Result<reqwest::Client, String> {
-    let http = reqwest::Client::builder().no_proxy().tcp_nodelay(true);
+    // The server closes idle connections after five seconds; what meets the closing may not be sent again by itself.
+    let http = reqwest::Client::builder().no_proxy().tcp_nodelay(true).pool_idle_timeout(Duration::from_secs(3));
     http.build().map_err(|error| format!("No HTTP client can be made: {error}"))
 }
 

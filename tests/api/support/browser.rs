@@ -7,6 +7,7 @@ use cookie::Cookie;
 use cookie::time::Duration as Age;
 
 use super::Server;
+use super::client::IDLE;
 use super::server::APP_URL;
 
 /// Somebody's browser. The application's host, which no name server knows, is the story's server.
@@ -27,7 +28,7 @@ pub struct Page {
 
 impl Browser {
     pub fn new(server: &Server) -> Self {
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).no_proxy();
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).no_proxy().pool_idle_timeout(IDLE);
         let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { http, application: format!("http://{}", server.public), jar: HashMap::new() }
     }

@@ -10,6 +10,10 @@ use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
+/// Connections are not used again that have been idle for longer: the server closes them after five seconds, and a POST that
+/// meets the closing can't be sent again by itself.
+pub const IDLE: Duration = Duration::from_secs(3);
+
 /// Somebody who calls.
 #[derive(Clone)]
 pub struct Client {
@@ -20,7 +24,7 @@ pub struct Client {
 
 impl Client {
     pub fn at(base: String) -> Self {
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).no_proxy();
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).no_proxy().pool_idle_timeout(IDLE);
         let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { http, base, token: None }
     }
