@@ -362,7 +362,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
 #[test]
 fn the_live_core_knows_no_http_no_sql_and_one_file_of_it_knows_actix() {
     let foreign =
-        Regex::new(r"\b(diesel|diesel_async|actix_web|colloquy|reqwest|hyper|sqlx|std::fs|std::net)\b").unwrap();
+        Regex::new(r"\b((diesel|diesel_async|actix_web|reqwest|hyper|sqlx|std::fs|std::net)\b|colloquy::)").unwrap();
     let actix = Regex::new(r"\bactix(_rt)?::").unwrap();
     for source in sources("actors/src") {
         let found = foreign.find(&source.code).map(|found| found.as_str());

@@ -43,7 +43,7 @@ fn with(count: usize) -> (Meeting, Vec<Id<ids::Participant>>) {
 fn entry(meeting: &Meeting, command: Command, seconds: u64) -> (Meeting, Entry) {
     let change = meeting.decide(command, at(seconds)).unwrap();
     let [Event::Consented { entry, .. }] = change.events.as_slice() else { panic!("{:?}", change.events) };
-    (change.next, entry.clone())
+    (change.next, (**entry).clone())
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Many people at one meeting at once: what is told adds up to what is, whoever comes first.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

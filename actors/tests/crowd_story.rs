@@ -385,7 +385,7 @@ fn chance_finds_no_way_around_the_rules_for_people() {
                     assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{told}");
                     for event in &change.events {
                         if let Event::Consented { entry, .. } = event {
-                            story.ledger.push(entry.clone());
+                            story.ledger.push((**entry).clone());
                         }
                         if let Some(who) = event.participant() {
                             let was = before.participants.get(&who).map(|one| one.status());

@@ -184,7 +184,7 @@ impl Meeting {
         let mut next = self.clone();
         next.participants.put(Participant { consent: Some(consent), ..participant.clone() });
         next.ledger = Ledger { entries: entry.number, head: entry.hash() };
-        Ok(next.told(vec![Event::Consented { entry, user_agent: user_agent.to_owned() }]))
+        Ok(next.told(vec![Event::Consented { entry: Box::new(entry), user_agent: user_agent.to_owned() }]))
     }
 
     /// Whether a recording may go on now: under ALL once everyone who is in the meeting granted it.

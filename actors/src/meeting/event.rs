@@ -34,7 +34,7 @@ pub enum Event {
     },
     /// For the ledger.
     Consented {
-        entry: Entry,
+        entry: Box<Entry>,
         user_agent: String,
     },
     /// What was told of them before is to be told without their name from now on.

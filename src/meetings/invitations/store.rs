@@ -311,7 +311,7 @@ pub async fn accept(conn: &mut Conn, given: Given, now: Time) -> Result<Taken, F
         .filter(m::declined_at.is_null())
         .filter(m::revoked_at.is_null())
         .filter(is_theirs())
-        .set((place.clone(), m::accepted_at.eq(Some(At(now)))));
+        .set((place, m::accepted_at.eq(Some(At(now)))));
     let taken = if first.execute(conn).await? > 0 {
         Taken::Now
     } else {

@@ -77,7 +77,7 @@ enum Trouble {
 /// Tells a meeting which of the connections that it knows are gone.
 async fn at(app: &App, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), Trouble> {
     // What it knows comes first: who comes in after that is not missed in the list.
-    let Some(found) = app.meetings.snapshot(id).await.map_err(|away| Trouble::Own(away.0.into()))? else {
+    let Some(found) = app.meetings.snapshot(id).await.map_err(|away| Trouble::Own(away.0))? else {
         return Ok(());
     };
     let request = RequestId::from("lookout");

@@ -41,7 +41,7 @@ on_both! {
         let revoked: i64 = call.body["revokeTokenTs"].as_str().unwrap().parse().unwrap();
         assert!((before..=now_ms() / 1000).contains(&revoked), "{revoked}");
         let people = stage.media.room(stage.name()).unwrap().people;
-        assert_eq!(people.iter().map(|(identity, ..)| identity.clone()).collect::<Vec<_>>(), [eves.clone()]);
+        assert_eq!(people.iter().map(|(identity, ..)| identity.clone()).collect::<Vec<_>>(), std::slice::from_ref(&eves));
 
         stage.room.leave(&eve).await.is(200);
         let call = stage.media.wait_for("RemoveParticipant", 2).await.remove(1);
