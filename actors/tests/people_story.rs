@@ -1,5 +1,5 @@
 //! Who comes and goes: every place that somebody can have with every command, and the rules that tables don't show.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
