@@ -108,9 +108,10 @@ on_both! {
                     Some(opening) => Some(opening.await),
                     None => None,
                 };
-                if let Some(socket) = &mut listening {
-                    socket.subscribe(&room.topic()).await;
-                }
+                let begun = match &mut listening {
+                    Some(socket) => Some(Folded::of(&socket.subscribe(&room.topic()).await)),
+                    None => None,
+                };
                 let body = json!({"recordingConsent": true, "scopes": ["RECORDING"], "wordingVersion": version});
                 room.consents(who, &id, body).await.is(200);
                 if nth % 2 == 0 {
@@ -121,14 +122,15 @@ on_both! {
                 if nth % 5 == 0 {
                     room.ada.client.delete(format!("{}/participants/{id}", room.path)).await.is(200);
                 }
-                listening
+                (listening, begun)
             }
         }));
         let watching = async {
-            let mut drops = 0;
+            let (mut drops, mut seen) = (0, BTreeMap::new());
             loop {
                 let Some(frame) = socket.heard(Duration::from_secs(2)).await else { break };
                 folded.take(&frame);
+                seen.insert(folded.offset, (folded.meeting.clone(), folded.people.clone()));
                 // The watcher's own connection drops too, now and then, and goes on from where it was.
                 if folded.offset.is_multiple_of(37) {
                     socket = Socket::open(&room.ada.client).await;
@@ -137,10 +139,16 @@ on_both! {
                     drops += 1;
                 }
             }
-            drops
+            (drops, seen)
         };
-        let (_listening, drops) = tokio::join!(crowd, watching);
+        let (crowd, (drops, seen)) = tokio::join!(crowd, watching);
         assert!(drops >= 3, "{drops}");
+        // Whoever came in between began with what had been folded until then.
+        let begun: Vec<_> = crowd.iter().filter_map(|(_, begun)| begun.as_ref()).collect();
+        assert_eq!(begun.len(), 17);
+        for one in begun {
+            assert_eq!(seen[&one.offset], (one.meeting.clone(), one.people.clone()), "at {}", one.offset);
+        }
         let (meeting, people) = got(&room).await;
         assert_eq!(folded.people.len(), 51);
         assert_eq!((folded.meeting, folded.people), (meeting, people));
