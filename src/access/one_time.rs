@@ -43,6 +43,14 @@ impl OneTimeToken {
             self.0.len() == LENGTH && self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         is_one.then(|| secret.hex("one-time token", &[purpose.as_bytes(), self.0.as_bytes()]))
     }
+
+    /// As [`OneTimeToken::hash`], of one that was drawn: it always has the form.
+    ///
+    /// # Errors
+    /// 500: it hasn't.
+    pub fn kept(&self, secret: &Secret, purpose: &str) -> Result<String, Failure> {
+        self.hash(secret, purpose).ok_or_else(|| Failure::internal("a token that was drawn has no hash"))
+    }
 }
 
 impl std::fmt::Debug for OneTimeToken {
@@ -82,6 +90,7 @@ mod tests {
         let (one, other) = (OneTimeToken::draw().unwrap(), OneTimeToken::draw().unwrap());
         assert_ne!(one, other);
         let hash = one.hash(&secret, "a").unwrap();
+        assert_eq!(one.kept(&secret, "a").unwrap(), hash);
         assert_ne!(one.hash(&secret, "b").unwrap(), hash);
         assert_ne!(other.hash(&secret, "a").unwrap(), hash);
         assert_ne!(one.hash(&Secret::of(vec![8; 32]), "a").unwrap(), hash);

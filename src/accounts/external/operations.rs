@@ -135,7 +135,7 @@ async fn finished(
     let settling = Settling {
         issuer: provider.issuer().to_owned(),
         identity,
-        code_hash: token.hash(&app.secret, CODE).unwrap_or_default(),
+        code_hash: token.kept(&app.secret, CODE)?,
         code_challenge: under_way.code_challenge,
         now: app.now(),
         request,

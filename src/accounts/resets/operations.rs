@@ -34,7 +34,7 @@ pub async fn verify_otp(app: &App, by: &Public, email: Email, typed: String) -> 
     let life = app.config.accounts.reset_token_seconds;
     let expires_at = now + Duration::from_secs(life);
     let token = OneTimeToken::draw()?;
-    let token_hash = token.hash(&app.secret, TOKEN).unwrap_or_default();
+    let token_hash = token.kept(&app.secret, TOKEN)?;
     let rates = limits::code_tries(app, by, &email);
     let secret = app.secret.clone();
     let tried = app.db.write(move |conn| {
@@ -70,6 +70,7 @@ pub async fn reset_password(
     password: String,
     request: RequestId,
 ) -> Result<(), Failure> {
+    // What has not the form of a token is looked for too, and counted: nothing is kept under an empty hash.
     let token_hash = token.hash(&app.secret, TOKEN).unwrap_or_default();
     let account = whose(app, by, token_hash.clone()).await?.or_refused("resetToken")?;
     passwords::acceptable(&password, &[&account.email, &account.full_name])

@@ -109,8 +109,7 @@ impl Batch {
         count(&self.app, conn, self.caller, &emails, self.now).await?;
         let mut rows = Vec::with_capacity(invitations.len());
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
-            let hash = token.hash(&self.app.secret, PURPOSE);
-            rows.push((invitation, hash.ok_or_else(|| Failure::internal("a token has no hash"))?));
+            rows.push((invitation, token.kept(&self.app.secret, PURPOSE)?));
         }
         store::insert(conn, rows).await?;
         let languages = accounts::store::languages(conn, &emails).await?;

@@ -119,7 +119,7 @@ async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitati
         is_expiry_chosen,
         ..former
     };
-    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::internal("a token has no hash"))?;
+    let hash = token.kept(&app.secret, PURPOSE)?;
     store::send_again(conn, &invitation, hash).await?;
     let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
     let own = notices::own_language(conn, &invitation).await?;

@@ -57,7 +57,7 @@ pub async fn add(
 ) -> Result<ProjectInvitation, Failure> {
     let now = app.now();
     let token = OneTimeToken::draw()?;
-    let token_hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::internal("a token has no hash"))?;
+    let token_hash = token.kept(&app.secret, PURPOSE)?;
     let url = format!("{}/invitations/project#token={}", app.url, token.text());
     let email = invited.email.as_str().to_owned();
     let rates = rates(app, caller.user_id, &email);
