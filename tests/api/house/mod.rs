@@ -2,6 +2,7 @@
 
 mod envelope;
 mod headers;
+mod memory;
 mod operator;
 mod origins;
 mod secrets;

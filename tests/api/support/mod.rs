@@ -8,6 +8,7 @@ pub mod client;
 pub mod documents;
 pub mod dump;
 pub mod livekit;
+pub mod memory;
 pub mod outbox;
 pub mod parts;
 #[path = "../../support/postgres.rs"]

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use colloquy::db::{Db, Settings};
 
 use super::client::Client;
+use super::memory::{self, Memory};
 use super::postgres::{self, Cluster};
 
 /// Which database a story is told on.
@@ -81,6 +82,14 @@ impl Place {
     /// Starts a server and waits until it is ready.
     pub fn start(&self, extra: &[(&str, &str)]) -> Server {
         let server = self.begin(extra);
+        server.wait_until_ready();
+        server
+    }
+
+    /// As [`Place::start`], with so much memory and no more for the server's process: one that asks for more is dead. What
+    /// it starts itself (readers) begins with the same limit, and may set itself another.
+    pub fn start_within(&self, mebibytes: u64, extra: &[(&str, &str)]) -> Server {
+        let server = self.begin_with(memory::limited(&self.command(extra), mebibytes));
         server.wait_until_ready();
         server
     }
@@ -210,6 +219,11 @@ impl Server {
 
     pub fn pid(&self) -> u32 {
         self.child.as_ref().unwrap().id()
+    }
+
+    /// What its process holds, and held at most.
+    pub fn memory(&self) -> Memory {
+        Memory::of(self.pid())
     }
 
     /// As a crash: nothing of it runs any longer when this is back.
