@@ -23,6 +23,8 @@ pub mod run;
 pub mod workers;
 
 #[cfg(test)]
+mod ladder;
+#[cfg(test)]
 mod tests;
 
 pub use engine::{Embedded, Engine};
