@@ -188,6 +188,7 @@ async fn request(app: &App, run: &Run) -> Result<Request, Failure> {
         },
         language: serde_json::from_value(Value::String(run.state.language.clone())).unwrap_or(pipeline::Language::Auto),
         sources,
+        bounds: pipeline::Bounds::default(),
     })
 }
 

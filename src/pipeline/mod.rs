@@ -30,7 +30,7 @@ mod tests;
 pub use engine::{Embedded, Engine};
 pub use nodes::Node;
 pub use ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, Unavailable, Watcher};
-pub use request::{AnalysisType, CancelToken, Language, Request, Source, SourceKind, Unreadable};
+pub use request::{AnalysisType, Bounds, CancelToken, Language, Request, Source, SourceKind, Unreadable};
 pub use result::PipelineResult;
 pub use run::{Outcome, run, run_with};
 pub use workers::Workers;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::readers::SourceText;
 
-/// Ends a run early from outside; looked at per document and every 200 sentences.
+/// Ends a run early from outside; looked at in every round of every loop over sentences or items.
 pub use tokio_util::sync::CancellationToken as CancelToken;
 
 /// One attempt at analysing some sources.
@@ -21,6 +21,32 @@ pub struct Request {
     pub language: Language,
     /// In the order in which the caller wants ties to be settled.
     pub sources: Vec<Source>,
+    pub bounds: Bounds,
+}
+
+/// How much one run takes in, so that no input makes it cost more than a known amount of time and memory. What lies past a bound is
+/// left out; the run is then PARTIAL, and a warning says what was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Characters of all sources together, counted in their order.
+    pub characters: usize,
+    /// Sentences of all sources together, counted in their order.
+    pub sentences: usize,
+    /// Items of each kind. Of sentences that say something, before those that say the same are merged, twice as many.
+    pub items: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { characters: 5_000_000, sentences: 100_000, items: 5_000 }
+    }
+}
+
+impl Bounds {
+    /// Sentences that say something.
+    pub fn findings(self) -> usize {
+        self.items.saturating_mul(2)
+    }
 }
 
 /// One document or recording. `text` is `Err` when it could not be read; the run then goes on with the others.
@@ -65,7 +91,7 @@ pub struct Unreadable {
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SourceKind {
     Document,

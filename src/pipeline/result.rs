@@ -280,3 +280,10 @@ pub struct Warning {
     pub message: String,
     pub source_id: Option<String>,
 }
+
+impl Warning {
+    /// The code of a source that goes past the run's bounds.
+    pub const SOURCE_TOO_LONG: &'static str = "SourceTooLong";
+    /// The code of items past the run's bounds.
+    pub const TOO_MANY_ITEMS: &'static str = "TooManyItems";
+}

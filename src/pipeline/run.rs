@@ -111,7 +111,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     async fn pass(&mut self, request: Request) -> Result<PipelineResult, End> {
-        let Request { job_id, attempt: _, analysis_type, language, sources } = request;
+        let Request { job_id, attempt: _, analysis_type, language, sources, bounds } = request;
         self.tell(Node::PrepareSources, 0).await?;
         let (texts, offered) = self
             .seated(Node::PrepareSources, move |pace: &Pace| {
@@ -140,25 +140,28 @@ impl Line<'_> {
         };
 
         let (prepared, _) = self.step::<PrepareSources>(offered, &desk).await?;
-        let warnings = prepared.warnings;
+        let mut warnings = prepared.warnings;
         if prepared.sources.is_empty() {
             return Err(nothing_to_read(warnings));
         }
         let (spoken, _) = self.step::<TranscribeRecordings>(Spoken { sources: prepared.sources }, &desk).await?;
         let sources = spoken.sources;
 
-        let (index, index_hash) = self.step::<BuildSourceIndex>(ToIndex { sources: sources.clone() }, &desk).await?;
+        let (index, index_hash) =
+            self.step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &desk).await?;
         if !index.has_prose() {
             let reason = "There is nothing to analyse: the sources hold no sentence.".to_owned();
             return Err(End::Rejected { reason, warnings });
         }
-        desk.book = Arc::new(Book::new(Arc::clone(&desk.texts), index));
+        warnings.extend(index.warnings(&sources, bounds));
+        let texts = Arc::clone(&desk.texts);
+        let book = self.seated(Node::BuildSourceIndex, move |pace: &Pace| Book::new(texts, index, pace)).await?;
+        desk.book = Arc::new(book);
 
-        let to_read = ToRead { analysis_type, index_hash: index_hash.clone() };
+        let to_read = ToRead { analysis_type, index_hash: index_hash.clone(), bounds };
         let (found, _) = self.step::<ExtractRequirements>(to_read, &desk).await?;
 
-        let to_classify =
-            ToClassify { index_hash: index_hash.clone(), sources: sources.clone(), findings: found.findings };
+        let to_classify = ToClassify { index_hash: index_hash.clone(), sources: sources.clone(), found, bounds };
         let (items, _) = self.step::<ClassifyRequirements>(to_classify, &desk).await?;
 
         let (grounded, _) = self.step::<EvidenceGrounding>(ToGround { sources: sources.clone(), items }, &desk).await?;

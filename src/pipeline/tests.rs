@@ -19,8 +19,8 @@ use super::result::{
     PipelineResult, Priority, Requirement, RequirementType, ResultStatus, SourceReference, Summary, UserStory,
 };
 use super::{
-    AnalysisType, CancelToken, Embedded, Engine, Language, Node, Outcome, Request, Source, SourceKind, Workers, run,
-    run_with,
+    AnalysisType, Bounds, CancelToken, Embedded, Engine, Language, Node, Outcome, Request, Source, SourceKind, Workers,
+    run, run_with,
 };
 
 const SPECIFICATION: &str = "# Booking\n\n## Functions\n\nThe system shall let a patient book an appointment. \
@@ -43,7 +43,7 @@ fn text(format: Format, words: &str) -> Arc<SourceText> {
 
 fn request(sources: Vec<Source>) -> Request {
     let (analysis_type, language) = (AnalysisType::Full, Language::Auto);
-    Request { job_id: "job".to_owned(), attempt: 1, analysis_type, language, sources }
+    Request { job_id: "job".to_owned(), attempt: 1, analysis_type, language, sources, bounds: Bounds::default() }
 }
 
 fn both() -> Request {

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::book::Line;
 use super::index::Place;
 use super::lexicon::pattern;
+use super::people::People;
 use super::voice;
 
 /// Verbs of work that is taken on, not of the product.
@@ -55,11 +56,11 @@ static PARTY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// 0–1. `speakers` are those whose first names may stand for somebody who is to do something.
-pub fn likelihood(line: &Line, speakers: &[String]) -> f64 {
+/// 0–1. `people` are those whose first names may stand for somebody who is to do something.
+pub fn likelihood(line: &Line, people: &People) -> f64 {
     let lower = line.lower.as_str();
     if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
-        || lower.split_whitespace().count() < 4
+        || line.count < 4
         || lower.starts_with("if ")
         || voice::is_boilerplate(line)
         || voice::is_quoted(lower)
@@ -69,11 +70,11 @@ pub fn likelihood(line: &Line, speakers: &[String]) -> f64 {
     {
         return 0.0;
     }
-    let under = ACTION_HEADING.is_match(voice::innermost(&line.heading));
+    let under = ACTION_HEADING.is_match(&line.above.innermost);
     let promised = PROMISE.is_match(lower);
     let asked = REQUEST.is_match(lower);
     let due = DUE.is_match(lower);
-    let named = named(line, speakers).is_some();
+    let named = named(line, people).is_some();
     let by_party = PARTY.is_match(lower);
     match (under, promised || asked || named, due) {
         (true, true, _) => 0.95,
@@ -86,23 +87,19 @@ pub fn likelihood(line: &Line, speakers: &[String]) -> f64 {
 }
 
 /// Who is to do it: a name in the sentence, or the speaker of a promise.
-pub fn assignee(line: &Line, speaker: Option<&str>, speakers: &[String]) -> Option<String> {
+pub fn assignee(line: &Line, speaker: Option<&str>, people: &People) -> Option<String> {
     if PROMISE.is_match(&line.lower) && speaker.is_some() {
         return speaker.map(str::to_owned);
     }
-    named(line, speakers)
+    named(line, people)
 }
 
 /// A name at the front, written out as the speaker of that first name if there is one.
-fn named(line: &Line, speakers: &[String]) -> Option<String> {
+fn named(line: &Line, people: &People) -> Option<String> {
     let found = NAMED.captures(&line.lower).or_else(|| ADDRESSED.captures(&line.lower))?;
     let name = found.get(1)?.as_str();
-    let first = name.split_whitespace().next().unwrap_or_default();
-    let known = speakers.iter().find(|speaker| {
-        let speaker = speaker.to_lowercase();
-        speaker == name || speaker.split_whitespace().next() == Some(first)
-    });
-    known.cloned().or_else(|| if line.place == Place::Speech { None } else { written_name(line, name) })
+    let known = people.called(name).map(str::to_owned);
+    known.or_else(|| if line.place == Place::Speech { None } else { written_name(line, name) })
 }
 
 /// The name with its capitals, if it has them and is no ordinary word.

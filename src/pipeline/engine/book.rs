@@ -1,10 +1,13 @@
 //! The index with its words: what the rules read.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::nodes::prepare_sources::ReadySource;
+use super::super::nodes::{Halted, Pace};
 use super::super::result::SourceReference;
 use super::index::{Index, Place, Sentence};
+use super::people::People;
 use super::texts::Texts;
 use super::voice;
 
@@ -14,6 +17,7 @@ pub struct Book {
     texts: Arc<Texts>,
     index: Index,
     lines: Vec<Line>,
+    people: People,
 }
 
 /// One sentence, ready to be read by rules.
@@ -25,8 +29,9 @@ pub struct Line {
     pub words: String,
     /// `words` in lower case, typographic quotes and apostrophes made plain.
     pub lower: String,
-    /// Heading path in lower case; empty without one.
-    pub heading: String,
+    /// How many words `lower` has.
+    pub count: usize,
+    pub above: Arc<Headings>,
     pub lead: Option<usize>,
     pub speaker: Option<usize>,
     /// Words of pastime in a talk that is about something else.
@@ -35,30 +40,41 @@ pub struct Line {
     pub label: Option<String>,
 }
 
+/// The headings above sentences, outermost to innermost: one for all sentences under the same, letter case aside.
+#[derive(Debug, Default)]
+pub struct Headings {
+    /// Lower case; empty without a heading.
+    pub innermost: String,
+    /// One of them stands for definitions, procedure or the past.
+    pub demand_nothing: bool,
+    /// One of them speaks of requirements.
+    pub speak_of_demands: bool,
+}
+
 /// What more than one in so many sentences speaks of is a topic.
 const TOPIC: usize = 25;
 
 impl Book {
-    pub fn new(texts: Arc<Texts>, index: Index) -> Self {
-        let headings: Vec<String> = index.headings.iter().map(|heading| heading.to_lowercase()).collect();
-        let mut lines: Vec<Line> = index
-            .sentences
-            .iter()
-            .map(|sentence| {
-                let raw = texts.get(sentence.slot).and_then(|text| text.slice(sentence.start, sentence.end));
-                let (label, words) = unmarked(raw.unwrap_or_default());
-                let lower = plain(&words);
-                let heading = sentence.heading.and_then(|at| headings.get(at)).cloned().unwrap_or_default();
-                let Sentence { place, block, lead, speaker, .. } = *sentence;
-                let is_small_talk = voice::sounds_like_small_talk(place, &lower);
-                Line { place, block, words, lower, heading, lead, speaker, is_small_talk, label }
-            })
-            .collect();
+    pub fn new(texts: Arc<Texts>, index: Index, pace: &Pace) -> Result<Self, Halted> {
+        let (headings, none) = (headings(&index), Arc::default());
+        let mut lines = Vec::with_capacity(index.sentences.len());
+        for sentence in &index.sentences {
+            pace.look()?;
+            let raw = texts.get(sentence.slot).and_then(|text| text.slice(sentence.start, sentence.end));
+            let (label, words) = unmarked(raw.unwrap_or_default());
+            let lower = plain(&words);
+            let count = lower.split_whitespace().count();
+            let above = Arc::clone(sentence.heading.and_then(|at| headings.get(at)).unwrap_or(&none));
+            let Sentence { place, block, lead, speaker, .. } = *sentence;
+            let is_small_talk = voice::sounds_like_small_talk(place, &lower);
+            lines.push(Line { place, block, words, lower, count, above, lead, speaker, is_small_talk, label });
+        }
         let pastime = lines.iter().filter(|line| line.is_small_talk).count();
         if pastime * TOPIC > lines.len() {
             lines.iter_mut().for_each(|line| line.is_small_talk = false);
         }
-        Self { texts, index, lines }
+        let people = People::new(&index.speakers);
+        Ok(Self { texts, index, lines, people })
     }
 
     pub fn lines(&self) -> &[Line] {
@@ -74,26 +90,31 @@ impl Book {
         self.index.speakers.get(speaker).map(String::as_str)
     }
 
-    /// Everyone who speaks in any source, in order of their first word.
-    pub fn speakers(&self) -> &[String] {
-        &self.index.speakers
+    /// Everyone who speaks in any source.
+    pub fn people(&self) -> &People {
+        &self.people
+    }
+
+    /// The headings above a sentence, outermost first, joined by " › ".
+    pub fn section(&self, at: usize) -> Option<String> {
+        self.index.sentences.get(at)?.heading.map(|heading| self.index.path(heading))
     }
 
     pub fn slot(&self, at: usize) -> Option<usize> {
         self.index.sentences.get(at).map(|sentence| sentence.slot)
     }
 
-    /// Where a sentence stands, with its words as the quote.
+    /// Where a sentence stands, with its words as the quote. Sources are in the order of their slots.
     pub fn reference(&self, at: usize, sources: &[ReadySource]) -> Option<SourceReference> {
         let sentence = self.index.sentences.get(at)?;
-        let source = sources.iter().find(|source| source.slot == sentence.slot)?;
+        let source = sources.get(sources.binary_search_by_key(&sentence.slot, |source| source.slot).ok()?)?;
         let quote = self.texts.get(sentence.slot)?.slice(sentence.start, sentence.end)?;
         Some(SourceReference {
             kind: source.kind,
             source_id: source.id.clone(),
             quote: quote.to_owned(),
             page: sentence.page,
-            section: sentence.heading.and_then(|heading| self.index.headings.get(heading)).cloned(),
+            section: self.section(at),
             start_offset: sentence.start,
             end_offset: sentence.end,
             start_ms: sentence.start_ms,
@@ -108,9 +129,27 @@ impl Line {
     pub fn alone(raw: &str, place: Place) -> Self {
         let (label, words) = unmarked(raw);
         let lower = plain(&words);
-        let heading = String::new();
-        Self { place, block: 0, words, lower, heading, lead: None, speaker: None, is_small_talk: false, label }
+        let (count, above) = (lower.split_whitespace().count(), Arc::default());
+        Self { place, block: 0, words, lower, count, above, lead: None, speaker: None, is_small_talk: false, label }
     }
+}
+
+/// What each heading of the index comes to, with all above it. Equal paths have the same.
+fn headings(index: &Index) -> Vec<Arc<Headings>> {
+    let mut known: HashMap<(Option<usize>, String), usize> = HashMap::new();
+    let mut all: Vec<(usize, Arc<Headings>)> = Vec::with_capacity(index.headings.len());
+    for heading in &index.headings {
+        let above = heading.above.and_then(|at| all.get(at));
+        let title = heading.title.to_lowercase();
+        let (mut demand_nothing, mut speak_of_demands) = voice::told_by(&title);
+        demand_nothing |= above.is_some_and(|(_, above)| above.demand_nothing);
+        speak_of_demands |= above.is_some_and(|(_, above)| above.speak_of_demands);
+        let at = *known.entry((above.map(|(at, _)| *at), title.clone())).or_insert(all.len());
+        let first = all.get(at).map(|(_, first)| Arc::clone(first));
+        let fresh = || Arc::new(Headings { innermost: title, demand_nothing, speak_of_demands });
+        all.push((at, first.unwrap_or_else(fresh)));
+    }
+    all.into_iter().map(|(_, headings)| headings).collect()
 }
 
 /// Lower case with plain quotes.
@@ -120,13 +159,17 @@ pub fn plain(words: &str) -> String {
 
 /// Collapses white space and takes a bullet, a number or an identifier off the front.
 fn unmarked(raw: &str) -> (Option<String>, String) {
-    let mut words: Vec<&str> = raw.split_whitespace().collect();
+    let words: Vec<&str> = raw.split_whitespace().collect();
+    let mut words = words.as_slice();
     let mut label = None;
-    while let Some(first) = words.first().copied().filter(|first| words.len() > 1 && is_marker(first)) {
+    while let [first, others @ ..] = words
+        && !others.is_empty()
+        && is_marker(first)
+    {
         if first.chars().any(char::is_alphabetic) {
             label = Some(first.trim_matches(|letter: char| !letter.is_alphanumeric()).to_owned());
         }
-        words.remove(0);
+        words = others;
     }
     (label, words.join(" "))
 }

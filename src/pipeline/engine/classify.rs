@@ -20,8 +20,8 @@ pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &
         FindingKind::Decision,
     ] {
         let said: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == kind).collect();
-        for group in groups(&said) {
-            pace.sentence(merged, findings.len())?;
+        for group in groups(&said, pace)? {
+            pace.mark(merged, findings.len())?;
             merged += group.len();
             items.merged += u32::try_from(group.len().saturating_sub(1)).unwrap_or(0);
             add(&mut items, book, sources, kind, &group);
@@ -31,9 +31,9 @@ pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &
 }
 
 /// Findings that say the same, the first said leading.
-fn groups<'a>(said: &[&'a Finding]) -> Vec<Vec<&'a Finding>> {
+fn groups<'a>(said: &[&'a Finding], pace: &Pace) -> Result<Vec<Vec<&'a Finding>>, Halted> {
     let gists: Vec<Gist> = said.iter().map(|finding| Gist::of(&finding.statement)).collect();
-    let first = firsts(&gists);
+    let first = firsts(&gists, pace)?;
     let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); said.len()];
     for (at, finding) in said.iter().enumerate() {
         let root = first.get(at).copied().flatten().unwrap_or(at);
@@ -42,7 +42,7 @@ fn groups<'a>(said: &[&'a Finding]) -> Vec<Vec<&'a Finding>> {
         }
     }
     groups.retain(|group| !group.is_empty());
-    groups
+    Ok(groups)
 }
 
 fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKind, group: &[&Finding]) {
@@ -54,7 +54,8 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
     let gist = Gist::of(&finding.statement);
     match kind {
         FindingKind::Requirement => {
-            let (kind, category) = kinds::of(&finding.statement, &line.heading);
+            let section = book.section(finding.sentence).unwrap_or_default().to_lowercase();
+            let (kind, category) = kinds::of(&finding.statement, &section);
             items.requirements.push(Requirement {
                 key: gist.key("requirement"),
                 kind,
@@ -87,7 +88,7 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
         }),
         FindingKind::ActionItem => items.action_items.push(ActionItem {
             key: gist.key("action"),
-            assignee: action::assignee(line, book.speaker(finding.sentence), book.speakers()),
+            assignee: action::assignee(line, book.speaker(finding.sentence), book.people()),
             due_date: dates::full_date(&line.lower),
             text: said,
             sources,
@@ -98,12 +99,14 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
     }
 }
 
+/// Places that an item quotes. A statement that is said again and again has its first ones.
+const MOST_SOURCES: usize = 100;
+
 fn references(book: &Book, sources: &[ReadySource], group: &[&Finding]) -> Vec<SourceReference> {
     let quoted = group.iter().flat_map(|finding| std::iter::once(finding.sentence).chain(finding.also.iter().copied()));
     let mut references: Vec<SourceReference> = Vec::new();
-    for at in quoted {
-        let Some(reference) = book.reference(at, sources) else { continue };
-        if !references.contains(&reference) {
+    for reference in quoted.filter_map(|at| book.reference(at, sources)) {
+        if references.len() < MOST_SOURCES && !references.contains(&reference) {
             references.push(reference);
         }
     }

@@ -33,7 +33,7 @@ pub fn likelihood(line: &Line) -> f64 {
     let lower = line.lower.as_str();
     if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
         || lower.ends_with('?')
-        || lower.split_whitespace().count() < 4
+        || line.count < 4
         || voice::is_quoted(lower)
         || voice::is_procedure(lower)
         || UNDECIDED.is_match(lower)
@@ -41,7 +41,7 @@ pub fn likelihood(line: &Line) -> f64 {
         return 0.0;
     }
     let said = DECIDED.is_match(lower);
-    let under = DECISION_HEADING.is_match(voice::innermost(&line.heading));
+    let under = DECISION_HEADING.is_match(&line.above.innermost);
     match (said, under) {
         (true, true) => 0.95,
         (true, false) => 0.8,

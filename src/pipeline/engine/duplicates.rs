@@ -1,14 +1,18 @@
 //! The same thing said twice, and two things that can't both hold.
 //!
 //! Two statements are alike by the words they share. To stay linear, a statement is compared only with those that share one of
-//! its three rarest words, and with at most sixty of them.
+//! its three rarest words, and with at most sixty of them each.
 
 use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
+use super::super::nodes::{Halted, Pace};
+
 /// How many statements per rare word are looked at.
 const NEAR: usize = 60;
+/// Conflicts of a statement that are noted.
+const MOST_CONFLICTS: usize = 20;
 /// Share of words in common from which two statements, with the same figures and negations, are one.
 const SAME: f64 = 0.85;
 /// Share of words in common from which other figures or a negation make a conflict.
@@ -49,81 +53,108 @@ impl Gist {
         hasher.update(&self.normal);
         hex::encode(hasher.finalize()).chars().take(32).collect()
     }
-
-    fn likeness(&self, other: &Self) -> f64 {
-        let shared = count(self.words.intersection(&other.words).count());
-        let all = count(self.words.union(&other.words).count());
-        if all == 0.0 { 0.0 } else { shared / all }
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self.normal == other.normal
-            || (self.figures == other.figures && self.negated == other.negated && self.likeness(other) >= SAME)
-    }
-
-    fn conflicts(&self, other: &Self) -> bool {
-        let other_figures =
-            self.figures != other.figures && !self.figures.is_empty() && self.figures.len() == other.figures.len();
-        let opposed = self.negated != other.negated && self.figures == other.figures;
-        let bound = if opposed { SAME } else { AKIN };
-        (other_figures || opposed) && self.likeness(other) >= bound
-    }
 }
 
 /// For every statement the first one that says the same, if it is not itself the first.
-pub fn firsts(gists: &[Gist]) -> Vec<Option<usize>> {
-    let neighbours = Neighbours::of(gists);
+pub fn firsts(gists: &[Gist], pace: &Pace) -> Result<Vec<Option<usize>>, Halted> {
+    let shelf = Shelf::of(gists);
     let mut exact: HashMap<&str, usize> = HashMap::new();
-    let mut first = vec![None; gists.len()];
+    let mut first: Vec<Option<usize>> = Vec::with_capacity(gists.len());
     for (at, gist) in gists.iter().enumerate() {
-        let known = exact.get(gist.normal()).copied().or_else(|| {
-            let earlier = neighbours.of_gist(gist).filter(|&other| other < at);
-            earlier.filter(|&other| gists.get(other).is_some_and(|earlier| gist.is_same(earlier))).min()
-        });
+        pace.look()?;
+        let known =
+            exact.get(gist.normal()).copied().or_else(|| shelf.before(at).find(|&other| shelf.is_same(at, other)));
         let root = known.map(|other| first.get(other).copied().flatten().unwrap_or(other));
         exact.entry(gist.normal()).or_insert(root.unwrap_or(at));
-        if let Some(slot) = first.get_mut(at) {
-            *slot = root;
-        }
+        first.push(root);
     }
-    first
+    Ok(first)
 }
 
 /// Pairs of positions, the smaller first, that can't both hold: much the same words with other figures, or one of them negated.
-pub fn conflicts(gists: &[Gist]) -> BTreeSet<(usize, usize)> {
-    let neighbours = Neighbours::of(gists);
+pub fn conflicts(gists: &[Gist], pace: &Pace) -> Result<BTreeSet<(usize, usize)>, Halted> {
+    let shelf = Shelf::of(gists);
     let mut pairs = BTreeSet::new();
-    for (at, gist) in gists.iter().enumerate() {
-        for other in neighbours.of_gist(gist).filter(|&other| other < at) {
-            if gists.get(other).is_some_and(|earlier| gist.conflicts(earlier)) {
+    let mut noted = vec![0; gists.len()];
+    for at in 0..gists.len() {
+        pace.look()?;
+        for other in shelf.before(at).filter(|&other| shelf.conflict(at, other)) {
+            let is_room = |at: usize| noted.get(at).is_some_and(|count| *count < MOST_CONFLICTS);
+            if is_room(at) && is_room(other) {
                 pairs.insert((other, at));
+                for count in noted.get_disjoint_mut([at, other]).into_iter().flatten() {
+                    *count += 1;
+                }
             }
         }
     }
-    pairs
+    Ok(pairs)
 }
 
-struct Neighbours<'a> {
-    by_word: HashMap<&'a str, Vec<usize>>,
+/// Statements by their words. A word is its place in the alphabet, so that comparing two statements is one walk over figures.
+struct Shelf<'a> {
+    gists: &'a [Gist],
+    /// Of each statement, rising.
+    words: Vec<Vec<usize>>,
+    /// Of each word, the statements that have it, rising.
+    places: Vec<Vec<usize>>,
 }
 
-impl<'a> Neighbours<'a> {
+impl<'a> Shelf<'a> {
     fn of(gists: &'a [Gist]) -> Self {
-        let mut by_word: HashMap<&str, Vec<usize>> = HashMap::new();
+        let alphabet: BTreeSet<&str> = gists.iter().flat_map(|gist| &gist.words).map(String::as_str).collect();
+        let numbers: HashMap<&str, usize> = alphabet.into_iter().zip(0..).collect();
+        let mut places = vec![Vec::new(); numbers.len()];
+        let mut words = Vec::with_capacity(gists.len());
         for (at, gist) in gists.iter().enumerate() {
-            for word in &gist.words {
-                by_word.entry(word).or_default().push(at);
+            let own: Vec<usize> = gist.words.iter().filter_map(|word| numbers.get(word.as_str()).copied()).collect();
+            for &word in &own {
+                if let Some(places) = places.get_mut(word) {
+                    places.push(at);
+                }
             }
+            words.push(own);
         }
-        Self { by_word }
+        Self { gists, words, places }
     }
 
-    fn of_gist(&self, gist: &Gist) -> impl Iterator<Item = usize> {
-        let mut rare: Vec<&Vec<usize>> = gist.words.iter().filter_map(|word| self.by_word.get(word.as_str())).collect();
+    /// The statements before this one that it is compared with, rising.
+    fn before(&self, at: usize) -> impl Iterator<Item = usize> {
+        let own = self.words.get(at).map(Vec::as_slice).unwrap_or_default();
+        let mut rare: Vec<&Vec<usize>> = own.iter().filter_map(|&word| self.places.get(word)).collect();
         rare.sort_by_key(|places| places.len());
-        let near: BTreeSet<usize> =
-            rare.into_iter().take(3).flat_map(|places| places.iter().copied().take(NEAR)).collect();
+        let near = rare.into_iter().take(3).flat_map(|places| places.iter().copied().take(NEAR));
+        let near: BTreeSet<usize> = near.filter(|&other| other < at).collect();
         near.into_iter()
+    }
+
+    /// The share of words in common.
+    fn likeness(&self, one: usize, other: usize) -> f64 {
+        let words = |at: usize| self.words.get(at).map(Vec::as_slice).unwrap_or_default();
+        let (mut one, mut other) = (words(one), words(other));
+        let all = one.len() + other.len();
+        let mut shared = 0;
+        while let ([first, rest @ ..], [second, others @ ..]) = (one, other) {
+            shared += usize::from(first == second);
+            one = if first <= second { rest } else { one };
+            other = if second <= first { others } else { other };
+        }
+        if all == 0 { 0.0 } else { count(shared) / count(all - shared) }
+    }
+
+    fn is_same(&self, one: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (self.gists.get(one), self.gists.get(other)) else { return false };
+        first.normal == second.normal
+            || (first.figures == second.figures && first.negated == second.negated && self.likeness(one, other) >= SAME)
+    }
+
+    fn conflict(&self, one: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (self.gists.get(one), self.gists.get(other)) else { return false };
+        let other_figures =
+            first.figures != second.figures && !first.figures.is_empty() && first.figures.len() == second.figures.len();
+        let opposed = first.negated != second.negated && first.figures == second.figures;
+        let bound = if opposed { SAME } else { AKIN };
+        (other_figures || opposed) && self.likeness(one, other) >= bound
     }
 }
 
@@ -138,6 +169,7 @@ const STOP: [&str; 24] = [
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::request::CancelToken;
     use super::*;
 
     #[test]
@@ -148,9 +180,10 @@ mod tests {
             "The search shall answer within 5 seconds.",
             "Patients can cancel online.",
         ];
+        let pace = Pace::new(CancelToken::new());
         let gists: Vec<Gist> = said.iter().map(|statement| Gist::of(statement)).collect();
-        assert_eq!(firsts(&gists), [None, Some(0), None, None]);
-        assert!(conflicts(&gists).contains(&(0, 2)));
-        assert!(!conflicts(&gists).iter().any(|&(_, second)| second == 3));
+        assert_eq!(firsts(&gists, &pace).unwrap(), [None, Some(0), None, None]);
+        assert!(conflicts(&gists, &pace).unwrap().contains(&(0, 2)));
+        assert!(!conflicts(&gists, &pace).unwrap().iter().any(|&(_, second)| second == 3));
     }
 }

@@ -22,12 +22,11 @@ static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
 /// Findings in reading order, at most one a sentence: the kind that is surest, the more special one of equals.
 pub fn findings(book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
     let mut found = Vec::new();
-    let needs = need::likelihoods(book);
-    let left_open = question::left_open(book);
-    pace.mark(0, 1)?;
+    let needs = need::likelihoods(book, pace)?;
+    let left_open = question::left_open(book, pace)?;
     let total = book.lines().len();
     for (at, line) in book.lines().iter().enumerate() {
-        pace.sentence(at, total)?;
+        pace.mark(2 * total + at, 3 * total)?;
         let need = needs.get(at).copied().unwrap_or(0.0);
         let is_left_open = left_open.binary_search(&at).is_ok();
         found.extend(finding(book, at, line, need, is_left_open));
@@ -42,10 +41,9 @@ fn finding(book: &Book, at: usize, line: &Line, need: f64, is_left_open: bool) -
     if let Some(completed) = completed(book, line, at) {
         return Some(completed);
     }
-    let names = book.speakers();
     let special = [
         (FindingKind::Decision, decision::likelihood(line)),
-        (FindingKind::ActionItem, action::likelihood(line, names)),
+        (FindingKind::ActionItem, action::likelihood(line, book.people())),
         (FindingKind::Risk, risk::likelihood(line)),
         (FindingKind::OpenQuestion, if is_left_open { 0.8 } else { question::likelihood(line) }),
     ];

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::super::nodes::Pace;
 use super::super::nodes::prepare_sources::ReadySource;
 use super::super::readers::{Format, SourceText, read};
-use super::super::request::{CancelToken, SourceKind};
-use super::{Book, Embedded, Engine, FindingKind, Index, Items, Texts};
+use super::super::request::{Bounds, CancelToken, SourceKind};
+use super::{Book, Embedded, Engine, FindingKind, Indexer, Items, Texts};
 
 const EXPECTED: &str = include_str!("../../../tests/samples/expected.tsv");
 /// Not looked at while rules were made: its figures alone are printed, so that measuring teaches nothing a rule could be bent to.
@@ -43,9 +43,10 @@ fn analysed(text: SourceText) -> Items {
     let digest = texts.open(Arc::new(text));
     let texts = Arc::new(texts);
     let pace = Pace::new(CancelToken::new());
-    let mut index = Index::default();
-    index.add(0, texts.get(0).unwrap(), &pace).unwrap();
-    let book = Book::new(texts, index);
+    let text = texts.get(0).unwrap();
+    let mut indexer = Indexer::new(Bounds::default(), text.characters(), &pace);
+    indexer.add(0, text).unwrap();
+    let book = Book::new(Arc::clone(&texts), indexer.finish(), &pace).unwrap();
     let source = ReadySource {
         slot: 0,
         id: "a".to_owned(),

@@ -1,6 +1,6 @@
 //! What makes a requirement hard to build or test, which of them conflict, and the scores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -11,9 +11,12 @@ use super::super::result::{IssueCode, IssueCount, Quality, QualityIssue, Require
 use super::book::plain;
 use super::duplicates::{Gist, conflicts};
 use super::lexicon::pattern;
+use super::wording::clipped;
 
 /// Words.
 const LONG: usize = 45;
+/// Characters.
+const LONGEST_CITED: usize = 60;
 
 static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -49,14 +52,20 @@ pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -
     let mut counts: BTreeMap<IssueCode, u32> = BTreeMap::new();
     let total = requirements.len();
     for (at, requirement) in requirements.iter_mut().enumerate() {
-        pace.sentence(at, total)?;
+        pace.mark(at, 2 * total)?;
         requirement.quality_issues = issues_of(requirement);
         for issue in &requirement.quality_issues {
             *counts.entry(issue.code).or_default() += 1;
         }
     }
-    let pairs = note_conflicts(&mut requirements);
-    let user_stories = stories.iter().map(|story| checked_story(story, &requirements)).collect();
+    let pairs = note_conflicts(&mut requirements, pace)?;
+    let by_key: HashMap<&str, &Requirement> =
+        requirements.iter().rev().map(|requirement| (requirement.key.as_str(), requirement)).collect();
+    let mut user_stories = Vec::with_capacity(stories.len());
+    for (at, story) in stories.iter().enumerate() {
+        pace.mark(stories.len() + at, 2 * stories.len())?;
+        user_stories.push(checked_story(story, &by_key));
+    }
     let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
     let quality = Quality {
         score: score(clean, requirements.len(), pairs),
@@ -67,9 +76,9 @@ pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -
     Ok(Checked { requirements, user_stories, quality })
 }
 
-fn note_conflicts(requirements: &mut [Requirement]) -> usize {
+fn note_conflicts(requirements: &mut [Requirement], pace: &Pace) -> Result<usize, Halted> {
     let gists: Vec<Gist> = requirements.iter().map(|requirement| Gist::of(&requirement.statement)).collect();
-    let pairs = conflicts(&gists);
+    let pairs = conflicts(&gists, pace)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
     for &(one, other) in &pairs {
         for (at, with) in [(one, other), (other, one)] {
@@ -78,7 +87,7 @@ fn note_conflicts(requirements: &mut [Requirement]) -> usize {
             }
         }
     }
-    pairs.len()
+    Ok(pairs.len())
 }
 
 fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
@@ -86,7 +95,7 @@ fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
     let mut issues = Vec::new();
     let mut note = |code: IssueCode, message: String| issues.push(QualityIssue { code, message });
     if let Some(word) = VAGUE.find(&lower) {
-        note(IssueCode::VagueWord, format!("\"{}\" can be read in more than one way.", word.as_str()));
+        note(IssueCode::VagueWord, format!("\"{}\" can be read in more than one way.", quoted(word)));
     }
     if PASSIVE.is_match(&lower) && !BY_SOMEBODY.is_match(&lower) && !lower.contains("system") {
         note(IssueCode::PassiveWithoutActor, "It does not say who or what does it.".to_owned());
@@ -98,13 +107,13 @@ fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
         note(IssueCode::Unmeasurable, "It gives no figure to test it by.".to_owned());
     }
     if let Some(word) = PRONOUN_FIRST.find(&lower) {
-        note(IssueCode::UnclearPronoun, format!("What \"{}\" stands for is in another sentence.", word.as_str()));
+        note(IssueCode::UnclearPronoun, format!("What \"{}\" stands for is in another sentence.", quoted(word)));
     }
     if let Some(word) = OPEN_ENDED.find(&lower) {
-        note(IssueCode::OpenEnded, format!("\"{}\" leaves open what else is meant.", word.as_str()));
+        note(IssueCode::OpenEnded, format!("\"{}\" leaves open what else is meant.", quoted(word)));
     }
     if let Some(word) = PLACEHOLDER.find(&lower) {
-        note(IssueCode::Placeholder, format!("\"{}\" is still to be filled in.", word.as_str()));
+        note(IssueCode::Placeholder, format!("\"{}\" is still to be filled in.", quoted(word)));
     }
     if requirement.statement.split_whitespace().count() > LONG {
         note(IssueCode::TooLong, format!("It has more than {LONG} words."));
@@ -112,9 +121,14 @@ fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
     issues
 }
 
-fn checked_story(story: &UserStory, requirements: &[Requirement]) -> UserStory {
+/// What a message cites of the sentence: a pattern may match much of it.
+fn quoted(found: regex::Match<'_>) -> String {
+    clipped(found.as_str(), LONGEST_CITED).into_owned()
+}
+
+fn checked_story(story: &UserStory, requirements: &HashMap<&str, &Requirement>) -> UserStory {
     let mut story = story.clone();
-    let inherited = requirements.iter().filter(|requirement| story.requirement_keys.contains(&requirement.key));
+    let inherited = story.requirement_keys.iter().filter_map(|key| requirements.get(key.as_str()));
     let mut issues: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();
     if story.role.is_none() {
         let message = "The source does not say for whom.".to_owned();

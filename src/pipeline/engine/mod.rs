@@ -1,7 +1,7 @@
 //! What judges: which sentences say something, of which kind, and what follows from them.
 //!
 //! [`Engine`] is the seam for engines to come; [`Embedded`] is the one in the binary: rules, deterministic and offline. Reading order:
-//! texts (offsets) · split · index (sentences in their places) · lexicon · voice (near misses) · the finders · classify · stories.
+//! texts (offsets) · split · index (sentences in their places) · indexer · book (their words) · lexicon · voice (near misses) · the finders · classify · stories.
 
 mod action;
 mod book;
@@ -11,10 +11,12 @@ mod decision;
 mod duplicates;
 mod find;
 mod index;
+mod indexer;
 mod issues;
 mod kinds;
 mod lexicon;
 mod need;
+mod people;
 mod question;
 mod risk;
 mod score;
@@ -39,6 +41,7 @@ mod gold;
 
 pub use book::{Book, Line};
 pub use index::{Index, Place, Sentence};
+pub use indexer::Indexer;
 pub use score::{Score, score};
 pub use texts::{OpenText, Texts};
 
@@ -121,9 +124,25 @@ pub struct Items {
     pub decisions: Vec<Decision>,
     /// How many findings were merged into another.
     pub merged: u32,
+    /// How many findings and items were left out, past the bounds.
+    pub left_out: usize,
 }
 
 impl Items {
+    /// Keeps the first so many of each kind; gives how many are gone.
+    pub fn keep(&mut self, most: usize) -> usize {
+        fn cut<T>(items: &mut Vec<T>, most: usize) -> usize {
+            let gone = items.len().saturating_sub(most);
+            items.truncate(most);
+            gone
+        }
+        cut(&mut self.requirements, most)
+            + cut(&mut self.risks, most)
+            + cut(&mut self.open_questions, most)
+            + cut(&mut self.action_items, most)
+            + cut(&mut self.decisions, most)
+    }
+
     /// Every reference of every item.
     pub fn all_sources(&self) -> impl Iterator<Item = &SourceReference> {
         let requirements = self.requirements.iter().flat_map(|item| &item.sources);
@@ -141,7 +160,7 @@ pub struct Embedded;
 
 impl Engine for Embedded {
     fn version(&self) -> &str {
-        "embedded-1"
+        "embedded-2"
     }
 
     fn find(&self, book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {

@@ -2,6 +2,9 @@
 //!
 //! The weights were set by hand and tried on public specifications; they are rules, not a trained model.
 
+use std::sync::Arc;
+
+use super::super::nodes::{Halted, Pace};
 use super::book::{Book, Line};
 use super::index::Place;
 use super::lexicon::{ABILITY, ACTOR, MUST, PASSIVE, QUESTION_WORD, SHOULD, SYSTEM, SYSTEM_ACTS, WILL, WISH};
@@ -18,18 +21,23 @@ pub fn likelihood(line: &Line) -> f64 {
 }
 
 /// For every sentence, in its place: what demands nothing or was taken back has none; what stands among demands has more.
-pub fn likelihoods(book: &Book) -> Vec<f64> {
+/// Passes the lines twice; a third time is the caller's.
+pub fn likelihoods(book: &Book, pace: &Pace) -> Result<Vec<f64>, Halted> {
     let lines = book.lines();
-    let alone: Vec<Option<f64>> =
-        lines.iter().map(|line| if voice::demands_nothing(line) { None } else { weight(line) }).collect();
+    let mut alone = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        pace.mark(at, 3 * lines.len())?;
+        alone.push(if voice::demands_nothing(line) { None } else { weight(line) });
+    }
     let demands: Vec<bool> = alone.iter().map(|weight| weight.is_some_and(|weight| weight > 0.3)).collect();
     let mut all = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
+        pace.mark(lines.len() + at, 3 * lines.len())?;
         let company = if line.place == Place::Speech { 0.0 } else { company(book, &demands, at, line) };
         let likely = alone.get(at).copied().flatten().map_or(0.0, |weight| probability(weight + company));
         all.push(if likely >= THRESHOLD && voice::is_taken_back(book, at) { 0.0 } else { likely });
     }
-    all
+    Ok(all)
 }
 
 /// Up to 1.5 for standing among demands under the same heading; a list or table of demands says more than prose.
@@ -38,7 +46,7 @@ fn company(book: &Book, demands: &[bool], at: usize, line: &Line) -> f64 {
     let near = (from..at + NEIGHBOURS * 3 + 1).filter(|&other| other != at);
     let alike = near.filter(|&other| {
         book.line(other).is_some_and(|other| {
-            other.heading == line.heading && other.place == line.place && other.lower.split_whitespace().count() >= 4
+            Arc::ptr_eq(&other.above, &line.above) && other.place == line.place && other.count >= 4
         })
     });
     let (mut all, mut demanding) = (0.0, 0.0);
@@ -46,7 +54,7 @@ fn company(book: &Book, demands: &[bool], at: usize, line: &Line) -> f64 {
         all += 1.0;
         demanding += if demands.get(other).copied().unwrap_or(false) { 1.0 } else { 0.0 };
     }
-    let under = if line.heading.contains("requirement") || line.heading.contains("what it does") { 0.2 } else { 0.0 };
+    let under = if line.above.speak_of_demands { 0.2 } else { 0.0 };
     let most = match line.place {
         Place::Cell => 1.7,
         Place::Item => 1.3,
@@ -58,9 +66,8 @@ fn company(book: &Book, demands: &[bool], at: usize, line: &Line) -> f64 {
 /// Above 0 for a demand; `None` where the form forbids one.
 fn weight(line: &Line) -> Option<f64> {
     let lower = line.lower.as_str();
-    let words = lower.split_whitespace().count();
     let least = if line.place == Place::Prose { 4 } else { 5 };
-    if words < least || lower.ends_with('?') || lower.ends_with(':') || !lower.contains(char::is_alphabetic) {
+    if line.count < least || lower.ends_with('?') || lower.ends_with(':') || !lower.contains(char::is_alphabetic) {
         return None;
     }
     let mut weight = -1.3;

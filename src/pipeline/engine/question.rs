@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::nodes::{Halted, Pace};
 use super::book::{Book, Line};
 use super::index::Place;
 use super::lexicon::pattern;
@@ -37,14 +38,14 @@ static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i wan
 pub fn likelihood(line: &Line) -> f64 {
     let lower = line.lower.as_str();
     if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
-        || lower.split_whitespace().count() < 5
+        || line.count < 5
         || voice::is_quoted(lower)
         || ABOUT.is_match(lower)
     {
         return 0.0;
     }
     let asks = lower.ends_with('?');
-    let under = OPEN_HEADING.is_match(voice::innermost(&line.heading));
+    let under = OPEN_HEADING.is_match(&line.above.innermost);
     let open = OPEN.is_match(lower);
     match (asks, under, open) {
         (true, true, _) => 0.95,
@@ -64,9 +65,10 @@ static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
 const BACK: usize = 6;
 
 /// Positions, rising, of spoken questions that are left open some sentences later.
-pub fn left_open(book: &Book) -> Vec<usize> {
+pub fn left_open(book: &Book, pace: &Pace) -> Result<Vec<usize>, Halted> {
     let mut open = Vec::new();
     for (at, line) in book.lines().iter().enumerate() {
+        pace.look()?;
         if line.place != Place::Speech || !STAYS_OPEN.is_match(&line.lower) {
             continue;
         }
@@ -75,21 +77,21 @@ pub fn left_open(book: &Book) -> Vec<usize> {
             if likelihood(question) > 0.0 {
                 break;
             }
-            if question.lower.ends_with('?') && question.lower.split_whitespace().count() >= 6 {
+            if question.lower.ends_with('?') && question.count >= 6 {
                 open.push(back);
                 break;
             }
         }
     }
     open.dedup();
-    open
+    Ok(open)
 }
 
 /// Why it counts as open, in words.
 pub fn why(line: &Line) -> &'static str {
     if OPEN.is_match(&line.lower) {
         "The source says that it is not settled."
-    } else if OPEN_HEADING.is_match(voice::innermost(&line.heading)) {
+    } else if OPEN_HEADING.is_match(&line.above.innermost) {
         "It stands among the open questions."
     } else {
         "It was asked and not answered."

@@ -28,13 +28,13 @@ pub fn likelihood(line: &Line) -> f64 {
     let lower = line.lower.as_str();
     if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
         || lower.ends_with('?')
-        || lower.split_whitespace().count() < 5
+        || line.count < 5
         || voice::is_quoted(lower)
     {
         return 0.0;
     }
     let named = RISK.is_match(lower);
-    let under = RISK_HEADING.is_match(voice::innermost(&line.heading)) && CHANCE.is_match(lower);
+    let under = RISK_HEADING.is_match(&line.above.innermost) && CHANCE.is_match(lower);
     match (named, under) {
         (true, true) => 0.95,
         (true, false) => 0.8,

@@ -1,9 +1,13 @@
 //! Where one sentence ends and the next begins, in prose, lists, table cells and speech.
 //!
 //! Works on bytes of one block and never across blocks. A line break inside a paragraph is no end; a full stop after an
-//! abbreviation, an initial or a leading number is none either.
+//! abbreviation, an initial or a leading number is none either. No sentence is longer than [`LONGEST`], whatever the text, so that
+//! whoever works at a sentence works at something small. Each character is looked at a few times at most.
 
 use std::ops::Range;
+
+/// Characters of a sentence. What goes on for longer is cut: at a white space of its second half, else wherever it is.
+pub const LONGEST: usize = 2_000;
 
 /// Words after which a full stop ends nothing, lower case and without the stop.
 const ABBREVIATIONS: [&str; 26] = [
@@ -15,85 +19,164 @@ const BEFORE_FIGURES: [&str; 26] = [
     "no", "nos", "fig", "figs", "sec", "art", "arts", "max", "min", "ref", "para", "vol", "ed", "p", "pp", "jan",
     "feb", "mar", "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
 ];
+/// Bytes; in no list above is a longer one, however its capitals are written.
+const LONGEST_ABBREVIATION: usize = 24;
 
 /// The sentences of `text` as byte ranges, trimmed, in order, none empty.
-pub fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut letters = text.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        let after = at + letter.len_utf8();
-        let end = match letter {
-            '.' | '!' | '?' | '…' => stop_at(text, start, at, letter),
-            '。' | '！' | '？' | '؟' | '۔' | '।' => Some(after),
-            '\n' => break_at(text, start, at).then_some(after),
-            _ => None,
-        };
-        if let Some(end) = end {
-            push_trimmed(text, start..end, &mut found);
-            start = end;
-            while letters.peek().is_some_and(|&(next, _)| next < end) {
-                letters.next();
-            }
-        }
-    }
-    push_trimmed(text, start..text.len(), &mut found);
-    found
+pub fn sentences(text: &str) -> Sentences<'_> {
+    Sentences { text, at: 0, has_ends: true, run: None }
+}
+
+/// The whole of `text`, trimmed, in pieces of at most [`LONGEST`].
+pub fn pieces(text: &str) -> Sentences<'_> {
+    Sentences { text, at: 0, has_ends: false, run: None }
 }
 
 /// The cells of a table row as byte ranges, trimmed, none empty. Cells are parted by tabs or by bars.
-pub fn cells(row: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+pub fn cells(row: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
-    for (at, letter) in row.char_indices() {
-        if letter == '\t' || letter == '|' {
-            push_trimmed(row, start..at, &mut found);
-            start = at + letter.len_utf8();
+    row.split(['\t', '|']).filter_map(move |cell| {
+        let from = start + (cell.len() - cell.trim_start().len());
+        start += cell.len() + 1;
+        let cell = cell.trim();
+        (!cell.is_empty()).then_some(from..from + cell.len())
+    })
+}
+
+/// Finds one sentence after the other.
+#[derive(Debug)]
+pub struct Sentences<'a> {
+    text: &'a str,
+    at: usize,
+    /// Whether marks and line breaks end a sentence.
+    has_ends: bool,
+    /// The run of closing marks that was looked at last: all marks in it end in the same place.
+    run: Option<Run>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: usize,
+    end: usize,
+    next: Option<char>,
+    /// The first letter after the run and the white space behind it.
+    opens: Option<char>,
+}
+
+/// What of a sentence was read so far.
+struct Open {
+    start: usize,
+    /// Where its last word starts.
+    word: usize,
+    /// That word holds nothing but digits and stops.
+    is_number: bool,
+    /// The last character that is no white space.
+    visible: Option<char>,
+}
+
+impl Iterator for Sentences<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let rest = self.text.get(self.at..)?;
+        let start = self.text.len() - rest.trim_start().len();
+        let end = self.end_of(start);
+        self.at = end;
+        let sentence = self.text.get(start..end)?.trim_end();
+        (!sentence.is_empty()).then_some(start..start + sentence.len())
+    }
+}
+
+impl Sentences<'_> {
+    fn end_of(&mut self, start: usize) -> usize {
+        let text = self.text;
+        let mut open = Open { start, word: start, is_number: true, visible: None };
+        let mut space = None;
+        for (count, (offset, letter)) in text.get(start..).unwrap_or_default().char_indices().enumerate() {
+            let at = start + offset;
+            let after = at + letter.len_utf8();
+            if count >= LONGEST {
+                return space.unwrap_or(at);
+            }
+            let end = match letter {
+                '.' | '!' | '?' | '…' if self.has_ends => self.stop_at(&open, at, letter),
+                '。' | '！' | '？' | '؟' | '۔' | '।' if self.has_ends => Some(after),
+                '\n' if self.has_ends => is_break(text, &open, after).then_some(after),
+                _ => None,
+            };
+            if let Some(end) = end {
+                return self.at_most(after, LONGEST - count - 1, end);
+            }
+            if letter.is_whitespace() && count * 2 >= LONGEST {
+                space = Some(after);
+            }
+            open.read(letter, after);
+        }
+        text.len()
+    }
+
+    /// `end`, or the place so many characters after `from` if that comes first.
+    fn at_most(&self, from: usize, characters: usize, end: usize) -> usize {
+        let closing = self.text.get(from..end).unwrap_or_default();
+        closing.char_indices().nth(characters).map_or(end, |(offset, _)| from + offset)
+    }
+
+    /// The end of the sentence whose closing mark stands at `at`, or `None` if it goes on.
+    fn stop_at(&mut self, open: &Open, at: usize, mark: char) -> Option<usize> {
+        let Run { end, next, opens, .. } = self.run_at(at, mark)?;
+        match next {
+            None => return Some(end),
+            Some(letter) if !letter.is_whitespace() => return None,
+            Some(_) => {}
+        }
+        if mark != '.' {
+            return Some(end);
+        }
+        let word = self.text.get(open.word..at)?;
+        let is_leading_number = open.is_number && !word.is_empty() && open.word == open.start;
+        if is_leading_number || is_initial(word) {
+            return None;
+        }
+        let lower = if word.len() <= LONGEST_ABBREVIATION { word.to_lowercase() } else { String::new() };
+        if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|letter| letter.is_ascii_digit()) {
+            return None;
+        }
+        if ABBREVIATIONS.contains(&lower.as_str()) {
+            // "etc." does end a sentence when a capital follows; titles and "e.g." never do.
+            let ends = matches!(lower.as_str(), "etc" | "a.m" | "p.m" | "inc" | "ltd" | "al")
+                && opens.is_some_and(char::is_uppercase);
+            return ends.then_some(end);
+        }
+        // A small letter after a full stop is the rest of something that only looked like an end.
+        if opens.is_some_and(char::is_lowercase) { None } else { Some(end) }
+    }
+
+    /// The marks, quotes and brackets that follow a mark, and what comes then. Looked for once, not again for each mark in it.
+    fn run_at(&mut self, at: usize, mark: char) -> Option<Run> {
+        if let Some(known) = self.run.filter(|run| (run.start..run.end).contains(&at)) {
+            return Some(known);
+        }
+        let rest = self.text.get(at + mark.len_utf8()..)?;
+        let after = rest.trim_start_matches(['.', '!', '?', '…', '"', '\'', '”', '’', ')', ']', '»']);
+        let end = self.text.len() - after.len();
+        let (next, opens) = (after.chars().next(), after.trim_start().chars().next());
+        self.run = Some(Run { start: at, end, next, opens });
+        self.run
+    }
+}
+
+impl Open {
+    fn read(&mut self, letter: char, after: usize) {
+        if letter.is_whitespace() || letter == '(' {
+            self.word = after;
+            self.is_number = true;
+        } else {
+            self.is_number = self.is_number && (letter.is_ascii_digit() || letter == '.');
+        }
+        if !letter.is_whitespace() {
+            self.visible = Some(letter);
         }
     }
-    push_trimmed(row, start..row.len(), &mut found);
-    found
-}
-
-/// The end of the sentence whose closing mark stands at `at`, or `None` if it goes on.
-fn stop_at(text: &str, start: usize, at: usize, mark: char) -> Option<usize> {
-    let rest = text.get(at + mark.len_utf8()..)?;
-    let closing = rest.len() - rest.trim_start_matches(['.', '!', '?', '…', '"', '\'', '”', '’', ')', ']', '»']).len();
-    let end = at + mark.len_utf8() + closing;
-    let after = text.get(end..)?;
-    let next = after.chars().next();
-    match next {
-        None => return Some(end),
-        Some(letter) if !letter.is_whitespace() => return None,
-        Some(_) => {}
-    }
-    if mark != '.' {
-        return Some(end);
-    }
-    let before = text.get(start..at)?;
-    let word = before.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next().unwrap_or_default();
-    let opens = after.trim_start().chars().next();
-    if is_leading_number(before, word) || is_initial(word) {
-        return None;
-    }
-    let lower = word.to_lowercase();
-    if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|letter| letter.is_ascii_digit()) {
-        return None;
-    }
-    if ABBREVIATIONS.contains(&lower.as_str()) {
-        // "etc." does end a sentence when a capital follows; titles and "e.g." never do.
-        let ends = matches!(lower.as_str(), "etc" | "a.m" | "p.m" | "inc" | "ltd" | "al")
-            && opens.is_some_and(char::is_uppercase);
-        return ends.then_some(end);
-    }
-    // A small letter after a full stop is the rest of something that only looked like an end.
-    if opens.is_some_and(char::is_lowercase) { None } else { Some(end) }
-}
-
-/// "3." or "2.4." or "a." at the very start numbers the sentence.
-fn is_leading_number(before: &str, word: &str) -> bool {
-    let number = !word.is_empty() && word.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
-    number && before.trim_start().len() == word.len()
 }
 
 /// "J." of a name; "I." would rather be the end of a sentence, but people rarely end with it.
@@ -103,19 +186,17 @@ fn is_initial(word: &str) -> bool {
 }
 
 /// Whether a line break ends a sentence: a blank line, a lead-in's colon, or a list marker on the next line.
-fn break_at(text: &str, start: usize, at: usize) -> bool {
-    let before = text.get(start..at).unwrap_or_default().trim_end();
-    let after = text.get(at + 1..).unwrap_or_default();
-    let line = after.lines().next().unwrap_or_default();
-    if line.trim().is_empty() {
+fn is_break(text: &str, open: &Open, after: usize) -> bool {
+    let rest = text.get(after..).unwrap_or_default();
+    let line = rest.trim_start_matches(|letter: char| letter.is_whitespace() && letter != '\n');
+    if line.is_empty() || line.starts_with('\n') {
         return true;
     }
-    before.ends_with(':') || before.ends_with(';') || begins_with_marker(line)
+    matches!(open.visible, Some(':' | ';')) || begins_with_marker(line)
 }
 
 /// "- ", "• ", "3) ", "(a) " or "2.1 " at the start of a line.
 fn begins_with_marker(line: &str) -> bool {
-    let line = line.trim_start();
     let marker = line.split_whitespace().next().unwrap_or_default();
     if matches!(marker, "-" | "–" | "•" | "*" | "▪" | "◦" | "o" | "·") {
         return true;
@@ -125,21 +206,12 @@ fn begins_with_marker(line: &str) -> bool {
     closed && !inner.is_empty() && inner.len() <= 3 && inner.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-fn push_trimmed(text: &str, range: Range<usize>, into: &mut Vec<Range<usize>>) {
-    let Some(part) = text.get(range.clone()) else { return };
-    let start = range.start + (part.len() - part.trim_start().len());
-    let end = range.end - (part.len() - part.trim_end().len());
-    if start < end {
-        into.push(start..end);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<&str> {
-        sentences(text).into_iter().map(|range| &text[range]).collect()
+        sentences(text).map(|range| &text[range]).collect()
     }
 
     #[test]
@@ -177,7 +249,22 @@ mod tests {
     #[test]
     fn cells_are_parted_by_bars_and_tabs() {
         let row = "| REQ-1 |\tThe system shall log in. | Must |";
-        let found: Vec<&str> = cells(row).into_iter().map(|range| &row[range]).collect();
+        let found: Vec<&str> = cells(row).map(|range| &row[range]).collect();
         assert_eq!(found, ["REQ-1", "The system shall log in.", "Must"]);
+    }
+
+    #[test]
+    fn no_sentence_is_longer_than_the_longest_and_none_of_its_words_is_lost() {
+        let long = "word ".repeat(1_000);
+        for text in [long.trim().to_owned(), "w".repeat(4_500), format!("a{}", ".".repeat(4_500)), "ش".repeat(4_500)] {
+            let found = split(&text);
+            assert_eq!(found.len(), 3);
+            assert!(found.iter().all(|sentence| sentence.chars().count() <= LONGEST));
+            let kept: usize =
+                found.iter().map(|sentence| sentence.split_whitespace().map(str::len).sum::<usize>()).sum();
+            assert_eq!(kept, text.split_whitespace().map(str::len).sum::<usize>());
+        }
+        assert!(split(&long).iter().all(|sentence| sentence.ends_with("word") && sentence.starts_with("word")));
+        assert_eq!(pieces(&"One. Two. ".repeat(500)).count(), 3);
     }
 }

@@ -59,7 +59,7 @@ static STATE: LazyLock<Regex> =
 pub fn stories(requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
     let mut told = Vec::new();
     for (at, requirement) in requirements.iter().enumerate() {
-        pace.sentence(at, requirements.len())?;
+        pace.mark(at, requirements.len())?;
         if matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown) {
             told.push(story(requirement));
         }

@@ -11,7 +11,6 @@ use super::Items;
 use super::book::{Book, Line};
 use super::index::Place;
 use super::lexicon::pattern;
-use super::voice;
 
 /// Of each list.
 const MOST: usize = 12;
@@ -43,7 +42,7 @@ pub fn summary(
     summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MOST).collect();
     let total = book.lines().len();
     for (at, line) in book.lines().iter().enumerate() {
-        pace.sentence(at, total)?;
+        pace.mark(at, total)?;
         if let Some(list) = list_of(line, &mut summary)
             && list.len() < MOST
             && !list.contains(&line.words)
@@ -57,10 +56,10 @@ pub fn summary(
 fn list_of<'a>(line: &Line, summary: &'a mut Summary) -> Option<&'a mut Vec<String>> {
     let lower = line.lower.as_str();
     let readable = !matches!(line.place, Place::Heading | Place::Boilerplate | Place::Code | Place::Quote);
-    if !readable || lower.split_whitespace().count() < 4 || lower.ends_with('?') {
+    if !readable || line.count < 4 || lower.ends_with('?') {
         return None;
     }
-    let inner = voice::innermost(&line.heading);
+    let inner = line.above.innermost.as_str();
     if OUT_OF_SCOPE.is_match(lower) || OUT_HEADING.is_match(inner) {
         Some(&mut summary.out_of_scope)
     } else if ASSUMED.is_match(lower) || ASSUMED_HEADING.is_match(inner) {

@@ -1,5 +1,6 @@
 //! Near misses: sentences with the words of a demand that make none. Boilerplate, definitions, procedure, the past, quotation.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -151,7 +152,7 @@ static RETRACTION_OF: LazyLock<Regex> = LazyLock::new(|| {
 pub fn demands_nothing(line: &Line) -> bool {
     let lower = line.lower.as_str();
     matches!(line.place, Place::Boilerplate | Place::Code | Place::Heading)
-        || under_no_demand(&line.heading)
+        || line.above.demand_nothing
         || BOILERPLATE.is_match(lower)
         || ABOUT_THE_DOCUMENT.is_match(lower)
         || PROCEDURE.is_match(lower)
@@ -165,15 +166,16 @@ pub fn demands_nothing(line: &Line) -> bool {
         || (line.place == Place::Speech && (is_chatter(line) || IDLE.is_match(lower)))
 }
 
-/// Any heading above that stands for definitions, procedure or the past, unless it speaks of requirements as well.
-fn under_no_demand(heading: &str) -> bool {
-    let mut parts = heading.split(" › ").filter(|part| !part.contains("requirement"));
-    parts.any(|part| HEADING_OF_NO_DEMAND.is_match(part))
+/// Of a heading in lower case: whether it stands for definitions, procedure or the past, and whether it speaks of requirements.
+pub fn told_by(title: &str) -> (bool, bool) {
+    let of_requirements = title.contains("requirement");
+    let demands_nothing = !of_requirements && HEADING_OF_NO_DEMAND.is_match(title);
+    (demands_nothing, of_requirements || title.contains("what it does"))
 }
 
 /// Under a heading, or of a kind, that holds no work and no demand.
 pub fn is_boilerplate(line: &Line) -> bool {
-    BOILERPLATE.is_match(&line.lower) || under_no_demand(&line.heading)
+    BOILERPLATE.is_match(&line.lower) || line.above.demand_nothing
 }
 
 /// About the text itself.
@@ -226,21 +228,16 @@ pub fn is_taken_back(book: &Book, at: usize) -> bool {
         if !is_speech && step >= 2 {
             return false;
         }
-        at_once = at_once && next.lower.split_whitespace().count() <= 6;
+        at_once = at_once && next.count <= 6;
     }
     false
 }
 
 /// A word of five letters or more that is not everybody's, and no speaker's name.
 fn shares_a_noun(book: &Book, one: &str, other: &str) -> bool {
-    let names: Vec<String> = book.speakers().iter().map(|name| name.to_lowercase()).collect();
-    let is_noun = |word: &&str| {
-        word.len() >= 5
-            && !COMMON.contains(word)
-            && !names.iter().any(|name| name.split_whitespace().any(|part| part == *word))
-    };
-    let theirs: Vec<&str> = words(other).filter(is_noun).collect();
-    words(one).filter(is_noun).any(|word| theirs.contains(&word))
+    let is_noun = |word: &&str| word.len() >= 5 && !COMMON.contains(word) && !book.people().has_part(word);
+    let theirs: HashSet<&str> = words(other).filter(is_noun).collect();
+    words(one).any(|word| theirs.contains(word))
 }
 
 const COMMON: [&str; 27] = [

@@ -1,5 +1,6 @@
 //! Titles and statements: the words of the source made short, never made up.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -39,6 +40,15 @@ pub fn fluent(words: &str) -> String {
 pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The words themselves if they have at most so many characters, else their beginning and "…".
+pub fn clipped(words: &str, longest: usize) -> Cow<'_, str> {
+    let mut ends = words.char_indices().skip(longest.saturating_sub(1));
+    match (ends.next(), ends.next()) {
+        (Some((end, _)), Some(_)) => Cow::Owned(format!("{}…", words.get(..end).unwrap_or_default())),
+        _ => Cow::Borrowed(words),
+    }
 }
 
 fn shortened(words: &str) -> String {

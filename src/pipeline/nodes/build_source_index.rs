@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::engine::Index;
+use super::super::engine::{Index, Indexer};
+use super::super::request::Bounds;
 use super::prepare_sources::ReadySource;
 use super::{Desk, Halted, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToIndex {
     pub sources: Vec<ReadySource>,
+    pub bounds: Bounds,
 }
 
 pub(in super::super) struct BuildSourceIndex;
@@ -19,13 +21,12 @@ impl Step for BuildSourceIndex {
     type Output = Index;
 
     fn work(input: &ToIndex, desk: &Desk) -> Result<Index, Halted> {
-        let mut index = Index::default();
-        for (done, source) in input.sources.iter().enumerate() {
-            desk.pace.mark(done, input.sources.len())?;
-            if let Some(text) = desk.texts.get(source.slot) {
-                index.add(source.slot, text, &desk.pace)?;
-            }
+        let texts = || input.sources.iter().filter_map(|source| Some((source.slot, desk.texts.get(source.slot)?)));
+        let total = texts().map(|(_, text)| text.characters()).sum();
+        let mut indexer = Indexer::new(input.bounds, total, &desk.pace);
+        for (slot, text) in texts() {
+            indexer.add(slot, text)?;
         }
-        Ok(index)
+        Ok(indexer.finish())
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::engine::{Finding, Items};
+use super::super::engine::Items;
+use super::super::request::Bounds;
+use super::extract_requirements::Found;
 use super::prepare_sources::ReadySource;
 use super::{Desk, Halted, Node, Step};
 
@@ -10,7 +12,8 @@ use super::{Desk, Halted, Node, Step};
 pub struct ToClassify {
     pub index_hash: String,
     pub sources: Vec<ReadySource>,
-    pub findings: Vec<Finding>,
+    pub found: Found,
+    pub bounds: Bounds,
 }
 
 pub(in super::super) struct ClassifyRequirements;
@@ -21,6 +24,8 @@ impl Step for ClassifyRequirements {
     type Output = Items;
 
     fn work(input: &ToClassify, desk: &Desk) -> Result<Items, Halted> {
-        desk.engine.classify(&desk.book, &input.sources, &input.findings, &desk.pace)
+        let mut items = desk.engine.classify(&desk.book, &input.sources, &input.found.findings, &desk.pace)?;
+        items.left_out = input.found.left_out + items.keep(input.bounds.items);
+        Ok(items)
     }
 }

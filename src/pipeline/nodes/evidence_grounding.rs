@@ -2,9 +2,12 @@
 //!
 //! This holds for any engine: what an engine makes up can't pass here.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Items, Texts};
+use super::super::request::SourceKind;
 use super::super::result::SourceReference;
 use super::prepare_sources::ReadySource;
 use super::{Desk, Halted, Node, Step};
@@ -31,7 +34,7 @@ impl Step for EvidenceGrounding {
 
     fn work(input: &ToGround, desk: &Desk) -> Result<Grounded, Halted> {
         let mut items = input.items.clone();
-        let mut ground = Ground { sources: &input.sources, texts: &desk.texts, dropped: 0 };
+        let mut ground = Ground::of(&input.sources, &desk.texts);
         desk.pace.mark(0, 5)?;
         items.requirements.retain_mut(|item| ground.holds(&mut item.sources));
         desk.pace.mark(1, 5)?;
@@ -47,12 +50,18 @@ impl Step for EvidenceGrounding {
 }
 
 struct Ground<'a> {
-    sources: &'a [ReadySource],
     texts: &'a Texts,
+    /// By kind and id; the first of those with the same.
+    slots: HashMap<(SourceKind, &'a str), usize>,
     dropped: u32,
 }
 
-impl Ground<'_> {
+impl<'a> Ground<'a> {
+    fn of(sources: &'a [ReadySource], texts: &'a Texts) -> Self {
+        let slots = sources.iter().rev().map(|source| ((source.kind, source.id.as_str()), source.slot)).collect();
+        Self { texts, slots, dropped: 0 }
+    }
+
     fn holds(&mut self, references: &mut Vec<SourceReference>) -> bool {
         references.retain(|reference| self.stands(reference));
         if references.is_empty() {
@@ -62,11 +71,8 @@ impl Ground<'_> {
     }
 
     fn stands(&self, reference: &SourceReference) -> bool {
-        let text = self
-            .sources
-            .iter()
-            .find(|source| source.id == reference.source_id && source.kind == reference.kind)
-            .and_then(|source| self.texts.get(source.slot));
+        let slot = self.slots.get(&(reference.kind, reference.source_id.as_str()));
+        let text = slot.and_then(|slot| self.texts.get(*slot));
         let there = text.and_then(|text| text.slice(reference.start_offset, reference.end_offset));
         !reference.quote.trim().is_empty() && there == Some(reference.quote.as_str())
     }

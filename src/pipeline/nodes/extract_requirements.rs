@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Finding;
-use super::super::request::AnalysisType;
+use super::super::request::{AnalysisType, Bounds};
 use super::{Desk, Halted, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -11,12 +11,15 @@ pub struct ToRead {
     pub analysis_type: AnalysisType,
     /// The input hash of the index; the sentences themselves lie on the desk.
     pub index_hash: String,
+    pub bounds: Bounds,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Found {
     /// In reading order.
     pub findings: Vec<Finding>,
+    /// How many more there were, past the bounds.
+    pub left_out: usize,
 }
 
 pub(in super::super) struct ExtractRequirements;
@@ -29,6 +32,8 @@ impl Step for ExtractRequirements {
     fn work(input: &ToRead, desk: &Desk) -> Result<Found, Halted> {
         let mut findings = desk.engine.find(&desk.book, &desk.pace)?;
         findings.retain(|finding| finding.kind.is_wanted(input.analysis_type));
-        Ok(Found { findings })
+        let left_out = findings.len().saturating_sub(input.bounds.findings());
+        findings.truncate(input.bounds.findings());
+        Ok(Found { findings, left_out })
     }
 }

@@ -18,7 +18,7 @@ pub struct Parts {
     pub quality: Quality,
     pub summary: Summary,
     pub dropped: u32,
-    /// Sources that were left out.
+    /// Sources that were left out, wholly or in part.
     pub warnings: Vec<Warning>,
 }
 
@@ -33,6 +33,8 @@ impl Step for Finalize {
         desk.pace.mark(0, 1)?;
         let items = parts.items.clone();
         let mut warnings = parts.warnings.clone();
+        warnings.extend(left_out(items.left_out));
+        let status = if warnings.is_empty() { ResultStatus::Completed } else { ResultStatus::Partial };
         warnings.extend(parts.sources.iter().filter_map(other_language));
         if parts.dropped > 0 {
             warnings.push(Warning {
@@ -46,7 +48,7 @@ impl Step for Finalize {
         }
         Ok(PipelineResult {
             job_id: parts.job_id.clone(),
-            status: if parts.warnings.is_empty() { ResultStatus::Completed } else { ResultStatus::Partial },
+            status,
             metrics: metrics(parts),
             requirements: items.requirements,
             user_stories: parts.user_stories.clone(),
@@ -59,6 +61,14 @@ impl Step for Finalize {
             warnings,
         })
     }
+}
+
+fn left_out(items: usize) -> Option<Warning> {
+    (items > 0).then(|| Warning {
+        code: Warning::TOO_MANY_ITEMS.to_owned(),
+        message: format!("More was found than a run keeps: {items} sentences or items were left out."),
+        source_id: None,
+    })
 }
 
 /// The embedded rules know English; saying so is more honest than an empty result.

@@ -140,6 +140,8 @@ pub struct Desk {
 }
 
 /// Lets a long loop be watched and ended from outside.
+///
+/// A round works at something small, one sentence or item; that these are small is seen to where they are made.
 #[derive(Debug, Clone)]
 pub struct Pace {
     cancel: CancelToken,
@@ -152,22 +154,20 @@ pub struct Pace {
 pub struct Halted;
 
 impl Pace {
-    /// How many sentences pass between two looks at the cancel token.
-    pub const STRIDE: usize = 200;
-
     pub fn new(cancel: CancelToken) -> Self {
         Self { cancel, permille: Arc::new(AtomicU32::new(0)) }
     }
 
-    /// To be called in every round of a loop over sentences; looks only every [`Self::STRIDE`] rounds.
-    pub fn sentence(&self, done: usize, total: usize) -> Result<(), Halted> {
-        if done.is_multiple_of(Self::STRIDE) { self.mark(done, total) } else { Ok(()) }
-    }
-
-    /// Notes how much is done, and whether to go on.
+    /// Notes how much is done, and whether to go on. Costs next to nothing: to be called in every round of every loop over sentences,
+    /// findings or items.
     pub fn mark(&self, done: usize, total: usize) -> Result<(), Halted> {
         let permille = done.saturating_mul(1000) / total.max(1);
         self.permille.store(u32::try_from(permille).unwrap_or(1000), Ordering::Relaxed);
+        self.look()
+    }
+
+    /// Whether to go on, where it can't be said how much is done.
+    pub fn look(&self) -> Result<(), Halted> {
         if self.cancel.is_cancelled() { Err(Halted) } else { Ok(()) }
     }
 

@@ -1,0 +1,54 @@
+//! Who speaks, found by name: a text may name thousands.
+
+use std::collections::{HashMap, HashSet};
+
+/// Everyone who speaks in any source, in order of their first word.
+#[derive(Debug, Default)]
+pub struct People {
+    names: Vec<String>,
+    /// Lower case; the first of those with the same name.
+    by_name: HashMap<String, usize>,
+    by_first_name: HashMap<String, usize>,
+    parts: HashSet<String>,
+}
+
+impl People {
+    pub fn new(names: &[String]) -> Self {
+        let mut people = Self { names: names.to_vec(), ..Self::default() };
+        for (at, name) in names.iter().enumerate() {
+            let lower = name.to_lowercase();
+            if let Some(first) = lower.split_whitespace().next() {
+                people.by_first_name.entry(first.to_owned()).or_insert(at);
+            }
+            people.parts.extend(lower.split_whitespace().map(str::to_owned));
+            people.by_name.entry(lower).or_insert(at);
+        }
+        people
+    }
+
+    /// Who is meant by a name in lower case: the first with this name, or with its first word as first name.
+    pub fn called(&self, name: &str) -> Option<&str> {
+        let first = name.split_whitespace().next().unwrap_or_default();
+        let found = [self.by_name.get(name), self.by_first_name.get(first)].into_iter().flatten().min()?;
+        self.names.get(*found).map(String::as_str)
+    }
+
+    /// Whether a word in lower case is a part of somebody's name.
+    pub fn has_part(&self, word: &str) -> bool {
+        self.parts.contains(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_with_a_name_or_a_first_name_is_meant() {
+        let people = People::new(&["Ana Ruiz".to_owned(), "Bo".to_owned(), "Bo Berg".to_owned()]);
+        assert_eq!(people.called("ana"), Some("Ana Ruiz"));
+        assert_eq!(people.called("bo berg"), Some("Bo"));
+        assert_eq!(people.called("berg"), None);
+        assert!(people.has_part("berg") && !people.has_part("bo berg"));
+    }
+}
