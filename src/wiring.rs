@@ -152,7 +152,7 @@ async fn build(config: Config) -> Result<Built, String> {
     let idle = Duration::from_secs(config.analysis.idle_seconds);
     let keeping = Keepers { hub: &hub, clock: &clock, arbiters: &arbiters, watch: &watch, idle };
     let media = others::media_server(&config.livekit)?;
-    let jobs = Jobs::default();
+    let jobs = Jobs::by(Arc::clone(&clock));
     let meetings = keeping.keep(MeetingJournal {
         db: db.clone(),
         app_url: url.clone(),

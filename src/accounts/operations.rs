@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actors::ids::Id;
+use actors::ids::{Id, User};
 use actors::live::RequestId;
 use actors::time::Time;
 
@@ -197,6 +197,15 @@ pub async fn confirm_account(
         })
         .await?;
     session.answer(app, &confirmed.or_refused("code")?)
+}
+
+/// Holds an account's row to the end of the transaction, so that what others do to it, or count of it, comes after. Whether
+/// the account stands.
+///
+/// # Errors
+/// The database's own.
+pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, Failed> {
+    store::hold(conn, id).await
 }
 
 /// Forgets what is over: codes, tokens, registrations that nobody confirmed, sessions; gives how much. Safe to repeat.

@@ -1,24 +1,51 @@
-//! The accounts as a table, or as JSON; page by page, so that a million of them need no more memory than one page.
+//! Accounts, runs and failed jobs as a table, or as JSON; page by page, so that a million of them need no more memory than
+//! one page.
 
 use std::io::{self, Write};
 
-use actors::ids::Id;
+use actors::ids::{Id, User};
+use actors::run::Run;
 use actors::time::Time;
-use colloquy::accounts::operator::{self, Listed};
+use colloquy::accounts::operator as accounts;
+use colloquy::analysis::operator as runs;
 use colloquy::db::Db;
+use colloquy::http::failure::Failure;
+use colloquy::jobs::{Job, operator as jobs};
+use serde::Serialize;
 
 use super::End;
 
 const PAGE: i64 = 1000;
 
-pub async fn print(db: &Db, json: bool, now: Time) -> Result<(), End> {
-    let mut after = Id::from_uuid(uuid::Uuid::nil());
+/// What is listed: how it stands in the table.
+trait Row: Serialize {
+    type Of;
+    const HEAD: &str;
+    fn id(&self) -> Id<Self::Of>;
+    /// What is as long as it is comes last.
+    fn line(&self) -> String;
+}
+
+pub async fn users(db: &Db, json: bool, now: Time) -> Result<(), End> {
+    print(json, async |after| accounts::list_users(db, after, PAGE, now).await).await
+}
+
+pub async fn runs(db: &Db, json: bool, with_those_over: bool) -> Result<(), End> {
+    print(json, async |after| runs::list(db, after, PAGE, with_those_over).await).await
+}
+
+pub async fn failed_jobs(db: &Db, json: bool) -> Result<(), End> {
+    print(json, async |after| jobs::list_failed(db, after, PAGE).await.map_err(Failure::from)).await
+}
+
+async fn print<R: Row>(json: bool, after: impl AsyncFn(Id<R::Of>) -> Result<Vec<R>, Failure>) -> Result<(), End> {
+    let mut last = Id::from_uuid(uuid::Uuid::nil());
     let mut is_first = true;
     loop {
-        let page = operator::list_users(db, after, PAGE, now).await?;
+        let page = after(last).await?;
         let is_last = i64::try_from(page.len()).unwrap_or(PAGE) < PAGE;
-        if let Some(last) = page.last() {
-            after = last.id;
+        if let Some(row) = page.last() {
+            last = row.id();
         }
         let printed = if json { as_json(&page, is_first, is_last) } else { as_table(&page, is_first) };
         match printed {
@@ -34,7 +61,7 @@ pub async fn print(db: &Db, json: bool, now: Time) -> Result<(), End> {
     }
 }
 
-fn as_json(page: &[Listed], is_first: bool, is_last: bool) -> io::Result<()> {
+fn as_json<R: Row>(page: &[R], is_first: bool, is_last: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if is_first {
         write!(out, "[")?;
@@ -49,26 +76,70 @@ fn as_json(page: &[Listed], is_first: bool, is_last: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// The e-mail and the name come last, since they are as long as they are.
-fn as_table(page: &[Listed], is_first: bool) -> io::Result<()> {
+fn as_table<R: Row>(page: &[R], is_first: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if is_first {
-        writeln!(
-            out,
-            "{:36}  {:10}  {:10}  {:>8}  {:4}  E-MAIL, NAME",
-            "ID", "CREATED", "LAST USED", "SESSIONS", "LANG"
-        )?;
+        writeln!(out, "{}", R::HEAD)?;
     }
-    for one in page {
-        let day = |time: Time| time.utc().format("%Y-%m-%d").to_string();
-        let last = one.last_used_at.map_or_else(|| "-".to_owned(), day);
-        let (id, created) = (one.id.to_string(), day(one.created_at));
-        let name = one.full_name.replace('\t', " ");
-        writeln!(
-            out,
-            "{id:36}  {created:10}  {last:10}  {:>8}  {:4}  {}, {name}",
-            one.sessions, one.language, one.email
-        )?;
+    for row in page {
+        // A row is a line, whatever somebody called himself.
+        writeln!(out, "{}", row.line().replace(|sign: char| sign.is_control(), " "))?;
     }
     out.flush()
+}
+
+fn day(time: Time) -> String {
+    time.utc().format("%Y-%m-%d").to_string()
+}
+
+fn minute(time: Time) -> String {
+    time.utc().format("%Y-%m-%d %H:%M").to_string()
+}
+
+impl Row for accounts::Listed {
+    type Of = User;
+    const HEAD: &str = "ID                                    CREATED     LAST USED   SESSIONS  LANG  E-MAIL, NAME";
+
+    fn id(&self) -> Id<User> {
+        self.id
+    }
+
+    fn line(&self) -> String {
+        let (id, created) = (self.id.to_string(), day(self.created_at));
+        let last = self.last_used_at.map_or_else(|| "-".to_owned(), day);
+        let (sessions, language, email, name) = (self.sessions, &self.language, &self.email, &self.full_name);
+        format!("{id:36}  {created:10}  {last:10}  {sessions:>8}  {language:4}  {email}, {name}")
+    }
+}
+
+impl Row for runs::Listed {
+    type Of = Run;
+    const HEAD: &str = "ID                                    PROJECT                               \
+                        CREATED           STATUS      TRY    %  MESSAGE";
+
+    fn id(&self) -> Id<Run> {
+        self.id
+    }
+
+    fn line(&self) -> String {
+        let (id, project, created) = (self.id.to_string(), self.project_id.to_string(), minute(self.created_at));
+        let (status, attempt, progress, message) = (&self.status, self.attempt, self.progress, &self.message);
+        format!("{id:36}  {project:36}  {created:16}  {status:10}  {attempt:>3}  {progress:>3}  {message}")
+    }
+}
+
+impl Row for jobs::Listed {
+    type Of = Job;
+    const HEAD: &str = "ID                                    FAILED            TRIES  KIND                ERROR";
+
+    fn id(&self) -> Id<Job> {
+        self.id
+    }
+
+    fn line(&self) -> String {
+        let (id, tries, kind) = (self.id.to_string(), self.attempts, &self.kind);
+        let failed = self.failed_at.map_or_else(|| "-".to_owned(), minute);
+        let error = self.error.as_deref().unwrap_or("-");
+        format!("{id:36}  {failed:16}  {tries:>5}  {kind:18}  {error}")
+    }
 }

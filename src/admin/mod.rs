@@ -9,13 +9,17 @@ mod password;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use actors::ids::Id;
+use actors::run::Run;
 use actors::time::{Clock, SystemClock};
 use colloquy::accounts::model::{Email, FullName, JobTitle, Language};
 use colloquy::accounts::operator::{self, NewUser};
+use colloquy::analysis::operator as runs;
 use colloquy::config::{Config, Overrides};
 use colloquy::db::Db;
 use colloquy::http::failure::Failure;
 use colloquy::http::fields::Field;
+use colloquy::jobs::operator::{self as jobs, Which};
 use colloquy::passwords::Passwords;
 use colloquy::wiring;
 use password::Password;
@@ -46,6 +50,43 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// List the analysis runs that are not over, oldest first.
+    ListRuns {
+        /// Those that are over too.
+        #[arg(long)]
+        all: bool,
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// End an analysis run that is not over.
+    CancelRun {
+        /// The run's id.
+        #[arg(long, value_name = "ID")]
+        run: String,
+    },
+    /// List the jobs that failed for good, oldest first.
+    ListFailedJobs {
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Have jobs that failed for good tried again, with all their tries.
+    RequeueJobs(RequeueJobs),
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct RequeueJobs {
+    /// One job.
+    #[arg(long, value_name = "ID")]
+    job: Option<String>,
+    /// Those of a kind, such as mail.
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// All of them.
+    #[arg(long)]
+    all: bool,
 }
 
 #[derive(clap::Args)]
@@ -135,6 +176,10 @@ enum Checked {
     Reset(Email, Password),
     Revoke(Email),
     List { json: bool },
+    ListRuns { json: bool, all: bool },
+    CancelRun(Id<Run>),
+    ListFailedJobs { json: bool },
+    Requeue(Which),
 }
 
 impl Checked {
@@ -154,6 +199,13 @@ impl Checked {
             }
             Task::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
             Task::ListUsers { json } => Self::List { json },
+            Task::ListRuns { json, all } => Self::ListRuns { json, all },
+            Task::CancelRun { run } => Self::CancelRun(field("run", &run)?),
+            Task::ListFailedJobs { json } => Self::ListFailedJobs { json },
+            Task::RequeueJobs(RequeueJobs { job, kind, all: _ }) => {
+                let id = job.map(|job| field("job", &job)).transpose()?;
+                Self::Requeue(Which { id, kind })
+            }
         })
     }
 
@@ -175,7 +227,17 @@ impl Checked {
                 let ended = operator::revoke_sessions(db, email, now).await?;
                 println!("Done: {}.", sessions_ended(ended));
             }
-            Self::List { json } => list::print(db, json, now).await?,
+            Self::List { json } => list::users(db, json, now).await?,
+            Self::ListRuns { json, all } => list::runs(db, json, all).await?,
+            Self::CancelRun(id) => {
+                runs::cancel(db, id, now).await?;
+                println!("The run was cancelled.");
+            }
+            Self::ListFailedJobs { json } => list::failed_jobs(db, json).await?,
+            Self::Requeue(which) => {
+                let requeued = jobs::requeue(db, which, now).await.map_err(Failure::from)?;
+                println!("{}", tried_again(requeued));
+            }
         }
         Ok(())
     }
@@ -186,6 +248,14 @@ fn sessions_ended(count: usize) -> String {
         0 => "there was no session to end".to_owned(),
         1 => "1 session ended".to_owned(),
         count => format!("{count} sessions ended"),
+    }
+}
+
+fn tried_again(count: usize) -> String {
+    match count {
+        0 => "There was no such failed job.".to_owned(),
+        1 => "1 job is tried again.".to_owned(),
+        count => format!("{count} jobs are tried again."),
     }
 }
 

@@ -13,6 +13,7 @@ pub mod audience;
 pub mod dashboard;
 pub mod model;
 pub mod operations;
+pub mod operator;
 pub mod results;
 pub mod routes;
 pub mod runner;

@@ -1,6 +1,6 @@
 //! AI runs, one function an operation.
 
-use actors::ids::{self, Document, Id};
+use actors::ids::{self, Document, Id, User};
 use actors::live::RequestId;
 use actors::meeting::Meeting;
 use actors::run::{self, Command, Draft, Refusal, Status};
@@ -171,8 +171,18 @@ pub async fn list(
 /// # Errors
 /// 409 for a run that is over.
 pub async fn cancel(app: &App, run: &Run, caller: Caller, request: RequestId) -> Result<AiAnalysisRun, Failure> {
-    let cancelled = ask(app, run.state.id, Command::Cancel { by: caller.user_id }, request).await?;
-    app.runner.cancel(run.state.id);
+    stop(app, run.state.id, caller.user_id, request).await
+}
+
+/// Has a run's actor end it, and its work stop.
+pub(super) async fn stop(
+    app: &App,
+    id: Id<run::Run>,
+    by: Id<User>,
+    request: RequestId,
+) -> Result<AiAnalysisRun, Failure> {
+    let cancelled = ask(app, id, Command::Cancel { by }, request).await?;
+    app.runner.cancel(id);
     Ok(AiAnalysisRun::of(&cancelled.state))
 }
 

@@ -455,6 +455,9 @@ diesel::table! {
         last_error -> Nullable<Text>,
         failed_at -> Nullable<UtcTime>,
         created_at -> UtcTime,
+        fair_key -> Text,
+        claims -> BigInt,
+        waiting_since -> UtcTime,
     }
 }
 

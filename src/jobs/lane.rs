@@ -135,6 +135,17 @@ mod tests {
     }
 
     #[test]
+    fn pauses_grow_fourfold_up_to_the_longest_and_no_two_who_fail_together_come_together() {
+        let lane = Lane::of(Arc::new(Idle));
+        for (attempt, base) in [(1, 1.0), (2, 4.0), (3, 16.0), (4, 64.0), (5, 64.0), (i64::MAX, 64.0)] {
+            let pauses: Vec<f64> =
+                (0..50).map(|_| lane.pause_of(&Fault::Again(String::new()), attempt).as_secs_f64()).collect();
+            assert!(pauses.iter().all(|pause| (base * 0.5..base * 1.5).contains(pause)), "{attempt}: {pauses:?}");
+            assert!(pauses.iter().any(|pause| (pause - pauses[0]).abs() > base / 100.0), "{attempt}: {pauses:?}");
+        }
+    }
+
+    #[test]
     fn any_answer_opens_the_lane_and_silence_about_it_does_not() {
         let again = Err(Fault::Again("put off".to_owned()));
         let never = Err(Fault::Never("refused".to_owned()));

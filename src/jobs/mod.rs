@@ -3,11 +3,18 @@
 //! A job is inserted in the transaction of what causes it, so neither is ever without the other. It may run twice (a
 //! worker that was killed after its work), so every handler is safe to repeat. A lease is 30 s and renewed while the
 //! work goes on; tries come with growing, jittered pauses; what failed for good stays, with its error. Each kind has its
-//! own places to work at and waits by itself where whom it needs is away, so that no kind delays another.
+//! own places to work at and waits by itself where whom it needs is away, so that no kind delays another. Within a kind
+//! the jobs are taken in turns, by a key that whoever adds them names, so that no project or account delays another.
+//!
+//! Nothing here goes by the machine's clock alone, which may be set: see `steady` and `leases`.
 
 mod lane;
+mod leases;
 pub mod mail;
+pub mod operator;
+mod steady;
 mod store;
+mod turns;
 mod worker;
 
 #[cfg(test)]
@@ -18,13 +25,14 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::{RequestId, Told};
-use actors::time::Time;
+use actors::time::{Clock, Time};
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
 use crate::db::{Conn, Failed};
+use steady::Steady;
 
-pub use store::{enqueue, failed_count, forget_failed};
+pub use store::{enqueue, enqueue_after, enqueue_in_turn, failed_count, forget_failed};
 pub use worker::{Desk, Handlers, work};
 
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -42,12 +50,20 @@ pub struct Job {
     pub attempt: i64,
     /// How many tries it has.
     pub attempts: i64,
+    /// How often it was taken, ever: who holds it says so with this.
+    claim: i64,
+    /// Whose turn it is.
+    fair_key: String,
 }
 
 impl Job {
     #[must_use]
     pub const fn is_last_attempt(&self) -> bool {
         self.attempt >= self.attempts
+    }
+
+    const fn held(&self) -> store::Held {
+        store::Held { id: self.id, claim: self.claim }
     }
 }
 
@@ -130,15 +146,26 @@ pub trait Handler: Send + Sync + 'static {
     }
 }
 
-/// Wakes the worker, which otherwise looks for work every second.
-#[derive(Clone, Default)]
+/// Wakes the worker, which otherwise looks for work every second, and knows the time that jobs go by.
+#[derive(Clone)]
 pub struct Jobs {
     woken: Arc<Notify>,
+    time: Arc<Steady>,
 }
 
 impl Jobs {
+    #[must_use]
+    pub fn by(clock: Arc<dyn Clock>) -> Self {
+        Self { woken: Arc::default(), time: Arc::new(Steady::by(clock)) }
+    }
+
     pub fn wake(&self) {
         self.woken.notify_one();
+    }
+
+    /// The machine's time, or later: it is never set back.
+    pub(crate) fn now(&self) -> Time {
+        self.time.now()
     }
 
     pub(crate) async fn woken(&self, now: Time, next: Option<Time>) {

@@ -1,5 +1,7 @@
 //! Jobs of mail, with a mail server and a clock of the test's own.
 
+mod worker;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -122,20 +124,14 @@ impl World {
         let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
         let db = Db::open(Settings::at(url)).await.unwrap();
         let server = Arc::new(Scripted { answers: Mutex::new(answers.into_iter().collect()), ..Scripted::default() });
-        let (hands, jobs, tasks) =
-            (Arc::new(Hands::default()), Jobs::default(), Tasks::on(tokio::runtime::Handle::current()));
+        let (hands, tasks) = (Arc::new(Hands::default()), Tasks::on(tokio::runtime::Handle::current()));
+        let jobs = Jobs::by(hands.clone() as Arc<dyn Clock>);
         let (ear, others) = (Ear::default(), Arc::new(AtomicUsize::new(0)));
         let post = Post::sealing_with(Secret::of(vec![7; 32]));
         let postman = Postman::new(Arc::new(Arc::clone(&server)), post.clone(), hands.clone() as Arc<dyn Clock>);
         let handlers = Handlers::default().with(postman.telling(ear.clone())).with(Other(Arc::clone(&others)));
         let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
-        let desk = Desk {
-            db: db.clone(),
-            clock: hands.clone() as Arc<dyn Clock>,
-            hub,
-            jobs: jobs.clone(),
-            tasks: tasks.clone(),
-        };
+        let desk = Desk { db: db.clone(), hub, jobs: jobs.clone(), tasks: tasks.clone() };
         tasks.spawn(work(desk, handlers));
         Self { db, hands, jobs, post, server, ear, others, tasks, _folder: folder }
     }
@@ -276,7 +272,7 @@ async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_els
             world.rows().await.is_empty()
         })
         .await;
-    // Time ran past leases here, so that some may have gone twice; all went.
+    // Those that met a closed door went again; all went.
     let mut ids = world.server.ids.lock().unwrap().clone();
     ids.sort();
     ids.dedup();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::others;
 use crate::accounts::{self, profile};
+use crate::analysis::operator::Cancelling;
 use crate::app::App;
 use crate::http::idempotency;
 use crate::jobs::mail::Postman;
@@ -41,14 +42,9 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         .with(contents::Forgetting { app: app.clone() })
         .with(meetings::leaving::Forgetting { app: app.clone() })
         .with(Errands { app: app.clone() })
+        .with(Cancelling { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });
-    let desk = Desk {
-        db: app.db.clone(),
-        clock: Arc::clone(&app.clock),
-        hub: app.hub.clone(),
-        jobs: app.jobs.clone(),
-        tasks: app.tasks.clone(),
-    };
+    let desk = Desk { db: app.db.clone(), hub: app.hub.clone(), jobs: app.jobs.clone(), tasks: app.tasks.clone() };
     app.tasks.spawn(jobs::work(desk, handlers));
     app.tasks.spawn(follow_meetings(app.clone()));
     app.tasks.spawn(lookout::look(app.clone()));

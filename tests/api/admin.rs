@@ -1,5 +1,7 @@
 //! `colloquy admin …`, beside a running server and without one.
 
+mod work;
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

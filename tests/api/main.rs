@@ -19,6 +19,7 @@ mod admin;
 mod analysis;
 mod docs;
 mod documents;
+mod documents_in_turn;
 mod hostile_documents;
 mod house;
 mod invitations;

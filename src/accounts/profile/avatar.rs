@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::jobs::{self, Fault, Handler, Job};
+use crate::jobs::{self, Fault, Handler, Job, Jobs};
 
 const KIND: &str = "forget-avatar";
 /// How many pictures may wait to be unpacked; more are answered 429.
@@ -62,10 +62,10 @@ pub async fn upload(app: &App, caller: Caller, upload: Upload, request: RequestI
     incoming.write(&face).await.map_err(Failure::unavailable)?;
     let received = incoming.end().await.map_err(Failure::unavailable)?;
     let now = app.now();
-    let (sha256, asked) = (received.sha256.clone(), request.clone());
+    let (jobs, sha256, asked) = (app.jobs.clone(), received.sha256.clone(), request.clone());
     // Before there is a file, so that no end of this server leaves a face that nobody looks for.
     app.db
-        .write(move |conn| Box::pin(async move { forget(conn, sha256, now + SETTLED, &asked).await }))
+        .write(move |conn| Box::pin(async move { forget_unless_chosen(conn, &jobs, sha256, &asked).await }))
         .await
         .map_err(Failure::from)?;
     let sha256 = received.sha256.clone();
@@ -118,12 +118,17 @@ struct Payload {
     sha256: String,
 }
 
-/// Has a face forgotten at a time, unless an account has it then.
+/// Has a face forgotten, unless an account has it.
 ///
 /// # Errors
 /// The database's own.
-pub async fn forget(conn: &mut Conn, sha256: String, at: Time, request: &RequestId) -> Result<(), Failed> {
-    jobs::enqueue(conn, KIND, &Payload { sha256 }, at, request).await.map(|_| ())
+pub async fn forget(conn: &mut Conn, sha256: String, now: Time, request: &RequestId) -> Result<(), Failed> {
+    jobs::enqueue(conn, KIND, &Payload { sha256 }, now, request).await.map(|_| ())
+}
+
+/// Has a face forgotten that no account has chosen once that is settled.
+async fn forget_unless_chosen(conn: &mut Conn, jobs: &Jobs, sha256: String, request: &RequestId) -> Result<(), Failed> {
+    jobs::enqueue_after(conn, jobs, KIND, &Payload { sha256 }, SETTLED, request).await.map(|_| ())
 }
 
 /// Forgets faces that no account has. Safe to repeat.

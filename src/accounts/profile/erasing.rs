@@ -16,7 +16,7 @@ use crate::access::keys::Secret;
 use crate::accounts::sessions::operations::are_over;
 use crate::app::App;
 use crate::db::{Conn, Failed};
-use crate::jobs::{self, Fault, Handler, Job, Patience};
+use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
 
 /// What was under way when the account ended has come to its end by then, and may have written a name again.
 const ONCE_MORE: Duration = Duration::from_secs(30);
@@ -45,14 +45,14 @@ pub fn hashed(secret: &Secret, email: &str) -> String {
 /// The database's own.
 pub async fn enqueue(
     conn: &mut Conn,
-    user_id: Id<User>,
-    addresses: Vec<String>,
+    jobs: &Jobs,
+    (user_id, addresses): (Id<User>, Vec<String>),
     now: Time,
     request: &RequestId,
 ) -> Result<(), Failed> {
     let payload = Payload { user_id, addresses };
     jobs::enqueue(conn, ERASE, &payload, now, request).await?;
-    jobs::enqueue(conn, ERASE, &payload, now + ONCE_MORE, request).await.map(|_| ())
+    jobs::enqueue_after(conn, jobs, ERASE, &payload, ONCE_MORE, request).await.map(|_| ())
 }
 
 /// Erases: names in what lives on, then in what was told and answered.
@@ -82,9 +82,10 @@ impl Handler for Erasing {
         let secret = self.app.secret.clone();
         let person = Person::of(user_id, move |email| addresses.contains(&hashed(&secret, email)));
         traces::erase(&self.app.db, person).await.map_err(|error| error.to_string())?;
-        let (at, request) = (self.app.now() + AFTER_THE_LAST_MAIL, job.request.clone());
+        let (jobs, request) = (self.app.jobs.clone(), job.request.clone());
         let later = self.app.db.write(move |conn| {
-            Box::pin(async move { jobs::enqueue(conn, OVERWRITE, &serde_json::json!({}), at, &request).await })
+            let (nothing, delay) = (serde_json::json!({}), AFTER_THE_LAST_MAIL);
+            Box::pin(async move { jobs::enqueue_after(conn, &jobs, OVERWRITE, &nothing, delay, &request).await })
         });
         later.await.map_err(|error: Failed| error.to_string())?;
         Ok(())

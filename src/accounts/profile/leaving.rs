@@ -153,7 +153,7 @@ struct Ended {
 
 /// The transaction.
 async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
-    let (holders, post) = (app.holders.clone(), app.post.clone());
+    let (holders, post, jobs) = (app.holders.clone(), app.post.clone(), app.jobs.clone());
     let secret = app.secret.clone();
     let work = app.db.write(move |conn| {
         Box::pin(async move {
@@ -179,7 +179,7 @@ async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
                 avatar::forget(conn, face, *now, request).await?;
             }
             let addresses = addresses.iter().map(|email| erasing::hashed(&secret, email)).collect();
-            erasing::enqueue(conn, account.id, addresses, *now, request).await?;
+            erasing::enqueue(conn, &jobs, (account.id, addresses), *now, request).await?;
             Ok(Ended { sessions, afterwards })
         })
     });

@@ -22,7 +22,7 @@ struct Opened {
 }
 
 /// Runs one test body on SQLite and on PostgreSQL, each empty but for the migrations and the table `things`.
-async fn on_both(body: impl AsyncFn(Db)) {
+pub(crate) async fn on_both(body: impl AsyncFn(Db)) {
     body(sqlite(|settings| settings).await.db.clone()).await;
     if let Some(url) = postgres::schema().unwrap() {
         let db = Db::open(Settings::at(url)).await.unwrap();

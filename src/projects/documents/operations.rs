@@ -1,6 +1,7 @@
 //! Documents, one function an operation.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Told};
@@ -13,6 +14,7 @@ use super::reading;
 use super::store::{self, Filter};
 use super::upload::Upload;
 use crate::access::caller::Caller;
+use crate::accounts::operations::hold;
 use crate::app::App;
 use crate::db::{Conn, Db, Failed, events};
 use crate::http::code::Code;
@@ -23,10 +25,14 @@ use crate::projects::model::Project;
 use crate::projects::operations::topic;
 use crate::projects::{must_be_active, store as projects};
 
+/// When somebody with too many unread documents may come again.
+const UNTIL_READ: Duration = Duration::from_secs(10);
+
 /// Keeps an uploaded file and has it read. Under an id that was made before, gives that document.
 ///
 /// # Errors
-/// 409 in an archived project, 503 where the disk takes no more.
+/// 409 in an archived project, 429 while the caller has as many unread documents as one may have, 503 where the disk takes
+/// no more.
 pub async fn upload(
     app: &App,
     caller: Caller,
@@ -52,16 +58,25 @@ pub async fn upload(
         uploaded_by_id: caller.user_id,
         created_at: now,
     };
+    let most = app.config.limits.unread_documents;
     let kept = app.files.keep(upload.file).await.map_err(Failure::unavailable)?;
     let (document, told, kept) = app
         .db
         .write(move |conn| {
             Box::pin(async move {
+                // Uploads of one account one by one, so that those that come at once are counted too.
+                if !hold(conn, caller.user_id).await? {
+                    return Err(Failure::of(Code::UNAUTHORIZED));
+                }
+                let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
                 if !store::insert(conn, &document).await? {
                     let found = store::find(conn, document.project_id, id).await?;
                     return Ok((found.ok_or_else(|| Failure::of(Code::CONFLICT))?, None, kept));
                 }
-                reading::enqueue(conn, id, now, &request).await?;
+                if is_full {
+                    return Err(too_many_unread(most));
+                }
+                reading::enqueue(conn, &document, now, &request).await?;
                 let told = tell(conn, &document, "document.added", now, &request).await?;
                 // The answer holds what was kept, and comes after COMMIT, even where nobody waits for it any more.
                 Ok::<_, Failure>((document, Some(told), kept))
@@ -72,6 +87,14 @@ pub async fn upload(
     app.jobs.wake();
     app.hub.tell(told.into_iter().collect());
     Ok(document)
+}
+
+/// Each waits for its reader in memory and time, so that nobody can pile them up.
+fn too_many_unread(most: usize) -> Failure {
+    let message = format!(
+        "You have {most} documents that are still to be read, as many as one may have. Upload this one when some have been."
+    );
+    Failure { message, ..Failure::too_many(UNTIL_READ) }
 }
 
 /// An event of a document, in its project's topic.

@@ -1,10 +1,11 @@
 //! LATER: reading a document, in a child process that may crash.
 //!
 //! Safe to repeat: a document that is READY or FAILED is left alone, one that a killed server left PROCESSING is read
-//! anew. What is wrong with the document makes it FAILED at once; what is wrong with us is tried again.
+//! anew. What is wrong with the document makes it FAILED at once; what is wrong with us is tried again. Projects are read in
+//! turns.
 
 use actors::ids::{self, Id};
-use actors::live::RequestId;
+use actors::live::{RequestId, Told};
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use super::store;
 use crate::accounts::model::Language;
 use crate::app::App;
 use crate::db::{Conn, Failed};
-use crate::jobs::{self, Fault, Handler, Job};
+use crate::jobs::{self, Fault, Handler, Job, Outcome};
 use crate::pipeline::readers::{Format, Reader, SourceText};
 
 const KIND: &str = "read-document";
@@ -27,12 +28,13 @@ struct Payload {
     document_id: Id<ids::Document>,
 }
 
-/// Has a document read once the transaction stands.
+/// Has a document read once the transaction stands, in its project's turn.
 ///
 /// # Errors
 /// The database's own.
-pub async fn enqueue(conn: &mut Conn, id: Id<ids::Document>, now: Time, request: &RequestId) -> Result<(), Failed> {
-    jobs::enqueue(conn, KIND, &Payload { document_id: id }, now, request).await.map(|_| ())
+pub async fn enqueue(conn: &mut Conn, document: &Document, now: Time, request: &RequestId) -> Result<(), Failed> {
+    let (project, payload) = (document.project_id.to_string(), Payload { document_id: document.id });
+    jobs::enqueue_in_turn(conn, KIND, &project, &payload, now, request).await.map(|_| ())
 }
 
 /// Reads documents.
@@ -57,22 +59,27 @@ impl Handler for Reading {
         KIND
     }
 
+    /// As many as the reader has places: whose turn it is, is decided here and nowhere after.
+    fn at_once(&self) -> usize {
+        self.app.config.analysis.readers
+    }
+
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let begun = self.begin(payload.document_id, job).await.map_err(|error| error.to_string())?;
         let Some(document) = begun else { return Ok(()) };
-        let ended = match self.read(&document).await {
-            Ok(read) => self.end(&document, read, job).await,
-            Err(fault) => Err(fault),
-        };
-        match ended {
-            Err(fault) if job.is_last_attempt() => {
-                tracing::error!(fault, document = %document.id, "a document is given up");
-                let sorry = "It could not be read because of a fault here. Delete it and upload it again.".to_owned();
-                Ok(self.end(&document, Err(sorry), job).await?)
-            }
-            ended => Ok(ended?),
-        }
+        let read = self.read(&document).await?;
+        Ok(self.end(&document, read, job).await?)
+    }
+
+    /// A document whose job is given up is FAILED with it: nobody would come back to it.
+    async fn ended(&self, conn: &mut Conn, job: &Job, outcome: Outcome<'_>, now: Time) -> Result<Vec<Told>, Failed> {
+        let payload: Result<Payload, _> = serde_json::from_str(&job.payload);
+        let (Outcome::Failed(fault), Ok(payload)) = (outcome, payload) else { return Ok(Vec::new()) };
+        tracing::error!(fault, document = %payload.document_id, "a document is given up");
+        let sorry = "It could not be read because of a fault here. Delete it and upload it again.".to_owned();
+        let told = keep(conn, payload.document_id, Err(sorry), now, &job.request).await?;
+        Ok(told.into_iter().collect())
     }
 }
 
@@ -114,42 +121,48 @@ impl Reading {
     /// Keeps what came of it.
     async fn end(&self, document: &Document, read: Result<Found, String>, job: &Job) -> Result<(), String> {
         let (id, now, request) = (document.id, self.app.now(), job.request.clone());
-        let ended = self.app.db.write(move |conn| {
-            Box::pin(async move {
-                let found = store::find_anywhere(conn, id).await?;
-                // Deleted meanwhile, or ended by another run of this job.
-                let found = found.filter(|document| document.status == DocumentStatus::Processing);
-                let Some(mut document) = found else { return Ok::<_, Failed>(None) };
-                let text = match read {
-                    Ok(found) => {
-                        document.status = DocumentStatus::Ready;
-                        document.page_count = found.pages;
-                        document.character_count = Some(found.characters);
-                        if document.language == Language::Auto {
-                            document.language = found.language.unwrap_or(Language::Auto);
-                        }
-                        Some((found.json, found.reader_version))
-                    }
-                    Err(reason) => {
-                        document.status = DocumentStatus::Failed;
-                        document.error_message = Some(reason);
-                        None
-                    }
-                };
-                // First, since it holds the row: a deletion waits, or was there before.
-                if !store::update(conn, &document, DocumentStatus::Processing).await? {
-                    return Ok(None);
-                }
-                if let Some((json, reader_version)) = text {
-                    store::insert_text(conn, id, &json, &reader_version).await?;
-                }
-                tell(conn, &document, "document.updated", now, &request).await.map(Some)
-            })
-        });
+        let ended = self.app.db.write(move |conn| Box::pin(async move { keep(conn, id, read, now, &request).await }));
         let told = ended.await.map_err(|error: Failed| error.to_string())?;
         self.app.hub.tell(told.into_iter().collect());
         Ok(())
     }
+}
+
+async fn keep(
+    conn: &mut Conn,
+    id: Id<ids::Document>,
+    read: Result<Found, String>,
+    now: Time,
+    request: &RequestId,
+) -> Result<Option<Told>, Failed> {
+    // Deleted meanwhile, or ended by another run of this job.
+    let found = store::find_anywhere(conn, id).await?.filter(|document| document.status.is_open());
+    let Some(mut document) = found else { return Ok(None) };
+    let before = document.status;
+    let text = match read {
+        Ok(found) => {
+            document.status = DocumentStatus::Ready;
+            document.page_count = found.pages;
+            document.character_count = Some(found.characters);
+            if document.language == Language::Auto {
+                document.language = found.language.unwrap_or(Language::Auto);
+            }
+            Some((found.json, found.reader_version))
+        }
+        Err(reason) => {
+            document.status = DocumentStatus::Failed;
+            document.error_message = Some(reason);
+            None
+        }
+    };
+    // First, since it holds the row: a deletion waits, or was there before.
+    if !store::update(conn, &document, before).await? {
+        return Ok(None);
+    }
+    if let Some((json, reader_version)) = text {
+        store::insert_text(conn, id, &json, &reader_version).await?;
+    }
+    tell(conn, &document, "document.updated", now, request).await.map(Some)
 }
 
 fn found(text: &SourceText) -> Result<Found, String> {

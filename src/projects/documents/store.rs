@@ -151,6 +151,17 @@ pub async fn with_texts(
     Ok(found)
 }
 
+/// How many documents of somebody have still to be read, counted up to `most`.
+pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, Failed> {
+    let open = documents::table
+        .filter(documents::uploaded_by_id.eq(Key(user_id)))
+        .filter(documents::status.eq_any([DocumentStatus::Pending.as_str(), DocumentStatus::Processing.as_str()]))
+        .select(documents::id)
+        .limit(i64::try_from(most).unwrap_or(i64::MAX));
+    let open: Vec<Key<ids::Document>> = open.load(conn).await?;
+    Ok(open.len())
+}
+
 /// Whether an unfinished run reads a document.
 pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, Failed> {
     let unfinished = runs::table

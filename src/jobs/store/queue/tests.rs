@@ -1,0 +1,340 @@
+//! The queue on both databases: what a look costs, whose turn it is, and who may say how a job ended.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use actors::ids::Id;
+use actors::live::RequestId;
+use actors::time::Time;
+use diesel::backend::Backend;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{Integer, Text};
+use diesel::{ExpressionMethods, QueryDsl, QueryResult};
+
+use super::super::super::{Job, store};
+use super::{Held, KEYS, Look, Wanted};
+use crate::db::schema::jobs;
+use crate::db::tests::on_both;
+use crate::db::{At, Conn, Db, Failed, Key, RunQueryDsl};
+
+fn noon() -> Time {
+    Time::from_millis(1_764_000_000_000).unwrap()
+}
+
+fn story() -> RequestId {
+    RequestId::from("story")
+}
+
+async fn add(db: &Db, fair_key: &'static str, now: Time) -> Id<Job> {
+    let added = db.write(move |conn| {
+        Box::pin(async move { store::enqueue_in_turn(conn, "read", fair_key, &(), now, &story()).await })
+    });
+    added.await.unwrap()
+}
+
+async fn taken(db: &Db, ids: Vec<Id<Job>>) -> Vec<Job> {
+    let until = noon() + Duration::from_secs(30);
+    db.write(move |conn| Box::pin(async move { store::claim(conn, &ids, until).await })).await.unwrap()
+}
+
+async fn looked(db: &Db, after: Option<&str>, most: usize) -> Option<Look> {
+    let wanted = [Wanted { kind: "read", most, under_way: 0, after: after.map(str::to_owned) }];
+    let looked = db.read(move |conn| Box::pin(async move { store::look(conn, &wanted, noon()).await }));
+    let (mut looks, _): (Vec<Look>, _) = looked.await.unwrap();
+    looks.pop()
+}
+
+fn keys(look: &Look) -> Vec<&str> {
+    look.due.iter().map(|of_key| of_key.fair_key.as_str()).collect()
+}
+
+/// A query that is asked how it would be answered.
+struct Explained<Q, T>(&'static str, Q, PhantomData<T>);
+
+impl<Q, T> QueryId for Explained<Q, T> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q, T> Query for Explained<Q, T> {
+    type SqlType = T;
+}
+
+impl<Q: QueryFragment<DB>, T, DB: Backend> QueryFragment<DB> for Explained<Q, T> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        pass.unsafe_to_cache_prepared();
+        pass.push_sql(self.0);
+        self.1.walk_ast(pass.reborrow())
+    }
+}
+
+/// How a database finds what a query asks for.
+macro_rules! plan {
+    ($conn:expr, $query:expr) => {
+        match $conn {
+            Conn::Pg(pg) => {
+                let asked = Explained("EXPLAIN ", $query, PhantomData::<Text>);
+                let lines: Vec<String> = diesel_async::RunQueryDsl::load(asked, &mut **pg).await?;
+                lines.join("\n")
+            }
+            Conn::Sqlite(lite) => {
+                let asked = Explained("EXPLAIN QUERY PLAN ", $query, PhantomData::<(Integer, Integer, Integer, Text)>);
+                let lines: Vec<(i32, i32, i32, String)> = diesel_async::RunQueryDsl::load(asked, lite).await?;
+                lines.into_iter().map(|line| line.3).collect::<Vec<_>>().join("\n")
+            }
+        }
+    };
+}
+
+const MANY: [(&str, &str, i64); 3] = [("mail", "", 20_000), ("read", "b", 5_000), ("read", "d", 5_000)];
+
+/// Thousands of jobs that wait, most of them due.
+async fn add_many(conn: &mut Conn) -> Result<(), Failed> {
+    for (kind, key, count) in MANY {
+        let sql = match conn {
+            Conn::Pg(_) => format!(
+                "INSERT INTO jobs (id, kind, payload, request_id, run_at, attempts, created_at, fair_key) SELECT \
+                 gen_random_uuid(), '{kind}', 'null', 'r', to_timestamp(1763000000 + n * 60), 0, to_timestamp(0), '{key}' \
+                 FROM generate_series(1, {count}) n; ANALYZE jobs;"
+            ),
+            Conn::Sqlite(_) => format!(
+                "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < {count}) \
+                 INSERT INTO jobs (id, kind, payload, request_id, run_at, attempts, created_at, fair_key) SELECT \
+                 randomblob(16), '{kind}', 'null', 'r', (1763000000 + n * 60) * 1000000, 0, 0, '{key}' FROM t;"
+            ),
+        };
+        conn.batch(&sql).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_name() {
+    on_both(async |db| {
+        db.write(|conn| Box::pin(add_many(conn))).await.unwrap();
+        let plans: Vec<(&str, String)> = db
+            .read(|conn| {
+                Box::pin(async move {
+                    let (now, held) = (noon(), Held { id: Id::draw(), claim: 1 });
+                    Ok::<_, Failed>(vec![
+                        ("jobs_waiting", plan!(conn, earliest!("mail").limit(1))),
+                        ("jobs_in_turn", plan!(conn, keys!("read", ge, "").limit(1))),
+                        ("jobs_in_turn", plan!(conn, keys!("read", gt, "b").limit(1))),
+                        ("jobs_in_turn", plan!(conn, due!("mail", "", now, 2))),
+                        ("jobs_in_turn", plan!(conn, due!("read", "b", now, 2))),
+                        ("jobs_leased", plan!(conn, leased!().limit(500))),
+                        ("jobs_failed", plan!(conn, failed!(Id::draw()).limit(500))),
+                        ("PRIMARY KEY", plan!(conn, claimed!(Key(held.id)).select(jobs::id))),
+                        ("PRIMARY KEY", plan!(conn, held!(held).select(jobs::id))),
+                    ])
+                })
+            })
+            .await
+            .unwrap();
+        for (index, plan) in plans {
+            let by_key = index == "PRIMARY KEY" && plan.contains("jobs_pkey");
+            assert!(plan.contains(index) || by_key, "{index} is not used:\n{plan}");
+            for word in ["Seq Scan", "Sort", "Bitmap", "SCAN jobs\n", "TEMP B-TREE", "AUTOMATIC"] {
+                assert!(!plan.contains(word), "{word}:\n{plan}");
+            }
+        }
+        // What is found is right, too: the earliest of the key after the last one served.
+        let look = looked(&db, Some("b"), 2).await.unwrap();
+        assert_eq!(keys(&look), ["d", "b"]);
+        assert_eq!(look.due[0].ids.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_keys_are_gone_through_in_a_ring_from_the_one_after_the_last_turn() {
+    on_both(async |db| {
+        assert_eq!(looked(&db, None, 4).await, None);
+        for key in ["b", "", "a", "a", "c"] {
+            add(&db, key, noon()).await;
+        }
+        add(&db, "bb", noon() + Duration::from_secs(1)).await;
+        for (after, ring) in [
+            (None, ["", "a", "b", "c"]),
+            (Some(""), ["a", "b", "c", ""]),
+            (Some("a"), ["b", "c", "", "a"]),
+            (Some("bb"), ["c", "", "a", "b"]),
+            (Some("c"), ["", "a", "b", "c"]),
+            (Some("z"), ["", "a", "b", "c"]),
+        ] {
+            let look = looked(&db, after, 9).await.unwrap();
+            assert_eq!((keys(&look), look.ended_at.as_ref()), (ring.to_vec(), None), "after {after:?}");
+        }
+        // No further than there are places for.
+        let look = looked(&db, Some("a"), 2).await.unwrap();
+        assert_eq!((keys(&look), look.ended_at.as_deref()), (vec!["b", "c"], Some("c")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_look_goes_through_so_many_keys_and_the_next_one_goes_on_there() {
+    on_both(async |db| {
+        let later = noon() + Duration::from_secs(60);
+        db.write(move |conn| {
+            Box::pin(async move {
+                for key in 0..KEYS + 10 {
+                    let key = format!("{key:03}");
+                    store::enqueue_in_turn(conn, "read", &key, &(), later, &story()).await?;
+                }
+                store::enqueue_in_turn(conn, "read", "z", &(), noon(), &story()).await
+            })
+        })
+        .await
+        .unwrap();
+        let first = looked(&db, None, 1).await.unwrap();
+        assert_eq!((keys(&first), first.ended_at.as_deref()), (vec![], Some("063")));
+        let second = looked(&db, first.ended_at.as_deref(), 1).await.unwrap();
+        assert_eq!(keys(&second), ["z"]);
+    })
+    .await;
+}
+
+/// The claims, attempts and whether it waits, of each job.
+async fn rows(db: &Db) -> Vec<(i64, i64, bool, Option<String>)> {
+    let rows = db.read(|conn| {
+        Box::pin(async move {
+            let rows = jobs::table.select((jobs::claims, jobs::attempts, jobs::lease_until, jobs::last_error));
+            let rows: Vec<(i64, i64, Option<At>, Option<String>)> = rows.load(conn).await?;
+            Ok::<_, Failed>(rows)
+        })
+    });
+    rows.await.unwrap().into_iter().map(|row| (row.0, row.1, row.2.is_none(), row.3)).collect()
+}
+
+#[tokio::test]
+async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
+    on_both(async |db| {
+        let id = add(&db, "", noon()).await;
+        let first = taken(&db, vec![id]).await.remove(0).held();
+        assert_eq!(taken(&db, vec![id]).await.len(), 0, "taken is taken");
+        let freed = db.write(|conn| Box::pin(store::free_page(conn))).await;
+        assert_eq!(freed, Ok(1));
+        let renewed = db.write(move |conn| Box::pin(store::renew(conn, first, noon()))).await;
+        assert_eq!(renewed, Ok(false), "one that was freed is not held by being renewed");
+        let second = taken(&db, vec![id]).await.remove(0).held();
+        assert_eq!((first.claim, second.claim), (1, 2));
+        let before = rows(&db).await;
+        let told: [bool; 4] = db
+            .write(move |conn| {
+                Box::pin(async move {
+                    Ok::<_, Failed>([
+                        store::renew(conn, first, noon()).await?,
+                        store::again(conn, first, "late", noon(), noon()).await?,
+                        store::give_up(conn, first, "late", noon()).await?,
+                        store::done(conn, first).await?,
+                    ])
+                })
+            })
+            .await
+            .unwrap();
+        assert_eq!((told, rows(&db).await), ([false; 4], before));
+        assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, second, noon()))).await, Ok(true));
+        assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(true));
+        assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(false), "once");
+        assert_eq!(rows(&db).await, []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_requeued_job_has_all_its_tries_and_its_former_holder_no_say() {
+    on_both(async |db| {
+        let id = add(&db, "", noon()).await;
+        let first = taken(&db, vec![id]).await.remove(0).held();
+        let failed = db.write(move |conn| Box::pin(store::give_up(conn, first, "no", noon()))).await;
+        assert_eq!(failed, Ok(true));
+        assert_eq!(taken(&db, vec![id]).await.len(), 0, "what failed is not taken");
+        let kind = |kind: &str| store::Which { kind: Some(kind.to_owned()), id: None };
+        let one = store::Which { kind: None, id: Some(id) };
+        for (which, requeued) in [(kind("mail"), 0), (one, 1), (kind("read"), 0)] {
+            assert_eq!(super::super::super::operator::requeue(&db, which, noon()).await, Ok(requeued));
+        }
+        assert_eq!(rows(&db).await, [(1, 0, true, Some("no".to_owned()))]);
+        let second = taken(&db, vec![id]).await.remove(0);
+        assert_eq!((second.attempt, second.claim), (1, 2));
+        assert_eq!(db.write(move |conn| Box::pin(store::done(conn, first))).await, Ok(false));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_server_does_at_its_start_goes_in_pages() {
+    on_both(async |db| {
+        db.write(|conn| {
+            Box::pin(async move {
+                add_many(conn).await?;
+                let sql = match conn {
+                    Conn::Pg(_) => "UPDATE jobs SET lease_until = now() WHERE fair_key = 'b'",
+                    Conn::Sqlite(_) => "UPDATE jobs SET lease_until = 1 WHERE fair_key = 'b'",
+                };
+                Ok::<_, Failed>(conn.batch(sql).await?)
+            })
+        })
+        .await
+        .unwrap();
+        let mut freed = Vec::new();
+        while freed.last() != Some(&0) {
+            freed.push(db.write(|conn| Box::pin(store::free_page(conn))).await.unwrap());
+        }
+        assert_eq!(freed, [vec![500; 10], vec![0]].concat());
+        let mut given_up = Vec::new();
+        while given_up.last() != Some(&0) {
+            let page =
+                db.write(|conn| Box::pin(async move { store::give_up_strangers(conn, &["mail"], noon()).await }));
+            given_up.push(page.await.unwrap());
+        }
+        assert_eq!(given_up, [vec![500; 20], vec![0]].concat());
+        assert_eq!(db.read(|conn| Box::pin(store::failed_count(conn))).await, Ok(10_000));
+    })
+    .await;
+}
+
+/// By the ids of jobs: for how many seconds from noon they wait.
+async fn waits(db: &Db, ids: &[Id<Job>]) -> Vec<i64> {
+    let ids = ids.to_vec();
+    let waits = db.read(move |conn| {
+        Box::pin(async move {
+            let mut waits = Vec::new();
+            for id in ids {
+                let at: At = jobs::table.find(Key(id)).select(jobs::run_at).first(conn).await?;
+                waits.push((at.0.millis() - noon().millis()) / 1000);
+            }
+            Ok::<_, Failed>(waits)
+        })
+    });
+    waits.await.unwrap()
+}
+
+#[tokio::test]
+async fn what_a_clock_that_was_set_back_left_in_the_future_waits_as_long_as_it_was_told_to() {
+    on_both(async |db| {
+        let ahead = noon() + Duration::from_secs(3600);
+        let at_once = add(&db, "", ahead).await;
+        let failed = add(&db, "", noon()).await;
+        let held = taken(&db, vec![failed]).await.remove(0).held();
+        let again = db.write(move |conn| {
+            let in_a_minute = ahead + Duration::from_secs(60);
+            Box::pin(async move { store::again(conn, held, "why", ahead, in_a_minute).await })
+        });
+        assert_eq!(again.await, Ok(true));
+        let meant = add(&db, "", noon()).await;
+        let held = taken(&db, vec![meant]).await.remove(0).held();
+        let again = db.write(move |conn| {
+            let in_two = noon() + Duration::from_secs(120);
+            Box::pin(async move { store::again(conn, held, "why", noon(), in_two).await })
+        });
+        assert_eq!(again.await, Ok(true));
+        let set = db.write(|conn| Box::pin(store::let_due_again(conn, "read", noon()))).await;
+        assert_eq!(set, Ok(2));
+        assert_eq!(waits(&db, &[at_once, failed, meant]).await, [0, 60, 120]);
+        let set = db.write(|conn| Box::pin(store::let_due_again(conn, "read", noon()))).await;
+        assert_eq!(set, Ok(0), "once");
+    })
+    .await;
+}

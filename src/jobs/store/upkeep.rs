@@ -1,0 +1,176 @@
+//! What is looked after beside the queue itself, a page at a time: leases that nobody holds, jobs that nobody does, times
+//! of a clock that was set back, and what an operator asks for.
+
+use std::collections::BTreeMap;
+
+use actors::ids::Id;
+use actors::time::Time;
+use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl};
+use serde::Serialize;
+
+use super::super::Job;
+use super::queue::{Held, failed, leased, waiting};
+use crate::db::schema::jobs;
+use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+
+/// Rows of one transaction.
+const PAGE: i64 = 500;
+
+/// A job that somebody holds, or held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leased {
+    pub held: Held,
+    pub until: Time,
+}
+
+/// Jobs that are held, by whomever: as many as one page has.
+pub async fn leased(conn: &mut Conn) -> Result<Vec<Leased>, Failed> {
+    let found: Vec<(Key<Job>, i64, Option<At>)> = leased!().limit(PAGE).load(conn).await?;
+    let leased = |(id, claim, until): (Key<Job>, i64, Option<At>)| {
+        Some(Leased { held: Held { id: id.0, claim }, until: until?.0 })
+    };
+    Ok(found.into_iter().filter_map(leased).collect())
+}
+
+/// Has those wait again that nobody took or renewed meanwhile. Answers how many.
+pub async fn free(conn: &mut Conn, lapsed: &[Leased]) -> Result<usize, Failed> {
+    let mut freed = 0;
+    for Leased { held, until } in lapsed {
+        let own = jobs::table
+            .filter(jobs::id.eq(Key(held.id)))
+            .filter(jobs::claims.eq(held.claim))
+            .filter(jobs::lease_until.eq(Some(At(*until))));
+        freed += diesel::update(own).set(jobs::lease_until.eq(None::<At>)).execute(conn).await?;
+    }
+    Ok(freed)
+}
+
+/// At start: what a server that is gone held waits again. Answers how many; none: that was all.
+pub async fn free_page(conn: &mut Conn) -> Result<usize, Failed> {
+    let held: Vec<Key<Job>> = leased!().select(jobs::id).limit(PAGE).load(conn).await?;
+    let freed = diesel::update(jobs::table.filter(jobs::id.eq_any(held))).set(jobs::lease_until.eq(None::<At>));
+    Ok(freed.execute(conn).await?)
+}
+
+/// At start: jobs of kinds that nobody does have failed. Answers how many; none: that was all.
+pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Time) -> Result<usize, Failed> {
+    let mut after = String::new();
+    loop {
+        let kind: Option<String> = jobs::table
+            .filter(jobs::kind.gt(&after))
+            .filter(jobs::failed_at.is_null())
+            .filter(jobs::lease_until.is_null())
+            .order(jobs::kind.asc())
+            .select(jobs::kind)
+            .first(conn)
+            .await
+            .optional()?;
+        let Some(kind) = kind else { return Ok(0) };
+        if !known.contains(&kind.as_str()) {
+            let strangers: Vec<Key<Job>> = waiting!(&kind).select(jobs::id).limit(PAGE).load(conn).await?;
+            let error = Some("nobody does jobs of this kind".to_owned());
+            let failed = diesel::update(jobs::table.filter(jobs::id.eq_any(strangers)))
+                .set((jobs::failed_at.eq(Some(At(now))), jobs::last_error.eq(error)));
+            return Ok(failed.execute(conn).await?);
+        }
+        after = kind;
+    }
+}
+
+/// At start: what was told to wait at a time that is still to come was told so by a clock that was set back since. It waits
+/// as long as it was told to, from now on. Answers how many; none: that was all.
+pub async fn let_due_again(conn: &mut Conn, kind: &str, now: Time) -> Result<usize, Failed> {
+    let ahead: Vec<(Key<Job>, At, At)> = waiting!(kind)
+        .filter(jobs::run_at.gt(At(now)))
+        .filter(jobs::waiting_since.gt(At(now)))
+        .order(jobs::run_at.asc())
+        .limit(PAGE)
+        .select((jobs::id, jobs::run_at, jobs::waiting_since))
+        .load(conn)
+        .await?;
+    let mut by_delay: BTreeMap<_, Vec<Key<Job>>> = BTreeMap::new();
+    for (id, run_at, since) in &ahead {
+        by_delay.entry(run_at.0.since(since.0)).or_default().push(*id);
+    }
+    for (delay, ids) in by_delay {
+        diesel::update(jobs::table.filter(jobs::id.eq_any(ids)))
+            .set((jobs::run_at.eq(At(now + delay)), jobs::waiting_since.eq(At(now))))
+            .execute(conn)
+            .await?;
+    }
+    Ok(ahead.len())
+}
+
+/// Whether a job is there that nobody has taken yet.
+pub async fn is_waiting(conn: &mut Conn, id: Id<Job>) -> Result<bool, Failed> {
+    let found: Option<i64> = jobs::table.find(Key(id)).select(jobs::claims).first(conn).await.optional()?;
+    Ok(found == Some(0))
+}
+
+/// Takes back a job that nobody has taken yet. Whether it was one.
+pub async fn withdraw(conn: &mut Conn, id: Id<Job>) -> Result<bool, Failed> {
+    let untaken = jobs::table.filter(jobs::id.eq(Key(id))).filter(jobs::claims.eq(0));
+    Ok(diesel::delete(untaken).execute(conn).await? == 1)
+}
+
+/// A job that failed for good, for an operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    pub id: Id<Job>,
+    pub kind: String,
+    pub attempts: i64,
+    pub created_at: Time,
+    pub failed_at: Option<Time>,
+    pub error: Option<String>,
+}
+
+type ListedRow = (Key<Job>, String, i64, At, Option<At>, Option<String>);
+
+/// Failed jobs after one, by their ids.
+pub async fn failed(conn: &mut Conn, after: Id<Job>, limit: i64) -> Result<Vec<Listed>, Failed> {
+    let rows: Vec<ListedRow> = failed!(after)
+        .limit(limit)
+        .select((jobs::id, jobs::kind, jobs::attempts, jobs::created_at, jobs::failed_at, jobs::last_error))
+        .load(conn)
+        .await?;
+    let listed = |(id, kind, attempts, created_at, failed_at, error): ListedRow| Listed {
+        id: id.0,
+        kind,
+        attempts,
+        created_at: created_at.0,
+        failed_at: failed_at.map(|at| at.0),
+        error,
+    };
+    Ok(rows.into_iter().map(listed).collect())
+}
+
+/// Which failed jobs are meant: all, where nothing is said.
+#[derive(Debug, Clone, Default)]
+pub struct Which {
+    pub id: Option<Id<Job>>,
+    pub kind: Option<String>,
+}
+
+/// Has a page of failed jobs after one wait again, with all their tries. Their ids; none: that was all.
+pub async fn requeue(conn: &mut Conn, which: &Which, after: Id<Job>, now: Time) -> Result<Vec<Id<Job>>, Failed> {
+    let any = |is_any: bool| is_any.into_sql::<diesel::sql_types::Bool>();
+    let nobody = Id::from_uuid(uuid::Uuid::nil());
+    let page: Vec<Key<Job>> = failed!(after)
+        .filter(any(which.id.is_none()).or(jobs::id.eq(Key(which.id.unwrap_or(nobody)))))
+        .filter(any(which.kind.is_none()).or(jobs::kind.eq(which.kind.clone().unwrap_or_default())))
+        .limit(PAGE)
+        .select(jobs::id)
+        .load(conn)
+        .await?;
+    diesel::update(jobs::table.filter(jobs::id.eq_any(&page)).filter(jobs::failed_at.is_not_null()))
+        .set((
+            jobs::failed_at.eq(None::<At>),
+            jobs::attempts.eq(0),
+            jobs::run_at.eq(At(now)),
+            jobs::waiting_since.eq(At(now)),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(page.into_iter().map(|id| id.0).collect())
+}

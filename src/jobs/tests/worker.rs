@@ -1,0 +1,316 @@
+//! The worker, with jobs that go on until they are let go: turns, clocks, leases, and a database that is away for a moment.
+
+use std::sync::atomic::AtomicUsize;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use futures_util::FutureExt;
+use tokio::sync::Semaphore;
+
+use super::super::{enqueue_after, enqueue_in_turn, store};
+use super::{Arc, Clock, Db, Desk, Duration, Failed, Fault, Handler, Handlers, Hands, Hub, HubLimits};
+use super::{Instant, Job, Jobs, Mutex, Ordering, RequestId, Rows, Settings, Tasks, async_trait, rows, work};
+use crate::db::tests::on_both;
+
+const KIND: &str = "slow";
+
+/// Notes what begins, and goes on with it until it is let go.
+#[derive(Clone)]
+struct Slow {
+    at_once: usize,
+    begun: Arc<Mutex<Vec<String>>>,
+    let_go: Arc<Semaphore>,
+    /// So many of the next tries fail.
+    failing: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Handler for Slow {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+    fn at_once(&self) -> usize {
+        self.at_once
+    }
+    async fn run(&self, job: &Job) -> Result<(), Fault> {
+        self.begun.lock().unwrap().push(job.payload.trim_matches('"').to_owned());
+        self.let_go.acquire().await.unwrap().forget();
+        let fails = self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if fails.is_ok() { Err(Fault::Again("not yet".to_owned())) } else { Ok(()) }
+    }
+}
+
+struct World {
+    db: Db,
+    hands: Arc<Hands>,
+    jobs: Jobs,
+    slow: Slow,
+    tasks: Tasks,
+}
+
+impl World {
+    fn of(db: Db, at_once: usize) -> Self {
+        Self::at(db, at_once, 0)
+    }
+
+    /// With a clock that is so many milliseconds past noon.
+    fn at(db: Db, at_once: usize, millis: i64) -> Self {
+        let hands = Arc::new(Hands(millis.into()));
+        let jobs = Jobs::by(Arc::clone(&hands) as Arc<dyn Clock>);
+        let slow =
+            Slow { at_once, begun: Arc::default(), let_go: Arc::new(Semaphore::new(0)), failing: Arc::default() };
+        Self { db, hands, jobs, slow, tasks: Tasks::on(tokio::runtime::Handle::current()) }
+    }
+
+    fn start(&self) {
+        let hub = Hub::new(Arc::new(Rows(self.db.clone())), Arc::new(self.tasks.clone()), HubLimits::default());
+        let desk = Desk { db: self.db.clone(), hub, jobs: self.jobs.clone(), tasks: self.tasks.clone() };
+        self.tasks.spawn(work(desk, Handlers::default().with(self.slow.clone())));
+    }
+
+    async fn add(&self, key: &'static str, name: &'static str) {
+        let now = self.hands.now();
+        let added = self.db.write(move |conn| {
+            Box::pin(async move { enqueue_in_turn(conn, KIND, key, &name, now, &RequestId::from("r")).await })
+        });
+        added.await.unwrap();
+        self.jobs.wake();
+    }
+
+    fn begun(&self) -> Vec<String> {
+        self.slow.begun.lock().unwrap().clone()
+    }
+
+    /// Sets the clock, by milliseconds from noon.
+    fn set(&self, millis: i64) {
+        self.hands.0.store(millis, Ordering::SeqCst);
+        self.jobs.wake();
+    }
+
+    async fn until(&self, what: &str, holds: impl AsyncFn(&Self) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !holds(self).await {
+            assert!(Instant::now() < deadline, "{what}: {:?}", self.begun());
+            self.jobs.wake();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    async fn until_begun(&self, names: &[&str]) {
+        self.until("they begin", async |world| world.begun().len() >= names.len()).await;
+        assert_eq!(self.begun(), names);
+    }
+
+    async fn until_empty(&self) {
+        self.until("all are done", async |world| {
+            world.db.read(|conn| Box::pin(rows::all(conn))).await.unwrap().is_empty()
+        })
+        .await;
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.tasks.end(Duration::ZERO).now_or_never();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_eight_slow_jobs_of_one_key_another_keys_waits_for_one() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        for name in ["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"] {
+            world.add("a", name).await;
+        }
+        world.start();
+        world.until_begun(&["a1"]).await;
+        world.add("b", "b1").await;
+        world.add("0", "01").await;
+        world.slow.let_go.add_permits(10);
+        world.until_empty().await;
+        assert_eq!(world.begun(), ["a1", "b1", "01", "a2", "a3", "a4", "a5", "a6", "a7", "a8"]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_place_goes_to_whoever_has_none() {
+    on_both(async |db| {
+        let world = World::of(db, 2);
+        for (key, name) in [("a", "a1"), ("a", "a2"), ("a", "a3")] {
+            world.add(key, name).await;
+        }
+        world.start();
+        world.until("two begin", async |world| world.begun().len() == 2).await;
+        world.add("b", "b1").await;
+        world.add("b", "b2").await;
+        world.slow.let_go.add_permits(1);
+        world.until("one more begins", async |world| world.begun().len() == 3).await;
+        assert_eq!(world.begun()[2], "b1");
+        world.slow.let_go.add_permits(1);
+        world.until("one more begins", async |world| world.begun().len() == 4).await;
+        let of_a = world.begun().iter().filter(|name| name.starts_with('a')).count();
+        assert_eq!(of_a, 3, "each has one of the two places: {:?}", world.begun());
+        world.slow.let_go.add_permits(9);
+        world.until_empty().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_killed_server_held_runs_again_when_the_next_one_starts() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.add("", "one").await;
+        let held = world.db.write(|conn| {
+            Box::pin(async move {
+                let wanted = [store::Wanted { kind: KIND, most: 1, under_way: 0, after: None }];
+                let (looks, _) = store::look(conn, &wanted, Hands::default().now()).await?;
+                let ids = looks.into_iter().flat_map(|look| look.due).flat_map(|of_key| of_key.ids);
+                store::claim(conn, &ids.collect::<Vec<_>>(), Hands(3_600_000.into()).now()).await
+            })
+        });
+        assert_eq!(held.await.map(|taken: Vec<Job>| taken.len()), Ok(1));
+        world.start();
+        world.until_begun(&["one"]).await;
+        world.slow.let_go.add_permits(1);
+        world.until_empty().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_has_five_tries_and_is_then_kept_as_failed() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.slow.failing.store(9, Ordering::SeqCst);
+        world.slow.let_go.add_permits(9);
+        world.add("", "one").await;
+        world.start();
+        let counted = async |world: &World| world.db.read(|conn| Box::pin(store::failed_count(conn))).await;
+        world
+            .until("it fails", async |world| {
+                world.hands.0.fetch_add(100_000, Ordering::SeqCst);
+                counted(world).await == Ok(1)
+            })
+            .await;
+        assert_eq!(world.begun(), ["one"; 5]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_is_set_runs_no_job_twice_and_delays_none() {
+    for millis in [-30_000, 30_000, -3_600_000, 3_600_000] {
+        on_both(async |db| {
+            let world = World::of(db, 2);
+            world.start();
+            world.add("", "first").await;
+            world.until_begun(&["first"]).await;
+            world.set(millis);
+            // Whoever takes this one has looked at the other too.
+            world.add("", "second").await;
+            world.until_begun(&["first", "second"]).await;
+            world.set(0);
+            world.slow.let_go.add_permits(1);
+            world.add("", "third").await;
+            world.until_begun(&["first", "second", "third"]).await;
+            world.slow.let_go.add_permits(2);
+            world.until_empty().await;
+            assert_eq!(world.begun().len(), 3);
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pause_goes_on_while_the_clock_is_set_back() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.start();
+        world.slow.failing.store(1, Ordering::SeqCst);
+        world.add("", "one").await;
+        world.until_begun(&["one"]).await;
+        world.set(-3_600_000);
+        world.slow.let_go.add_permits(2);
+        world.until_empty().await;
+        assert_eq!(world.begun(), ["one", "one"]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_not_delayed_by_a_clock_that_was_set_back_while_no_server_ran() {
+    for millis in [-30_000, -3_600_000] {
+        on_both(async |db| {
+            let before = World::of(db.clone(), 1);
+            before.add("", "one").await;
+            let world = World::at(db, 1, millis);
+            world.start();
+            world.until_begun(&["one"]).await;
+            world.slow.let_go.add_permits(1);
+            world.until_empty().await;
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_delay_is_as_long_as_it_was_said_while_the_clock_is_set_back() {
+    on_both(async |db| {
+        let world = World::of(db, 2);
+        world.start();
+        world.set(-3_600_000);
+        let jobs = world.jobs.clone();
+        let added = world.db.write(move |conn| {
+            let hour = Duration::from_secs(3600);
+            Box::pin(async move { enqueue_after(conn, &jobs, KIND, &"late", hour, &RequestId::from("r")).await })
+        });
+        added.await.unwrap();
+        world.add("", "soon").await;
+        world.until_begun(&["soon"]).await;
+        world.set(3_601_000);
+        world.until_begun(&["soon", "late"]).await;
+        world.slow.let_go.add_permits(2);
+        world.until_empty().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_runs_here_is_not_taken_here_again_whatever_its_row_says() {
+    on_both(async |db| {
+        let world = World::of(db, 3);
+        world.start();
+        world.add("", "first").await;
+        world.until_begun(&["first"]).await;
+        // As if its lease had run out.
+        assert_eq!(world.db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
+        world.add("", "second").await;
+        world.until_begun(&["first", "second"]).await;
+        world.slow.let_go.add_permits(2);
+        world.until_empty().await;
+        assert_eq!(world.begun().len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_while_the_database_was_away_is_not_done_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.sqlite").display().to_string();
+    let world = World::of(Db::open(Settings::at(format!("sqlite://{path}"))).await.unwrap(), 1);
+    world.start();
+    world.add("", "letter").await;
+    world.until_begun(&["letter"]).await;
+    let mut other = SqliteConnection::establish(&path).unwrap();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    world.slow.let_go.add_permits(2);
+    world.until("it is no longer at work", async |world| world.slow.let_go.available_permits() == 1).await;
+    // Writes wait in one queue: once this one is turned away, so was the end of the job.
+    let written = world.db.write(|conn| Box::pin(store::free_page(conn))).await;
+    assert!(matches!(written, Err(Failed::Unavailable(_))), "{written:?}");
+    other.batch_execute("ROLLBACK").unwrap();
+    world.until_empty().await;
+    assert_eq!(world.begun(), ["letter"]);
+}
