@@ -66,9 +66,7 @@ pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), Failure> {
     let request: RequestId = format!("operator-{id}").into();
     let asked = Arc::clone(&request);
     let payload = Payload { run_id: id };
-    let job = db.write(move |conn| {
-        Box::pin(async move { Ok::<_, Failed>(jobs::enqueue(conn, KIND, &payload, now, &asked).await?) })
-    });
+    let job = db.write(move |conn| Box::pin(async move { jobs::enqueue(conn, KIND, &payload, now, &asked).await }));
     let job = job.await?;
     for _ in 0..TAKEN.as_millis() / LOOK.as_millis() {
         if !jobs::operator::is_waiting(db, job).await? {

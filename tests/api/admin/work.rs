@@ -105,7 +105,8 @@ on_both! {
         assert_eq!(admin(&place, &["requeue-jobs", "--job", nobody], "").done(), none);
         // What was wrong with it is mended.
         let payload = json!({"runId": nobody}).to_string();
-        let mended = server.db().await.write(move |conn| {
+        let db = server.db().await;
+        let mended = db.write(move |conn| {
             Box::pin(async move {
                 let own = jobs::table.filter(jobs::kind.eq("cancel-run"));
                 diesel::update(own).set(jobs::payload.eq(payload)).execute(conn).await?;

@@ -243,6 +243,24 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
 }
 
 #[tokio::test]
+async fn what_was_left_behind_is_freed_unless_it_was_renewed_meanwhile() {
+    on_both(async |db| {
+        let (left, renewed) = (add(&db, "", noon()).await, add(&db, "", noon()).await);
+        taken(&db, vec![left]).await;
+        let held = taken(&db, vec![renewed]).await.remove(0).held();
+        let seen = db.read(|conn| Box::pin(store::leased(conn))).await.unwrap();
+        assert_eq!(seen.len(), 2);
+        let later = noon() + Duration::from_secs(40);
+        assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, held, later))).await, Ok(true));
+        let freed = db.write(move |conn| Box::pin(async move { store::free(conn, &seen).await })).await;
+        assert_eq!(freed, Ok(1));
+        let look = looked(&db, None, 9).await.unwrap();
+        assert_eq!(look.due.iter().flat_map(|of_key| of_key.ids.clone()).collect::<Vec<_>>(), [left]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_requeued_job_has_all_its_tries_and_its_former_holder_no_say() {
     on_both(async |db| {
         let id = add(&db, "", noon()).await;
