@@ -60,13 +60,10 @@ pub fn proofs(app: &App, user_id: Id<User>) -> Rates {
     vec![(rate(LOGIN_FAILURES, app.config.limits.login_failures), of_account)]
 }
 
-/// A code that is tried.
+/// A code that is tried. Not counted for the address alone, or anybody could lock its owner out: how often its codes can be
+/// guessed is bounded by the tries of each and by how many there are in an hour ([`code_mails`]).
 pub fn code_tries(app: &App, by: &Public, email: &str) -> Rates {
-    let limits = &app.config.limits;
-    vec![
-        (rate("code_failures", limits.code_failures), of_both(app, by, email)),
-        (rate("code_failures_of_address", limits.code_failures_of_address), of_address(app, email)),
-    ]
+    vec![(rate("code_failures", app.config.limits.code_failures), of_both(app, by, email))]
 }
 
 /// A token that is tried: it names no account that could be locked.

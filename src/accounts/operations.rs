@@ -31,7 +31,8 @@ pub struct Applicant {
     pub language: Language,
 }
 
-/// Keeps a registration and mails its code; the owner of an existing account is told by mail instead. Answers alike.
+/// Keeps a registration and mails its code. Where the address has an account its owner is told by mail instead, and nobody
+/// the code; the registration is kept all the same, so that a log-in with its password is answered alike.
 ///
 /// # Errors
 /// 422 for the password, 429 past the limits of codes.
@@ -62,13 +63,9 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
                 if wait.is_some() {
                     return Ok::<_, Failed>(wait);
                 }
-                let mailing = if let Some(account) = store::account_of(conn, &registration.email).await? {
-                    Mailing::from(letters::has_account(&account.email, account.language))
-                } else {
-                    store::replace_registration(conn, &registration).await?;
-                    drawn.keep(conn).await?;
-                    drawn.mailing(registration.language)
-                };
+                store::replace_registration(conn, &registration).await?;
+                drawn.keep(conn).await?;
+                let mailing = confirming(conn, &drawn, registration.language).await?;
                 post.send(conn, mailing, now, &request).await?;
                 Ok(None)
             })
@@ -117,7 +114,11 @@ pub async fn resend_otp(
                 let drawn = Drawn::new(&own, purpose, &email, &subject.unwrap_or_default(), now)?;
                 drawn.keep(conn).await?;
                 if let Some(language) = language {
-                    own.post.send(conn, drawn.mailing(language), now, &request).await?;
+                    let mailing = match purpose {
+                        CodePurpose::ConfirmAccount => confirming(conn, &drawn, language).await?,
+                        CodePurpose::ResetPassword => drawn.mailing(language),
+                    };
+                    own.post.send(conn, mailing, now, &request).await?;
                 }
                 Ok(None)
             })
@@ -126,6 +127,14 @@ pub async fn resend_otp(
     wait.map_or(Ok(()), |wait| Err(Failure::too_many(wait)))?;
     app.jobs.wake();
     Ok(())
+}
+
+/// The mail of a registration: its code, or word to the owner of the account that the address has.
+async fn confirming(conn: &mut Conn, drawn: &Drawn, language: Language) -> Result<Mailing, Failed> {
+    Ok(match store::account_of(conn, drawn.email()).await? {
+        Some(account) => Mailing::from(letters::has_account(&account.email, account.language)),
+        None => drawn.mailing(language),
+    })
 }
 
 /// Counts a code that is asked for; `Some`: how long to wait. While codes of the address are locked there is none either:
@@ -177,6 +186,10 @@ pub async fn confirm_account(
                 let Some(registration) = registration.filter(|found| found.id == registration_id) else {
                     return Ok(Tried::Wrong);
                 };
+                // Nobody was mailed this code: it was guessed.
+                if store::account_of(conn, &email).await?.is_some() {
+                    return Ok(Tried::Wrong);
+                }
                 let account = Account {
                     id: Id::draw(),
                     email: registration.email,

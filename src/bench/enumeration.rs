@@ -13,13 +13,12 @@ use crate::client::caller::Caller;
 use crate::client::own_server::OwnServer;
 
 /// Everything is asked oftener than anybody may.
-const SETTINGS: [(&str, &str); 10] = [
+const SETTINGS: [(&str, &str); 9] = [
     ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
     ("COLLOQUY__LIMITS__LOGINS__MOST", "0"),
     ("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "0"),
     ("COLLOQUY__LIMITS__LOGIN_FAILURES_OF_CLIENT__MOST", "0"),
     ("COLLOQUY__LIMITS__CODE_FAILURES__MOST", "0"),
-    ("COLLOQUY__LIMITS__CODE_FAILURES_OF_ADDRESS__MOST", "0"),
     ("COLLOQUY__LIMITS__CODE_PAUSE__MOST", "0"),
     ("COLLOQUY__LIMITS__CODE_MAILS__MOST", "0"),
     ("COLLOQUY__LIMITS__CODE_MAILS_OF_CLIENT__MOST", "0"),

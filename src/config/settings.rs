@@ -46,8 +46,8 @@ sections! {
     Http { trusted_proxies: Vec<IpAddr>, origins: Vec<String> }
     Limits {
         calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class, code_failures: Class,
-        code_failures_of_address: Class, token_failures_of_client: Class, code_pause: Class, code_mails: Class,
-        code_mails_of_client: Class, invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
+        token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,
+        invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
         documents_per_run: usize, unread_documents: usize,
     }
     Accounts {
@@ -97,7 +97,6 @@ impl Limits {
             ("login_failures", self.login_failures),
             ("login_failures_of_client", self.login_failures_of_client),
             ("code_failures", self.code_failures),
-            ("code_failures_of_address", self.code_failures_of_address),
             ("token_failures_of_client", self.token_failures_of_client),
             ("code_pause", self.code_pause),
             ("code_mails", self.code_mails),

@@ -51,6 +51,11 @@ impl Drawn {
         })
     }
 
+    #[must_use]
+    pub fn email(&self) -> &str {
+        &self.email
+    }
+
     /// In the place of an older one.
     ///
     /// # Errors

@@ -26,14 +26,12 @@ use crate::passwords::Checked;
 /// Logs in.
 ///
 /// # Errors
-/// 401 for an unknown address or a wrong password; 403 for the right password of an account that is not confirmed; 429 past
-/// the limits, whatever the password.
+/// 401 for an unknown address or a wrong password; 403 for the password of a registration that is not confirmed; 429 past the
+/// limits, whatever the password.
 pub async fn login(app: &App, by: &Public, email: Email, password: String) -> Result<AuthResponse, Failure> {
     let email = email.as_str().to_owned();
     let (counted, account, registration) = begin_login(app, by, email).await?;
-    let registered = registration.map(|found| found.password_hash);
-    let hash = account.as_ref().map_or(registered, |account| account.password_hash.clone());
-    // One hash is checked in every case, so that an address that is known takes no longer than one that isn't.
+    let hash = account.as_ref().and_then(|account| account.password_hash.clone());
     let checked = match app.passwords.check(password.clone(), hash.clone()).await {
         Ok(checked) => checked,
         Err(too_many) => {
@@ -42,12 +40,8 @@ pub async fn login(app: &App, by: &Public, email: Email, password: String) -> Re
         }
     };
     let (hash, account) = match (checked, hash, account) {
-        (Checked::Wrong, _, _) | (_, None, _) => return Err(Failure::of(Code::INVALID_CREDENTIALS)),
-        (_, _, None) => {
-            forgive(app, counted).await?;
-            return Err(Failure::of(Code::ACCOUNT_NOT_CONFIRMED));
-        }
-        (_, Some(hash), Some(account)) => (hash, account),
+        (Checked::Right | Checked::RightButWeak, Some(hash), Some(account)) => (hash, account),
+        _ => return Err(not_let_in(app, counted, password, registration).await?),
     };
     let kept = match checked {
         Checked::RightButWeak => app.passwords.hash(password).await?,
@@ -70,6 +64,30 @@ pub async fn login(app: &App, by: &Public, email: Email, password: String) -> Re
         return Err(Failure::of(Code::INVALID_CREDENTIALS));
     }
     session.answer(app, &account)
+}
+
+/// Why a password opens no account. A registration that nobody confirmed says so, whether or not its address has an account
+/// beside it: so nobody learns from registering and logging in which addresses have one. A second hash is checked in every
+/// case, so that no case takes longer.
+async fn not_let_in(
+    app: &App,
+    counted: Counted,
+    password: String,
+    registration: Option<Registration>,
+) -> Result<Failure, Failure> {
+    let registered = registration.map(|found| found.password_hash);
+    let checked = match app.passwords.check(password, registered).await {
+        Ok(checked) => checked,
+        Err(too_many) => {
+            forgive(app, counted).await?;
+            return Err(too_many);
+        }
+    };
+    if checked == Checked::Wrong {
+        return Ok(Failure::of(Code::INVALID_CREDENTIALS));
+    }
+    forgive(app, counted).await?;
+    Ok(Failure::of(Code::ACCOUNT_NOT_CONFIRMED))
 }
 
 /// Counts a log-in before its password is looked at, as a wrong one until it is known to be right: so many at once are no
@@ -115,7 +133,7 @@ pub async fn refresh_token(app: &App, token: &str) -> Result<AuthResponse, Failu
     let found = app.db.read(move |conn| Box::pin(store::standing(conn, id, now))).await.map_err(Failure::from)?;
     let session = found.ok_or_else(refused)?;
     // Looked at before anything is changed: a forged token must not end anybody's session.
-    if !presented.is_genuine(&app.secret, &session.salt) || is_spent(presented, &session) {
+    if !presented.is_genuine(&app.secret, &session.salt) || is_of_a_rush(presented, &session, now) {
         return Err(refused());
     }
     let user_id = session.user_id;
@@ -142,9 +160,11 @@ pub async fn refresh_token(app: &App, token: &str) -> Result<AuthResponse, Failu
     Begun { id, salt: session.salt, counter, device: String::new(), now, expires_at }.answer(app, &account)
 }
 
-/// Whether a token was honoured twice already and nothing else is known against it. Counters only rise, so this stays so.
-fn is_spent(presented: Presented, session: &Standing) -> bool {
-    presented.counter.saturating_add(1) == session.counter && session.graced_counter == presented.counter
+/// Whether a token was honoured twice already, a moment ago, and nothing else is known against it.
+fn is_of_a_rush(presented: Presented, session: &Standing, now: Time) -> bool {
+    presented.counter.saturating_add(1) == session.counter
+        && session.graced_counter == presented.counter
+        && now.since(session.rotated_at) < store::GRACE
 }
 
 /// Ends this session, or all of the account's.

@@ -1,7 +1,10 @@
 //! Sessions as rows.
 
+use std::time::Duration;
+
 use actors::ids::{Id, Session, User};
 use actors::time::Time;
+use diesel::dsl::not;
 use diesel::sql_types::Bool;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl};
 
@@ -40,20 +43,36 @@ pub struct Standing {
     pub user_id: Id<User>,
     pub counter: i64,
     pub graced_counter: i64,
+    pub rotated_at: Time,
 }
 
 /// A session that goes on.
 pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Standing>, Failed> {
-    let found: Option<(String, Key<User>, i64, i64)> = sessions::table
+    let found: Option<(String, Key<User>, i64, i64, At)> = sessions::table
         .find(Key(id))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(At(now)))
-        .select((sessions::salt, sessions::user_id, sessions::counter, sessions::graced_counter))
+        .select((
+            sessions::salt,
+            sessions::user_id,
+            sessions::counter,
+            sessions::graced_counter,
+            sessions::last_used_at,
+        ))
         .first(conn)
         .await
         .optional()?;
-    Ok(found.map(|(salt, user, counter, graced_counter)| Standing { salt, user_id: user.0, counter, graced_counter }))
+    Ok(found.map(|(salt, user, counter, graced_counter, rotated_at)| Standing {
+        salt,
+        user_id: user.0,
+        counter,
+        graced_counter,
+        rotated_at: rotated_at.0,
+    }))
 }
+
+/// How long after a rotation the token before is honoured once more: its answer may have been lost.
+pub const GRACE: Duration = Duration::from_secs(30);
 
 /// What became of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +81,10 @@ pub enum Rotated {
     To(i64),
     /// The token was presented once more after its answer was lost; its successor is the same as then.
     Again(i64),
-    /// Neither good nor stolen: the one repetition was used, or the session ended.
+    /// One of many equal requests at once: neither good nor stolen. Or the session ended before.
     Refused,
-    /// A token older than that: somebody holds a copy. The session was ended.
+    /// Somebody holds a copy: the token is older than that, or came after its grace, or the one before it needed its grace too.
+    /// The session was ended.
     Reused,
 }
 
@@ -89,10 +109,14 @@ pub async fn rotate(
     if let Some(counter) = rotated.get_result::<i64>(conn).await.optional()? {
         return Ok(Rotated::To(counter));
     }
-    // Its successor is the counter of now, so it was never used: using it would have raised the counter.
+    // Its successor is the counter of now, so it was never used: using it would have raised the counter. Two graces in a
+    // row are no lost answers: somebody rides along with the session. (No token has the counter 0, so nothing precedes the first.)
+    let before = if presented > FIRST { presented - 1 } else { presented };
     let graced = diesel::update(sessions::table.find(Key(id)))
         .filter(sessions::counter.eq(presented.saturating_add(1)))
+        .filter(sessions::last_used_at.gt(At(now - GRACE)))
         .filter(sessions::graced_counter.ne(presented))
+        .filter(sessions::graced_counter.ne(before))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(At(now)))
         .set(sessions::graced_counter.eq(presented))
@@ -100,8 +124,13 @@ pub async fn rotate(
     if let Some(counter) = graced.get_result::<i64>(conn).await.optional()? {
         return Ok(Rotated::Again(counter));
     }
+    let is_of_a_rush = sessions::counter
+        .eq(presented.saturating_add(1))
+        .and(sessions::graced_counter.eq(presented))
+        .and(sessions::last_used_at.gt(At(now - GRACE)));
     let stolen = diesel::update(sessions::table.find(Key(id)))
-        .filter(sessions::counter.gt(presented.saturating_add(1)))
+        .filter(sessions::counter.gt(presented))
+        .filter(not(is_of_a_rush))
         .filter(sessions::revoked_at.is_null())
         .set(sessions::revoked_at.eq(Some(At(now))));
     Ok(if stolen.execute(conn).await? == 1 { Rotated::Reused } else { Rotated::Refused })

@@ -66,6 +66,37 @@ on_both! {
         assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
     }
 
+    async fn registering_and_logging_in_tells_nobody_which_addresses_have_an_account(world: World) {
+        let chosen = "a better horse battery staple";
+        let addresses = addresses(&world).await;
+        let mut answers = Vec::new();
+        for email in &addresses {
+            let body = json!({"email": email, "password": chosen, "fullName": "Eve"});
+            world.nobody.post("/api/auth/register").json(body).await.is(201);
+            let login = json!({"email": email, "password": chosen});
+            let known = world.nobody.post("/api/auth/login").json(login).await.refused(403, "AccountNotConfirmed");
+            let login = json!({"email": email, "password": "wrong horse battery staple"});
+            let wrong = world.nobody.post("/api/auth/login").json(login).await.refused(401, "InvalidCredentials");
+            answers.push((looks(&known), looks(&wrong)));
+        }
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+        let login = json!({"email": addresses[0], "password": PASSWORD});
+        world.nobody.post("/api/auth/login").json(login).await.is(200);
+    }
+
+    async fn whoever_has_an_account_is_mailed_no_code_of_a_registration(world: World) {
+        let ada = world.user().await;
+        let body = json!({"email": ada.email, "password": "a better horse battery staple", "fullName": "Eve"});
+        let id = world.nobody.post("/api/auth/register").json(body).await.is(201).text_of("registrationId");
+        let again = json!({"email": ada.email, "purpose": "CONFIRM_ACCOUNT"});
+        world.nobody.post("/api/auth/otp/resend").json(again).await.is(200);
+        outbox::wait_for(&world.server.data, &ada.email, 3).await;
+        let mails = outbox::mails(&world.server.data, &ada.email);
+        assert!(mails.iter().skip(1).all(|mail| outbox::code_in(mail).is_none()), "{mails:#?}");
+        let guessed = json!({"registrationId": id, "email": ada.email, "code": "000000"});
+        world.nobody.post("/api/auth/confirm-account").json(guessed).await.refused(422, "OtpInvalid");
+    }
+
     async fn asking_for_a_code_again_answers_alike(world: World) {
         for purpose in ["CONFIRM_ACCOUNT", "RESET_PASSWORD"] {
             let mut answers = Vec::new();

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::future::IntoFuture;
+use std::time::Duration;
 
+use actors::ids::{self, Id};
+use actors::time::{Clock, SystemClock};
+use colloquy::db::schema::sessions;
+use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::support::builders::PASSWORD;
+use crate::support::builders::{PASSWORD, User};
 use crate::support::client::Request;
 use crate::support::{Place, Server, World};
 
@@ -29,6 +35,20 @@ async fn rush(server: &Server, token: &str) -> String {
     successors.into_iter().next().unwrap()
 }
 
+/// Has the last rotation of somebody's sessions been so long ago.
+async fn rotated_ago(server: &Server, user: &User, seconds: u64) {
+    let user_id: Id<ids::User> = user.id.parse().unwrap();
+    let then = SystemClock.now() - Duration::from_secs(seconds);
+    let db = server.db().await;
+    let aged = db.write(move |conn| {
+        Box::pin(async move {
+            let own = sessions::table.filter(sessions::user_id.eq(Key(user_id)));
+            Ok::<_, Failed>(diesel::update(own).set(sessions::last_used_at.eq(At(then))).execute(conn).await?)
+        })
+    });
+    assert_eq!(aged.await.unwrap(), 1);
+}
+
 on_both! {
     async fn of_a_hundred_refreshes_of_one_token_there_is_one_successor_in_every_round(world: World) {
         let ada = world.user().await;
@@ -36,6 +56,9 @@ on_both! {
         let mut all = BTreeSet::from([token.clone()]);
         for _ in 0..20 {
             token = rush(world.server, &token).await;
+            assert!(all.insert(token.clone()), "a token came twice");
+            // Every rush takes the grace of its token; taken twice in a row it would end the session.
+            token = refresh(world.server, &token).await.is(200).text_of("refreshToken");
             assert!(all.insert(token.clone()), "a token came twice");
         }
         refresh(world.server, &token).await.is(200);
@@ -48,6 +71,52 @@ on_both! {
         assert_eq!(first.text_of("refreshToken"), again.text_of("refreshToken"));
         refresh(world.server, &ada.refresh_token).await.refused(401, "InvalidRefreshToken");
         refresh(world.server, &first.text_of("refreshToken")).await.is(200);
+    }
+
+    async fn the_token_before_is_honoured_within_thirty_seconds_of_its_rotation_only(world: World) {
+        for (seconds, is_honoured) in [(28, true), (30, false)] {
+            let ada = world.user().await;
+            let successor = refresh(world.server, &ada.refresh_token).await.is(200).text_of("refreshToken");
+            rotated_ago(world.server, &ada, seconds).await;
+            let late = refresh(world.server, &ada.refresh_token).await;
+            if is_honoured {
+                assert_eq!(late.is(200).text_of("refreshToken"), successor);
+                refresh(world.server, &successor).await.is(200);
+            } else {
+                late.refused(401, "InvalidRefreshToken");
+                refresh(world.server, &successor).await.refused(401, "InvalidRefreshToken");
+                ada.client.get("/api/projects").await.refused(401, "Unauthorized");
+            }
+        }
+    }
+
+    async fn a_rush_that_comes_late_ends_the_session_too(world: World) {
+        let ada = world.user().await;
+        let successor = rush(world.server, &ada.refresh_token).await;
+        rotated_ago(world.server, &ada, 30).await;
+        refresh(world.server, &ada.refresh_token).await.refused(401, "InvalidRefreshToken");
+        refresh(world.server, &successor).await.refused(401, "InvalidRefreshToken");
+    }
+
+    async fn whoever_rides_along_on_the_grace_ends_the_session_at_the_second_time(world: World) {
+        let ada = world.user().await;
+        let second = refresh(world.server, &ada.refresh_token).await.is(200);
+        let copied = refresh(world.server, &ada.refresh_token).await.is(200).text_of("refreshToken");
+        assert_eq!(copied, second.text_of("refreshToken"));
+        let third = refresh(world.server, &copied).await.is(200);
+        refresh(world.server, &second.text_of("refreshToken")).await.refused(401, "InvalidRefreshToken");
+        refresh(world.server, &third.text_of("refreshToken")).await.refused(401, "InvalidRefreshToken");
+        world.nobody.bearing(&third.text_of("accessToken")).get("/api/projects").await.refused(401, "Unauthorized");
+    }
+
+    async fn answers_that_are_lost_now_and_then_end_no_session(world: World) {
+        let ada = world.user().await;
+        let mut token = ada.refresh_token.clone();
+        for _ in 0..5 {
+            let lost = refresh(world.server, &token).await.is(200).text_of("refreshToken");
+            assert_eq!(refresh(world.server, &token).await.is(200).text_of("refreshToken"), lost);
+            token = refresh(world.server, &lost).await.is(200).text_of("refreshToken");
+        }
     }
 
     async fn two_rotations_in_one_second_are_two(world: World) {
@@ -102,7 +171,8 @@ on_both! {
         server.kill();
         let server = place.start(&[]);
         assert_eq!(refresh(&server, &ada.refresh_token).await.text_of("refreshToken"), successor, "its one repetition");
-        let next = rush(&server, &successor).await;
+        let next = refresh(&server, &successor).await.text_of("refreshToken");
+        let next = rush(&server, &next).await;
         refresh(&server, &next).await.is(200);
         ben.at(&server).client.get("/api/projects").await.refused(401, "Unauthorized");
         refresh(&server, &ben.refresh_token).await.refused(401, "InvalidRefreshToken");
