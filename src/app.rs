@@ -34,6 +34,7 @@ use crate::meetings::rooms::Rooms;
 use crate::outside::files::Files;
 use crate::outside::openid::OpenId;
 use crate::passwords::Passwords;
+use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::service::Readiness;
 use crate::tasks::Tasks;
@@ -72,6 +73,8 @@ pub struct Parts {
     pub files: Files,
     /// Faces of accounts, apart from what projects keep.
     pub avatars: Files,
+    /// What else ends with a membership.
+    pub membership_hooks: MembershipHooks,
     /// What else accounts have to do with, asked when one is deleted.
     pub holders: Holders,
     pub tickets: Tickets,

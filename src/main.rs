@@ -60,6 +60,8 @@ struct Serve {
 }
 
 fn main() -> ExitCode {
+    // Whatever this process writes, mails and keys among it, is for its own account alone.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // Before any thread is started and any argument is looked at: the child limits itself first.
     if let Some(format) = child_of_a_server() {
         return readers::child_main(format);

@@ -49,6 +49,7 @@ use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
 use crate::passwords::Passwords;
 use crate::pipeline::Workers;
+use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::service::{Readiness, docs, pages};
 use crate::tasks::Tasks;
@@ -176,6 +177,7 @@ async fn build(config: Config) -> Result<Built, String> {
     let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
     let google = others::log_in_provider(&config, &url)?;
     let document = openapi::document(&routes::all());
+    let places = meetings::membership::Places { app_url: url.clone(), has_rooms: media.is_some() };
     let app = App::new(Parts {
         url,
         tokens,
@@ -197,6 +199,7 @@ async fn build(config: Config) -> Result<Built, String> {
         jobs,
         files,
         avatars,
+        membership_hooks: MembershipHooks::default().with(places),
         holders: Holders::default().with(projects::leaving::OfProjects).with(meetings::leaving::OfMeetings),
         tickets: Tickets::living(Duration::from_secs(config.sockets.ticket_seconds)),
         audiences: Audiences::default().with(meetings::Audience).with(OfProjects).with(OfRuns),
@@ -215,8 +218,13 @@ async fn build(config: Config) -> Result<Built, String> {
     Ok(Built { app, alone, arbiters, background, sockets })
 }
 
+/// A folder for this server's own account alone, also one that was made before under another umask.
 fn make_folder(folder: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))
+    let unusable = |error: std::io::Error| format!("{} can't be made: {error}", folder.display());
+    std::fs::create_dir_all(folder).map_err(unusable)?;
+    #[cfg(unix)]
+    std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).map_err(unusable)?;
+    Ok(())
 }
 
 /// The embedded database, where the settings name no other.

@@ -131,6 +131,16 @@ impl<L: Live> Keeper<L> {
         Ok(loaded.map(|state| Arc::new(Snapshot::new(state))))
     }
 
+    /// Has a thing read anew, if it is awake: another transaction than its actor's wrote it. Returns when that is seen; the
+    /// actor's own saves are refused from that transaction on, by their revision.
+    pub async fn reload(&self, key: L::Key) {
+        let room = self.house.rooms().get(&key).map(Arc::clone);
+        let Some(room) = room else { return };
+        if let Ok(handle) = room.settled().await {
+            handle.reload().await;
+        }
+    }
+
     /// Wakes what must be awake, many at a time: to be called once, at start. Commands needn't wait for it.
     ///
     /// # Errors

@@ -100,6 +100,14 @@ impl<L: Live> Handle<L> {
         }
     }
 
+    /// Has the actor read its state anew. Returns when it has, or has stopped.
+    pub async fn reload(&self) {
+        // The second is taken when the first is over. An error means that it stopped: the next one reads the store.
+        if self.address.send(Reload).await.is_ok() {
+            let _ = self.address.send(Reloaded).await;
+        }
+    }
+
     /// Lets the actor finish what waits in its mailbox, and stop. Returns when it has.
     pub async fn retire(&self) {
         // An error means that it stopped already.
@@ -151,6 +159,14 @@ impl Drop for Queued {
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Retire;
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Reload;
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Reloaded;
 
 /// The actor.
 struct Shell<L: Live> {
@@ -214,6 +230,20 @@ impl<L: Live> Handler<Retire> for Shell<L> {
     }
 }
 
+impl<L: Live> Handler<Reload> for Shell<L> {
+    type Result = ();
+
+    fn handle(&mut self, _: Reload, context: &mut Self::Context) {
+        self.close(Then::LookAgain, context);
+    }
+}
+
+impl<L: Live> Handler<Reloaded> for Shell<L> {
+    type Result = ();
+
+    fn handle(&mut self, _: Reloaded, _: &mut Self::Context) {}
+}
+
 impl<L: Live> Handler<Ask<L>> for Shell<L> {
     type Result = ();
 
@@ -256,7 +286,7 @@ impl<L: Live> Handler<Ask<L>> for Shell<L> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     GoOn,
-    /// Reads the state anew: there was a bug.
+    /// Reads the state anew: there was a bug, or somebody else wrote it.
     LookAgain,
     Stop,
 }

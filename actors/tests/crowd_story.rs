@@ -278,6 +278,14 @@ impl Story {
                 let remove = Command::Remove { participant: id, by: None };
                 (remove, place.is_some() && who > 0, done.into_iter().collect())
             }
+            9 if let Some(user) = user => {
+                let done = match place {
+                    Some(ParticipantStatus::Joined) if who == 0 => Some(Done::Left(who)),
+                    None | Some(ParticipantStatus::Removed) => None,
+                    Some(_) => Some(Done::Removed(who)).filter(|_| who > 0 && diary.is_open()),
+                };
+                (Command::Exclude { user }, true, done.into_iter().collect())
+            }
             10 | 11 => {
                 let is_open = chance.one_in(2);
                 let seen = vec![Seen::Socket { participant: id, is_open }];
@@ -315,6 +323,10 @@ impl Story {
         let overdue = |who: &usize| {
             self.diary.is_in(*who) && self.diary.lost_since(*who).is_some_and(|since| self.now >= since + GRACE)
         };
+        let started = self.diary.0.iter().find(|(_, done)| *done == Done::Started).map(|(time, _)| *time);
+        if started.is_some_and(|started| self.now >= started + LONGEST) && self.diary.is_live() {
+            return vec![Done::Over];
+        }
         let lost: Vec<_> = (0..PEOPLE).filter(overdue).map(Done::Left).collect();
         let is_over = self.diary.empty_since().is_some_and(|since| self.now >= since + EMPTY);
         if lost.is_empty() && is_over { vec![Done::Over] } else { lost }

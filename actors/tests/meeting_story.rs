@@ -9,7 +9,7 @@ use actors::ids::Id;
 use actors::live::Live;
 use actors::meeting::{
     Command, Edit, EndReason, Event, Link, Meeting, Participant, ParticipantStatus, People, Presence, Refusal, Role,
-    State, Status,
+    State, Status, TimeLimits,
 };
 use actors::time::Time;
 use support::{Chance, meeting, noon};
@@ -37,9 +37,10 @@ enum Column {
     RoomFinished,
     SweepEarly,
     SweepLate,
+    SweepLongest,
 }
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     Column::Update,
     Column::UpdateSame,
     Column::UpdateMatching,
@@ -50,27 +51,35 @@ const COLUMNS: [Column; 10] = [
     Column::RoomFinished,
     Column::SweepEarly,
     Column::SweepLate,
+    Column::SweepLongest,
 ];
 
 /// The whole machine, one row a state, in the order of [`COLUMNS`].
 #[rustfmt::skip]
-const TABLE: [(Status, [Outcome; 10]); 4] = {
+const TABLE: [(Status, [Outcome; 11]); 4] = {
     use Status::{Cancelled, Ended, Live, Scheduled};
     [
         (Scheduled, [Becomes(Scheduled, "meeting.updated"), Unchanged, Becomes(Scheduled, "meeting.updated"), Stale,
                      Becomes(Live, "meeting.started"), InvalidState, Becomes(Cancelled, "meeting.cancelled"),
-                     Unchanged, Unchanged, Unchanged]),
+                     Unchanged, Unchanged, Unchanged, Unchanged]),
         (Live,      [Becomes(Live, "meeting.updated"), Unchanged, Becomes(Live, "meeting.updated"), Stale,
                      Unchanged, Becomes(Ended, "meeting.ended"), InvalidState,
-                     Becomes(Ended, "meeting.ended"), Unchanged, Becomes(Ended, "meeting.ended")]),
+                     Becomes(Ended, "meeting.ended"), Unchanged, Becomes(Ended, "meeting.ended"),
+                     Becomes(Ended, "meeting.ended")]),
         (Ended,     [InvalidState, InvalidState, InvalidState, Stale,
                      InvalidState, Unchanged, InvalidState,
-                     Unchanged, Unchanged, Unchanged]),
+                     Unchanged, Unchanged, Unchanged, Unchanged]),
         (Cancelled, [InvalidState, InvalidState, InvalidState, Stale,
                      InvalidState, InvalidState, Unchanged,
-                     Unchanged, Unchanged, Unchanged]),
+                     Unchanged, Unchanged, Unchanged, Unchanged]),
     ]
 };
+
+/// After so many seconds it was empty, or live, for too long.
+fn sweep(empty: u64, live: u64) -> Command {
+    let [grace, empty, live] = [30, empty, live].map(Duration::from_secs);
+    Command::Sweep { limits: TimeLimits { grace, empty, live } }
+}
 
 fn command(column: Column, on: &Meeting) -> Command {
     let update = |title: &str, if_match| Command::Update {
@@ -89,8 +98,9 @@ fn command(column: Column, on: &Meeting) -> Command {
         Column::Cancel => Command::Cancel { by: Id::draw(), reason: None },
         Column::RoomFinished => Command::RoomFinished,
         // Asked ten minutes after noon, of a meeting that began a minute after it with nobody in it.
-        Column::SweepEarly => Command::Sweep { grace: Duration::from_secs(30), empty: Duration::from_secs(541) },
-        Column::SweepLate => Command::Sweep { grace: Duration::from_secs(30), empty: Duration::from_secs(540) },
+        Column::SweepEarly => sweep(541, 541),
+        Column::SweepLate => sweep(540, 541),
+        Column::SweepLongest => sweep(541, 540),
     }
 }
 
@@ -102,13 +112,14 @@ fn columns(command: &Command) -> &'static [Column] {
         Command::End { .. } => &[Column::End],
         Command::Cancel { .. } => &[Column::Cancel],
         Command::RoomFinished => &[Column::RoomFinished],
-        Command::Sweep { .. } => &[Column::SweepEarly, Column::SweepLate],
+        Command::Sweep { .. } => &[Column::SweepEarly, Column::SweepLate, Column::SweepLongest],
         Command::Admit { .. }
         | Command::Join { .. }
         | Command::Leave { .. }
         | Command::Remove { .. }
         | Command::Consent { .. }
         | Command::See { .. }
+        | Command::Exclude { .. }
         | Command::Forget { .. } => &[],
     }
 }

@@ -51,6 +51,7 @@ enum Row {
     SeeMedia,
     SweepAfterGrace,
     Forget,
+    Exclude,
 }
 
 fn end(status: Status) -> Outcome {
@@ -101,6 +102,10 @@ fn table() -> Vec<(Row, Status, [Outcome; 5])> {
         rows.push((Row::SeeNoSocket, status, [Same; 5]));
         rows.push((Row::SweepAfterGrace, status, [Same, Same, To(Left, "participant.left"), Same, Same]));
         let told = "participant.updated";
+        rows.push((Row::Exclude, status, match status {
+            Scheduled | Live => [Same, removed, removed, removed, Same],
+            Ended | Cancelled => [Same; 5],
+        }));
         rows.push((Row::Forget, status, [Same, To(Invited, told), To(Left, "participant.left"), To(Left, told), To(Removed, told)]));
     }
     rows
@@ -162,6 +167,7 @@ fn command(row: Row, cast: &Cast) -> Command {
         Row::SeeNoSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: false }] },
         Row::SeeMedia => Command::See { seen: vec![Seen::Media { participant: who, session: media }] },
         Row::SweepAfterGrace => sweep(),
+        Row::Exclude => Command::Exclude { user },
         Row::Forget => Command::Forget { participant: who, name: "Somebody".to_owned() },
     }
 }
@@ -176,6 +182,7 @@ fn rows(command: &Command) -> &'static [Row] {
         Command::Consent { .. } => &[Row::Grant, Row::Decline],
         Command::See { .. } => &[Row::SeeSocket, Row::SeeNoSocket, Row::SeeMedia],
         Command::Sweep { .. } => &[Row::SweepAfterGrace],
+        Command::Exclude { .. } => &[Row::Exclude],
         Command::Forget { .. } => &[Row::Forget],
         Command::Update { .. }
         | Command::Start { .. }
@@ -281,6 +288,28 @@ fn who_leads_may_wait_in_a_meeting_that_has_not_begun_and_nobody_else() {
     );
     let left = take(&waiting, Command::Leave { participant: waiting.host }, 5);
     assert_eq!(is(&left, left.host).status(), ParticipantStatus::Left);
+}
+
+#[test]
+fn a_host_who_loses_the_project_leaves_and_the_meeting_is_not_without_a_host() {
+    let meeting = live();
+    let user = meeting.created_by;
+    assert!(meeting.decide(Command::Exclude { user }, at(1)).unwrap().events.is_empty(), "they are not here");
+    let joined = take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MOST }, 1);
+    let change = joined.decide(Command::Exclude { user }, at(2)).unwrap();
+    assert_eq!(change.events.iter().map(Event::kind).collect::<Vec<_>>(), ["participant.left"]);
+    assert_eq!(is(&change.next, meeting.host).status(), ParticipantStatus::Left);
+    assert_eq!(change.next.host, meeting.host);
+}
+
+#[test]
+fn a_live_meeting_ends_by_itself_when_it_lasted_too_long_whoever_is_in_it() {
+    let meeting = take(&live(), joins(Id::draw(), Id::draw()), 1);
+    let day = LONGEST.as_secs();
+    assert!(meeting.decide(sweep(), at(day - 1)).unwrap().events.is_empty());
+    let change = meeting.decide(sweep(), at(day)).unwrap();
+    assert_eq!(change.events.iter().map(Event::kind).collect::<Vec<_>>(), ["participant.left", "meeting.ended"]);
+    assert_eq!(change.next.end_reason(), Some(EndReason::System));
 }
 
 #[test]

@@ -255,6 +255,8 @@ rules! {
     Host, Host, Caller, Visitor::of, |standing| standing.may_host();
     /// A member of the meeting's project, or whoever accepted an invitation to it.
     Attendee, Attendee, Visitor, Visitor::of, |standing| standing.may_attend();
+    /// Whoever is or was in the meeting, and may still attend it.
+    Present, Participant, Visitor, Visitor::of, |standing| standing.took_part && standing.may_attend();
     /// Whoever is or was in the meeting.
     Participant, Participant, Visitor, Visitor::of, |standing| standing.took_part;
 }

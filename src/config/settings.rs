@@ -68,7 +68,7 @@ sections! {
         redirect_url: String,
     }
     Analysis { workers: usize, readers: usize, idle_seconds: u64 }
-    Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, wordings: PathBuf }
+    Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, live_seconds: u64, wordings: PathBuf }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }
@@ -90,7 +90,7 @@ impl Class {
 impl Limits {
     /// Every class, under its name.
     #[must_use]
-    pub const fn classes(&self) -> [(&'static str, Class); 10] {
+    pub const fn classes(&self) -> [(&'static str, Class); 9] {
         [
             ("calls", self.calls),
             ("logins", self.logins),

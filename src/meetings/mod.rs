@@ -5,6 +5,7 @@ mod audience;
 pub mod consents;
 pub mod invitations;
 pub mod leaving;
+pub mod membership;
 pub mod model;
 pub mod operations;
 pub mod participants;

@@ -41,6 +41,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         .with(profile::erasing::Overwriting { app: app.clone() })
         .with(contents::Forgetting { app: app.clone() })
         .with(meetings::leaving::Forgetting { app: app.clone() })
+        .with(meetings::membership::Excluding { app: app.clone() })
         .with(Errands { app: app.clone() })
         .with(Cancelling { app: app.clone() })
         .with(Reading { app: app.clone(), reader: Reader::new(program, limits) });

@@ -69,14 +69,28 @@ pub enum Command {
     },
     /// Time has passed. Safe to repeat.
     Sweep {
-        grace: Duration,
-        empty: Duration,
+        limits: TimeLimits,
+    },
+    /// An account is no member of the meeting's project any longer: whatever it had here is over. Safe to repeat.
+    Exclude {
+        user: Id<User>,
     },
     /// Whoever a participant is deleted their account; `name` is what they are called from now on.
     Forget {
         participant: Id<ids::Participant>,
         name: String,
     },
+}
+
+/// How long things may last in a meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// For somebody whose connections are gone to stay.
+    pub grace: Duration,
+    /// For a live meeting to go on with nobody in it.
+    pub empty: Duration,
+    /// For a live meeting to go on at all.
+    pub live: Duration,
 }
 
 /// Who comes to a meeting. Somebody it knows already, by account or id, keeps the place they have.

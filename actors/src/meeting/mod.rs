@@ -22,7 +22,7 @@ mod people;
 mod presence;
 mod state;
 
-pub use command::{Command, Edit, Newcomer, Refusal};
+pub use command::{Command, Edit, Newcomer, Refusal, TimeLimits};
 pub use consent::{Answer, Consent, Decision, Digest, Entry, Ledger, Scope, Wording};
 pub use event::Event;
 pub use participant::{Participant, ParticipantStatus, People, Presence, Role};

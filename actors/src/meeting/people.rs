@@ -129,6 +129,16 @@ impl Meeting {
         Ok(change)
     }
 
+    /// Puts out whoever lost the project that let them in. The host keeps the name of it: a meeting is never without.
+    pub(super) fn exclude(&self, user: Id<User>, now: Time) -> Result<Change<Self>, Refusal> {
+        let known = self.participants.of_user(user).filter(|_| self.over_at().is_none());
+        match known {
+            Some(known) if known.role == Role::Host && known.is_joined() => self.leave(known.id, now),
+            Some(known) if known.role != Role::Host => self.remove(known.id, None, now),
+            Some(_) | None => Ok(self.unchanged()),
+        }
+    }
+
     /// Takes somebody's name and address away, and lets them leave: their account was deleted. What they did stays.
     pub(super) fn forget(&self, id: Id<ids::Participant>, name: String, now: Time) -> Result<Change<Self>, Refusal> {
         let Some(known) = self.participants.get(&id) else { return Ok(self.unchanged()) };

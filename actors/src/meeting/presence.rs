@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use super::command::Refusal;
+use super::command::{Refusal, TimeLimits};
 use super::event::Event;
 use super::participant::{Participant, Presence};
 use super::state::{EndReason, Meeting, State};
@@ -135,9 +135,14 @@ impl Meeting {
         if events.is_empty() { Ok(self.unchanged()) } else { Ok(next.told(events)) }
     }
 
-    /// Does what time has brought about: who was lost for `grace` has left; a live meeting with nobody in it for
-    /// `empty` has ended. Again, or too early, changes nothing.
-    pub(super) fn sweep(&self, grace: Duration, empty: Duration, now: Time) -> Result<Change<Self>, Refusal> {
+    /// Does what time has brought about: who was lost for so long has left; a live meeting that was empty for so long,
+    /// or lasted so long, has ended. Again, or too early, changes nothing.
+    pub(super) fn sweep(&self, limits: TimeLimits, now: Time) -> Result<Change<Self>, Refusal> {
+        let TimeLimits { grace, empty, live } = limits;
+        if self.started_at().is_some_and(|started_at| now >= started_at + live) {
+            // One that is over already stays as it ended.
+            return self.end(None, EndReason::System, None, now);
+        }
         let mut next = self.clone();
         let mut events = Vec::new();
         for participant in self.participants.values().filter(|one| one.is_overdue(grace, now)) {

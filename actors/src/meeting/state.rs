@@ -299,7 +299,8 @@ impl Live for Meeting {
                 self.consent(participant, answer, wording, &user_agent, now)
             }
             Command::See { seen } => self.see(&seen, now),
-            Command::Sweep { grace, empty } => self.sweep(grace, empty, now),
+            Command::Sweep { limits } => self.sweep(limits, now),
+            Command::Exclude { user } => self.exclude(user, now),
             Command::Forget { participant, name } => self.forget(participant, name, now),
         }
     }

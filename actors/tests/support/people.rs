@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{Answer, Command, Digest, Newcomer, Wording};
+use actors::meeting::{Answer, Command, Digest, Newcomer, TimeLimits, Wording};
 
 pub const MOST: usize = 500;
 pub const GRACE: Duration = Duration::from_secs(30);
 pub const EMPTY: Duration = Duration::from_secs(900);
+pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 pub fn newcomer(id: Id<ids::Participant>, user_id: Option<Id<User>>, name: &str) -> Newcomer {
     Newcomer { id, user_id, display_name: name.to_owned(), email: Some("grace@example.org".to_owned()) }
@@ -32,5 +33,5 @@ pub fn wording(version: &str) -> Wording {
 }
 
 pub fn sweep() -> Command {
-    Command::Sweep { grace: GRACE, empty: EMPTY }
+    Command::Sweep { limits: TimeLimits { grace: GRACE, empty: EMPTY, live: LONGEST } }
 }

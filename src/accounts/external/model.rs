@@ -28,7 +28,8 @@ impl ReturnUrl {
         }
         let host = url::Url::parse("https://application.invalid").ok()?;
         let led = host.join(text).ok()?;
-        (led.origin() == host.origin()).then(|| Self(text.to_owned()))
+        // With its dots resolved a path may begin like another host: `/.//evil` is `//evil` then.
+        (led.origin() == host.origin() && !led.path().starts_with("//")).then(|| Self(text.to_owned()))
     }
 }
 
@@ -140,6 +141,10 @@ mod tests {
             " //evil.example",
             "///evil.example",
             "http:evil.example",
+            "/.//evil.example",
+            "/..//evil.example",
+            "/x/..//evil.example",
+            "/%2e//evil.example",
             "/ü",
         ];
         for bad in evil {

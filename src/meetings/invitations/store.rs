@@ -13,7 +13,7 @@ use diesel::{
 };
 
 use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, State};
-use crate::db::schema::{former_invitation_tokens, meeting_invitations};
+use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 use crate::http::page::Page;
 
@@ -274,6 +274,25 @@ pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Resu
 pub async fn revoke_all_open(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<(), Failed> {
     let revoked = diesel::update(meeting_invitations::table)
         .filter(meeting_invitations::meeting_id.eq(Key(meeting_id)))
+        .filter(meeting_invitations::accepted_at.is_null())
+        .filter(meeting_invitations::declined_at.is_null())
+        .filter(meeting_invitations::revoked_at.is_null())
+        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+    revoked.execute(conn).await?;
+    Ok(())
+}
+
+/// Takes back all of a project's that a member did not answer.
+pub async fn revoke_open_of_member(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    user_id: Id<User>,
+    now: Time,
+) -> Result<(), Failed> {
+    let of_project = meetings::table.filter(meetings::project_id.eq(Key(project_id))).select(meetings::id);
+    let revoked = diesel::update(meeting_invitations::table)
+        .filter(meeting_invitations::user_id.eq(Some(Key(user_id))))
+        .filter(meeting_invitations::meeting_id.eq_any(of_project))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use actors::ids::{self, Id, User};
+use actors::ids::{self, Id, Project, User};
 use actors::meeting::{
     Consent, Decision, Digest, Link, MediaSession, Meeting, Participant, ParticipantStatus, People, Presence, Role,
-    Wording,
+    Status, Wording,
 };
 use diesel::upsert::excluded;
-use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
+use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, QueryDsl, Queryable, Selectable};
 
-use crate::db::schema::participants;
+use crate::db::schema::{meetings, participants};
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 use crate::meetings::consents;
 
@@ -161,6 +161,17 @@ const fn word(link: Link) -> &'static str {
 
 const SOCKET: &str = "SOCKET";
 
+/// The places of an account in a project's scheduled and live meetings.
+macro_rules! in_open_meetings {
+    ($project_id:expr, $user_id:expr) => {
+        participants::table
+            .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
+            .filter(participants::user_id.eq(Some(Key($user_id))))
+            .filter(meetings::project_id.eq(Key($project_id)))
+            .filter(meetings::status.eq_any([Status::Scheduled.as_str(), Status::Live.as_str()]))
+    };
+}
+
 /// Everybody of a meeting.
 pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, Failed> {
     let of_meeting = participants::table.filter(participants::meeting_id.eq(Key(id)));
@@ -245,6 +256,43 @@ pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, 
     let open = participants::table.filter(participants::media_is_open.eq(true)).select(participants::meeting_id);
     let open: Vec<Key<Meeting>> = open.distinct().limit(most).load(conn).await?;
     Ok(open.into_iter().map(|id| id.0).collect())
+}
+
+/// A project's scheduled and live meetings in which an account has or had a place, `limit` of them.
+pub async fn places(
+    conn: &mut Conn,
+    project_id: Id<Project>,
+    user_id: Id<User>,
+    limit: i64,
+) -> Result<Vec<Id<Meeting>>, Failed> {
+    let open: Vec<Key<Meeting>> =
+        in_open_meetings!(project_id, user_id).select(participants::meeting_id).limit(limit).load(conn).await?;
+    Ok(open.into_iter().map(|id| id.0).collect())
+}
+
+/// Those of [`places`] that still are to be taken away, in the order in which meetings are locked; first those where the account
+/// is in the meeting. A place that an invitation gave which was made after `before` is another matter.
+pub async fn open_places(
+    conn: &mut Conn,
+    project_id: Id<Project>,
+    user_id: Id<User>,
+    before: Id<ids::Invitation>,
+    limit: i64,
+) -> Result<Vec<Id<Meeting>>, Failed> {
+    let joined = ParticipantStatus::Joined.as_str();
+    let former = || participants::invitation_id.is_null().or(participants::invitation_id.lt(Some(Key(before))));
+    let present = in_open_meetings!(project_id, user_id).filter(participants::status.eq(joined)).filter(former());
+    let mut open: Vec<Key<Meeting>> = present.select(participants::meeting_id).limit(limit).load(conn).await?;
+    let more = limit - i64::try_from(open.len()).unwrap_or(limit);
+    let others = in_open_meetings!(project_id, user_id)
+        .filter(participants::status.ne_all([joined, ParticipantStatus::Removed.as_str()]))
+        .filter(participants::role.ne(Role::Host.as_str()))
+        .filter(former());
+    let others: Vec<Key<Meeting>> = others.select(participants::meeting_id).limit(more).load(conn).await?;
+    open.extend(others);
+    let mut open: Vec<Id<Meeting>> = open.into_iter().map(|id| id.0).collect();
+    open.sort_unstable();
+    Ok(open)
 }
 
 /// Places in which an account is called other than `nobody`, or by its address, `limit` of them.

@@ -1,4 +1,5 @@
-//! What time brings about in meetings: who was lost for the grace has left, a meeting that stays empty has ended. Found in
+//! What time brings about in meetings: who was lost for the grace has left, a meeting that stays empty, or lasts too long, has
+//! ended. Found in
 //! the store every second and decided by the meeting itself, so that it is safe to repeat, and nothing has to be armed
 //! again after a restart.
 
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::RequestId;
-use actors::meeting::{Command, Meeting};
+use actors::meeting::{Command, Meeting, TimeLimits};
 use futures_util::{StreamExt, stream};
 
 use super::store;
@@ -37,8 +38,12 @@ pub async fn sweep(app: App) {
 
 async fn once(app: &App) {
     let settings = &app.config.meetings;
-    let (grace, empty) = (Duration::from_secs(settings.grace_seconds), Duration::from_secs(settings.empty_seconds));
-    let due = match due(app, grace, empty).await {
+    let limits = TimeLimits {
+        grace: Duration::from_secs(settings.grace_seconds),
+        empty: Duration::from_secs(settings.empty_seconds),
+        live: Duration::from_secs(settings.live_seconds),
+    };
+    let due = match due(app, limits).await {
         Ok(due) => due,
         Err(away) => {
             tracing::warn!(%away, "meetings can't be swept; it is tried again");
@@ -46,7 +51,7 @@ async fn once(app: &App) {
         }
     };
     let sweeping = stream::iter(due).for_each_concurrent(AT_ONCE, |meeting| async move {
-        let command = Command::Sweep { grace, empty };
+        let command = Command::Sweep { limits };
         let swept = app.meetings.ask(meeting, command, RequestId::from("sweep")).await;
         if let Err(failure) = swept {
             tracing::warn!(%meeting, ?failure, "a meeting could not be swept; it is tried again");
@@ -55,12 +60,13 @@ async fn once(app: &App) {
     sweeping.await;
 }
 
-async fn due(app: &App, grace: Duration, empty: Duration) -> Result<Vec<Id<Meeting>>, Failed> {
+async fn due(app: &App, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, Failed> {
     let now = app.now();
     let read = app.db.read(move |conn| {
         Box::pin(async move {
-            let mut due = store::lost_before(conn, At(now - grace), MOST).await?;
-            due.extend(meetings::store::empty_since(conn, At(now - empty), MOST).await?);
+            let mut due = store::lost_before(conn, At(now - limits.grace), MOST).await?;
+            due.extend(meetings::store::empty_since(conn, At(now - limits.empty), MOST).await?);
+            due.extend(meetings::store::live_since(conn, At(now - limits.live), MOST).await?);
             Ok::<_, Failed>(due)
         })
     });

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::model::RoomCredentials;
 use super::operations;
 use super::webhook::{self, Signed};
-use crate::access::guard::Participant;
+use crate::access::guard::Present;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::envelope::{Nothing, Reply};
@@ -18,7 +18,7 @@ use crate::meetings::{Meeting, place_of};
 /// The largest webhook.
 const WEBHOOK_BYTES: usize = 64 * 1024;
 
-pub async fn issue(may: Allowed<Participant<Meeting>, Empty>, app: App) -> Result<Unkept<RoomCredentials>, Failure> {
+pub async fn issue(may: Allowed<Present<Meeting>, Empty>, app: App) -> Result<Unkept<RoomCredentials>, Failure> {
     let meeting = &may.by.thing;
     let own = place_of(&meeting.state, may.by.caller).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
     let issued = operations::issue(&app, meeting, own.id, may.request).await?;

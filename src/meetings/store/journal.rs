@@ -42,42 +42,7 @@ impl Journal<Meeting> for MeetingJournal {
 
     async fn save(&self, group: Arc<Group<Meeting>>) -> Result<Vec<Told>, Unsaved> {
         let (app_url, has_rooms) = (self.app_url.clone(), self.has_rooms);
-        let saved = self.db.write(move |conn| {
-            Box::pin(async move {
-                let (before, after) = (&group.before, group.after());
-                if !update(conn, before, after).await? {
-                    return Err(NotSaved::Conflict);
-                }
-                let changed = after.participants.changed_since(&before.participants);
-                participants::store::save(conn, after.id, changed).await?;
-                let (topic, mut said, mut put) = (topic(after.id), Vec::new(), 0);
-                let mut has_jobs = false;
-                for (was, Decided { change, request, at }) in group.steps() {
-                    let meeting = &change.next;
-                    for event in &change.events {
-                        if rewrites(event) {
-                            events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
-                            put = said.len();
-                        }
-                        keep_beside(conn, meeting, event).await?;
-                        has_jobs |= invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
-                        let data = told(meeting, event, &app_url)?.into();
-                        let offset = before.revision() + said.len() as u64 + 1;
-                        let (kind, at, request) = (event.kind().into(), *at, Arc::clone(request));
-                        said.push(Told { topic, offset, kind, data, at, request });
-                    }
-                    has_jobs |= has_rooms && errands::after(conn, was, change, *at, request).await?;
-                }
-                events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
-                events::end_at(conn, topic, after.revision()).await?;
-                // Last, since it holds the project's topic, which is others' too.
-                for (was, Decided { change, request, at }) in group.steps() {
-                    let admitted = invitations::kept::admitted(conn, was, &change.next, *at, request).await?;
-                    said.extend(admitted.map_err(|invitations::kept::NotTheirs| NotSaved::Conflict)?);
-                }
-                Ok((said, has_jobs))
-            })
-        });
+        let saved = self.db.write(move |conn| Box::pin(async move { write(conn, &group, &app_url, has_rooms).await }));
         let (told, has_jobs) = saved.await.map_err(|not: NotSaved| match not {
             NotSaved::Conflict => Unsaved::Conflict,
             NotSaved::Failed(failed) if failed.is_taken() => Unsaved::Conflict,
@@ -94,7 +59,9 @@ impl Journal<Meeting> for MeetingJournal {
     }
 }
 
-enum NotSaved {
+/// Why changes of a meeting were not written.
+pub enum NotSaved {
+    /// Somebody else was first.
     Conflict,
     Failed(Failed),
 }
@@ -103,6 +70,47 @@ impl From<Failed> for NotSaved {
     fn from(failed: Failed) -> Self {
         Self::Failed(failed)
     }
+}
+
+/// Writes changes of a meeting where it is still as before them; what is told of them, and whether a job was made.
+pub async fn write(
+    conn: &mut Conn,
+    group: &Group<Meeting>,
+    app_url: &str,
+    has_rooms: bool,
+) -> Result<(Vec<Told>, bool), NotSaved> {
+    let (before, after) = (&group.before, group.after());
+    if !update(conn, before, after).await? {
+        return Err(NotSaved::Conflict);
+    }
+    let changed = after.participants.changed_since(&before.participants);
+    participants::store::save(conn, after.id, changed).await?;
+    let (topic, mut said, mut put) = (topic(after.id), Vec::new(), 0);
+    let mut has_jobs = false;
+    for (was, Decided { change, request, at }) in group.steps() {
+        let meeting = &change.next;
+        for event in &change.events {
+            if rewrites(event) {
+                events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
+                put = said.len();
+            }
+            keep_beside(conn, meeting, event).await?;
+            has_jobs |= invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
+            let data = told(meeting, event, app_url)?.into();
+            let offset = before.revision() + said.len() as u64 + 1;
+            let (kind, at, request) = (event.kind().into(), *at, Arc::clone(request));
+            said.push(Told { topic, offset, kind, data, at, request });
+        }
+        has_jobs |= has_rooms && errands::after(conn, was, change, *at, request).await?;
+    }
+    events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
+    events::end_at(conn, topic, after.revision()).await?;
+    // Last, since it holds the project's topic, which is others' too.
+    for (was, Decided { change, request, at }) in group.steps() {
+        let admitted = invitations::kept::admitted(conn, was, &change.next, *at, request).await?;
+        said.extend(admitted.map_err(|invitations::kept::NotTheirs| NotSaved::Conflict)?);
+    }
+    Ok((said, has_jobs))
 }
 
 /// Writes a meeting, where the stored revision is still the one before.

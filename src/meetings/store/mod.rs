@@ -3,7 +3,7 @@
 mod journal;
 mod row;
 
-pub use journal::MeetingJournal;
+pub use journal::{MeetingJournal, NotSaved, write};
 
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
@@ -127,6 +127,14 @@ pub async fn empty_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id
     let empty = meetings::table.filter(meetings::empty_since.is_not_null()).filter(meetings::empty_since.le(since));
     let empty: Vec<Key<Meeting>> = empty.select(meetings::id).limit(most).load(conn).await?;
     Ok(empty.into_iter().map(|id| id.0).collect())
+}
+
+/// The live meetings that began at that instant or before.
+pub async fn live_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+    let live =
+        meetings::table.filter(meetings::status.eq(Status::Live.as_str())).filter(meetings::started_at.le(since));
+    let live: Vec<Key<Meeting>> = live.select(meetings::id).limit(most).load(conn).await?;
+    Ok(live.into_iter().map(|id| id.0).collect())
 }
 
 /// Those that are live.

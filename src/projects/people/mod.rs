@@ -9,6 +9,7 @@
 //! always an OWNER, and the project's `ownerId` is always one of them.
 
 pub mod letters;
+pub mod membership_end;
 pub mod model;
 pub mod operations;
 pub mod routes;

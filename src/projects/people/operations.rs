@@ -11,6 +11,7 @@ use actors::time::Time;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
+use super::membership_end::EndedMembership;
 use super::model::{self, Member, MemberChanged, ProjectMember, Refusal, Stakeholder, Target, Viewer};
 use super::store::{self, Filter, Searched, StakeholderFilter};
 use crate::access::caller::Caller;
@@ -58,7 +59,7 @@ pub async fn change_role(
     request: RequestId,
 ) -> Result<ProjectMember, Failure> {
     let now = app.now();
-    let (member, viewer) = settle(app, project_id, move |conn| {
+    let (member, viewer) = settle(app, project_id, None, move |conn| {
         Box::pin(async move {
             let Held { project, actor, mut member, target, heir } = hold(conn, project_id, member_id, caller).await?;
             model::change(actor, target, role).map_err(refused)?;
@@ -94,13 +95,19 @@ pub async fn remove(
     request: RequestId,
 ) -> Result<(), Failure> {
     let now = app.now();
-    settle(app, project_id, move |conn| {
+    let found = app.db.read(move |conn| Box::pin(store::find(conn, project_id, member_id))).await;
+    let found = found.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    let ended = EndedMembership { project_id, user_id: found.user_id, at: now, request: request.clone() };
+    let (hooks, own) = (app.membership_hooks.clone(), ended.clone());
+    settle(app, project_id, Some(ended), move |conn| {
         Box::pin(async move {
             let Held { project, actor, member, target, heir } = hold(conn, project_id, member_id, caller).await?;
             model::removal(actor, target).map_err(refused)?;
             must_be_active(&project)?;
             store::invitations::revoke(conn, project_id, &member.email, now).await?;
-            Ok(((), take_out(conn, project, &member, heir, now, &request).await?))
+            let mut told = hooks.end(conn, &own).await?;
+            told.extend(take_out(conn, project, &member, heir, now, &request).await?);
+            Ok(((), told))
         })
     })
     .await
@@ -129,6 +136,7 @@ pub async fn stakeholders(
 async fn settle<T: Send + 'static>(
     app: &App,
     project_id: Id<ids::Project>,
+    ended: Option<EndedMembership>,
     job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<(T, Vec<Told>), Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
     let (answer, settled) = oneshot::channel();
@@ -137,6 +145,9 @@ async fn settle<T: Send + 'static>(
         let changing = own.roles.change(project_id);
         let written = own.db.write(job).await;
         drop(changing);
+        if let Some(ended) = ended {
+            own.membership_hooks.settle(&own, &ended).await;
+        }
         let written = match written {
             Ok((done, told)) => {
                 own.hub.tell(told);

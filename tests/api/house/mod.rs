@@ -5,6 +5,7 @@ mod headers;
 mod memory;
 mod operator;
 mod origins;
+mod private;
 mod secrets;
 mod start;
 mod stop;

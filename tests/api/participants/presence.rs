@@ -11,6 +11,23 @@ const SHORT: [(&str, &str); 2] =
     [("COLLOQUY__MEETINGS__GRACE_SECONDS", "1"), ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "3600")];
 
 on_both! {
+    async fn a_live_meeting_ends_by_itself_after_its_longest_time_whoever_joined_and_never_connected(place: Place) {
+        let server = place.start(&[("COLLOQUY__MEETINGS__LIVE_SECONDS", "1")]);
+        let room = Room::open(&server).await;
+        let eve = room.member(&server, Role::Stakeholder).await;
+        // It may have ended already.
+        let _ = room.join(&eve).await;
+        loop {
+            let details = room.ada.client.get(&room.path).await.is(200);
+            if details.data()["status"] == "ENDED" {
+                assert_eq!(details.data()["endReason"], "SYSTEM");
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(room.people().await.iter().all(|one| one["status"] != "JOINED"));
+    }
+
     async fn who_listens_to_the_meeting_is_connected_whether_they_join_before_or_after(world: World) {
         let room = Room::open(world.server).await;
         let (eve, bob) = (room.member(world.server, Role::Analyst).await, room.member(world.server, Role::Analyst).await);

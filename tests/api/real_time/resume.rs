@@ -54,6 +54,19 @@ on_both! {
         assert_eq!((&begun["offset"], &begun["snapshot"]["meeting"]), (&json!(160), &last));
     }
 
+    async fn a_place_past_any_offset_gets_a_fresh_snapshot(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let topic = ada.meeting_path(&project).await.replace("/api/meetings/", "meeting:");
+        let mut socket = Socket::open(&ada.client).await;
+        let epoch = socket.subscribe(&topic).await["epoch"].clone();
+        for offset in [1_u64 << 63, (1 << 63) - 1, u64::MAX] {
+            let mut anew = Socket::open(&ada.client).await;
+            let begun = anew.resume(&topic, &epoch, offset).await;
+            assert_eq!((&begun["type"], &begun["recovered"]), (&json!("subscribed"), &json!(false)), "{offset}: {begun}");
+        }
+    }
+
     async fn a_place_that_is_none_gets_a_fresh_snapshot(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;

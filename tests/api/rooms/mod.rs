@@ -5,6 +5,7 @@ mod away;
 mod credentials;
 mod errands;
 mod hints;
+mod membership;
 mod roles;
 mod sdk;
 mod shuffled;

@@ -203,7 +203,7 @@ pub async fn accept(
     let found = app.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &asked).await })).await;
     let project_id = found.map_err(Failure::from)?.ok_or_else(unknown)?.project_id;
     let now = app.now();
-    let member = settle(app, project_id, move |conn| {
+    let member = settle(app, project_id, None, move |conn| {
         Box::pin(async move {
             let project = locked(conn, project_id).await?;
             let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
