@@ -13,7 +13,7 @@ use actors::meeting::{
     Status,
 };
 use actors::time::Time;
-use support::people::{EMPTY, GRACE, asked, newcomer, sweep};
+use support::people::{EMPTY, GRACE, LONGEST, asked, newcomer, sweep};
 use support::{Chance, meeting, noon};
 
 const MOST: usize = 5;

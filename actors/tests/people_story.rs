@@ -12,7 +12,7 @@ use actors::meeting::{
     Presence, Refusal, Role, Scope, Seen, State, Status,
 };
 use actors::time::Time;
-use support::people::{GRACE, MOST, as_guest, asked, joins, newcomer, sweep};
+use support::people::{GRACE, LONGEST, MOST, as_guest, asked, joins, newcomer, sweep};
 use support::{meeting, noon};
 
 /// What a command comes to for one person: where they are after it and the first event, nothing new, or why not.
