@@ -151,4 +151,36 @@ on_both! {
         }
         ada.read(&project, "plain.txt", b"All is well.").await;
     }
+    /// Each came to a gibibyte: the file, its text, the text as JSON, and once more.
+    async fn documents_of_any_size_cost_the_server_a_bounded_memory(place: Place) {
+        let server = place.start_within(768, &[("COLLOQUY__ANALYSIS__READERS", "2")]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "warm.txt", b"A line.").await;
+        let before = server.memory().resident;
+        let cue = "1\n00:00:01,000 --> 00:00:02,000\nAnn: We keep every change for ten years.\n\n";
+        let cues = |mebibytes: usize| cue.repeat((mebibytes << 20) / cue.len()).into_bytes();
+        let mut paths = vec![(ada.uploaded(&project, "large.srt", &cues(38)).await, "FAILED")];
+        for at in 0..6 {
+            let mut each = cues(35);
+            each.extend_from_slice(format!("{at}\n").as_bytes());
+            paths.push((ada.uploaded(&project, &format!("{at}.srt"), &each).await, "FAILED"));
+        }
+        // As much as is read.
+        let voiced = "00:00:01.000 --> 00:00:02.000\n<v Ann>We keep every change.\n\n".repeat(50_000);
+        paths.push((ada.uploaded(&project, "most.vtt", format!("WEBVTT\n\n{voiced}").as_bytes()).await, "READY"));
+        let text = "We keep every change for ten years. ".repeat(4_900_000 / 36);
+        paths.push((ada.uploaded(&project, "most.txt", text.as_bytes()).await, "READY"));
+        for (path, status) in paths {
+            let document = ada.settled(&path).await;
+            assert_eq!(document["status"], status, "{document}");
+            if status == "FAILED" {
+                let why = document["errorMessage"].as_str().unwrap();
+                assert!(why.contains("at most 50000 cues"), "{why}");
+            }
+        }
+        let grown = server.memory().peak.saturating_sub(before);
+        println!("{grown} KiB more at its most for 248 MiB of documents");
+        assert!(grown < 150 * 1024, "{grown} KiB more for 248 MiB of documents");
+    }
 }
