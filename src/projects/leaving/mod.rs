@@ -10,8 +10,7 @@ use actors::live::{RequestId, Told};
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::documents::contents;
-use super::operations;
+use super::deletion;
 use super::people::operations as members;
 use super::people::store as people;
 use crate::accounts::profile::leaving::{Afterwards, Holder, Leaving, Stop};
@@ -107,17 +106,14 @@ async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, reques
                 if !store::parts(conn, user_id).await?.iter().any(|part| part.project_id == id && part.is_alone()) {
                     return Ok(None);
                 }
-                let (told, contents) = operations::delete_whole(conn, project, now, &asked).await?;
-                // By a job, so that no end of this server leaves a content that nobody looks for.
-                contents::forget(conn, contents, now, &asked).await?;
-                Ok(Some(told))
+                deletion::bury(conn, &project, now, &asked).await.map(Some)
             })
         })
         .await?;
     if let Some(told) = told {
         app.roles.forget(id);
         app.hub.tell(vec![told]);
-        app.jobs.wake();
+        deletion::begin(app, id, request).await;
     }
     Ok(())
 }
