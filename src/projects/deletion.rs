@@ -14,6 +14,7 @@ use actors::live::{RequestId, Told, Topic, TopicKind};
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::documents::contents;
@@ -29,7 +30,7 @@ use crate::http::failure::Failure;
 use crate::jobs::{self, Fault, Handler, Job, Patience};
 
 const KIND: &str = "delete-project";
-/// How long a request goes on with it.
+/// How long a request goes on with it, whatever else it deletes.
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// By then the request has done what it does.
 const THEN: Duration = Duration::from_secs(3);
@@ -59,10 +60,15 @@ pub async fn bury(conn: &mut Conn, project: &Project, now: Time, request: &Reque
     Ok(told)
 }
 
-/// Deletes what is in a buried project, as far as it goes in a moment.
-pub async fn begin(app: &App, id: Id<ids::Project>, request: &RequestId) {
-    let empty = Emptying { db: app.db.clone(), stopping: app.tasks.stopping(), id };
-    match tokio::time::timeout(AT_ONCE, empty.all(app.now(), request)).await {
+/// Until when a request goes on with what it deletes.
+pub fn in_a_moment() -> Instant {
+    Instant::now() + AT_ONCE
+}
+
+/// Deletes what is in a buried project, as far as it goes until then.
+pub async fn begin(app: &App, id: Id<ids::Project>, until: Instant, request: &RequestId) {
+    let emptying = Emptying { db: app.db.clone(), stopping: app.tasks.stopping(), id };
+    match tokio::time::timeout_at(until, emptying.all(app.now(), request)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "a deleted project is not empty yet"),
         Err(_) => tracing::info!("a deleted project is large: the rest goes later"),

@@ -191,6 +191,6 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
         .await?;
     app.roles.forget(id);
     app.hub.tell(vec![told]);
-    deletion::begin(app, id, &request).await;
+    deletion::begin(app, id, deletion::in_a_moment(), &request).await;
     Ok(())
 }

@@ -41,8 +41,11 @@ impl Holder for OfProjects {
         });
         let (parts, busy) = found.await.map_err(Failure::from)?;
         refuse(&parts, busy)?;
+        let until = deletion::in_a_moment();
         for part in parts.iter().filter(|part| part.is_alone()) {
-            delete_alone(app, part.project_id, user_id, &leaving.request).await?;
+            if delete_alone(app, part.project_id, user_id, &leaving.request).await? {
+                deletion::begin(app, part.project_id, until, &leaving.request).await;
+            }
         }
         Ok(())
     }
@@ -93,8 +96,14 @@ fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), Failure> {
     }
 }
 
-/// Deletes a project that nobody else is in; one that somebody joined meanwhile stays, and so does one that is gone.
-async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, request: &RequestId) -> Result<(), Failure> {
+/// Deletes a project that nobody else is in; one that somebody joined meanwhile stays, and so does one that is gone. Whether it
+/// was deleted.
+async fn delete_alone(
+    app: &App,
+    id: Id<ids::Project>,
+    user_id: Id<User>,
+    request: &RequestId,
+) -> Result<bool, Failure> {
     let (now, asked) = (app.now(), Arc::clone(request));
     let told = app
         .db
@@ -110,12 +119,10 @@ async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, reques
             })
         })
         .await?;
-    if let Some(told) = told {
-        app.roles.forget(id);
-        app.hub.tell(vec![told]);
-        deletion::begin(app, id, request).await;
-    }
-    Ok(())
+    let Some(told) = told else { return Ok(false) };
+    app.roles.forget(id);
+    app.hub.tell(vec![told]);
+    Ok(true)
 }
 
 /// Ends the membership in a project; one that named the account as its owner names the owner who joined first.
