@@ -27,7 +27,7 @@ use crate::db::sweep::{PAGE, Part, in_pages};
 use crate::db::{Conn, Db, Failed, events};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::jobs::{self, Fault, Handler, Job, Patience};
+use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
 
 const KIND: &str = "delete-project";
 /// How long a request goes on with it, whatever else it deletes.
@@ -49,14 +49,20 @@ struct Payload {
 ///
 /// # Errors
 /// 409 while a meeting is LIVE or a run unfinished.
-pub async fn bury(conn: &mut Conn, project: &Project, now: Time, request: &RequestId) -> Result<Told, Failure> {
+pub async fn bury(
+    conn: &mut Conn,
+    jobs: &Jobs,
+    project: &Project,
+    now: Time,
+    request: &RequestId,
+) -> Result<Told, Failure> {
     if store::is_busy(conn, project.id).await? {
         let busy = "End its live meetings and its unfinished analysis runs first.";
         return Err(Failure::saying(Code::INVALID_STATE, busy));
     }
     let told = tell(conn, project, "project.deleted", now, request).await?;
     store::deletion::bury(conn, project.id).await?;
-    jobs::enqueue(conn, KIND, &Payload { project_id: project.id }, now + THEN, request).await?;
+    jobs::enqueue_after(conn, jobs, KIND, &Payload { project_id: project.id }, THEN, request).await?;
     Ok(told)
 }
 

@@ -178,14 +178,14 @@ pub(super) async fn tell(
 /// 409 while a meeting is LIVE or a run unfinished, and for an archived project.
 pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(), Failure> {
     let now = app.now();
-    let (id, asked) = (project.id, request.clone());
+    let (id, jobs, asked) = (project.id, app.jobs.clone(), request.clone());
     super::must_be_active(&project)?;
     let told = app
         .db
         .write(move |conn| {
             Box::pin(async move {
                 let project = store::find_to_change(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
-                deletion::bury(conn, &project, now, &asked).await
+                deletion::bury(conn, &jobs, &project, now, &asked).await
             })
         })
         .await?;

@@ -104,7 +104,7 @@ async fn delete_alone(
     user_id: Id<User>,
     request: &RequestId,
 ) -> Result<bool, Failure> {
-    let (now, asked) = (app.now(), Arc::clone(request));
+    let (now, jobs, asked) = (app.now(), app.jobs.clone(), Arc::clone(request));
     let told = app
         .db
         .write(move |conn| {
@@ -115,7 +115,7 @@ async fn delete_alone(
                 if !store::parts(conn, user_id).await?.iter().any(|part| part.project_id == id && part.is_alone()) {
                     return Ok(None);
                 }
-                deletion::bury(conn, &project, now, &asked).await.map(Some)
+                deletion::bury(conn, &jobs, &project, now, &asked).await.map(Some)
             })
         })
         .await?;
