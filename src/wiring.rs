@@ -2,6 +2,7 @@
 
 mod background;
 mod others;
+mod sweeps;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -406,3 +406,24 @@ fn no_file_is_longer_than_can_be_read_in_one_go() {
         assert!(lines <= 520, "{} has {lines} lines", source.file.display());
     }
 }
+
+/// A deletion by age that is written by hand has no bound: it grows with what has piled up since the last one came to its end.
+#[test]
+fn what_is_over_by_its_age_is_deleted_page_by_page() {
+    let by_hand = Regex::new(r"(?s)diesel::delete\([^;]*?\.(?:lt|le)\(\s*(?:Some\(\s*)?At\([^;]*;").unwrap();
+    let in_text = Regex::new(r#""\s*DELETE FROM"#).unwrap();
+    let mut found = Vec::new();
+    for source in sources("src").iter().filter(|source| source.name != "db/sweep.rs") {
+        let deletions = by_hand.find_iter(&source.code).map(|found| found.as_str());
+        // Of one row there is one.
+        let unbounded = deletions.filter(|deletion| !deletion.contains("::table.find("));
+        let texts = in_text.find_iter(&source.code).map(|found| found.as_str());
+        found.extend(unbounded.chain(texts).map(|what| format!("{}: {what}", source.name)));
+    }
+    assert!(found.is_empty(), "say what is over in a `db::sweep::Over`, which wiring/sweeps.rs lists: {found:#?}");
+    let declared = Regex::new(r"\bOver \{ table|\bOver \{\s+table").unwrap();
+    let listed = sources("src").into_iter().find(|source| source.name == "wiring/sweeps.rs").unwrap().code;
+    let count = |text: &str| text.matches("OVER").count() + text.matches("::over(").count();
+    let declaring = sources("src").iter().filter(|source| declared.is_match(&source.code)).count();
+    assert_eq!(count(&listed), declaring, "each is declared in one file, and listed in wiring/sweeps.rs");
+}

@@ -11,7 +11,7 @@ use super::limits::{self, Tried};
 use super::model::{Account, AuthResponse, CodePurpose, Email, Language, Registered, Registration};
 use super::sessions::begun::Begun;
 use super::sessions::store as sessions;
-use super::{codes, external, letters, resets, store};
+use super::{codes, letters, store};
 use crate::access::guard::Public;
 use crate::app::App;
 use crate::db::attempts;
@@ -19,8 +19,6 @@ use crate::db::{Conn, Failed};
 use crate::http::failure::Failure;
 use crate::jobs::mail::Mailing;
 use crate::passwords;
-
-const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Who wants an account.
 #[derive(Debug)]
@@ -219,15 +217,4 @@ pub async fn confirm_account(
 /// The database's own.
 pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, Failed> {
     store::hold(conn, id).await
-}
-
-/// Forgets what is over: codes, tokens, registrations that nobody confirmed, sessions; gives how much. Safe to repeat.
-///
-/// # Errors
-/// The database's own.
-pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
-    let codes = codes::store::sweep(conn, now).await? + external::sweep(conn, now).await?;
-    let tokens = resets::sweep(conn, now).await?;
-    let registrations = store::sweep_registrations(conn, now - 7 * DAY).await?;
-    Ok(codes + tokens + registrations + sessions::sweep(conn, now - DAY).await?)
 }

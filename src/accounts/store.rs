@@ -1,6 +1,7 @@
 //! Accounts and registrations as rows.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use actors::ids::{Id, User};
 use actors::time::Time;
@@ -8,6 +9,7 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::model::{Account, Language, Registration};
 use crate::db::schema::{registrations, users};
+use crate::db::sweep::Over;
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -168,7 +170,6 @@ pub async fn delete_registration(conn: &mut Conn, email: &str) -> Result<(), Fai
     Ok(())
 }
 
-/// Forgets registrations that nobody confirmed; gives how many.
-pub async fn sweep_registrations(conn: &mut Conn, before: Time) -> Result<usize, Failed> {
-    Ok(diesel::delete(registrations::table.filter(registrations::created_at.le(At(before)))).execute(conn).await?)
-}
+/// Registrations that nobody confirmed.
+pub const OVER: Over =
+    Over { table: "registrations", key: "id", at: "created_at", kept: Duration::from_secs(7 * 24 * 60 * 60) };

@@ -19,7 +19,7 @@ use tracing::Instrument;
 
 use super::{Run, results, store};
 use crate::app::App;
-use crate::db::{Failed, Key};
+use crate::db::{At, Failed, Key};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::pipeline::{
@@ -280,6 +280,7 @@ impl Checkpoints for Kept<'_> {
             input_hash: input_hash.to_owned(),
             engine_version: engine_version.to_owned(),
             output: output.to_string(),
+            kept_at: At(self.app.now()),
         };
         let kept = self.app.db.write(move |conn| Box::pin(store::keep_node_output(conn, output))).await;
         kept.map_err(|error| Unavailable(error.to_string()))

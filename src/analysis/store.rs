@@ -1,6 +1,7 @@
 //! Runs as rows, the journal of their actors, and the outputs of their nodes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};
 use actors::live::{Change, Decided, Group, Journal, Live, RequestId, Told, Topic, TopicKind, Unavailable, Unsaved};
@@ -14,6 +15,7 @@ use diesel::{
 
 use super::model::{AiAnalysisRun, AiRunStatus};
 use crate::db::schema::{run_nodes, runs};
+use crate::db::sweep::Over;
 use crate::db::{At, Columns, Conn, Db, Failed, Key, RunQueryDsl, events};
 use crate::http::page::Page;
 
@@ -369,6 +371,7 @@ pub struct NodeOutput {
     pub input_hash: String,
     pub engine_version: String,
     pub output: String,
+    pub kept_at: At,
 }
 
 /// Keeps what a node gave; what it gave before in this attempt is replaced.
@@ -383,3 +386,7 @@ pub async fn forget_node_outputs(conn: &mut Conn, run_id: Id<Run>) -> Result<(),
     diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run_id)))).execute(conn).await?;
     Ok(())
 }
+
+/// What nodes gave so long ago: their run is over, or does better to begin anew.
+pub const OVER: Over =
+    Over { table: "run_nodes", key: "run_id, attempt, node", at: "kept_at", kept: Duration::from_secs(24 * 60 * 60) };

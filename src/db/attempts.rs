@@ -10,6 +10,7 @@ use diesel::{ExpressionMethods, Insertable, QueryDsl};
 use sha2::{Digest, Sha256};
 
 use super::schema::attempts;
+use super::sweep::Over;
 use super::{At, Conn, Failed, Key, RunQueryDsl, many};
 
 /// At most `most` attempts of a class within `window`, for one key.
@@ -21,7 +22,7 @@ pub struct Rate {
     pub window: Duration,
 }
 
-/// No window is longer: attempts older than this are forgotten by [`sweep`].
+/// No window is longer: attempts older than this are [`OVER`].
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// How long until one more attempt of a key is allowed; zero: now.
@@ -161,10 +162,5 @@ fn lock_key(class: &str, key_hash: &str) -> i64 {
     digest.first_chunk::<8>().map_or(0, |first| i64::from_be_bytes(*first))
 }
 
-/// Forgets what no window reaches any longer; gives how many rows.
-///
-/// # Errors
-/// The database's own.
-pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
-    Ok(diesel::delete(attempts::table.filter(attempts::at.le(At(now - LONGEST)))).execute(conn).await?)
-}
+/// What no window reaches any longer.
+pub const OVER: Over = Over { table: "attempts", key: "id", at: "at", kept: LONGEST };

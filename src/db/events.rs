@@ -8,20 +8,23 @@ use std::time::Duration;
 use actors::ids::Id;
 use actors::live::{RequestId, Told, Topic};
 use actors::time::Time;
-use diesel::{
-    BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
-};
+use diesel::sql_types::{BigInt, Text as SqlText};
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, QueryableByName, Selectable};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
+use super::Db;
 use super::conn::{Columns, Conn, RunQueryDsl, many};
 use super::failed::Failed;
 use super::schema::{events, topics};
 use super::sql::{At, Key};
+use super::sweep::{PAGE, in_pages};
 
 /// One incarnation of a topic's numbering: an offset means something only together with it.
 #[derive(Debug, Clone, Copy)]
 pub enum Epoch {}
 
-/// At least as many events of a topic are kept, however old.
+/// At least as many events of a topic are kept, however old. Never fewer: the index of long topics counts on it.
 pub const KEPT_EVENTS: i64 = 10_000;
 /// At least this long is every event kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -196,53 +199,140 @@ pub async fn oldest(conn: &mut Conn, topic: Topic) -> Result<Option<u64>, Failed
     first.map(|first| offset(topic, first)).transpose()
 }
 
-/// Drops a topic's events that are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`]. Answers how many.
+/// Drops of every topic what is both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], page by page; gives how many. A topic
+/// that fails is logged, and the next one has its turn.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forget_old(conn: &mut Conn, topic: Topic, now: Time) -> Result<usize, Failed> {
-    let last: Option<i64> = topics::table.find(topic.to_string()).select(topics::last).first(conn).await.optional()?;
-    let Some(last) = last else { return Ok(0) };
-    let gone = diesel::delete(
-        events::table
-            .filter(events::topic.eq(topic.to_string()))
-            .filter(events::position.le(last.saturating_sub(KEPT_EVENTS)))
-            .filter(events::at.lt(At(now - KEPT_FOR))),
-    );
-    Ok(gone.execute(conn).await?)
+/// The database's own: the topics can't be told.
+pub async fn prune(db: &Db, now: Time, stopping: &CancellationToken) -> Result<usize, Failed> {
+    let (mut after, mut all) = (String::new(), 0);
+    loop {
+        let topics = db.read(move |conn| Box::pin(long_topics(conn, after, PAGE))).await?;
+        let Some(last) = topics.last() else { return Ok(all) };
+        after = last.clone();
+        for topic in topics {
+            if stopping.is_cancelled() {
+                return Ok(all);
+            }
+            let of = topic.clone();
+            let pruned = in_pages(db, stopping, move |conn| {
+                let topic = of.clone();
+                Box::pin(async move { forget_old(conn, &topic, now, PAGE).await })
+            });
+            match pruned.await {
+                Ok(pruned) => all += pruned,
+                Err(error) => tracing::warn!(topic, %error, "events could not be pruned; it comes again"),
+            }
+        }
+    }
 }
 
-/// Drops a topic with all its events: for what is deleted.
+/// By the index of long topics: in its own words, as a bound number would not be known to be the same.
+pub(super) const LONG_TOPICS: &str = "SELECT DISTINCT topic FROM events WHERE position % 10000 = 0 AND topic > $1 \
+                                      ORDER BY topic LIMIT $2";
+
+#[derive(QueryableByName)]
+struct LongTopic {
+    #[diesel(sql_type = SqlText)]
+    topic: String,
+}
+
+/// The topics after one in their order that may have more than [`KEPT_EVENTS`].
+async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<String>, Failed> {
+    let long = diesel::sql_query(LONG_TOPICS).bind::<SqlText, _>(after).bind::<BigInt, _>(most);
+    let long: Vec<LongTopic> = match conn {
+        Conn::Pg(pg) => diesel_async::RunQueryDsl::load(long, &mut **pg).await?,
+        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::load(long, lite).await?,
+    };
+    Ok(long.into_iter().map(|long| long.topic).collect())
+}
+
+/// Drops a topic's oldest events as far as they are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], at most so many.
+/// Answers how many.
 ///
 /// # Errors
 /// The database's own.
-pub async fn forget(conn: &mut Conn, topic: Topic) -> Result<(), Failed> {
-    diesel::delete(events::table.filter(events::topic.eq(topic.to_string()))).execute(conn).await?;
-    diesel::delete(topics::table.find(topic.to_string())).execute(conn).await?;
-    Ok(())
+pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> Result<usize, Failed> {
+    let last: Option<i64> = topics::table.find(topic).select(topics::last).first(conn).await.optional()?;
+    let Some(last) = last else { return Ok(0) };
+    // Up to the first that is young, which all that follow are too: no more rows are looked at than go.
+    let oldest: Vec<(i64, At)> = events::table
+        .filter(events::topic.eq(topic))
+        .filter(events::position.le(last.saturating_sub(KEPT_EVENTS)))
+        .order(events::position.asc())
+        .limit(most)
+        .select((events::position, events::at))
+        .load(conn)
+        .await?;
+    let old = oldest.into_iter().take_while(|(_, at)| at.0 < now - KEPT_FOR).last();
+    let Some((until, _)) = old else { return Ok(0) };
+    let gone = events::table.filter(events::topic.eq(topic)).filter(events::position.le(until));
+    Ok(diesel::delete(gone).execute(conn).await?)
 }
+
+/// Drops a topic's oldest events, at most so many, and with the last of them the topic: for what is deleted. Answers how many.
+///
+/// # Errors
+/// The database's own.
+pub async fn forget(conn: &mut Conn, topic: Topic, most: i64) -> Result<usize, Failed> {
+    let of_topic = || events::table.filter(events::topic.eq(topic.to_string()));
+    let oldest: Vec<i64> =
+        of_topic().order(events::position.asc()).limit(most).select(events::position).load(conn).await?;
+    let gone = match oldest.last() {
+        Some(until) => diesel::delete(of_topic().filter(events::position.le(*until))).execute(conn).await?,
+        None => 0,
+    };
+    if oldest.len() < usize::try_from(most).unwrap_or(usize::MAX) {
+        diesel::delete(topics::table.find(topic.to_string())).execute(conn).await?;
+    }
+    Ok(gone)
+}
+
+/// A place among all events, in the order of topics and offsets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub topic: String,
+    pub position: i64,
+}
+
+/// What an event told, and where it stands.
+#[derive(Debug, QueryableByName)]
+pub struct Text {
+    #[diesel(sql_type = SqlText)]
+    pub topic: String,
+    #[diesel(sql_type = BigInt)]
+    pub position: i64,
+    #[diesel(sql_type = SqlText)]
+    pub data: String,
+}
+
+/// As a value of two columns, which is found in the index at once: with an `OR`, which Diesel would write, all rows before it
+/// would be looked at again for each page.
+pub(super) const TEXTS_AFTER: &str = "SELECT topic, position, data FROM events WHERE (topic, position) > ($1, $2) \
+                                      ORDER BY topic, position LIMIT $3";
 
 /// The texts of all events after a place, in the order of topics and offsets.
 ///
 /// # Errors
 /// The database's own.
-pub async fn texts_after(
-    conn: &mut Conn,
-    (topic, position): &(String, i64),
-    limit: i64,
-) -> Result<Vec<(String, i64, String)>, Failed> {
-    let further = events::topic.gt(topic).or(events::topic.eq(topic).and(events::position.gt(position)));
-    let page = events::table.filter(further).order((events::topic.asc(), events::position.asc())).limit(limit);
-    Ok(page.select((events::topic, events::position, events::data)).load(conn).await?)
+pub async fn texts_after(conn: &mut Conn, place: &Place, limit: i64) -> Result<Vec<Text>, Failed> {
+    let page = diesel::sql_query(TEXTS_AFTER)
+        .bind::<SqlText, _>(&place.topic)
+        .bind::<BigInt, _>(place.position)
+        .bind::<BigInt, _>(limit);
+    Ok(match conn {
+        Conn::Pg(pg) => diesel_async::RunQueryDsl::load(page, &mut **pg).await?,
+        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::load(page, lite).await?,
+    })
 }
 
-/// Puts another text in an event's place: what it told of somebody is to be forgotten.
+/// Puts another text in an event's place: what it told of somebody is to be forgotten. False: it is no longer what it was.
 ///
 /// # Errors
 /// The database's own.
-pub async fn replace(conn: &mut Conn, topic: &str, position: i64, data: String) -> Result<(), Failed> {
-    diesel::update(events::table.find((topic, position))).set(events::data.eq(data)).execute(conn).await?;
-    Ok(())
+pub async fn replace(conn: &mut Conn, event: &Text, data: String) -> Result<bool, Failed> {
+    let same = diesel::update(events::table.find((&event.topic, event.position))).filter(events::data.eq(&event.data));
+    Ok(same.set(events::data.eq(data)).execute(conn).await? == 1)
 }
 
 async fn insert(

@@ -1,5 +1,7 @@
 //! The rows behind Idempotency-Key: who holds a key, and what was answered under it.
 
+use std::time::Duration;
+
 use actors::ids::{Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
@@ -8,6 +10,7 @@ use super::conn::{Columns, Conn, RunQueryDsl};
 use super::failed::Failed;
 use super::schema::idempotency_keys;
 use super::sql::{At, Key};
+use super::sweep::{Over, Part};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = idempotency_keys)]
@@ -126,16 +129,8 @@ pub async fn release(conn: &mut Conn, scope: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Drops all keys of an account, with what was answered under them.
-///
-/// # Errors
-/// The database's own.
-pub async fn forget_of(conn: &mut Conn, user_id: Id<User>) -> Result<(), Failed> {
-    diesel::delete(idempotency_keys::table.filter(idempotency_keys::user_id.eq(Some(Key(user_id)))))
-        .execute(conn)
-        .await?;
-    Ok(())
-}
+/// The keys of an account, with what was answered under them.
+pub const OF_ACCOUNT: Part = Part { table: "idempotency_keys", key: "scope", of: "user_id" };
 
 /// The answers of all keys after one, in the order of keys.
 ///
@@ -147,23 +142,17 @@ pub async fn answers_after(conn: &mut Conn, scope: &str, limit: i64) -> Result<V
     Ok(page.select((idempotency_keys::scope, idempotency_keys::body)).load(conn).await?)
 }
 
-/// Puts another answer in the place of one: what it said of somebody is to be forgotten.
+/// Puts another answer in the place of one: what it said of somebody is to be forgotten. False: it is no longer what it was.
 ///
 /// # Errors
 /// The database's own.
-pub async fn rewrite(conn: &mut Conn, scope: &str, body: String) -> Result<(), Failed> {
-    diesel::update(idempotency_keys::table.find(scope))
-        .set(idempotency_keys::body.eq(Some(body)))
-        .execute(conn)
-        .await?;
-    Ok(())
+pub async fn rewrite(conn: &mut Conn, scope: &str, before: &str, body: String) -> Result<bool, Failed> {
+    let same = diesel::update(idempotency_keys::table.find(scope)).filter(idempotency_keys::body.eq(Some(before)));
+    Ok(same.set(idempotency_keys::body.eq(Some(body))).execute(conn).await? == 1)
 }
 
-/// Drops the keys that are past their time. Answers how many.
-///
-/// # Errors
-/// The database's own.
-pub async fn forget_old(conn: &mut Conn, before: Time) -> Result<usize, Failed> {
-    let old = diesel::delete(idempotency_keys::table).filter(idempotency_keys::created_at.lt(At(before)));
-    Ok(old.execute(conn).await?)
+/// Keys that are past their time.
+#[must_use]
+pub const fn over(kept: Duration) -> Over {
+    Over { table: "idempotency_keys", key: "scope", at: "created_at", kept }
 }

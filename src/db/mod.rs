@@ -32,6 +32,7 @@ pub mod schema;
 mod search;
 mod sql;
 mod sqlite;
+pub mod sweep;
 mod writer;
 
 #[cfg(test)]

@@ -303,11 +303,12 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
-    use super::super::sql::Uuid;
+    use super::super::sql::{UtcTime, Uuid};
 
     former_invitation_tokens (token_hash) {
         token_hash -> Text,
         invitation_id -> Uuid,
+        replaced_at -> UtcTime,
     }
 }
 
@@ -352,6 +353,7 @@ diesel::table! {
         input_hash -> Text,
         engine_version -> Text,
         output -> Text,
+        kept_at -> UtcTime,
     }
 }
 

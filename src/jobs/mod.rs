@@ -32,7 +32,7 @@ use tokio::sync::Notify;
 use crate::db::{Conn, Failed};
 use steady::Steady;
 
-pub use store::{enqueue, enqueue_after, enqueue_in_turn, failed_count, forget_failed};
+pub use store::{OVER, enqueue, enqueue_after, enqueue_in_turn, failed_count, note};
 pub use worker::{Desk, Handlers, work};
 
 pub const LEASE: Duration = Duration::from_secs(30);

@@ -19,8 +19,9 @@ use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use super::{Job, Jobs};
 use crate::db::schema::jobs;
+use crate::db::sweep::Over;
 use crate::db::{At, Conn, Failed, Key, RunQueryDsl, many};
-pub use queue::{Held, Look, OfKey, Wanted, again, claim, done, give_up, look, renew};
+pub use queue::{Held, Look, OfKey, Wanted, again, claim, done, give_up, look, note, renew};
 pub use upkeep::{
     Leased, Listed, Which, failed, free, free_page, give_up_strangers, is_waiting, leased, let_due_again, requeue,
     withdraw,
@@ -169,10 +170,5 @@ pub async fn failed_count(conn: &mut Conn) -> Result<i64, Failed> {
     Ok(i64::try_from(failed.len()).unwrap_or(COUNTED))
 }
 
-/// Drops what failed for good before a time. Answers how many.
-///
-/// # Errors
-/// The database's own.
-pub async fn forget_failed(conn: &mut Conn, before: Time) -> Result<usize, Failed> {
-    Ok(diesel::delete(jobs::table.filter(jobs::failed_at.lt(Some(At(before))))).execute(conn).await?)
-}
+/// What failed for good is shown for so long.
+pub const OVER: Over = Over { table: "jobs", key: "id", at: "failed_at", kept: Duration::from_secs(30 * 24 * 60 * 60) };

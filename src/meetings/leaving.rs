@@ -5,19 +5,22 @@ use actors::ids::{self, Id, User};
 use actors::live::RequestId;
 use actors::meeting::{Command, Meeting};
 use actors::shell;
+use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::invitations::store::leaving as invitations;
+use super::invitations::store::leaving::{self as invitations, OF_ACCOUNT};
 use super::participants::store;
 use crate::accounts::model::NOBODY;
 use crate::accounts::profile::leaving::{Afterwards, Holder, Leaving, Stop};
 use crate::app::App;
+use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, Failed};
+use crate::http::failure::Failure;
 use crate::jobs::{self, Fault, Handler, Job, Patience};
 
 /// How many places are looked up in one go.
-const PAGE: i64 = 100;
+const PLACES: i64 = 100;
 const FORGET: &str = "forget-guest";
 /// As for all that a person is owed.
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(15 * 60);
@@ -32,25 +35,37 @@ impl Holder for OfMeetings {
         invitations::addresses(conn, user_id).await
     }
 
-    /// Invitations to the address, or that gave the account a place, go. Who came to the address's as a guest is forgotten by
-    /// jobs: those know the place alone.
+    /// Of an address that was asked to more than a page of meetings, page by page, so that one page at most is left for the
+    /// transaction.
+    async fn prepare(&self, app: &App, leaving: &Leaving) -> Result<(), Failure> {
+        let (email, now, request) = (leaving.account.email.clone(), leaving.now, leaving.request.clone());
+        let stopping = app.tasks.stopping();
+        let gone = in_pages(&app.db, &stopping, move |conn| {
+            let (email, request) = (email.clone(), request.clone());
+            Box::pin(async move {
+                match invitations::has_more_than(conn, &email, PAGE).await? {
+                    true => forget_address(conn, &email, PAGE, now, &request).await,
+                    false => Ok(0),
+                }
+            })
+        });
+        gone.await.map_err(|failed: Failed| Failure::from(failed)).map(|_| ())
+    }
+
+    /// Invitations to the address go. Who came to the address's as a guest is forgotten by jobs: those know the place alone.
     async fn release(&self, conn: &mut Conn, leaving: &Leaving) -> Result<Option<Afterwards>, Stop> {
-        let Leaving { account, now, request } = leaving;
-        for (meeting_id, participant_id) in invitations::guests(conn, &account.email).await? {
-            jobs::enqueue(conn, FORGET, &Payload { meeting_id, participant_id }, *now, request).await?;
-        }
-        invitations::forget_address(conn, &account.email).await?;
-        invitations::forget_account(conn, account.id).await?;
+        forget_address(conn, &leaving.account.email, i64::MAX, leaving.now, &leaving.request).await?;
         Ok(None)
     }
 
     /// By each meeting itself, as all its writes: it may be live.
     async fn erase(&self, app: &App, user_id: Id<User>, request: &RequestId) -> Result<(), String> {
-        // One that was accepted while the account ended.
-        let gone = app.db.write(move |conn| Box::pin(invitations::forget_account(conn, user_id))).await;
-        gone.map_err(|error: Failed| error.to_string())?;
+        // What gave the account a place, and what was accepted while it ended.
+        let stopping = app.tasks.stopping();
+        let gone = in_pages(&app.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
+        gone.await.map_err(|error: Failed| error.to_string())?;
         loop {
-            let named = app.db.read(move |conn| Box::pin(store::naming(conn, user_id, NOBODY, PAGE))).await;
+            let named = app.db.read(move |conn| Box::pin(store::naming(conn, user_id, NOBODY, PLACES))).await;
             let named = named.map_err(|error: Failed| error.to_string())?;
             if named.is_empty() {
                 return Ok(());
@@ -60,6 +75,21 @@ impl Holder for OfMeetings {
             }
         }
     }
+}
+
+/// Drops invitations to an address, at most so many; gives how many.
+async fn forget_address(
+    conn: &mut Conn,
+    email: &str,
+    most: i64,
+    now: Time,
+    request: &RequestId,
+) -> Result<usize, Failed> {
+    let (gone, guests) = invitations::forget_address(conn, email, most).await?;
+    for (meeting_id, participant_id) in guests {
+        jobs::enqueue(conn, FORGET, &Payload { meeting_id, participant_id }, now, request).await?;
+    }
+    Ok(gone)
 }
 
 /// Somebody's place in a meeting.

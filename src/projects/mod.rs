@@ -1,5 +1,6 @@
 //! Projects: where a team's documents, meetings and requirements belong, and who is a member.
 
+pub mod deletion;
 pub mod documents;
 pub mod leaving;
 pub mod model;

@@ -3,6 +3,7 @@
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Told, Topic, TopicKind};
 
+use super::deletion;
 use super::model::{Counts, Description, MyProject, Name, Project, ProjectStatus};
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
@@ -177,47 +178,19 @@ pub(super) async fn tell(
 /// 409 while a meeting is LIVE or a run unfinished, and for an archived project.
 pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(), Failure> {
     let now = app.now();
-    let id = project.id;
+    let (id, jobs, asked) = (project.id, app.jobs.clone(), request.clone());
     super::must_be_active(&project)?;
-    let (told, orphans) = app
+    let told = app
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let (told, contents) = delete_whole(conn, project, now, &request).await?;
-                Ok::<_, Failure>((told, super::documents::store::orphans(conn, contents).await?))
+                let project = store::find_to_change(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+                deletion::bury(conn, &jobs, &project, now, &asked).await
             })
         })
         .await?;
     app.roles.forget(id);
     app.hub.tell(vec![told]);
-    super::documents::operations::forget_contents(app, orphans).await;
+    deletion::begin(app, id, deletion::in_a_moment(), &request).await;
     Ok(())
-}
-
-/// Deletes a project's rows and events; gives what is to be told, and the contents that its documents had.
-///
-/// # Errors
-/// 409 while a meeting is LIVE or a run unfinished.
-pub(super) async fn delete_whole(
-    conn: &mut crate::db::Conn,
-    project: Project,
-    now: actors::time::Time,
-    request: &RequestId,
-) -> Result<(Told, Vec<String>), Failure> {
-    let id = project.id;
-    if store::is_busy(conn, id).await? {
-        let busy = "End its live meetings and its unfinished analysis runs first.";
-        return Err(Failure::saying(Code::INVALID_STATE, busy));
-    }
-    let belongings = store::belongings(conn, id).await?;
-    let told = tell(conn, &project, "project.deleted", now, request).await?;
-    store::delete(conn, id).await?;
-    events::forget(conn, topic(id)).await?;
-    for meeting in belongings.meetings {
-        events::forget(conn, Topic { kind: TopicKind::Meeting, id: meeting }).await?;
-    }
-    for run in belongings.runs {
-        events::forget(conn, Topic { kind: TopicKind::Run, id: run }).await?;
-    }
-    Ok((told, belongings.contents))
 }

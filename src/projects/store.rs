@@ -1,5 +1,7 @@
 //! Projects and memberships as rows.
 
+pub mod deletion;
+
 use std::collections::HashMap;
 
 use actors::ids::{self, Id, Member, User};
@@ -52,7 +54,8 @@ pub(super) fn role_of(text: &str) -> Result<ProjectRole, Failed> {
 }
 
 pub async fn find(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, Failed> {
-    let row = projects::table.find(Key(id)).select(ProjectRow::columns()).first(conn).await.optional()?;
+    let found = projects::table.find(Key(id)).filter(projects::status.ne(deletion::BURIED));
+    let row = found.select(ProjectRow::columns()).first(conn).await.optional()?;
     row.map(|row: ProjectRow| row.try_into()).transpose()
 }
 
@@ -136,11 +139,6 @@ pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), Failed>
     Ok(())
 }
 
-pub async fn delete(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), Failed> {
-    diesel::delete(projects::table.find(Key(id))).execute(conn).await?;
-    Ok(())
-}
-
 /// Whether a meeting is LIVE or a run unfinished: then the project can't be deleted.
 pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, Failed> {
     let live = meetings::table.filter(meetings::project_id.eq(Key(id))).filter(meetings::status.eq("LIVE"));
@@ -149,27 +147,6 @@ pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, Fail
     let live: i64 = live.count().get_result(conn).await?;
     let unfinished: i64 = unfinished.count().get_result(conn).await?;
     Ok(live + unfinished > 0)
-}
-
-/// The contents of a project's documents, and its live things' ids: what goes with it beyond its rows.
-pub async fn belongings(conn: &mut Conn, id: Id<ids::Project>) -> Result<Belongings, Failed> {
-    let contents =
-        documents::table.filter(documents::project_id.eq(Key(id))).select(documents::sha256).load(conn).await?;
-    let meetings: Vec<Key<()>> =
-        meetings::table.filter(meetings::project_id.eq(Key(id))).select(meetings::id).load(conn).await?;
-    let runs: Vec<Key<()>> = runs::table.filter(runs::project_id.eq(Key(id))).select(runs::id).load(conn).await?;
-    Ok(Belongings {
-        contents,
-        meetings: meetings.into_iter().map(|id| id.0.uuid()).collect(),
-        runs: runs.into_iter().map(|id| id.0.uuid()).collect(),
-    })
-}
-
-/// See [`belongings`].
-pub struct Belongings {
-    pub contents: Vec<String>,
-    pub meetings: Vec<uuid::Uuid>,
-    pub runs: Vec<uuid::Uuid>,
 }
 
 pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, Failed> {

@@ -2,16 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::others;
+use super::{others, sweeps};
 use crate::accounts::{self, profile};
 use crate::analysis::operator::Cancelling;
 use crate::app::App;
-use crate::http::idempotency;
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
-use crate::meetings;
 use crate::meetings::invitations::delivery::Deliveries;
 use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
@@ -20,8 +17,8 @@ use crate::meetings::rooms::lookout;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
+use crate::{meetings, projects};
 
-const HOURLY: Duration = Duration::from_secs(3600);
 
 /// Begins all of it.
 ///
@@ -38,6 +35,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         .with(profile::erasing::Erasing { app: app.clone() })
         .with(profile::erasing::Overwriting { app: app.clone() })
         .with(contents::Forgetting { app: app.clone() })
+        .with(projects::deletion::Deleting { app: app.clone() })
         .with(meetings::leaving::Forgetting { app: app.clone() })
         .with(meetings::membership::Excluding { app: app.clone() })
         .with(Errands { app: app.clone() })
@@ -55,7 +53,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     });
     app.tasks.spawn(accounts::endings::follow(app.clone()));
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
-    app.tasks.spawn(forget_old(app.clone()));
+    app.tasks.spawn(sweeps::hourly(app.clone()));
     Ok(())
 }
 
@@ -73,33 +71,4 @@ async fn follow_meetings(app: App) {
     }
     app.tasks.spawn(attendance::tell_all(app.clone()));
     sweep::sweep(app).await;
-}
-
-/// Drops what has had its time: keys of idempotency, counted attempts, what is over of accounts, failed jobs. Safe to repeat.
-async fn forget_old(app: App) {
-    let stopping = app.tasks.stopping();
-    loop {
-        let now = app.now();
-        let swept = app.db.write(move |conn| {
-            Box::pin(async move {
-                let keys = crate::db::idempotency::forget_old(conn, now - idempotency::KEPT).await?;
-                let attempts = crate::db::attempts::sweep(conn, now).await?;
-                let accounts = accounts::operations::sweep(conn, now).await?;
-                Ok::<_, crate::db::Failed>(
-                    keys + attempts + accounts + jobs::forget_failed(conn, now - 30 * 24 * HOURLY).await?,
-                )
-            })
-        });
-        match swept.await {
-            Ok(rows) => tracing::debug!(rows, "swept"),
-            Err(error) => tracing::warn!(%error, "sweeping failed; it comes again"),
-        }
-        if let Err(error) = app.db.overwrite_deleted().await {
-            tracing::debug!(%error, "what was deleted is not overwritten yet");
-        }
-        tokio::select! {
-            () = tokio::time::sleep(HOURLY) => {}
-            () = stopping.cancelled() => return,
-        }
-    }
 }

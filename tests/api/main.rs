@@ -13,6 +13,7 @@
 
 #[macro_use]
 mod support;
+mod sweeps;
 
 mod accounts;
 mod admin;
@@ -36,3 +37,4 @@ mod projects;
 mod real_time;
 mod rooms;
 mod smoke;
+mod sweeps;

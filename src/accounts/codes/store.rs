@@ -1,10 +1,13 @@
 //! One-time codes as rows: one for an address and purpose.
 
+use std::time::Duration;
+
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use super::super::model::CodePurpose;
 use crate::db::schema::codes;
+use crate::db::sweep::Over;
 use crate::db::{At, Conn, Failed, RunQueryDsl};
 
 /// Keeps a code's hash; an older code of the address and purpose is gone.
@@ -44,7 +47,5 @@ pub async fn delete(conn: &mut Conn, email: &str, purpose: CodePurpose) -> Resul
     Ok(())
 }
 
-/// Forgets those whose time is over; gives how many.
-pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
-    Ok(diesel::delete(codes::table.filter(codes::expires_at.le(At(now)))).execute(conn).await?)
-}
+/// Those whose time is over.
+pub const OVER: Over = Over { table: "codes", key: "email, purpose", at: "expires_at", kept: Duration::ZERO };

@@ -18,4 +18,4 @@ pub mod routes;
 mod store;
 mod under_way;
 
-pub use store::{forget_codes, sweep};
+pub use store::{OVER, forget_codes};

@@ -1,10 +1,13 @@
 //! Accounts at providers, and the one-time codes after a log-in there, as rows.
 
+use std::time::Duration;
+
 use actors::ids::{Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl};
 
 use crate::db::schema::{external_logins, login_codes, users};
+use crate::db::sweep::Over;
 use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
 
 /// Whose an account at a provider is here, unless that account was deleted.
@@ -75,10 +78,5 @@ pub async fn forget_codes(conn: &mut Conn, user_id: Id<User>) -> Result<(), Fail
     Ok(())
 }
 
-/// Forgets codes whose time is over; gives how many.
-///
-/// # Errors
-/// The database's own.
-pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
-    Ok(diesel::delete(login_codes::table.filter(login_codes::expires_at.le(At(now)))).execute(conn).await?)
-}
+/// Codes whose time is over.
+pub const OVER: Over = Over { table: "login_codes", key: "code_hash", at: "expires_at", kept: Duration::ZERO };

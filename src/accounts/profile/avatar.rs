@@ -6,6 +6,7 @@ use actors::ids::{Id, User};
 use actors::live::RequestId;
 use actors::time::Time;
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -22,6 +23,7 @@ use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::jobs::{self, Fault, Handler, Job, Jobs};
+use crate::outside::files;
 
 const KIND: &str = "forget-avatar";
 /// How many pictures may wait to be unpacked; more are answered 429.
@@ -154,4 +156,21 @@ impl Handler for Forgetting {
         }
         Ok(forgetting.forget(&sha256).await.map_err(|error| error.to_string())?)
     }
+}
+
+/// Removes faces that no account has, and that no job is left to forget; gives how many.
+///
+/// # Errors
+/// Why some stay.
+pub async fn sweep(app: &App) -> Result<usize, String> {
+    let db = app.db.clone();
+    let named = move |faces| {
+        let db = db.clone();
+        async move {
+            let named = db.read(move |conn| Box::pin(store::worn(conn, faces))).await;
+            named.map_err(|error: Failed| error.to_string())
+        }
+        .boxed()
+    };
+    app.avatars.sweep((app.now() - files::SETTLED).utc().into(), named, &app.tasks.stopping()).await
 }

@@ -11,16 +11,20 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::store;
-use super::traces::{self, Person};
+use super::traces::{self, Person, Reached};
 use crate::access::keys::Secret;
 use crate::accounts::sessions::operations::are_over;
 use crate::app::App;
+use crate::db::idempotency::OF_ACCOUNT;
+use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
 
 /// What was under way when the account ended has come to its end by then, and may have written a name again.
 const ONCE_MORE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+/// After so many pages at most the job says where it is: that many are looked at again by whoever takes it up.
+const NOTED: usize = 20;
 const ERASE: &str = "erase-account";
 const OVERWRITE: &str = "overwrite-deleted";
 /// By then the last mail to the account is sent, and its row gone; if not, the hourly sweep overwrites it.
@@ -32,6 +36,9 @@ struct Payload {
     user_id: Id<User>,
     /// See [`hashed`].
     addresses: Vec<String>,
+    /// How far the job came before.
+    #[serde(default)]
+    reached: Reached,
 }
 
 /// By what an address is known again without being kept.
@@ -50,7 +57,7 @@ pub async fn enqueue(
     now: Time,
     request: &RequestId,
 ) -> Result<(), Failed> {
-    let payload = Payload { user_id, addresses };
+    let payload = Payload { user_id, addresses, reached: Reached::default() };
     jobs::enqueue(conn, ERASE, &payload, now, request).await?;
     jobs::enqueue_after(conn, jobs, ERASE, &payload, ONCE_MORE, request).await.map(|_| ())
 }
@@ -72,16 +79,18 @@ impl Handler for Erasing {
     }
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
-        let Payload { user_id, addresses } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let user_id = payload.user_id;
         let now = self.app.now();
         let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
         are_over(&self.app, ended.map_err(|error: Failed| error.to_string())?, now);
         for holder in self.app.holders.iter() {
             holder.erase(&self.app, user_id, &job.request).await?;
         }
-        let secret = self.app.secret.clone();
-        let person = Person::of(user_id, move |email| addresses.contains(&hashed(&secret, email)));
-        traces::erase(&self.app.db, person).await.map_err(|error| error.to_string())?;
+        let stopping = self.app.tasks.stopping();
+        let keys = in_pages(&self.app.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
+        keys.await.map_err(|error: Failed| error.to_string())?;
+        self.erase_traces(job, payload).await?;
         let (jobs, request) = (self.app.jobs.clone(), job.request.clone());
         let later = self.app.db.write(move |conn| {
             let (nothing, delay) = (serde_json::json!({}), AFTER_THE_LAST_MAIL);
@@ -89,6 +98,45 @@ impl Handler for Erasing {
         });
         later.await.map_err(|error: Failed| error.to_string())?;
         Ok(())
+    }
+}
+
+impl Erasing {
+    /// Goes through all that was told and answered once, page by page, from where the job came before.
+    async fn erase_traces(&self, job: &Job, mut payload: Payload) -> Result<(), Fault> {
+        let (secret, addresses) = (self.app.secret.clone(), payload.addresses.clone());
+        let person = Person::of(payload.user_id, move |email| addresses.contains(&hashed(&secret, email)));
+        let stopping = self.app.tasks.stopping();
+        let mut since_noted = 0;
+        loop {
+            if stopping.is_cancelled() {
+                return Err(Fault::Again("the server stops".to_owned()));
+            }
+            let page =
+                traces::look(&self.app.db, &person, &payload.reached).await.map_err(|error| error.to_string())?;
+            // The page after the last: nothing is on it.
+            let Some(reached) = page.reached.clone() else { return Ok(()) };
+            since_noted += 1;
+            let former = std::mem::replace(&mut payload.reached, reached);
+            if page.is_clean() && since_noted < NOTED {
+                continue;
+            }
+            let (own, noted) = (job.clone(), serde_json::to_value(&payload).map_err(|error| error.to_string())?);
+            let written = self.app.db.write(move |conn| {
+                Box::pin(async move {
+                    let is_whole = page.write(conn).await?;
+                    if is_whole && !jobs::note(conn, &own, &noted).await? {
+                        return Err(Failed::Broken("the job is another attempt's by now".to_owned()));
+                    }
+                    Ok(is_whole)
+                })
+            });
+            if written.await.map_err(|error: Failed| error.to_string())? {
+                since_noted = 0;
+            } else {
+                payload.reached = former;
+            }
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::access::caller::Caller;
 use crate::accounts::model::{Account, Typed};
 use crate::accounts::sessions::operations::are_over;
 use crate::app::App;
-use crate::db::{Conn, Failed, idempotency};
+use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 
@@ -173,7 +173,6 @@ async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
                 afterwards.extend(holder.release(conn, &leaving).await?);
             }
             let sessions = store::let_go(conn, account, *now).await?;
-            idempotency::forget_of(conn, account.id).await?;
             post.send(conn, letters::account_deleted(account), *now, request).await?;
             if let Some(face) = face {
                 avatar::forget(conn, face, *now, request).await?;

@@ -2,7 +2,7 @@
 
 use actors::ids::{Id, Session, User};
 use actors::time::Time;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+use diesel::{ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::accounts::model::{Account, Language, NOBODY};
 use crate::accounts::sessions::store::{Ending, end};
@@ -80,6 +80,12 @@ pub async fn is_worn(conn: &mut Conn, sha256: &str) -> Result<bool, Failed> {
     Ok(worn > 0)
 }
 
+/// Of these faces, those that an account has.
+pub async fn worn(conn: &mut Conn, faces: Vec<String>) -> Result<Vec<String>, Failed> {
+    let worn = users::table.filter(users::avatar.eq_any(faces));
+    Ok(worn.select(users::avatar.assume_not_null()).distinct().load(conn).await?)
+}
+
 /// When a session was begun by a log-in.
 pub async fn session_begun(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, Failed> {
     let found: Option<At> = sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
@@ -137,7 +143,7 @@ pub async fn become_pseudonym(conn: &mut Conn, account: &Account, now: Time) -> 
 /// Their rows stay, without the device: a server that starts must know for how long their tokens are to be refused.
 pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Vec<Id<Session>>, Failed> {
     let ended = end(conn, user_id, Ending::All, now).await?;
-    let own = sessions::table.filter(sessions::user_id.eq(Key(user_id)));
+    let own = sessions::table.filter(sessions::user_id.eq(Key(user_id))).filter(sessions::device.ne(""));
     diesel::update(own).set(sessions::device.eq("")).execute(conn).await?;
     Ok(ended)
 }

@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use actors::ids::{Id, User};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::accounts::model::NOBODY;
-use crate::db::{Db, Failed, events, idempotency};
+use crate::db::events::{Place, Text};
+use crate::db::{Conn, Db, Failed, events, idempotency};
 
-/// How many rows are looked at in one go.
-const PAGE: i64 = 500;
+/// How many rows are looked at in one go; all of them may have to be written anew.
+const PAGE: i64 = 250;
 /// No address is longer.
 const LONGEST_ADDRESS: usize = 254;
 
@@ -89,59 +91,90 @@ fn forget(object: &mut Map<String, Value>) -> bool {
     changed
 }
 
-/// Takes somebody out of all events and all kept answers, page by page.
+/// How far somebody was looked for: in what was told first, then in what was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reached {
+    Events(Place),
+    Answers(String),
+}
+
+impl Default for Reached {
+    fn default() -> Self {
+        Self::Events(Place::default())
+    }
+}
+
+/// What of a page is to be written anew, and how far that goes.
+#[derive(Debug)]
+pub struct Page {
+    /// `None`: all was looked at.
+    pub reached: Option<Reached>,
+    events: Vec<(Text, String)>,
+    answers: Vec<(String, String, String)>,
+}
+
+impl Page {
+    /// Whether nobody is to be taken out of anything.
+    pub const fn is_clean(&self) -> bool {
+        self.events.is_empty() && self.answers.is_empty()
+    }
+
+    /// Writes it. False: something of it was written by others meanwhile, and it is to be looked at again.
+    ///
+    /// # Errors
+    /// The database's own.
+    pub async fn write(self, conn: &mut Conn) -> Result<bool, Failed> {
+        let mut all = true;
+        for (event, data) in self.events {
+            all &= events::replace(conn, &event, data).await?;
+        }
+        for (scope, before, body) in self.answers {
+            all &= idempotency::rewrite(conn, &scope, &before, body).await?;
+        }
+        Ok(all)
+    }
+}
+
+/// Looks for somebody in the next page of all events and all kept answers.
 ///
 /// # Errors
-/// The database's own; what was done until then stays, and the rest is done by the next try.
-pub async fn erase(db: &Db, person: Person) -> Result<(), Failed> {
-    let mut after = (String::new(), 0);
-    loop {
-        let from = after.clone();
-        let page = db.read(move |conn| Box::pin(async move { events::texts_after(conn, &from, PAGE).await })).await?;
-        let Some((topic, position, _)) = page.last() else { break };
-        after = (topic.clone(), *position);
-        let changed: Vec<_> = page
-            .into_iter()
-            .filter_map(|(topic, position, data)| Some((topic, position, person.erased_from(&data)?)))
-            .collect();
-        if !changed.is_empty() {
-            db.write(move |conn| {
-                Box::pin(async move {
-                    for (topic, position, data) in changed {
-                        events::replace(conn, &topic, position, data).await?;
-                    }
-                    Ok::<_, Failed>(())
-                })
-            })
-            .await?;
+/// The database's own.
+pub async fn look(db: &Db, person: &Person, reached: &Reached) -> Result<Page, Failed> {
+    let mut page = Page { reached: None, events: Vec::new(), answers: Vec::new() };
+    match reached.clone() {
+        Reached::Events(place) => {
+            let texts =
+                db.read(move |conn| Box::pin(async move { events::texts_after(conn, &place, PAGE).await })).await?;
+            page.reached = Some(match texts.last() {
+                Some(Text { topic, position, .. }) => {
+                    Reached::Events(Place { topic: topic.clone(), position: *position })
+                }
+                None => Reached::Answers(String::new()),
+            });
+            let erased = texts.into_iter().filter_map(|text| person.erased_from(&text.data).map(|data| (text, data)));
+            page.events = erased.collect();
+        }
+        Reached::Answers(after) => {
+            let answers = db
+                .read(move |conn| Box::pin(async move { idempotency::answers_after(conn, &after, PAGE).await }))
+                .await?;
+            page.reached = answers.last().map(|(scope, _)| Reached::Answers(scope.clone()));
+            let erased = answers.into_iter().filter_map(|(scope, body)| {
+                let before = body?;
+                person.erased_from(&before).map(|body| (scope, before, body))
+            });
+            page.answers = erased.collect();
         }
     }
-    let mut after = String::new();
-    loop {
-        let from = after.clone();
-        let page =
-            db.read(move |conn| Box::pin(async move { idempotency::answers_after(conn, &from, PAGE).await })).await?;
-        let Some((scope, _)) = page.last() else { return Ok(()) };
-        after.clone_from(scope);
-        let changed: Vec<_> =
-            page.into_iter().filter_map(|(scope, body)| Some((scope, person.erased_from(body.as_deref()?)?))).collect();
-        if !changed.is_empty() {
-            db.write(move |conn| {
-                Box::pin(async move {
-                    for (scope, body) in changed {
-                        idempotency::rewrite(conn, &scope, body).await?;
-                    }
-                    Ok::<_, Failed>(())
-                })
-            })
-            .await?;
-        }
-    }
+    Ok(page)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Person;
+    use super::{PAGE, Page, Person, Reached, look};
+    use crate::db::Db;
+    use crate::db::tests::{on_both, run};
     use actors::ids::Id;
     use proptest::prelude::*;
     use serde_json::{Value, json};
@@ -206,5 +239,66 @@ mod tests {
             }
             let _ = ada().erased_from(&noise);
         }
+    }
+
+    /// Events of many topics, a few of which tell of Ada, and as many answers.
+    async fn plant(db: &Db) {
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)";
+        let text = format!(
+            "CASE WHEN i IN (1, 9999, 20000) THEN '{}' ELSE '{{\"to\":\"ben@example.org\"}}' END",
+            json!({"userId": ID, "fullName": "Ada"})
+        );
+        run(
+            db,
+            &format!(
+                "{numbers} INSERT INTO events (topic, position, kind, data, at, request_id) \
+                 SELECT 't' || (i % 40), i, 'k', {text}, {{old}}, 'r' FROM n; \
+                 {numbers} INSERT INTO idempotency_keys (scope, body_hash, resource_id, lease_until, status, body, created_at) \
+                 SELECT 's' || i, 'h', {{id}}, {{old}}, 201, {text}, {{old}} FROM n;"
+            ),
+        )
+        .await;
+    }
+
+    async fn write(db: &Db, page: Page) -> bool {
+        db.write(|conn| Box::pin(page.write(conn))).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn all_that_was_told_is_looked_at_once_and_what_names_nobody_is_not_written() {
+        on_both(async |db| {
+            plant(&db).await;
+            let (mut reached, mut pages, mut written) = (Reached::default(), 0, 0);
+            loop {
+                let page = look(&db, &ada(), &reached).await.unwrap();
+                let Some(next) = page.reached.clone() else { break };
+                (reached, pages) = (next, pages + 1);
+                if !page.is_clean() {
+                    written += 1;
+                    assert!(write(&db, page).await);
+                }
+            }
+            // Once more where the events end, to know that they do.
+            assert_eq!(pages, 2 * 20_000 / PAGE + 1);
+            assert_eq!(written, 6, "three in what was told and three in what was answered");
+            let again = look(&db, &ada(), &Reached::default()).await.unwrap();
+            assert!(again.is_clean());
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_others_wrote_meanwhile_is_not_undone() {
+        on_both(async |db| {
+            plant(&db).await;
+            let mut page = look(&db, &ada(), &Reached::default()).await.unwrap();
+            while page.is_clean() {
+                page = look(&db, &ada(), &page.reached.unwrap()).await.unwrap();
+            }
+            run(&db, "UPDATE events SET data = '{\"fullName\":\"Ada\",\"told\":\"anew\"}'").await;
+            assert!(!write(&db, page).await, "it is to be looked at again");
+            assert!(look(&db, &ada(), &Reached::default()).await.unwrap().is_clean());
+        })
+        .await;
     }
 }

@@ -1,10 +1,13 @@
 //! Reset tokens as rows: one an account.
 
+use std::time::Duration;
+
 use actors::ids::{Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::db::schema::reset_tokens;
+use crate::db::sweep::Over;
 use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
 
 /// Keeps a token's hash; an older one of the account is gone.
@@ -37,10 +40,5 @@ pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Tim
     Ok(diesel::delete(good).execute(conn).await? == 1)
 }
 
-/// Forgets those whose time is over; gives how many.
-///
-/// # Errors
-/// The database's own.
-pub async fn sweep(conn: &mut Conn, now: Time) -> Result<usize, Failed> {
-    Ok(diesel::delete(reset_tokens::table.filter(reset_tokens::expires_at.le(At(now)))).execute(conn).await?)
-}
+/// Those whose time is over.
+pub const OVER: Over = Over { table: "reset_tokens", key: "user_id", at: "expires_at", kept: Duration::ZERO };

@@ -12,6 +12,7 @@ use super::begun::Begun;
 use super::model;
 use crate::access::caller::Caller;
 use crate::db::schema::sessions;
+use crate::db::sweep::Over;
 use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
 use crate::http::page::Page;
 
@@ -206,10 +207,11 @@ pub async fn owner(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option
     Ok(standing(conn, id, now).await?.map(|session| session.user_id))
 }
 
-/// Forgets sessions that ended before a time, by themselves or not; gives how many.
-pub async fn sweep(conn: &mut Conn, before: Time) -> Result<usize, Failed> {
-    let over = sessions::expires_at.le(At(before)).or(sessions::revoked_at.le(Some(At(before))));
-    Ok(diesel::delete(sessions::table.filter(over)).execute(conn).await?)
+/// Sessions that ended, by themselves or not: their tokens are refused without them by now.
+pub const OVER: [Over; 2] = [ended("expires_at"), ended("revoked_at")];
+
+const fn ended(at: &'static str) -> Over {
+    Over { table: "sessions", key: "id", at, kept: Duration::from_secs(24 * 60 * 60) }
 }
 
 /// Sessions that ended since a time: for the memory of a server that starts.

@@ -7,8 +7,10 @@ use actors::live::{RequestId, Topic, TopicKind};
 use actors::time::Time;
 use futures_util::future::join_all;
 
-use super::super::{Constraint, Failed, events};
-use super::on_both;
+use tokio_util::sync::CancellationToken;
+
+use super::super::{Constraint, Db, Failed, events, sweep};
+use super::{assert_is_by_index, on_both, plan, run};
 
 fn topic() -> Topic {
     Topic { kind: TopicKind::Project, id: actors::ids::Id::<()>::draw().uuid() }
@@ -90,11 +92,18 @@ async fn only_what_is_old_and_many_is_forgotten() {
                     for offset in [1, 2, 3, last] {
                         events::append_at(conn, topic, offset, "t.changed", "{}", at(), &request).await?;
                     }
-                    let soon = events::forget_old(conn, topic, at() + Duration::from_secs(60)).await?;
-                    let late =
-                        events::forget_old(conn, topic, at() + events::KEPT_FOR + Duration::from_secs(1)).await?;
+                    let name = topic.to_string();
+                    let soon = events::forget_old(conn, &name, at() + Duration::from_secs(60), 500).await?;
+                    let after = at() + events::KEPT_FOR + Duration::from_secs(1);
+                    let late = events::forget_old(conn, &name, after, 500).await?;
                     assert_eq!(events::oldest(conn, topic).await?, Some(3));
-                    events::forget(conn, topic).await?;
+                    assert_eq!(events::forget(conn, topic, 1).await?, 1);
+                    assert_eq!(
+                        events::head(conn, topic).await?.map(|(_, last)| last),
+                        Some(last),
+                        "it goes with its last event"
+                    );
+                    assert_eq!(events::forget(conn, topic, 500).await?, 1);
                     assert_eq!(events::head(conn, topic).await?, None);
                     Ok::<_, Failed>((soon, late))
                 })
@@ -102,6 +111,62 @@ async fn only_what_is_old_and_many_is_forgotten() {
             .await
             .unwrap();
         assert_eq!((soon, late), (0, 2));
+    })
+    .await;
+}
+
+/// Adds a topic that ends at `last`, its events from 1 on, each at `at`.
+async fn plant(db: &Db, topic: &str, last: i64, at: &str) {
+    run(
+        db,
+        &format!(
+            "INSERT INTO topics (topic, epoch, last) VALUES ('{topic}', {{id}}, {last}); \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) \
+             INSERT INTO events (topic, position, kind, data, at, request_id) SELECT '{topic}', i, 'k', 'x', {at}, 'r' FROM n;"
+        ),
+    )
+    .await;
+}
+
+async fn first(db: &Db, topic: Topic) -> Option<u64> {
+    db.read(move |conn| Box::pin(async move { events::oldest(conn, topic).await })).await.unwrap()
+}
+
+#[tokio::test]
+async fn of_long_topics_what_is_old_goes_page_by_page_and_of_short_ones_nothing() {
+    on_both(async |db| {
+        let [long, longer, young, short] = [topic(), topic(), topic(), topic()];
+        plant(&db, &long.to_string(), 12_300, "{old}").await;
+        plant(&db, &longer.to_string(), 11_000, "{old}").await;
+        plant(&db, &young.to_string(), 12_300, "{young}").await;
+        plant(&db, &short.to_string(), 9_999, "{old}").await;
+        let page = db.write(move |conn| {
+            Box::pin(async move { events::forget_old(conn, &long.to_string(), at(), sweep::PAGE).await })
+        });
+        assert_eq!(page.await.unwrap(), 500);
+        let stopping = CancellationToken::new();
+        assert_eq!(events::prune(&db, at(), &stopping).await.unwrap(), 1_800 + 1_000);
+        let kept = [first(&db, long).await, first(&db, longer).await, first(&db, young).await, first(&db, short).await];
+        assert_eq!(kept, [Some(2_301), Some(1_001), Some(1), Some(1)]);
+        assert_eq!(events::prune(&db, at(), &stopping).await.unwrap(), 0);
+        // Not even the topics that are short are looked at.
+        assert_is_by_index(&plan(&db, &events::LONG_TOPICS.replace("$1", "''").replace("$2", "500")).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_next_page_of_all_events_begins_where_the_last_one_ended() {
+    on_both(async |db| {
+        plant(&db, "t", 10, "{old}").await;
+        let sql = events::TEXTS_AFTER.replace("$1", "'t'").replace("$2", "5").replace("$3", "500");
+        let steps = plan(&db, &sql).await;
+        assert_is_by_index(&steps);
+        // Both columns lead there: by the first alone all of a long topic would be looked at for each of its pages.
+        let leads = |step: &String| {
+            step.contains("(topic,position)>(?,?)") || step.contains(r#"ROW(topic, "position") > ROW("#)
+        };
+        assert!(steps.iter().any(leads), "{steps:#?}");
     })
     .await;
 }

@@ -59,6 +59,103 @@ async fn make_things(db: &Db) {
     .unwrap();
 }
 
+/// Rows on which others rest: an account, its project, a meeting with an invitation in it, a run.
+pub(crate) const GROUND: &str = "INSERT INTO users (id, email, full_name, language, created_at, updated_at) VALUES ({id}, 'a', 'A', 'en', {old}, {old}); \
+    INSERT INTO projects (id, name, description, language, status, owner_id, version, created_at, updated_at) \
+      SELECT {id}, 'P', '', 'en', 'ACTIVE', id, 1, {old}, {old} FROM users; \
+    INSERT INTO meetings (id, project_id, title, description, status, consent_policy, created_by_id, host_participant_id, \
+        scheduled_at, version, revision, created_at, updated_at) \
+      SELECT {id}, id, 'M', '', 'SCHEDULED', 'ALL', owner_id, {id}, {old}, 1, 1, {old}, {old} FROM projects; \
+    INSERT INTO meeting_invitations (id, meeting_id, invitee_type, email, role, participant_id, token_hash, delivery, \
+        invited_by_id, send_count, last_sent_at, ics_sequence, expires_at, is_expiry_chosen, created_at) \
+      SELECT {id}, id, 'GUEST', 'b', 'GUEST', {id}, 't', 'SENT', created_by_id, 1, {old}, 1, {old}, {no}, {old} FROM meetings; \
+    INSERT INTO runs (id, project_id, created_by_id, document_ids, analysis_type, language, engine, input_hash, status, progress, \
+        node, message, ai_job_id, attempt, warnings, revision, created_at, updated_at) \
+      SELECT {id}, id, owner_id, '[]', 'FULL', 'en', 'e', 'h', 'FAILED', 0, 'queued', '', {id}, 1, '[]', 1, {old}, {old} FROM projects;";
+
+/// How many rows a table has.
+pub(crate) async fn rows_in(db: &Db, table: &str) -> i64 {
+    #[derive(diesel::QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        rows: i64,
+    }
+    use diesel_async::RunQueryDsl;
+    let query = diesel::sql_query(format!("SELECT count(*) AS rows FROM {table}"));
+    let counted = db.read(move |conn| {
+        Box::pin(async move {
+            let found: Vec<Count> = match conn {
+                Conn::Pg(pg) => query.load(&mut **pg).await?,
+                Conn::Sqlite(lite) => query.load(lite).await?,
+            };
+            Ok::<_, Failed>(found[0].rows)
+        })
+    });
+    counted.await.unwrap()
+}
+
+/// The steps that a database would go for a statement whose values are written out. Small tables are read whole or
+/// sorted, whatever indexes they have: PostgreSQL is told not to where there is a way around.
+pub(crate) async fn plan(db: &Db, sql: &str) -> Vec<String> {
+    #[derive(diesel::QueryableByName)]
+    struct Postgres {
+        #[diesel(sql_type = diesel::sql_types::Text, column_name = "QUERY PLAN")]
+        step: String,
+    }
+    #[derive(diesel::QueryableByName)]
+    struct Sqlite {
+        #[diesel(sql_type = diesel::sql_types::Text, column_name = "detail")]
+        step: String,
+    }
+    use diesel_async::RunQueryDsl;
+    let sql = sql.to_owned();
+    let steps = db.write(move |conn| {
+        Box::pin(async move {
+            Ok::<_, Failed>(match conn {
+                Conn::Pg(pg) => {
+                    for way in ["seqscan", "bitmapscan", "sort"] {
+                        diesel::sql_query(format!("SET LOCAL enable_{way} = off")).execute(&mut **pg).await?;
+                    }
+                    let steps: Vec<Postgres> = diesel::sql_query(format!("EXPLAIN {sql}")).load(&mut **pg).await?;
+                    steps.into_iter().map(|step| step.step).collect::<Vec<_>>()
+                }
+                Conn::Sqlite(lite) => {
+                    let steps: Vec<Sqlite> = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}")).load(lite).await?;
+                    steps.into_iter().map(|step| step.step).collect()
+                }
+            })
+        })
+    });
+    steps.await.unwrap()
+}
+
+/// Nothing is looked at but what an index leads to, and nothing has to be sorted first.
+pub(crate) fn assert_is_by_index(plan: &[String]) {
+    assert!(!plan.is_empty());
+    for step in plan {
+        let reads_all = step.starts_with("SCAN") || step.contains("Seq Scan");
+        let sorts = step.contains("Sort") || step.contains("TEMP B-TREE");
+        assert!(!reads_all && !sorts, "{plan:#?}");
+    }
+}
+
+/// `sql` with what both databases write in their own way filled in: `{id}` a new id, `{old}` a time long ago, `{young}` one that is
+/// long to come, `{no}` false.
+pub(crate) async fn run(db: &Db, sql: &str) {
+    let sql = sql.to_owned();
+    let done = db.write(move |conn| {
+        Box::pin(async move {
+            let [id, old, young, no] = match conn {
+                Conn::Pg(_) => ["gen_random_uuid()", "to_timestamp(1)", "to_timestamp(4102444800)", "false"],
+                Conn::Sqlite(_) => ["randomblob(16)", "1000000", "4102444800000000", "0"],
+            };
+            let sql = sql.replace("{id}", id).replace("{old}", old).replace("{young}", young).replace("{no}", no);
+            Ok::<_, Failed>(conn.batch(&sql).await?)
+        })
+    });
+    done.await.unwrap();
+}
+
 mod schema {
     diesel::table! {
         use diesel::sql_types::*;

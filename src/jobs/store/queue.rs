@@ -199,6 +199,17 @@ pub async fn renew(conn: &mut Conn, held: Held, until: Time) -> Result<bool, Fai
     Ok(diesel::update(own).set(jobs::lease_until.eq(Some(At(until)))).execute(conn).await? == 1)
 }
 
+/// Puts another payload in a job's place while it is worked at, so that whoever takes it up next goes on from there. False: it
+/// is no longer this holder's.
+///
+/// # Errors
+/// The database's own.
+pub async fn note(conn: &mut Conn, job: &Job, payload: &impl serde::Serialize) -> Result<bool, Failed> {
+    let payload = serde_json::to_string(payload).map_err(|error| Failed::Broken(error.to_string()))?;
+    let own = held!(job.held());
+    Ok(diesel::update(own).set(jobs::payload.eq(payload)).execute(conn).await? == 1)
+}
+
 /// The job is done: its row goes. False: it was no longer the holder's.
 pub async fn done(conn: &mut Conn, held: Held) -> Result<bool, Failed> {
     Ok(diesel::delete(held!(held)).execute(conn).await? == 1)

@@ -12,8 +12,9 @@ use diesel::{
     NullableExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
 
-use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, State};
+use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, LONGEST, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
+use crate::db::sweep::Over;
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 use crate::http::page::Page;
 
@@ -233,12 +234,16 @@ pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: St
     let known = (
         former_invitation_tokens::token_hash.eq(former),
         former_invitation_tokens::invitation_id.eq(Key(invitation.id)),
+        former_invitation_tokens::replaced_at.eq(At(invitation.last_sent_at)),
     );
     diesel::insert_into(former_invitation_tokens::table).values(known).execute(conn).await?;
     let again = (Row::from(invitation), meeting_invitations::token_hash.eq(token_hash));
     diesel::update(row).set(again).execute(conn).await?;
     Ok(())
 }
+
+/// Former tokens of which the longest life that they can have had is over.
+pub const OVER: Over = Over { table: "former_invitation_tokens", key: "token_hash", at: "replaced_at", kept: LONGEST };
 
 /// Declines an invitation that is open. Whether it was.
 pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, Failed> {

@@ -3,12 +3,15 @@
 use actors::live::RequestId;
 use actors::time::Time;
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 
 use super::operations::forget_orphans;
+use super::store;
 use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job};
+use crate::outside::files::SETTLED;
 
 const KIND: &str = "forget-contents";
 
@@ -26,6 +29,24 @@ pub async fn forget(conn: &mut Conn, contents: Vec<String>, now: Time, request: 
         return Ok(());
     }
     jobs::enqueue(conn, KIND, &Payload { contents }, now, request).await.map(|_| ())
+}
+
+/// Removes contents that no document ever named, since a server was killed in between, and those that stayed when their
+/// last document went; gives how many.
+///
+/// # Errors
+/// Why some stay.
+pub async fn sweep(app: &App) -> Result<usize, String> {
+    let db = app.db.clone();
+    let named = move |contents| {
+        let db = db.clone();
+        async move {
+            let named = db.read(move |conn| Box::pin(store::named(conn, contents))).await;
+            named.map_err(|error: Failed| error.to_string())
+        }
+        .boxed()
+    };
+    app.files.sweep((app.now() - SETTLED).utc().into(), named, &app.tasks.stopping()).await
 }
 
 /// Forgets contents.

@@ -1,6 +1,6 @@
 //! Documents as rows.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use actors::ids::{self, Id, User};
 use diesel::{
@@ -11,7 +11,7 @@ use diesel::{
 use super::model::{Document, DocumentStatus};
 use crate::accounts::model::Language;
 use crate::db::schema::{document_texts, documents, runs};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, Failed, Key, ROWS, RunQueryDsl};
 use crate::http::page::Page;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -172,15 +172,19 @@ pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, Fai
     Ok(unfinished > 0)
 }
 
+/// Of these contents, those that a document has.
+pub async fn named(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, Failed> {
+    let named = documents::table.filter(documents::sha256.eq_any(contents));
+    Ok(named.select(documents::sha256).distinct().load(conn).await?)
+}
+
 /// Of these contents, those that no document has any more.
 pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, Failed> {
-    let mut named = HashMap::new();
-    for content in contents {
-        let documents: i64 =
-            documents::table.filter(documents::sha256.eq(content.clone())).count().get_result(conn).await?;
-        named.insert(content, documents);
+    let mut taken = HashSet::new();
+    for some in contents.chunks(ROWS) {
+        taken.extend(named(conn, some.to_vec()).await?);
     }
-    Ok(named.into_iter().filter(|(_, documents)| *documents == 0).map(|(content, _)| content).collect())
+    Ok(contents.into_iter().filter(|content| !taken.contains(content)).collect())
 }
 
 /// All of a project's documents, oldest first.

@@ -10,8 +10,7 @@ use actors::live::{RequestId, Told};
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::documents::contents;
-use super::operations;
+use super::deletion;
 use super::people::operations as members;
 use super::people::store as people;
 use crate::accounts::profile::leaving::{Afterwards, Holder, Leaving, Stop};
@@ -42,8 +41,11 @@ impl Holder for OfProjects {
         });
         let (parts, busy) = found.await.map_err(Failure::from)?;
         refuse(&parts, busy)?;
+        let until = deletion::in_a_moment();
         for part in parts.iter().filter(|part| part.is_alone()) {
-            delete_alone(app, part.project_id, user_id, &leaving.request).await?;
+            if delete_alone(app, part.project_id, user_id, &leaving.request).await? {
+                deletion::begin(app, part.project_id, until, &leaving.request).await;
+            }
         }
         Ok(())
     }
@@ -94,9 +96,15 @@ fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), Failure> {
     }
 }
 
-/// Deletes a project that nobody else is in; one that somebody joined meanwhile stays, and so does one that is gone.
-async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, request: &RequestId) -> Result<(), Failure> {
-    let (now, asked) = (app.now(), Arc::clone(request));
+/// Deletes a project that nobody else is in; one that somebody joined meanwhile stays, and so does one that is gone. Whether it
+/// was deleted.
+async fn delete_alone(
+    app: &App,
+    id: Id<ids::Project>,
+    user_id: Id<User>,
+    request: &RequestId,
+) -> Result<bool, Failure> {
+    let (now, jobs, asked) = (app.now(), app.jobs.clone(), Arc::clone(request));
     let told = app
         .db
         .write(move |conn| {
@@ -107,19 +115,14 @@ async fn delete_alone(app: &App, id: Id<ids::Project>, user_id: Id<User>, reques
                 if !store::parts(conn, user_id).await?.iter().any(|part| part.project_id == id && part.is_alone()) {
                     return Ok(None);
                 }
-                let (told, contents) = operations::delete_whole(conn, project, now, &asked).await?;
-                // By a job, so that no end of this server leaves a content that nobody looks for.
-                contents::forget(conn, contents, now, &asked).await?;
-                Ok(Some(told))
+                deletion::bury(conn, &jobs, &project, now, &asked).await.map(Some)
             })
         })
         .await?;
-    if let Some(told) = told {
-        app.roles.forget(id);
-        app.hub.tell(vec![told]);
-        app.jobs.wake();
-    }
-    Ok(())
+    let Some(told) = told else { return Ok(false) };
+    app.roles.forget(id);
+    app.hub.tell(vec![told]);
+    Ok(true)
 }
 
 /// Ends the membership in a project; one that named the account as its owner names the owner who joined first.

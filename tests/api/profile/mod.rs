@@ -3,6 +3,7 @@
 mod avatar;
 mod deletion;
 mod details;
+mod erasing;
 mod password;
 mod races;
 mod traces;

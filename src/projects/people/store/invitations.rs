@@ -1,11 +1,14 @@
 //! Invitations to projects as rows: of a token only its hash.
 
+use std::time::Duration;
+
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::super::model::{Invitation, State};
 use crate::db::schema::project_invitations;
+use crate::db::sweep::Over;
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
 use crate::projects::store::role_of;
 
@@ -118,3 +121,8 @@ pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, 
         .await?;
     Ok(())
 }
+
+/// Invitations whose time was over so long ago, whatever became of them: a link of then leads nowhere, and the address is
+/// nobody's business any longer.
+pub const OVER: Over =
+    Over { table: "project_invitations", key: "id", at: "expires_at", kept: Duration::from_secs(30 * 24 * 60 * 60) };

@@ -1,0 +1,14 @@
+DROP INDEX items_by_run;
+DROP INDEX events_of_long_topics;
+DROP INDEX former_invitation_tokens_by_time;
+ALTER TABLE former_invitation_tokens DROP COLUMN replaced_at;
+DROP INDEX run_nodes_by_time;
+ALTER TABLE run_nodes DROP COLUMN kept_at;
+DROP INDEX project_invitations_by_email;
+DROP INDEX project_invitations_by_end;
+DROP INDEX jobs_by_failure;
+DROP INDEX sessions_by_expiry;
+DROP INDEX registrations_by_time;
+DROP INDEX reset_tokens_by_end;
+DROP INDEX login_codes_by_end;
+DROP INDEX codes_by_end;

@@ -1,0 +1,169 @@
+//! However much was in a project, it goes page by page.
+
+use actors::ids::{self, Id};
+use actors::time::Time;
+use diesel::QueryDsl;
+use tokio_util::sync::CancellationToken;
+
+use super::{Emptying, store};
+use crate::db::schema::projects;
+use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
+use crate::db::{Conn, Db, Failed, Key, RunQueryDsl};
+use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
+
+/// What goes with the last row of what it belongs to: one each, or bounded by something else.
+const FEW: [&str; 2] = ["run_results", "item_numbers"];
+/// Gone when a project is buried, which nobody may be a member of from then on.
+const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
+/// Deleted by the project itself, in pages of their own.
+const BY_THEMSELVES: [&str; 3] = ["meetings", "runs", "documents"];
+
+/// 1,200 of all that there may be many of.
+async fn plant(db: &Db) -> Id<ids::Project> {
+    run(db, GROUND).await;
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO ";
+    let rows = [
+        "consents (meeting_id, number, participant_id, decision, scopes, wording_version, language, text_hash, at, user_agent_hash, \
+           previous_hash, hash) SELECT meetings.id, i, {id}, 'GRANTED', '[]', '1', 'en', 'h', {old}, 'h', 'h', 'h' FROM n, meetings",
+        "participants (id, meeting_id, display_name, role, status) SELECT {id}, meetings.id, 'G', 'GUEST', 'LEFT' FROM n, meetings",
+        "meeting_invitations (id, meeting_id, invitee_type, email, role, participant_id, token_hash, delivery, invited_by_id, \
+           send_count, last_sent_at, ics_sequence, expires_at, is_expiry_chosen, created_at) \
+         SELECT {id}, meetings.id, 'GUEST', 'b', 'GUEST', {id}, 't' || i, 'SENT', created_by_id, 1, {old}, 1, {old}, {no}, {old} \
+         FROM n, meetings",
+        "events (topic, position, kind, data, at, request_id) SELECT topic, i, 'k', '', {old}, 'r' FROM n, topics",
+        "items (id, project_id, run_id, kind, number, text_key, item_type, priority, workflow_status, search_text, body, created_at, \
+           updated_at) SELECT {id}, project_id, runs.id, 'REQUIREMENT', i, 't', 'T', 'P', 'W', '', '', {old}, {old} FROM n, runs",
+        "run_nodes (run_id, attempt, node, input_hash, engine_version, output) SELECT runs.id, i, 'n', 'h', '1', '' FROM n, runs",
+        "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
+         SELECT {id}, projects.id, 'f', 'm', 1, 's' || i, 'READY', 'en', owner_id, {old} FROM n, projects",
+        "document_texts (document_id, source_text, reader_version) SELECT id, '', '1' FROM documents, n WHERE i = 1",
+        "run_results (run_id, result, generated_at) SELECT runs.id, '', {old} FROM n, runs WHERE i = 1",
+        "item_numbers (project_id, kind, last) SELECT projects.id, 'REQUIREMENT', 1 FROM n, projects WHERE i = 1",
+    ];
+    let found = db.read(|conn| {
+        Box::pin(async move {
+            let id: Key<ids::Project> = projects::table.select(projects::id).first(conn).await?;
+            let meetings = store::deletion::meetings(conn, id.0, 9).await?;
+            let runs = store::deletion::runs(conn, id.0, 9).await?;
+            Ok::<_, Failed>((id.0, meetings[0], runs[0]))
+        })
+    });
+    let (id, meeting, of_run) = found.await.unwrap();
+    for topic in [format!("project:{id}"), format!("meeting:{meeting}"), format!("run:{of_run}")] {
+        run(db, &format!("INSERT INTO topics (topic, epoch, last) VALUES ('{topic}', {{id}}, 1200)")).await;
+    }
+    for row in rows {
+        run(db, &format!("{numbers}{row}")).await;
+    }
+    id
+}
+
+/// Every table of which rows go by themselves with a project, a meeting or a run, and the column that says with which.
+async fn belongings(db: &Db) -> Vec<(String, String, String)> {
+    #[derive(diesel::QueryableByName)]
+    struct Line {
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        child: String,
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        named_by: String,
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        parent: String,
+    }
+    let sql = "SELECT m.name AS child, f.\"from\" AS named_by, f.\"table\" AS parent \
+               FROM sqlite_master m, pragma_foreign_key_list(m.name) f \
+               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' AND f.\"table\" IN ('projects', 'meetings', 'runs')";
+    let found = db.read(move |conn| {
+        Box::pin(async move {
+            let Conn::Sqlite(lite) = conn else { return Ok(Vec::new()) };
+            Ok::<Vec<Line>, Failed>(diesel_async::RunQueryDsl::load(diesel::sql_query(sql), lite).await?)
+        })
+    });
+    found.await.unwrap().into_iter().map(|line| (line.child, line.named_by, line.parent)).collect()
+}
+
+async fn bury(db: &Db, id: Id<ids::Project>) {
+    db.write(move |conn| Box::pin(store::deletion::bury(conn, id))).await.unwrap();
+}
+
+async fn empty(db: &Db, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), Failed> {
+    let emptying = Emptying { db: db.clone(), stopping, id };
+    emptying.all(Time::from_millis(1_764_000_000_000).unwrap(), &"r".into()).await
+}
+
+#[tokio::test]
+async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_belongs_to() {
+    on_both(async |db| {
+        let id = plant(&db).await;
+        for (child, named_by, parent) in belongings(&db).await {
+            if AT_ONCE.contains(&child.as_str()) || FEW.contains(&child.as_str()) {
+                continue;
+            }
+            let is_tried = BY_THEMSELVES.contains(&child.as_str()) || rows_in(&db, &child).await >= 1_200;
+            assert!(is_tried, "plant rows of {child}, which go with a row of {parent}");
+            let trigger = format!(
+                "CREATE TRIGGER {child}_of_{parent} BEFORE DELETE ON {parent} \
+                 WHEN EXISTS (SELECT 1 FROM {child} WHERE {named_by} = OLD.id) \
+                 BEGIN SELECT RAISE(ABORT, '{child} go with {parent} in one transaction'); END"
+            );
+            run(&db, &trigger).await;
+        }
+        bury(&db, id).await;
+        assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()));
+        for table in [
+            "projects",
+            "meetings",
+            "participants",
+            "consents",
+            "meeting_invitations",
+            "documents",
+            "document_texts",
+            "items",
+            "item_numbers",
+            "runs",
+            "run_nodes",
+            "run_results",
+            "events",
+            "topics",
+        ] {
+            assert_eq!(rows_in(&db, table).await, 0, "{table}");
+        }
+        assert_eq!(rows_in(&db, "jobs").await, 60, "the contents of each page of documents are forgotten");
+        assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()), "once more does no harm");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_server_that_stops_has_left_goes_when_it_is_begun_again() {
+    on_both(async |db| {
+        let id = plant(&db).await;
+        assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()));
+        assert_eq!(rows_in(&db, "participants").await, 1_200, "what is not buried is not touched");
+        bury(&db, id).await;
+        let found = db.read(move |conn| Box::pin(store::find(conn, id))).await.unwrap();
+        assert!(found.is_none(), "it is in nobody's sight from the first moment");
+        let stopping = CancellationToken::new();
+        stopping.cancel();
+        assert!(empty(&db, id, stopping).await.is_err());
+        assert_eq!((rows_in(&db, "consents").await, rows_in(&db, "meetings").await), (700, 1), "one page");
+        assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()));
+        assert_eq!(rows_in(&db, "projects").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_belongs_to_something_is_found_by_an_index() {
+    on_both(async |db| {
+        let is_sqlite = !belongings(&db).await.is_empty();
+        for part in OF_MEETING.into_iter().chain(OF_PROJECT).chain(OF_RUN) {
+            let (sql, nobody) = if is_sqlite {
+                (part.in_sqlite(), "x'00'")
+            } else {
+                (part.in_postgres(), "'00000000-0000-0000-0000-000000000000'")
+            };
+            assert_is_by_index(&plan(&db, &sql.replace("$1", nobody).replace("$2", "500")).await);
+        }
+    })
+    .await;
+}

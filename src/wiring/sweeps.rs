@@ -1,0 +1,66 @@
+//! What has had its time goes, hourly: rows that are over, events beyond what is kept, files that nothing names.
+
+use std::time::Duration;
+
+use crate::accounts::{self, profile};
+use crate::app::App;
+use crate::db::sweep::{self, Over};
+use crate::db::{attempts, events, idempotency};
+use crate::projects::documents;
+use crate::{analysis, http, jobs, meetings, projects};
+
+const HOURLY: Duration = Duration::from_secs(3600);
+/// Each file is looked at.
+const DAILY: Duration = Duration::from_secs(24 * 3600);
+
+/// All rows that are over by their age.
+#[must_use]
+pub fn over() -> Vec<Over> {
+    let mut all = vec![
+        idempotency::over(http::idempotency::KEPT),
+        attempts::OVER,
+        accounts::codes::store::OVER,
+        accounts::external::OVER,
+        accounts::resets::OVER,
+        accounts::store::OVER,
+        jobs::OVER,
+        projects::people::store::invitations::OVER,
+        meetings::invitations::store::OVER,
+        analysis::store::OVER,
+    ];
+    all.extend(accounts::sessions::store::OVER);
+    all
+}
+
+/// Sweeps until the server stops. Safe to repeat: what fails comes again an hour later, and holds up nothing else.
+pub async fn hourly(app: App) {
+    let stopping = app.tasks.stopping();
+    let mut files_at = app.now();
+    loop {
+        let now = app.now();
+        sweep::all(&app.db, &over(), now, &stopping).await;
+        if let Err(error) = events::prune(&app.db, now, &stopping).await {
+            tracing::warn!(%error, "events could not be pruned; it comes again");
+        }
+        if files_at <= now {
+            files_at = now + DAILY;
+            for swept in [documents::contents::sweep(&app).await, profile::avatar::sweep(&app).await] {
+                match swept {
+                    Ok(0) => {}
+                    Ok(files) => tracing::info!(files, "files that nothing named were removed"),
+                    Err(error) => tracing::warn!(error, "files could not be swept; it comes again"),
+                }
+            }
+        }
+        if let Err(error) = app.db.overwrite_deleted().await {
+            tracing::debug!(%error, "what was deleted is not overwritten yet");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(HOURLY) => {}
+            () = stopping.cancelled() => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
