@@ -123,6 +123,12 @@ impl Hub {
         }
     }
 
+    /// [`Self::doubt`] of all topics: something was saved, and nobody knows what.
+    pub fn doubt_all(&self) {
+        let topics: Vec<_> = self.inner.channels().keys().copied().collect();
+        self.doubt(&topics);
+    }
+
     /// How many listen, to all topics together.
     #[must_use]
     pub fn listeners(&self) -> usize {
