@@ -69,7 +69,7 @@ async fn tell_what_was_settled(app: App) {
             goes_on = settled.next() => if !goes_on { return },
             () = stopping.cancelled() => return,
         }
-        app.hub.doubt_all();
+        app.hub.look_at_all();
     }
 }
 
