@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Integer};
 use diesel::{OptionalExtension, QueryableByName};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::watch;
@@ -105,9 +105,9 @@ impl Alone {
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        if let Hold::Lease { db, renewing, .. } = &self.hold {
+        if let Hold::Lease { renewing, .. } = &self.hold {
+            // What still writes afterwards is guarded by the lease that was, until another server takes it.
             renewing.abort();
-            guard_by(db, None);
         }
     }
 }
@@ -144,8 +144,8 @@ fn lock_path(database: &Path) -> PathBuf {
 }
 
 async fn take_lease(db: &Db) -> Result<Alone, TakenBy> {
-    let guard = Arc::new(Guard::new());
     let unknown = |failed: Failed| TakenBy(format!("nobody can tell whether another server works on it: {failed}"));
+    let guard = Arc::new(Guard::of(number(db).await.map_err(unknown)?));
     let deadline = Instant::now() + LEASE + SILENCE;
     let mut seen: Option<(Lease, Instant)> = None;
     loop {
@@ -171,15 +171,11 @@ async fn take_lease(db: &Db) -> Result<Alone, TakenBy> {
         seen = now.map(|now| (now, seen.map_or_else(Instant::now, |(_, since)| since)));
         sleep(LOOK).await;
     }
-    guard_by(db, Some(&guard));
+    if let Kept::Postgres(postgres) = db.open.kept.as_ref() {
+        postgres.guard_by(Arc::clone(&guard));
+    }
     let renewing = db.open.handle.spawn(renew(db.clone(), Arc::clone(&guard)));
     Ok(Alone { lost: guard.lost(), hold: Hold::Lease { db: db.clone(), guard, renewing } })
-}
-
-fn guard_by(db: &Db, guard: Option<&Arc<Guard>>) {
-    if let Kept::Postgres(postgres) = db.open.kept.as_ref() {
-        postgres.guard_by(guard.cloned());
-    }
 }
 
 async fn renew(db: Db, guard: Arc<Guard>) {
@@ -269,6 +265,23 @@ async fn write(db: &Db, holder: Key<Start>, sql: String, before: Option<&'static
             }
             let changed = diesel::sql_query(sql).bind::<Uuid, _>(holder).execute(&mut **pg).await?;
             Ok(changed == 1)
+        })
+    })
+    .await
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = Integer)]
+    number: i32,
+}
+
+async fn number(db: &Db) -> Result<i32, Failed> {
+    db.read(|conn| {
+        Box::pin(async move {
+            let Conn::Pg(pg) = conn else { return Err(Failed::Broken("a lease is PostgreSQL's".to_owned())) };
+            let found: Number = diesel::sql_query(lease::NUMBER).get_result(&mut **pg).await?;
+            Ok(found.number)
         })
     })
     .await

@@ -26,21 +26,24 @@ use super::sql::{Key, Uuid};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Start {}
 
-/// Begins a transaction that no taker of the lease comes before.
-pub(super) const BEGIN: &str =
-    "BEGIN; SELECT pg_advisory_xact_lock_shared(12587269, 'server_lease'::regclass::oid::int)";
-/// Waits for every such transaction, and keeps later ones waiting.
+/// Waits for every transaction that [`Guard::begin`] began, and keeps later ones waiting.
 pub(super) const EXCLUDE: &str = "SELECT pg_advisory_xact_lock(12587269, 'server_lease'::regclass::oid::int)";
+/// What [`Guard::of`] is given.
+pub(super) const NUMBER: &str = "SELECT 'server_lease'::regclass::oid::int AS number";
 
 /// Held by a server's database as long as the server runs.
 pub(super) struct Guard {
     pub holder: Key<Start>,
+    /// Begins a transaction that no taker of the lease comes before. Without a name that were to be looked up each time.
+    pub begin: String,
     lost: watch::Sender<bool>,
 }
 
 impl Guard {
-    pub fn new() -> Self {
-        Self { holder: Key(Id::draw()), lost: watch::Sender::new(false) }
+    /// `number`: of the table, which tells the lease of one schema from another's.
+    pub fn of(number: i32) -> Self {
+        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock_shared(12587269, {number})");
+        Self { holder: Key(Id::draw()), begin, lost: watch::Sender::new(false) }
     }
 
     /// Turns true when another server has the lease.

@@ -83,9 +83,9 @@ impl Postgres {
         Ok(Self { pool, suspicion, guard: RwLock::default(), limit: settings.limit })
     }
 
-    /// From now on every write is guarded by a lease, or none is.
-    pub(super) fn guard_by(&self, guard: Option<Arc<Guard>>) {
-        *self.guard.write().unwrap_or_else(PoisonError::into_inner) = guard;
+    /// From now on every write is guarded by that lease.
+    pub(super) fn guard_by(&self, guard: Arc<Guard>) {
+        *self.guard.write().unwrap_or_else(PoisonError::into_inner) = Some(guard);
     }
 
     pub(super) async fn read(&self, mut job: Box<dyn Job>, deadline: Instant) {
@@ -163,7 +163,7 @@ impl Postgres {
         let mut why = String::new();
         for _ in 0..2 {
             let mut conn = Conn::Pg(self.connection(deadline).await?);
-            let sql = if guard.is_some() { lease::BEGIN } else { "BEGIN" };
+            let sql = guard.map_or("BEGIN", |guard| &guard.begin);
             match timeout_at(deadline, conn.begin_write_with(sql)).await {
                 Ok(Ok(())) => return Ok(conn),
                 Ok(Err(error)) => {

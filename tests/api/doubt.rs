@@ -89,7 +89,7 @@ on_both! {
 /// On SQLite the answer to a write that is no meeting's or run's waits for the disk, and is never "unknown".
 #[test]
 fn a_member_whose_removal_may_have_been_saved_is_never_served_as_one() {
-    tell(Kind::Postgres, async |slow: Slow| {
+    tell(Kind::Postgres, |slow: Slow| async move {
         let ada = slow.server.user().await;
         let project = ada.project().await;
         let eve = slow.server.member(&project, Role::Analyst).await;

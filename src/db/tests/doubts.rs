@@ -71,7 +71,8 @@ async fn what_was_begun_goes_on_without_its_caller_and_nobody_reads_past_it() {
 #[tokio::test]
 async fn what_was_not_begun_is_not_when_its_caller_is_gone_and_leaves_no_doubt() {
     // One connection, as SQLite has one writer.
-    let mut all = vec![super::sqlite(|settings| settings).await.db.clone()];
+    let opened = super::sqlite(|settings| settings).await;
+    let mut all = vec![opened.db.clone()];
     if let Some(url) = super::postgres::schema().unwrap() {
         let db = Db::open(Settings { connections: 1, ..Settings::at(url) }).await.unwrap();
         make_things(&db).await;
@@ -101,7 +102,7 @@ async fn a_commit_that_lands_after_its_answer_is_neither_read_past_nor_written_p
         Box::pin(async move {
             insert(conn, &late).await?;
             conn.batch("SET LOCAL synchronous_commit = on").await?;
-            Ok(())
+            Ok::<_, Failed>(())
         })
     });
     let unknown: Result<(), Failed> = unknown.await;
@@ -130,7 +131,7 @@ async fn a_commit_that_died_with_the_database_is_known_when_that_is_back() {
             Box::pin(async move {
                 insert(conn, &late).await?;
                 conn.batch("SET LOCAL synchronous_commit = on").await?;
-                Ok(())
+                Ok::<_, Failed>(())
             })
         })
         .await;
@@ -171,7 +172,7 @@ async fn a_job_of_many_statements_ends_at_its_limit() {
             })
             .await;
         assert!(matches!(cut, Err(Failed::Unavailable(_))), "{cut:?}");
-        assert!(!came_to_an_end.load(Ordering::SeqCst));
+        assert!(!AtomicBool::load(&came_to_an_end, Ordering::SeqCst));
         assert_eq!(counted(db).await, Ok(0));
     }
     let cut: Result<(), Failed> = db

@@ -38,7 +38,8 @@ impl Where for Slow {
                 let made = compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).args([source, "-ldl"]).status();
                 assert!(made.unwrap().success());
                 let text = |path: &PathBuf| path.to_str().unwrap().to_owned();
-                let server = place.start(&[("LD_PRELOAD", &text(&library)), ("HOLD_SYNC", &text(&file))]);
+                let server =
+                    place.start(&[("LD_PRELOAD", text(&library).as_str()), ("HOLD_SYNC", text(&file).as_str())]);
                 Some(Self { server, hold: Hold::File(file), _place: place })
             }
             Kind::Postgres => {
