@@ -107,11 +107,21 @@ impl Hub {
 
     /// Looks into the table by and by for what nobody told.
     pub fn doubt(&self, topics: &[Topic]) {
+        self.look(topics, self.inner.limits.readings);
+    }
+
+    /// Looks into the table, once for each topic that somebody listens to: something is there that nobody told.
+    pub fn look_at_all(&self) {
+        let topics: Vec<_> = self.inner.channels().keys().copied().collect();
+        self.look(&topics, 1);
+    }
+
+    fn look(&self, topics: &[Topic], readings: u32) {
         let mut wanting = Vec::new();
         let mut channels = self.inner.channels();
         for topic in topics {
             if let Some(channel) = channels.get_mut(topic) {
-                channel.doubts = self.inner.limits.readings;
+                channel.doubts = channel.doubts.max(readings);
                 if channel.begins_to_fill() {
                     wanting.push(*topic);
                 }

@@ -5,23 +5,30 @@
 //!                                  `--missing, store away--> (none), and who waited is told
 //! ```
 //!
+//! A key whose last save ended nobody knows how is not loaded until that is settled (`doubts`).
+//!
 //! A key has an entry exactly as long as its [`Entry`] lease lives, which travels from the loading task into the actor.
 //! So there is never a second loader or actor of a key in this process; that there is none in another one is for
 //! [`Ownership`], and in the end for the journal, which refuses a stale revision.
 
+mod doubts;
+mod room;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
+use self::doubts::Doubts;
+use self::room::{Absent, Entry, Place, Room};
 use crate::hub::Bus;
 use crate::live::{Journal, Live, RequestId, Tasks, Unavailable, Unsaved};
 use crate::panics::caught_async;
-use crate::shell::{Answer, Arbiters, Asked, Failure, Handle, Lease, Limits, Snapshot, World, open};
+use crate::shell::{Answer, Arbiters, Asked, Failure, Handle, Limits, Snapshot, World, open};
 use crate::time::Clock;
 use crate::watch::Watch;
 
@@ -85,6 +92,7 @@ impl<L: Live> Keeper<L> {
                 ownership,
                 arbiters,
                 rooms: Mutex::default(),
+                doubts: Doubts::default(),
                 waking_again: Mutex::default(),
                 closing: AtomicBool::new(false),
                 emptied: Notify::new(),
@@ -122,7 +130,7 @@ impl<L: Live> Keeper<L> {
     /// no such thing.
     ///
     /// # Errors
-    /// The store can't be reached.
+    /// The store can't be reached, or it is not known yet what became of a save.
     pub async fn snapshot(&self, key: L::Key) -> Result<Option<Arc<Snapshot<L>>>, Unavailable> {
         if let Some(handle) = self.house.awake(key) {
             return Ok(Some(handle.snapshot()));
@@ -187,45 +195,10 @@ struct House<L: Live> {
     ownership: Arc<dyn Ownership>,
     arbiters: Arbiters,
     rooms: Mutex<HashMap<L::Key, Arc<Room<L>>>>,
+    doubts: Doubts<L::Key>,
     waking_again: Mutex<HashSet<L::Key>>,
     closing: AtomicBool,
     emptied: Notify,
-}
-
-/// A key's place: who comes while it is being woken waits for it here.
-struct Room<L: Live> {
-    place: watch::Sender<Place<L>>,
-}
-
-enum Place<L: Live> {
-    Waking,
-    Awake(Arc<Handle<L>>),
-    Absent(Absent),
-}
-
-#[derive(Debug, Clone)]
-enum Absent {
-    Missing,
-    Unavailable(Unavailable),
-}
-
-impl<L: Live> Room<L> {
-    fn handle(&self) -> Option<Arc<Handle<L>>> {
-        match &*self.place.borrow() {
-            Place::Awake(handle) => Some(Arc::clone(handle)),
-            Place::Waking | Place::Absent(_) => None,
-        }
-    }
-
-    async fn settled(&self) -> Result<Arc<Handle<L>>, Absent> {
-        let mut place = self.place.subscribe();
-        let settled = place.wait_for(|place| !matches!(place, Place::Waking)).await;
-        match settled.as_deref() {
-            Ok(Place::Awake(handle)) => Ok(Arc::clone(handle)),
-            Ok(Place::Absent(absent)) => Err(absent.clone()),
-            Ok(Place::Waking) | Err(_) => Err(Absent::Unavailable(Unavailable("waking was given up".to_owned()))),
-        }
-    }
 }
 
 impl<L: Live> House<L> {
@@ -233,8 +206,10 @@ impl<L: Live> House<L> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whoever can say how the thing is.
     fn awake(&self, key: L::Key) -> Option<Arc<Handle<L>>> {
-        self.rooms().get(&key).and_then(|room| room.handle())
+        let rooms = self.rooms();
+        rooms.get(&key).filter(|room| !room.is_troubled()).and_then(|room| room.handle())
     }
 
     /// The mailbox of a key, woken if need be.
@@ -270,11 +245,11 @@ impl<L: Live> House<L> {
         if rooms.len() >= self.world.limits.awake || self.ownership.owner(L::KIND, &key) == Owner::Elsewhere {
             return Err(Failure::Busy);
         }
-        let room = Arc::new(Room { place: watch::Sender::new(Place::Waking) });
+        let room = Arc::new(Room::waking());
         rooms.insert(key, Arc::clone(&room));
         drop(rooms);
         self.world.watch.awake.up();
-        let entry = Entry { house: Arc::downgrade(self), key, room: Arc::clone(&room), wake_again: false };
+        let entry = Entry::of(self, key, Arc::clone(&room));
         Ok((room, Some(entry)))
     }
 
@@ -282,6 +257,10 @@ impl<L: Live> House<L> {
     async fn wake_some(self: &Arc<Self>, keys: &[L::Key]) -> usize {
         let (mut rooms, mut entries) = (Vec::with_capacity(keys.len()), HashMap::with_capacity(keys.len()));
         for key in keys {
+            if self.is_in_doubt(*key) {
+                self.wake_again(*key);
+                continue;
+            }
             match self.enter(*key) {
                 Ok((room, entry)) => {
                     rooms.push((*key, room));
@@ -334,7 +313,11 @@ impl<L: Live> House<L> {
     }
 
     async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable> {
-        self.within(self.world.journal.load(key)).await
+        self.within(async {
+            self.certain(key).await;
+            self.world.journal.load(key).await
+        })
+        .await
     }
 
     /// What the store says within the limit.
@@ -381,48 +364,5 @@ impl<L: Live> House<L> {
                 }
             }
         }));
-    }
-}
-
-/// A key's entry in the house. It goes when this is dropped.
-struct Entry<L: Live> {
-    house: Weak<House<L>>,
-    key: L::Key,
-    room: Arc<Room<L>>,
-    wake_again: bool,
-}
-
-impl<L: Live> Lease for Entry<L> {
-    fn troubled(&mut self, must_be_awake: bool) {
-        self.wake_again = must_be_awake;
-        if let Some(house) = self.house.upgrade() {
-            house.world.watch.reloaded.up();
-        }
-    }
-}
-
-impl<L: Live> Drop for Entry<L> {
-    fn drop(&mut self) {
-        // Waking came to nothing, as when the thread ended: nobody may wait for it for ever.
-        self.room.place.send_if_modified(|place| {
-            let given_up = matches!(place, Place::Waking);
-            if given_up {
-                *place = Place::Absent(Absent::Unavailable(Unavailable("waking was given up".to_owned())));
-            }
-            given_up
-        });
-        let Some(house) = self.house.upgrade() else { return };
-        house.world.watch.awake.down();
-        let mut rooms = house.rooms();
-        if rooms.get(&self.key).is_some_and(|room| Arc::ptr_eq(room, &self.room)) {
-            rooms.remove(&self.key);
-        }
-        if rooms.is_empty() {
-            house.emptied.notify_waiters();
-        }
-        drop(rooms);
-        if self.wake_again && !house.closing.load(Ordering::SeqCst) {
-            house.wake_again(self.key);
-        }
     }
 }

@@ -109,6 +109,13 @@ pub trait Journal<L: Live>: Send + Sync + 'static {
     /// Nothing was written, or it isn't known: see [`Unsaved`].
     async fn save(&self, group: Arc<Group<L>>) -> Result<Vec<Told>, Unsaved>;
 
+    /// Returns when every save under this key that was begun here has come to its end, one way or the other: those that were
+    /// answered [`Unsaved::Unknown`], and those whose future was dropped. What is loaded after that is no older than they are.
+    ///
+    /// # Errors
+    /// Nobody can tell yet.
+    async fn settle(&self, key: L::Key) -> Result<(), Unavailable>;
+
     /// The keys of all that [`Live::stays_awake`].
     ///
     /// # Errors
@@ -125,7 +132,7 @@ pub trait Tasks: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unavailable(pub String);
 
-/// Why a save failed. In every case the actor stops, and the next command meets what the store holds.
+/// Why a save failed. In every case the actor stops, and the next command meets what the store holds, when that is settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unsaved {
     /// Another writer was first. Nothing was written.

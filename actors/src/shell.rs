@@ -9,7 +9,7 @@
 //!   mailbox: a b c d ..  -> decide a, b (refused), c, d -> save a c d -> publish d -> tell a c d -> answer a b c d
 //! ```
 //! An actor whose save failed, conflicted or ended nobody knows how stops, all whose commands were in it hear so, and the
-//! next command meets a fresh one, loaded from the store.
+//! next command meets a fresh one, loaded from the store: after a save that ended nobody knows how, when that is settled.
 
 mod answer;
 mod turn;
@@ -29,7 +29,7 @@ use tokio::time::{Instant, timeout};
 pub use self::answer::{Answer, Failure, Limits, Snapshot};
 use self::turn::{Back, Closed, Decision, Turn};
 use crate::hub::Bus;
-use crate::live::{Group, Journal, Live, RequestId, Tasks, Told, Unsaved};
+use crate::live::{Group, Journal, Live, RequestId, Tasks, Told, Topic, Unsaved};
 use crate::panics::caught_async;
 use crate::time::Clock;
 use crate::watch::KindWatch;
@@ -51,6 +51,8 @@ pub(crate) struct World<L: Live> {
 pub(crate) trait Lease: Send + Unpin + 'static {
     /// The actor has to stop because it can't know any more what the store holds.
     fn troubled(&mut self, must_be_awake: bool);
+    /// A save ended nobody knows how, and may have been about these topics.
+    fn doubted(&mut self, topics: Vec<Topic>);
 }
 
 /// What became of a command that was sent to one actor.
@@ -349,9 +351,11 @@ impl<L: Live> Shell<L> {
         tracing::warn!(kind = L::KIND, key = %before.key(), ?unsaved, "not saved: the actor stops");
         self.world.watch.unsaved.up();
         self.lease.troubled(before.stays_awake() || latest.stays_awake());
-        if !matches!(unsaved, Unsaved::Failed(_)) {
-            // It, or another writer's, may be in the table without ever being told.
-            self.world.bus.doubt(&latest.topics());
+        match unsaved {
+            Unsaved::Failed(_) => {}
+            // Another writer's may be in the table without ever being told.
+            Unsaved::Conflict => self.world.bus.doubt(&latest.topics()),
+            Unsaved::Unknown(_) => self.lease.doubted(latest.topics()),
         }
         closed.give_up(unsaved);
         context.stop();

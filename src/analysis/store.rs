@@ -316,6 +316,11 @@ impl Journal<Run> for RunJournal {
         })
     }
 
+    async fn settle(&self, _: Id<Run>) -> Result<(), Unavailable> {
+        self.db.settle().await;
+        Ok(())
+    }
+
     async fn awake(&self) -> Result<Vec<Id<Run>>, Unavailable> {
         Ok(self.db.read(|conn| Box::pin(all_unfinished(conn))).await?)
     }

@@ -1,34 +1,49 @@
 //! One server at a time on a database: a second is refused, in words.
 //!
 //! SQLite: a locked file beside the database, which the system unlocks when the process ends, however it ends.
-//! PostgreSQL: a row with a lease by the database's clock, renewed all the time. A lease that nobody renews runs out, so
-//! a server that was killed can be started again after [`LEASE`] at most; it waits for that by itself.
+//! PostgreSQL: a row with a lease, renewed all the time. A lease that nobody renews runs out, so a server that was killed
+//! can be started again after [`LEASE`] at most; it waits for that by itself.
+//!
+//! ```text
+//!   given back ----------------------------------------------> free
+//!   runs, and nobody renews it for LEASE --------------------> free
+//!   ran out by the database's clock, and nobody renews it for SILENCE --> free
+//! ```
+//! No clock is believed in this: whoever wants the lease looks, by its own clock that only goes forward, for how long the
+//! row stands as it is. So a database's clock that is set on takes the lease from nobody, and one that is set back keeps
+//! nobody waiting.
 //!
 //! While PostgreSQL is away nobody can take the lease either: the server goes on, and renews it when it is back. Only a
-//! lease that somebody else took meanwhile is lost: then this server must stop, see [`Alone::lost`].
+//! lease that somebody else took meanwhile is lost: then none of its writes is kept (`lease`), and this server must stop,
+//! see [`Alone::lost`].
 
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use actors::ids::Id;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool, Integer};
 use diesel::{OptionalExtension, QueryableByName};
-use diesel_async::RunQueryDsl;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use super::conn::Conn;
 use super::failed::Failed;
+use super::lease::{self, Guard, Start};
 use super::sql::{Key, Uuid};
 use super::{Db, Kept};
 
 /// How long a lease holds without being renewed. Three renewals may fail.
 pub const LEASE: Duration = Duration::from_secs(10);
 const RENEWAL: Duration = Duration::from_secs(3);
+/// Longer than a renewal takes.
+const SILENCE: Duration = Duration::from_secs(4);
+/// Between two looks at somebody else's lease.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Why the server must not start, in words for whoever starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +55,6 @@ impl fmt::Display for TakenBy {
     }
 }
 impl std::error::Error for TakenBy {}
-
-/// One start of a server.
-#[derive(Debug, Clone, Copy)]
-enum Start {}
 
 /// Proof that no other server works on the database. Dropping it gives it back: on PostgreSQL when the lease has run out,
 /// at once by [`Alone::release`].
@@ -60,7 +71,7 @@ enum Hold {
     },
     Lease {
         db: Db,
-        holder: Key<Start>,
+        guard: Arc<Guard>,
         renewing: JoinHandle<()>,
     },
 }
@@ -83,9 +94,9 @@ impl Alone {
 
     /// Gives the database back, so that the next server need not wait. The last thing a server does.
     pub async fn release(self) {
-        if let Hold::Lease { db, holder, renewing } = &self.hold {
+        if let Hold::Lease { db, guard, renewing } = &self.hold {
             renewing.abort();
-            if let Err(error) = give_back(db, *holder).await {
+            if let Err(error) = give_back(db, guard.holder).await {
                 tracing::warn!(%error, "the lease wasn't given back; the next server waits until it has run out");
             }
         }
@@ -95,6 +106,7 @@ impl Alone {
 impl Drop for Alone {
     fn drop(&mut self) {
         if let Hold::Lease { renewing, .. } = &self.hold {
+            // What still writes afterwards is guarded by the lease that was, until another server takes it.
             renewing.abort();
         }
     }
@@ -132,62 +144,99 @@ fn lock_path(database: &Path) -> PathBuf {
 }
 
 async fn take_lease(db: &Db) -> Result<Alone, TakenBy> {
-    let holder = Key(Id::draw());
     let unknown = |failed: Failed| TakenBy(format!("nobody can tell whether another server works on it: {failed}"));
-    let deadline = Instant::now() + LEASE + RENEWAL;
-    let mut seen: Option<Lease> = None;
-    while !take_free(db, holder).await.map_err(unknown)? {
+    let guard = Arc::new(Guard::of(number(db).await.map_err(unknown)?));
+    let deadline = Instant::now() + LEASE + SILENCE;
+    let mut seen: Option<(Lease, Instant)> = None;
+    loop {
         let now = current(db).await.map_err(unknown)?;
-        let renewed = matches!((&seen, &now), (Some(then), Some(now)) if then != now);
-        if renewed || Instant::now() > deadline {
+        let is_renewed = matches!((&seen, &now), (Some((then, _)), Some(now)) if then.row != now.row);
+        if is_renewed || Instant::now() > deadline {
             return Err(TakenBy(
                 "another server works on this PostgreSQL database: stop it first, or give this one a database of its own"
                     .to_owned(),
             ));
         }
-        tracing::info!("a lease on the database stands: waiting for it to be renewed, or to run out");
-        seen = now;
-        sleep(Duration::from_millis(500)).await;
+        let stands = seen.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        if now.as_ref().is_none_or(|now| now.is_free_after(stands)) {
+            match take(db, guard.holder, now.as_ref()).await {
+                Ok(true) => break,
+                // Somebody was first, or a write of the former server has not ended yet.
+                Ok(false) | Err(Failed::Unavailable(_)) => {}
+                Err(failed) => return Err(unknown(failed)),
+            }
+        } else {
+            tracing::info!("a lease on the database stands: waiting for it to be renewed, or to run out");
+        }
+        seen = now.map(|now| (now, seen.map_or_else(Instant::now, |(_, since)| since)));
+        sleep(LOOK).await;
     }
-    let (tell, lost) = watch::channel(false);
-    let renewing = db.open.handle.spawn(renew(db.clone(), holder, tell));
-    Ok(Alone { hold: Hold::Lease { db: db.clone(), holder, renewing }, lost })
+    if let Kept::Postgres(postgres) = db.open.kept.as_ref() {
+        postgres.guard_by(Arc::clone(&guard));
+    }
+    let renewing = db.open.handle.spawn(renew(db.clone(), Arc::clone(&guard)));
+    Ok(Alone { lost: guard.lost(), hold: Hold::Lease { db: db.clone(), guard, renewing } })
 }
 
-async fn renew(db: Db, holder: Key<Start>, tell: watch::Sender<bool>) {
+async fn renew(db: Db, guard: Arc<Guard>) {
     loop {
         sleep(RENEWAL).await;
-        match extend(&db, holder).await {
+        match extend(&db, guard.holder).await {
             Ok(true) => {}
-            Ok(false) => {
-                tracing::error!("another server took the database");
-                // Nobody listening means that the server is stopping already.
-                let _ = tell.send(true);
-                return;
-            }
+            Ok(false) => return guard.lose(),
             Err(error) => tracing::warn!(%error, "the lease on the database wasn't renewed"),
         }
     }
 }
 
-#[derive(Debug, Clone, PartialEq, QueryableByName)]
+#[derive(Debug, Clone)]
 struct Lease {
+    row: Row,
+    /// It ran out, by the database's clock.
+    is_over: bool,
+}
+
+/// What changes with every renewal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row {
+    epoch: i64,
+    until_micros: i64,
+}
+
+/// Where no lease has run out by itself.
+const GIVEN_BACK: i64 = 0;
+
+impl Lease {
+    /// Whether another server may take it when it has stood as it is for that long.
+    fn is_free_after(&self, stands: Duration) -> bool {
+        self.row.until_micros == GIVEN_BACK || stands >= if self.is_over { SILENCE } else { LEASE }
+    }
+}
+
+#[derive(QueryableByName)]
+struct Found {
     #[diesel(sql_type = BigInt)]
     epoch: i64,
     #[diesel(sql_type = BigInt)]
     until_micros: i64,
+    #[diesel(sql_type = Bool)]
+    is_over: bool,
 }
 
-/// Whether the lease was free and is now `holder`'s.
-async fn take_free(db: &Db, holder: Key<Start>) -> Result<bool, Failed> {
+/// Makes a lease that stands as it was seen, or none, `holder`'s, when all that its former holder began to write has ended.
+async fn take(db: &Db, holder: Key<Start>, seen: Option<&Lease>) -> Result<bool, Failed> {
+    let until = format!("clock_timestamp() + interval '{} seconds'", LEASE.as_secs());
+    let Some(Lease { row: Row { epoch, until_micros }, .. }) = seen.cloned() else {
+        let sql = format!(
+            "INSERT INTO server_lease (id, holder, epoch, lease_until) VALUES (1, $1, 1, {until}) ON CONFLICT DO NOTHING"
+        );
+        return write(db, holder, sql, Some(lease::EXCLUDE)).await;
+    };
     let sql = format!(
-        "INSERT INTO server_lease (id, holder, epoch, lease_until) \
-         VALUES (1, $1, 1, clock_timestamp() + interval '{0} seconds') \
-         ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, epoch = server_lease.epoch + 1, \
-         lease_until = excluded.lease_until WHERE server_lease.lease_until < clock_timestamp()",
-        LEASE.as_secs()
+        "UPDATE server_lease SET holder = $1, epoch = epoch + 1, lease_until = {until} \
+         WHERE id = 1 AND epoch = {epoch} AND {UNTIL_MICROS} = {until_micros}"
     );
-    change(db, holder, sql).await
+    write(db, holder, sql, Some(lease::EXCLUDE)).await
 }
 
 /// Whether the lease was still `holder`'s and goes on.
@@ -196,21 +245,43 @@ async fn extend(db: &Db, holder: Key<Start>) -> Result<bool, Failed> {
         "UPDATE server_lease SET lease_until = clock_timestamp() + interval '{} seconds' WHERE id = 1 AND holder = $1",
         LEASE.as_secs()
     );
-    change(db, holder, sql).await
+    write(db, holder, sql, None).await
 }
 
 async fn give_back(db: &Db, holder: Key<Start>) -> Result<bool, Failed> {
-    let sql =
-        "UPDATE server_lease SET lease_until = clock_timestamp() - interval '1 second' WHERE id = 1 AND holder = $1";
-    change(db, holder, sql.to_owned()).await
+    let sql = format!("UPDATE server_lease SET lease_until = to_timestamp({GIVEN_BACK}) WHERE id = 1 AND holder = $1");
+    write(db, holder, sql, None).await
 }
 
-async fn change(db: &Db, holder: Key<Start>, sql: String) -> Result<bool, Failed> {
-    db.write(move |conn| {
+const UNTIL_MICROS: &str = "(extract(epoch FROM lease_until) * 1000000)::bigint";
+
+/// Whether one row was changed. Neither waits for what is in doubt nor is guarded by the lease itself.
+async fn write(db: &Db, holder: Key<Start>, sql: String, before: Option<&'static str>) -> Result<bool, Failed> {
+    db.write_unguarded(move |conn| {
         Box::pin(async move {
             let Conn::Pg(pg) = conn else { return Err(Failed::Broken("a lease is PostgreSQL's".to_owned())) };
+            if let Some(before) = before {
+                pg.batch_execute(before).await?;
+            }
             let changed = diesel::sql_query(sql).bind::<Uuid, _>(holder).execute(&mut **pg).await?;
             Ok(changed == 1)
+        })
+    })
+    .await
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = Integer)]
+    number: i32,
+}
+
+async fn number(db: &Db) -> Result<i32, Failed> {
+    db.read(|conn| {
+        Box::pin(async move {
+            let Conn::Pg(pg) = conn else { return Err(Failed::Broken("a lease is PostgreSQL's".to_owned())) };
+            let found: Number = diesel::sql_query(lease::NUMBER).get_result(&mut **pg).await?;
+            Ok(found.number)
         })
     })
     .await
@@ -220,9 +291,12 @@ async fn current(db: &Db) -> Result<Option<Lease>, Failed> {
     db.read(|conn| {
         Box::pin(async move {
             let Conn::Pg(pg) = conn else { return Err(Failed::Broken("a lease is PostgreSQL's".to_owned())) };
-            let sql = "SELECT epoch, (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros \
-                       FROM server_lease WHERE id = 1";
-            Ok(diesel::sql_query(sql).get_result(&mut **pg).await.optional()?)
+            let sql = format!(
+                "SELECT epoch, {UNTIL_MICROS} AS until_micros, lease_until < clock_timestamp() AS is_over \
+                 FROM server_lease WHERE id = 1"
+            );
+            let found: Option<Found> = diesel::sql_query(sql).get_result(&mut **pg).await.optional()?;
+            Ok(found.map(|Found { epoch, until_micros, is_over }| Lease { row: Row { epoch, until_micros }, is_over }))
         })
     })
     .await

@@ -10,7 +10,7 @@
 //! Files that import [`RunQueryDsl`] have `.load()` on every type: keep `ArcSwap` out of them.
 
 use std::error::Error as StdError;
-use std::future::{Future, ready};
+use std::future::{Future, pending, ready};
 
 use diesel::connection::{AnsiTransactionManager as Ansi, TransactionManager as _};
 use diesel::query_dsl::methods::LimitDsl;
@@ -34,7 +34,8 @@ pub enum Conn {
     Sqlite(LiteConn),
 }
 
-/// Runs SQLite's calls on the thread that asks: jobs on SQLite have a thread of their own already.
+/// Runs SQLite's calls on the thread that asks: jobs on SQLite have a thread of their own already. A call is no place at
+/// which a timer could end the job, so that a job which has had its time finds no further call answered.
 pub struct InPlace;
 
 impl SpawnBlocking for InPlace {
@@ -42,6 +43,9 @@ impl SpawnBlocking for InPlace {
         &mut self,
         task: impl FnOnce() -> R + Send + 'static,
     ) -> BoxFuture<'a, Result<R, Box<dyn StdError + Send + Sync + 'static>>> {
+        if super::job::is_late() {
+            return pending().boxed();
+        }
         ready(Ok(task())).boxed()
     }
 
@@ -166,6 +170,14 @@ impl Conn {
         match self {
             Self::Pg(pg) => PgTransactions::begin_transaction(&mut **pg).await,
             Self::Sqlite(lite) => lite.spawn_blocking(|c| Ansi::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await,
+        }
+    }
+
+    /// Begins a write with statements of SQL text that begin with BEGIN; on SQLite as [`Self::begin_write`].
+    pub(super) async fn begin_write_with(&mut self, sql: &str) -> QueryResult<()> {
+        match self {
+            Self::Pg(pg) => PgTransactions::begin_transaction_sql(&mut **pg, sql).await,
+            Self::Sqlite(_) => self.begin_write().await,
         }
     }
 

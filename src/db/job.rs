@@ -6,47 +6,59 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
 
 use super::conn::Conn;
+use super::doubts::Course;
 use super::failed::Failed;
 
 tokio::task_local! {
-    static IN_JOB: ();
+    /// Until when the job may take.
+    static IN_JOB: Instant;
 }
 
 /// Whether this is code inside a job: it must use the connection it was lent, as another read or write would wait for
 /// itself.
 pub(super) fn is_inside() -> bool {
-    IN_JOB.try_with(|()| ()).is_ok()
+    IN_JOB.try_with(|_until| ()).is_ok()
+}
+
+/// Whether this is code inside a job that has had its time.
+pub(super) fn is_late() -> bool {
+    IN_JOB.try_with(|until| Instant::now() >= *until).unwrap_or(false)
 }
 
 /// A job with its types forgotten.
 pub(super) trait Job: Send {
+    /// Whether it is to be run: somebody waits for it.
+    fn begin(&self) -> bool;
     /// Answers whether its writes are to be kept. Once only.
-    fn run<'c>(&'c mut self, conn: &'c mut Conn) -> BoxFuture<'c, bool>;
+    fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool>;
     /// Takes `failed` for the job's own answer.
     fn spoil(&mut self, failed: Failed);
-    /// Tells the caller the job's own answer.
+    /// Tells the caller the job's own answer: it has come to its end.
     fn answer(self: Box<Self>);
-    /// Nobody waits for the answer any more.
-    fn is_forsaken(&self) -> bool;
+    /// Tells the caller that nobody knows, and gives what is to be dropped when somebody does.
+    fn answer_unknown(self: Box<Self>, why: String) -> Option<Course>;
 }
 
 struct Asked<T, E, F> {
     work: Option<F>,
     outcome: Option<Result<T, E>>,
     to: oneshot::Sender<Result<T, E>>,
+    /// Of a write.
+    course: Option<Course>,
 }
 
 /// A job, and where its answer comes. A closed channel means that nobody knows what became of it.
-pub(super) fn ask<T, E, F>(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>)
+pub(super) fn ask<T, E, F>(work: F, course: Option<Course>) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>)
 where
     T: Send + 'static,
     E: From<Failed> + Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
 {
     let (to, answer) = oneshot::channel();
-    (Box::new(Asked { work: Some(work), outcome: None, to }), answer)
+    (Box::new(Asked { work: Some(work), outcome: None, to, course }), answer)
 }
 
 impl<T, E, F> Job for Asked<T, E, F>
@@ -55,10 +67,14 @@ where
     E: From<Failed> + Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
 {
-    fn run<'c>(&'c mut self, conn: &'c mut Conn) -> BoxFuture<'c, bool> {
+    fn begin(&self) -> bool {
+        self.course.as_ref().map_or(!self.to.is_closed(), Course::begin)
+    }
+
+    fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool> {
         async move {
             let Some(work) = self.work.take() else { return false };
-            let outcome = IN_JOB.scope((), work(conn)).await;
+            let outcome = IN_JOB.scope(until, work(conn)).await;
             let keep = outcome.is_ok();
             self.outcome = Some(outcome);
             keep
@@ -77,15 +93,21 @@ where
         let _ = self.to.send(outcome);
     }
 
-    fn is_forsaken(&self) -> bool {
-        self.to.is_closed()
+    fn answer_unknown(mut self: Box<Self>, why: String) -> Option<Course> {
+        let course = self.course.take();
+        // Before the caller can ask for anything else.
+        course.iter().for_each(Course::doubt);
+        self.spoil(Failed::Unknown(why));
+        self.answer();
+        course
     }
 }
 
 /// Runs a job within `limit`; a panic and lateness spoil it. Answers whether its writes are to be kept, and whether the
 /// job came to its own end.
 pub(super) async fn run_within(limit: Duration, job: &mut dyn Job, conn: &mut Conn) -> Ran {
-    match tokio::time::timeout(limit, AssertUnwindSafe(job.run(conn)).catch_unwind()).await {
+    let until = Instant::now() + limit;
+    match timeout_at(until, AssertUnwindSafe(job.run(conn, until)).catch_unwind()).await {
         Ok(Ok(true)) => Ran::Keep,
         Ok(Ok(false)) => Ran::Undo,
         Ok(Err(panic)) => {

@@ -7,6 +7,7 @@
 //! A job is a closure that is lent a [`Conn`] and touches nothing else: no HTTP, no actor, no other read or write (that is
 //! refused). A write is one transaction: an `Err` undoes all of it. A job that wants to go on after a statement that
 //! may fail puts that one into [`Conn::transaction`], as PostgreSQL refuses everything after a failed statement.
+//! Nothing is read past a write that nobody knows the outcome of (`doubts`).
 //!
 //! ```ignore
 //! let user: Option<User> = db.read(move |c| Box::pin(async move {
@@ -23,15 +24,18 @@
 mod alone;
 pub mod attempts;
 mod conn;
+mod doubts;
 pub mod events;
 mod failed;
 pub mod idempotency;
 mod job;
+mod lease;
 mod postgres;
 pub mod schema;
 mod search;
 mod sql;
 mod sqlite;
+mod suspicion;
 pub mod sweep;
 mod writer;
 
@@ -45,12 +49,16 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Instant;
+
+use self::doubts::Doubts;
 
 pub use self::alone::{Alone, TakenBy};
 #[cfg(test)]
 pub(crate) use self::conn::each;
 pub use self::conn::{Columns, Conn, RunQueryDsl};
 pub(crate) use self::conn::{ROWS, many};
+pub use self::doubts::Settled;
 pub use self::failed::{Constraint, Failed};
 pub use self::search::{like, lower};
 pub use self::sql::{At, Key, UtcTime, Uuid};
@@ -64,7 +72,8 @@ pub struct Settings {
     pub connections: usize,
     /// How many reads, and how many writes, may wait; more are [`Failed::Busy`].
     pub queue: usize,
-    /// For a whole read or write on PostgreSQL; on SQLite for the job alone, without its time in the queue.
+    /// For a whole read or write on PostgreSQL; on SQLite for the job alone, without its time in the queue. A read waits for
+    /// half of it at most until it is known what became of an earlier write.
     pub limit: Duration,
 }
 
@@ -98,8 +107,17 @@ enum Kept {
     Postgres(postgres::Postgres),
 }
 
+/// Whether a write of a server on PostgreSQL is kept only where the server still has its lease.
+#[derive(Debug, Clone, Copy)]
+enum Guarded {
+    ByTheLease,
+    Not,
+}
+
 struct Open {
     kept: Arc<Kept>,
+    doubts: Doubts,
+    limit: Duration,
     reads: Arc<Semaphore>,
     writes: Arc<Semaphore>,
     handle: Handle,
@@ -129,7 +147,7 @@ impl Db {
             .enable_all()
             .build()
             .map_err(|error| OpenError(format!("the database's threads can't be started: {error}")))?;
-        let (reads, writes) = (settings.queue, settings.queue);
+        let (reads, writes, limit) = (settings.queue, settings.queue, settings.limit);
         let handle = runtime.handle().clone();
         let opened = handle.spawn(async move { open_kept(settings).await }).await;
         let opened = opened.map_err(|error| OpenError(format!("opening the database failed: {error}"))).flatten();
@@ -143,6 +161,8 @@ impl Db {
         };
         let open = Open {
             kept: Arc::new(kept),
+            doubts: Doubts::none(),
+            limit,
             reads: Arc::new(Semaphore::new(reads)),
             writes: Arc::new(Semaphore::new(writes)),
             handle,
@@ -165,19 +185,25 @@ impl Db {
     {
         refuse_nested("read")?;
         let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| Failed::Busy)?;
-        let (job, answer) = job::ask(job);
-        let kept = Arc::clone(&self.open.kept);
+        let (mut job, answer) = job::ask(job, None);
+        let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);
         self.open.handle.spawn(async move {
-            match kept.as_ref() {
-                Kept::Sqlite(sqlite) => sqlite.read(job).await,
-                Kept::Postgres(postgres) => postgres.read(job).await,
+            let deadline = Instant::now() + limit;
+            match (doubts.settle_within(limit / 2).await, kept.as_ref()) {
+                (Err(failed), _) => {
+                    job.spoil(failed);
+                    job.answer();
+                }
+                (Ok(()), Kept::Sqlite(sqlite)) => sqlite.read(job).await,
+                (Ok(()), Kept::Postgres(postgres)) => postgres.read(job, deadline).await,
             }
             drop(permit);
         });
         heard(answer).await
     }
 
-    /// Runs a job in a transaction of its own, and answers once it is on the disk.
+    /// Runs a job in a transaction of its own, and answers once it is on the disk. If the returned future is dropped, a job
+    /// that waits is not begun, and one that was begun goes on.
     ///
     /// # Errors
     /// The job's own, or [`Failed`] as that; then nothing was written, except for [`Failed::Unknown`].
@@ -189,36 +215,83 @@ impl Db {
         T: Send + 'static,
         E: From<Failed> + Send + 'static,
     {
+        self.write_as(Guarded::ByTheLease, job).await
+    }
+
+    /// [`Self::write`] of the lease itself: it waits for nothing that is in doubt.
+    async fn write_unguarded<T, E>(
+        &self,
+        job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Failed> + Send + 'static,
+    {
+        self.write_as(Guarded::Not, job).await
+    }
+
+    async fn write_as<T, E>(
+        &self,
+        guarded: Guarded,
+        job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Failed> + Send + 'static,
+    {
         refuse_nested("write")?;
-        let (job, answer) = job::ask(job);
+        let (caller, course) = self.open.doubts.write();
+        let (mut job, answer) = job::ask(job, Some(course));
         match self.open.kept.as_ref() {
+            // What is in doubt is before it in the one queue.
             Kept::Sqlite(sqlite) => sqlite.writer.take(job)?,
             Kept::Postgres(_) => {
                 let permit = Arc::clone(&self.open.writes).try_acquire_owned().map_err(|_full| Failed::Busy)?;
-                let kept = Arc::clone(&self.open.kept);
+                let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);
                 self.open.handle.spawn(async move {
-                    if let Kept::Postgres(postgres) = kept.as_ref() {
-                        postgres.write(job).await;
+                    let Kept::Postgres(postgres) = kept.as_ref() else { return };
+                    let deadline = Instant::now() + limit;
+                    match guarded {
+                        Guarded::Not => postgres.write_guarded(None, job, deadline).await,
+                        Guarded::ByTheLease => match doubts.settle_within(limit / 2).await {
+                            Ok(()) => postgres.write(job, deadline).await,
+                            Err(failed) => {
+                                job.spoil(failed);
+                                job.answer();
+                            }
+                        },
                     }
                     drop(permit);
                 });
             }
         }
-        heard(answer).await
+        let answer = heard(answer).await;
+        caller.heard();
+        answer
+    }
+
+    /// Returns when it is known, and visible to whoever reads, what became of every write that was begun and that
+    /// nobody heard of: it may have been answered [`Failed::Unknown`], or its caller may have gone away.
+    pub async fn settle(&self) {
+        self.open.doubts.settle().await;
+    }
+
+    /// Hears whenever such a write has come to its end: what it changed was told to nobody.
+    #[must_use]
+    pub fn settled(&self) -> Settled {
+        self.open.doubts.settled()
     }
 
     /// Has the database overwrite what was deleted, where that is not its own affair: SQLite's log of writes still has
     /// it, until it is carried over into the file (where deleted bytes are overwritten at once).
     ///
     /// # Errors
-    /// `Unavailable`: somebody reads for too long; later it may work.
+    /// `Unavailable`: somebody reads for too long; later it may work. Nobody waits for that, least of all a write.
     pub async fn overwrite_deleted(&self) -> Result<(), Failed> {
-        let kept = Arc::clone(&self.open.kept);
-        let work = self.open.handle.spawn_blocking(move || match kept.as_ref() {
-            Kept::Sqlite(sqlite) => sqlite.overwrite_deleted(),
+        match self.open.kept.as_ref() {
+            Kept::Sqlite(sqlite) => sqlite.overwrite_deleted().await,
             Kept::Postgres(_) => Ok(()),
-        });
-        work.await.unwrap_or_else(|error| Err(Failed::Unavailable(error.to_string())))
+        }
     }
 
     /// How many jobs wait: for metrics.

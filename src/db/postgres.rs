@@ -1,34 +1,45 @@
 //! PostgreSQL: its pool, and what is known when it goes away in the middle.
 //!
 //! A write has one limit for all of it (connection, statements, COMMIT). Until COMMIT is sent a failure means that
-//! nothing was written; after it, an answer that doesn't come means Unknown. Connections that an outage left dead are
-//! dropped together, at the first that shows it.
+//! nothing was written; after it, an answer that doesn't come means Unknown, and PostgreSQL is asked what became of the
+//! transaction until it says so. A server's writes are guarded by its lease (`lease`).
 //!
 //! Deliberately absent: TLS to the database (put it on a private network or behind a local proxy), and retries of a job
 //! (it can run only once; see `SerializationFailure` in [`Failed`]).
 
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use diesel::QueryableByName;
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel_async::pooled_connection::deadpool::{Object, Pool};
+use diesel::sql_types::{BigInt, Bool};
+use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncConnection, AsyncMigrationHarness, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, AsyncMigrationHarness, RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::FutureExt;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::conn::{Conn, PgConn};
 use super::failed::Failed;
 use super::job::{Job, Ran, run_within};
+use super::lease::{self, Guard};
+use super::suspicion::Suspicion;
 use super::{OpenError, Settings};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 /// Any number that only Colloquy takes: two servers that start together bring the tables up to date one by one.
 const MIGRATION_LOCK: i64 = 0x00C0_1105;
 
+/// Between two looks at what became of a transaction.
+const SETTLE_AGAIN: Duration = Duration::from_millis(50);
+
 /// A pool of connections, all driven by the runtime of [`super::Db`].
 pub(super) struct Postgres {
     pool: Pool<PgConn>,
+    suspicion: Arc<Suspicion>,
+    /// `None`: no server's.
+    guard: RwLock<Option<Arc<Guard>>>,
     limit: Duration,
 }
 
@@ -56,15 +67,28 @@ impl Postgres {
             .boxed()
         });
         let manager = AsyncDieselConnectionManager::<PgConn>::new_with_config(url, config);
+        let suspicion = Arc::<Suspicion>::default();
+        let asked = Arc::clone(&suspicion);
+        let is_fine = Hook::<PgConn>::async_fn(move |conn, metrics| {
+            let (asked, taken_at) = (Arc::clone(&asked), metrics.recycled.unwrap_or(metrics.created));
+            Box::pin(async move {
+                if asked.clears(conn, taken_at).await { Ok(()) } else { Err(HookError::message("dead")) }
+            })
+        });
         let pool = Pool::builder(manager)
             .max_size(settings.connections)
+            .pre_recycle(is_fine)
             .build()
             .map_err(|error| OpenError(format!("the pool of connections can't be made: {error}")))?;
-        Ok(Self { pool, limit: settings.limit })
+        Ok(Self { pool, suspicion, guard: RwLock::default(), limit: settings.limit })
     }
 
-    pub(super) async fn read(&self, mut job: Box<dyn Job>) {
-        let deadline = Instant::now() + self.limit;
+    /// From now on every write is guarded by that lease.
+    pub(super) fn guard_by(&self, guard: Arc<Guard>) {
+        *self.guard.write().unwrap_or_else(PoisonError::into_inner) = Some(guard);
+    }
+
+    pub(super) async fn read(&self, mut job: Box<dyn Job>, deadline: Instant) {
         let mut conn = match self.connection(deadline).await {
             Ok(conn) => Conn::Pg(conn),
             Err(failed) => {
@@ -76,60 +100,108 @@ impl Postgres {
         job.answer();
         match ran {
             Ran::Keep => {}
-            Ran::Late => self.discard(conn),
+            Ran::Late => self.drop_late(conn),
             // The job's error says nothing about the connection, so ask it; the caller has the answer already.
             Ran::Undo => {
                 let alive = timeout_at(Instant::now() + self.limit, conn.batch("SELECT 1")).await;
                 if !matches!(alive, Ok(Ok(()))) {
-                    self.discard(conn);
+                    self.drop_dead(conn);
                 }
             }
         }
     }
 
-    pub(super) async fn write(&self, mut job: Box<dyn Job>) {
-        let deadline = Instant::now() + self.limit;
-        let mut conn = match self.begin(deadline).await {
+    pub(super) async fn write(&self, job: Box<dyn Job>, deadline: Instant) {
+        let guard = self.guard.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.write_guarded(guard.as_deref(), job, deadline).await;
+    }
+
+    /// Returns when it is known what was written, which may be long after the answer.
+    pub(super) async fn write_guarded(&self, guard: Option<&Guard>, mut job: Box<dyn Job>, deadline: Instant) {
+        let mut conn = match self.begin(guard, deadline).await {
             Ok(conn) => conn,
             Err(failed) => {
                 job.spoil(failed);
                 return job.answer();
             }
         };
-        let ran = run_within(deadline.duration_since(Instant::now()), job.as_mut(), &mut conn).await;
+        let is_wanted = job.begin();
+        let ran = if is_wanted {
+            run_within(deadline.duration_since(Instant::now()), job.as_mut(), &mut conn).await
+        } else {
+            Ran::Undo
+        };
         match ran {
-            Ran::Keep => match commit(&mut conn, deadline).await {
+            Ran::Keep => match commit(&mut conn, guard, deadline).await {
                 Ok(()) => {}
-                Err(failed) => {
+                Err(NotKept::Undone(failed)) => {
+                    self.drop_late(conn);
                     job.spoil(failed);
-                    self.discard(conn);
+                }
+                Err(NotKept::Unknown { why, transaction }) => {
+                    self.drop_late(conn);
+                    tracing::error!(why, transaction, "a write is unknown");
+                    let course = job.answer_unknown(why);
+                    self.settle(transaction).await;
+                    tracing::info!(transaction, "a write that was unknown has come to its end");
+                    return drop(course);
                 }
             },
             // Without COMMIT nothing is kept: the server undoes what a lost connection had open.
-            Ran::Undo => {
-                let undone = timeout_at(deadline, roll_back(&mut conn)).await;
-                if !matches!(undone, Ok(Ok(()))) {
-                    self.discard(conn);
-                }
-            }
-            Ran::Late => self.discard(conn),
+            Ran::Undo => match timeout_at(deadline, roll_back(&mut conn)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => self.drop_dead(conn),
+                Err(_late) => self.drop_late(conn),
+            },
+            Ran::Late => self.drop_late(conn),
         }
         job.answer();
     }
 
     /// A connection with an open transaction. One that is found dead is replaced once: nothing has happened yet.
-    async fn begin(&self, deadline: Instant) -> Result<Conn, Failed> {
+    async fn begin(&self, guard: Option<&Guard>, deadline: Instant) -> Result<Conn, Failed> {
         let mut why = String::new();
         for _ in 0..2 {
             let mut conn = Conn::Pg(self.connection(deadline).await?);
-            match timeout_at(deadline, conn.begin_write()).await {
+            let sql = guard.map_or("BEGIN", |guard| &guard.begin);
+            match timeout_at(deadline, conn.begin_write_with(sql)).await {
                 Ok(Ok(())) => return Ok(conn),
-                Ok(Err(error)) => why = error.to_string(),
-                Err(_late) => why = format!("no answer to BEGIN within {:?}", self.limit),
+                Ok(Err(error)) => {
+                    why = error.to_string();
+                    self.drop_dead(conn);
+                }
+                Err(_late) => {
+                    why = format!("no answer to BEGIN within {:?}", self.limit);
+                    self.drop_late(conn);
+                }
             }
-            self.discard(conn);
         }
         Err(Failed::Unavailable(why))
+    }
+
+    /// Returns when a transaction whose COMMIT wasn't answered has come to its end.
+    async fn settle(&self, transaction: i64) {
+        loop {
+            let deadline = Instant::now() + self.limit;
+            match timeout_at(deadline, self.is_over(transaction, deadline)).await {
+                Ok(Ok(true)) => return,
+                // It was asked wrongly, as in a database that was put back to an earlier state: no answer will come.
+                Ok(Err(Failed::Broken(why))) => {
+                    return tracing::error!(why, transaction, "nobody can tell what became of a write");
+                }
+                Ok(Ok(false) | Err(_)) | Err(_) => sleep(SETTLE_AGAIN).await,
+            }
+        }
+    }
+
+    async fn is_over(&self, transaction: i64, deadline: Instant) -> Result<bool, Failed> {
+        let mut conn = self.connection(deadline).await?;
+        // One that waits for a COMMIT which got lost on the way is ended: its client is gone.
+        let sql = "SELECT txid_status($1) IS DISTINCT FROM 'in progress' AS is_over, \
+                   (SELECT bool_or(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                   WHERE state LIKE 'idle in transaction%' AND backend_xid::text::bigint = $1 % 4294967296) AS ended";
+        let end: End = diesel::sql_query(sql).bind::<BigInt, _>(transaction).get_result(&mut *conn).await?;
+        Ok(end.is_over)
     }
 
     /// Waits half of the limit: what begins later than that would too often be cut off in the middle of its COMMIT, and
@@ -143,12 +215,16 @@ impl Postgres {
         }
     }
 
-    /// Closes a connection that may be dead, and the idle ones that probably share its fate.
-    fn discard(&self, conn: Conn) {
-        if let Conn::Pg(conn) = conn {
-            drop(Object::<PgConn>::take(conn));
-        }
-        self.pool.retain(|_, _| false);
+    /// Closes a connection with something under way that came to no end in time.
+    fn drop_late(&self, conn: Conn) {
+        self.suspicion.late();
+        close(conn);
+    }
+
+    /// Closes a dead connection; the idle ones probably share its fate.
+    fn drop_dead(&self, conn: Conn) {
+        self.suspicion.dead();
+        close(conn);
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -156,18 +232,39 @@ impl Postgres {
     }
 }
 
+fn close(conn: Conn) {
+    if let Conn::Pg(conn) = conn {
+        drop(Object::<PgConn>::take(conn));
+    }
+}
+
+#[derive(QueryableByName)]
+struct End {
+    #[diesel(sql_type = Bool)]
+    is_over: bool,
+}
+
+/// Why a job's writes were not kept, or may not have been.
+enum NotKept {
+    Undone(Failed),
+    Unknown { why: String, transaction: i64 },
+}
+
+impl From<Failed> for NotKept {
+    fn from(failed: Failed) -> Self {
+        Self::Undone(failed)
+    }
+}
+
 /// # Errors
 /// `Unknown` once COMMIT was sent and its answer is missing; anything else: nothing was written.
-async fn commit(conn: &mut Conn, deadline: Instant) -> Result<(), Failed> {
-    // COMMIT after a statement that failed answers ROLLBACK without an error. This statement fails then.
-    match timeout_at(deadline, conn.batch("SET CONSTRAINTS ALL IMMEDIATE")).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(Failed::from(error)),
-        Err(_late) => return Err(Failed::Unavailable("no answer before COMMIT".to_owned())),
-    }
-    match timeout_at(deadline, conn.commit()).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(match error {
+async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Result<(), NotKept> {
+    let Conn::Pg(pg) = conn else { return Ok(()) };
+    let look = timeout_at(deadline, lease::look(pg, guard)).await;
+    let transaction = look.map_err(|_late| Failed::Unavailable("no answer before COMMIT".to_owned()))??;
+    let why = match timeout_at(deadline, conn.commit()).await {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(error)) => match error {
             Error::DatabaseError(
                 DatabaseErrorKind::SerializationFailure
                 | DatabaseErrorKind::UniqueViolation
@@ -175,10 +272,14 @@ async fn commit(conn: &mut Conn, deadline: Instant) -> Result<(), Failed> {
                 | DatabaseErrorKind::CheckViolation
                 | DatabaseErrorKind::ExclusionViolation,
                 _,
-            ) => Failed::from(error),
-            other => Failed::Unknown(other.to_string()),
-        }),
-        Err(_late) => Err(Failed::Unknown("no answer to COMMIT".to_owned())),
+            ) => return Err(Failed::from(error).into()),
+            other => other.to_string(),
+        },
+        Err(_late) => "no answer to COMMIT".to_owned(),
+    };
+    match transaction {
+        Some(transaction) => Err(NotKept::Unknown { why, transaction }),
+        None => Err(Failed::Unavailable(why).into()),
     }
 }
 

@@ -6,16 +6,23 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Integer;
-use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use diesel::{Connection, QueryableByName, SqliteConnection};
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
 
 use super::conn::{Conn, InPlace, LiteConn};
 use super::failed::Failed;
 use super::job::{Job, run_within};
 use super::writer::Writer;
 use super::{OpenError, Settings};
+
+/// For a lock of another program, such as the operator's.
+const BUSY_TIMEOUT: &str = "PRAGMA busy_timeout = 2000";
+/// Between two looks at whether the log of writes can be emptied.
+const LOG_AGAIN: Duration = Duration::from_millis(50);
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
@@ -50,11 +57,16 @@ impl Sqlite {
         Ok(Self { path, writer, idle: Mutex::default(), readers, limit: settings.limit })
     }
 
-    /// Carries the log of writes over into the file and empties it. Blocks.
-    pub(super) fn overwrite_deleted(&self) -> Result<(), Failed> {
-        let mut conn = establish(&self.path, Use::Write).map_err(Failed::Unavailable)?;
-        let done: Checkpoint = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result(&mut conn)?;
-        if done.busy == 0 { Ok(()) } else { Err(Failed::Unavailable("the log of writes is in use".to_owned())) }
+    /// Has the log of writes carried over into the file and emptied, as soon as nobody reads what is in it.
+    pub(super) async fn overwrite_deleted(&self) -> Result<(), Failed> {
+        let deadline = Instant::now() + self.limit;
+        loop {
+            match self.writer.empty_log().await {
+                Err(in_use) if Instant::now() >= deadline => return Err(in_use),
+                Err(_in_use) => sleep(LOG_AGAIN).await,
+                Ok(()) => return Ok(()),
+            }
+        }
     }
 
     /// Runs a read on a thread of its own, and answers it.
@@ -67,7 +79,7 @@ impl Sqlite {
                 return job.answer();
             }
         };
-        if job.is_forsaken() {
+        if !job.begin() {
             return;
         }
         let here = Handle::current();
@@ -104,6 +116,25 @@ struct Checkpoint {
     busy: i32,
 }
 
+/// Carries the log of writes over into the file as far as readers leave it, and empties it if they don't need it any more:
+/// whether it is empty. Waits for nobody: whoever asks has the only connection that writes.
+///
+/// # Errors
+/// The connection is to be dropped.
+pub(super) async fn empty_log(conn: &mut Conn) -> Result<bool, Failed> {
+    let Conn::Sqlite(lite) = conn else { return Ok(true) };
+    lite.batch_execute("PRAGMA busy_timeout = 0").await?;
+    let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(lite).await;
+    lite.batch_execute(BUSY_TIMEOUT).await?;
+    match done {
+        Ok(done) => Ok(done.busy == 0),
+        Err(error) => match Failed::from(error) {
+            Failed::Unavailable(_) => Ok(false),
+            other => Err(other),
+        },
+    }
+}
+
 /// The path in `sqlite://data/colloquy.sqlite` (relative) or `sqlite:///var/lib/colloquy.sqlite`.
 pub(super) fn path(url: &str) -> Option<PathBuf> {
     let path = url.strip_prefix("sqlite://")?;
@@ -121,7 +152,8 @@ fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     let name = path.to_str().ok_or("the path of the database is no text")?;
     let mut conn = SqliteConnection::establish(name).map_err(|error| format!("{name} can't be opened: {error}"))?;
     // synchronous=FULL: in WAL mode anything less loses answered writes with the power.
-    let pragmas = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+    conn.batch_execute(BUSY_TIMEOUT).map_err(|error| format!("{name} can't be set up: {error}"))?;
+    let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                    PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456;";
     conn.batch_execute(pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
     // SQLite's own knows the letters of ASCII alone.

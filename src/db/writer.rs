@@ -14,6 +14,9 @@
 //! rolled back to. Then the connection is dropped, every job that ran in the batch is Unknown, and those that didn't run
 //! yet go into the next batch. The same if COMMIT fails. Nobody is told Ok before COMMIT.
 //!
+//! Between two batches the log of writes is carried over into the file and emptied, when somebody asks for that. It doesn't
+//! wait for readers: a backup that reads for an hour holds up no write.
+//!
 //! Deliberately absent: stopping a statement that computes for long. SQLite runs in place on this thread, so the limit
 //! of a job is looked at between its statements.
 
@@ -23,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::oneshot;
 
 use super::conn::Conn;
 use super::failed::Failed;
@@ -36,7 +40,14 @@ const BATCH_TIME: Duration = Duration::from_millis(100);
 
 /// The queue of the writer's thread. The thread ends when this is dropped and all that waits is written.
 pub(super) struct Writer {
-    queue: Sender<Box<dyn Job>>,
+    queue: Sender<Order>,
+}
+
+/// What the thread is asked for.
+enum Order {
+    Write(Box<dyn Job>),
+    /// To empty the log of writes.
+    EmptyLog(oneshot::Sender<Result<(), Failed>>),
 }
 
 impl Writer {
@@ -47,7 +58,7 @@ impl Writer {
     pub(super) fn start(path: PathBuf, conn: Conn, queue: usize, limit: Duration) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (sender, jobs) = channel(queue);
-        let desk = Desk { path, conn: Some(conn), limit, waiting: VecDeque::new() };
+        let desk = Desk { path, conn: Some(conn), limit, waiting: VecDeque::new(), emptying: Vec::new() };
         std::thread::Builder::new().name("db-writer".to_owned()).spawn(move || runtime.block_on(desk.serve(jobs)))?;
         Ok(Self { queue: sender })
     }
@@ -55,7 +66,21 @@ impl Writer {
     /// # Errors
     /// `Busy`: the queue is full. `Unavailable`: the thread is gone.
     pub(super) fn take(&self, job: Box<dyn Job>) -> Result<(), Failed> {
-        self.queue.try_send(job).map_err(|error| match error {
+        self.send(Order::Write(job))
+    }
+
+    /// Carries the log of writes over into the file and empties it, if nobody reads what is in it.
+    ///
+    /// # Errors
+    /// `Unavailable`: somebody does. `Busy`: the queue is full.
+    pub(super) async fn empty_log(&self) -> Result<(), Failed> {
+        let (back, answer) = oneshot::channel();
+        self.send(Order::EmptyLog(back))?;
+        answer.await.unwrap_or_else(|_gone| Err(Failed::Unavailable("the writer has ended".to_owned())))
+    }
+
+    fn send(&self, order: Order) -> Result<(), Failed> {
+        self.queue.try_send(order).map_err(|error| match error {
             TrySendError::Full(_) => Failed::Busy,
             TrySendError::Closed(_) => Failed::Unavailable("the writer has ended".to_owned()),
         })
@@ -74,35 +99,59 @@ struct Desk {
     limit: Duration,
     /// Taken from the queue and not begun.
     waiting: VecDeque<Box<dyn Job>>,
+    /// Who waits for the log to be empty.
+    emptying: Vec<oneshot::Sender<Result<(), Failed>>>,
 }
 
 impl Desk {
-    async fn serve(mut self, mut jobs: Receiver<Box<dyn Job>>) {
+    async fn serve(mut self, mut orders: Receiver<Order>) {
         loop {
             if self.waiting.is_empty() {
-                let Some(job) = jobs.recv().await else { return };
-                self.waiting.push_back(job);
+                let Some(order) = orders.recv().await else { return };
+                self.note(order);
             }
             while self.waiting.len() < BATCH {
-                let Ok(job) = jobs.try_recv() else { break };
-                self.waiting.push_back(job);
+                let Ok(order) = orders.try_recv() else { break };
+                self.note(order);
             }
             // A job that nobody waits for and that didn't begin need not: its caller has called it unknown.
-            self.waiting.retain(|job| !job.is_forsaken());
+            self.waiting.retain(|job| job.begin());
             if !self.waiting.is_empty() {
                 self.write_batch().await;
+            }
+            if !self.emptying.is_empty() {
+                let emptied = self.empty_log().await;
+                for back in self.emptying.drain(..) {
+                    // Who went away needs no answer.
+                    let _ = back.send(emptied.clone());
+                }
             }
         }
     }
 
+    fn note(&mut self, order: Order) {
+        match order {
+            Order::Write(job) => self.waiting.push_back(job),
+            Order::EmptyLog(back) => self.emptying.push(back),
+        }
+    }
+
+    fn connection(&mut self) -> Result<Conn, Failed> {
+        let conn = self.conn.take().map_or_else(|| sqlite::connect(&self.path, sqlite::Use::Write), Ok);
+        conn.map_err(Failed::Unavailable)
+    }
+
+    async fn empty_log(&mut self) -> Result<(), Failed> {
+        let mut conn = self.connection()?;
+        let emptied = sqlite::empty_log(&mut conn).await?;
+        self.conn = Some(conn);
+        if emptied { Ok(()) } else { Err(Failed::Unavailable("the log of writes is in use".to_owned())) }
+    }
+
     async fn write_batch(&mut self) {
-        let conn = match self.conn.take() {
-            Some(conn) => Ok(conn),
-            None => sqlite::connect(&self.path, sqlite::Use::Write),
-        };
-        let mut conn = match conn {
+        let mut conn = match self.connection() {
             Ok(conn) => conn,
-            Err(why) => return self.turn_away(&Failed::Unavailable(why)),
+            Err(failed) => return self.turn_away(&failed),
         };
         if let Err(error) = conn.begin_write().await {
             return self.turn_away(&Failed::from(error));
@@ -111,6 +160,8 @@ impl Desk {
         match self.run(&mut conn, &mut ran).await {
             Ok(()) => self.conn = Some(conn),
             Err(why) => {
+                // What it left open is undone before anybody hears of it.
+                drop(conn);
                 tracing::error!(why, jobs = ran.len(), "a batch of writes is unknown");
                 for job in &mut ran {
                     job.spoil(Failed::Unknown(why.clone()));

@@ -44,6 +44,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     let desk = Desk { db: app.db.clone(), hub: app.hub.clone(), jobs: app.jobs.clone(), tasks: app.tasks.clone() };
     app.tasks.spawn(jobs::work(desk, handlers));
     app.tasks.spawn(follow_meetings(app.clone()));
+    app.tasks.spawn(tell_what_was_settled(app.clone()));
     app.tasks.spawn(lookout::look(app.clone()));
     let runs = app.runs.clone();
     app.tasks.spawn(async move {
@@ -55,6 +56,18 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweeps::hourly(app.clone()));
     Ok(())
+}
+
+/// Has listeners hear of what was written with nobody knowing it: who wrote it could tell nobody.
+async fn tell_what_was_settled(app: App) {
+    let (stopping, mut settled) = (app.tasks.stopping(), app.db.settled());
+    loop {
+        tokio::select! {
+            goes_on = settled.next() => if !goes_on { return },
+            () = stopping.cancelled() => return,
+        }
+        app.hub.look_at_all();
+    }
 }
 
 /// Wakes the live meetings, and only then tells them what time has brought about: each would else be loaded by itself, and

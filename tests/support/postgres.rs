@@ -83,6 +83,29 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
+    /// As [`Cluster::start`]; here COMMIT hangs for whoever sets `synchronous_commit` to `on`, until
+    /// [`Cluster::let_commits_go`]: it waits for a second server, which there is none of.
+    ///
+    /// # Errors
+    /// As [`Cluster::start`].
+    pub fn start_with_slow_commits() -> Result<Option<Self>, String> {
+        let Some(mut cluster) = Self::start()? else { return Ok(None) };
+        cluster.sql("ALTER SYSTEM SET synchronous_commit = 'local'")?;
+        cluster.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")?;
+        cluster.kill()?;
+        cluster.resume_service()?;
+        Ok(Some(cluster))
+    }
+
+    /// Every COMMIT that hangs comes to its end.
+    ///
+    /// # Errors
+    /// The server refuses it.
+    pub fn let_commits_go(&self) -> Result<(), String> {
+        self.sql("ALTER SYSTEM RESET synchronous_standby_names")?;
+        self.sql("SELECT pg_reload_conf()").map(drop)
+    }
+
     /// The URL of a new, empty schema.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use actors::shell::{Arbiters, Limits};
 use actors::time::{Clock, Time};
 use actors::watch::{Reading, Watch};
 use async_trait::async_trait;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// What becomes of the next save or load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,10 @@ pub enum Fault {
     WritesAndHangs,
     /// Writes, and says that it doesn't know.
     WritesUnknown,
+    /// Says that it doesn't know, and is written or undone when the test says so.
+    LateUnknown,
+    /// Never answers, and is written or undone when the test says so.
+    LateAndHangs,
     Panics,
 }
 
@@ -44,6 +48,10 @@ pub struct Store<L: Live> {
     on_save: Mutex<VecDeque<Option<Fault>>>,
     on_load: Mutex<VecDeque<Fault>>,
     gate: Mutex<Option<Arc<Semaphore>>>,
+    /// Saves whose end is in the test's hands.
+    late: watch::Sender<Vec<Arc<Group<L>>>>,
+    /// How often settling fails yet.
+    unsettled: AtomicUsize,
     pub loads: AtomicUsize,
     pub saves: AtomicUsize,
     /// Loads and saves that wait at the gate or hang.
@@ -59,6 +67,8 @@ impl<L: Live> Store<L> {
             on_save: Mutex::default(),
             on_load: Mutex::default(),
             gate: Mutex::default(),
+            late: watch::Sender::new(Vec::new()),
+            unsettled: AtomicUsize::new(0),
             loads: AtomicUsize::new(0),
             saves: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
@@ -87,6 +97,21 @@ impl<L: Live> Store<L> {
 
     pub fn next_load(&self, fault: Fault) {
         self.on_load.lock().unwrap().push_back(fault);
+    }
+
+    /// What was late is written, and its end is known.
+    pub fn land(&self) {
+        self.late.send_modify(|late| late.drain(..).for_each(|group| drop(self.write(&group).unwrap())));
+    }
+
+    /// What was late is undone, and its end is known.
+    pub fn undo(&self) {
+        self.late.send_modify(Vec::clear);
+    }
+
+    /// Nobody can tell, so many times, what became of a save.
+    pub fn next_settlings_fail(&self, times: usize) {
+        self.unsettled.store(times, Ordering::SeqCst);
     }
 
     /// From now on loads and saves wait until they are let through, one a permit.
@@ -178,8 +203,26 @@ impl<L: Live> Journal<L> for Store<L> {
                 self.write(&group)?;
                 Err(Unsaved::Unknown("the connection broke".to_owned()))
             }
+            Some(Fault::LateUnknown) => {
+                self.late.send_modify(|late| late.push(group));
+                Err(Unsaved::Unknown("no answer to COMMIT".to_owned()))
+            }
+            Some(Fault::LateAndHangs) => {
+                self.late.send_modify(|late| late.push(group));
+                self.hang().await
+            }
             Some(Fault::Panics) => panic!("a bug in the journal"),
         }
+    }
+
+    async fn settle(&self, key: L::Key) -> Result<(), Unavailable> {
+        let fails = self.unsettled.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |times| times.checked_sub(1));
+        if fails.is_ok() {
+            return Err(Unavailable("away".to_owned()));
+        }
+        let has_ended = |late: &Vec<Arc<Group<L>>>| late.iter().all(|group| group.before.key() != key);
+        self.late.subscribe().wait_for(has_ended).await.unwrap();
+        Ok(())
     }
 
     async fn awake(&self) -> Result<Vec<L::Key>, Unavailable> {

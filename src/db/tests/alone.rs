@@ -2,8 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use diesel::QueryableByName;
+use diesel::sql_types::BigInt;
+use tokio::sync::oneshot;
+
 use super::super::{Alone, Conn, Db, Failed, Settings};
-use super::{postgres, sqlite};
+use super::both::{count, insert, thing};
+use super::{make_things, postgres, sqlite};
 
 #[tokio::test]
 async fn a_second_server_on_a_file_is_refused_in_words() {
@@ -31,18 +36,145 @@ async fn a_second_server_on_postgresql_is_refused_while_the_first_lives() {
     let began = Instant::now();
     let second = Alone::take(&two).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(1));
-    // Another took it by force: the holder hears of it.
-    let mut lost = second.lost();
-    let steal = two.write(|conn| {
+    drop(second);
+}
+
+async fn put(db: &Db, name: &str) -> Result<(), Failed> {
+    let thing = thing(name);
+    db.write(move |conn| Box::pin(async move { insert(conn, &thing).await })).await
+}
+
+async fn counted(db: &Db) -> i64 {
+    db.read(|conn| Box::pin(async move { count(conn).await })).await.unwrap()
+}
+
+async fn change(db: &Db, sql: &'static str) {
+    let changed = db.write(move |conn| Box::pin(async move { Ok::<_, Failed>(conn.batch(sql).await?) }));
+    changed.await.unwrap();
+}
+
+/// Three programs on one database, one of them its server; the second could be, and the third is none.
+struct Three {
+    server: Db,
+    next: Db,
+    other: Db,
+}
+
+impl Three {
+    async fn open() -> Option<Self> {
+        let url = postgres::schema().unwrap()?;
+        let open = || async { Db::open(Settings::at(&url)).await.unwrap() };
+        let three = Self { server: open().await, next: open().await, other: open().await };
+        make_things(&three.other).await;
+        Some(three)
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_lost_its_lease_keeps_no_write_and_hears_of_it() {
+    let Some(Three { server, other, .. }) = Three::open().await else { return };
+    let alone = Alone::take(&server).await.unwrap();
+    put(&server, "as long as it has it").await.unwrap();
+    // One who is no server writes beside it.
+    put(&other, "beside it").await.unwrap();
+    change(
+        &other,
+        "UPDATE server_lease SET holder = '00000000-0000-7000-8000-000000000000', epoch = epoch + 1, \
+         lease_until = lease_until + interval '1 hour'",
+    )
+    .await;
+    let lost = alone.lost();
+    let refused = put(&server, "too late").await;
+    assert!(matches!(&refused, Err(Failed::Unavailable(why)) if why.contains("another server")), "{refused:?}");
+    assert!(*lost.borrow(), "it was told by the first write that was refused");
+    assert_eq!(counted(&server).await, 2);
+}
+
+#[tokio::test]
+async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes_after() {
+    let Some(Three { server, next, other }) = Three::open().await else { return };
+    let _alone = Alone::take(&server).await.unwrap();
+    let ((go, gone), (tell, begun)) = (oneshot::channel(), oneshot::channel());
+    let first = thing("begun under it");
+    let writing = tokio::runtime::Handle::current().spawn({
+        let server = server.clone();
+        async move {
+            let job = server.write(move |conn| {
+                Box::pin(async move {
+                    insert(conn, &first).await?;
+                    tell.send(()).unwrap();
+                    gone.await.unwrap();
+                    Ok::<_, Failed>(())
+                })
+            });
+            job.await
+        }
+    });
+    begun.await.unwrap();
+    change(&other, "UPDATE server_lease SET lease_until = to_timestamp(0)").await;
+    let taking = tokio::runtime::Handle::current().spawn({
+        let next = next.clone();
+        async move { Alone::take(&next).await.unwrap() }
+    });
+    while waiting_for_a_lock(&other).await == 0 {
+        assert!(!taking.is_finished());
+        tokio::task::yield_now().await;
+    }
+    go.send(()).unwrap();
+    let written = writing.await.unwrap();
+    let _next = taking.await.unwrap();
+    // It was there before the lease was another's, which its own look before COMMIT showed.
+    assert_eq!(written, Ok(()));
+    assert_eq!(counted(&next).await, 1);
+    let refused = put(&server, "after it").await;
+    assert!(matches!(refused, Err(Failed::Unavailable(_))), "{refused:?}");
+    put(&next, "after it").await.unwrap();
+    assert_eq!(counted(&next).await, 2);
+}
+
+#[derive(QueryableByName)]
+struct Many {
+    #[diesel(sql_type = BigInt)]
+    many: i64,
+}
+
+async fn waiting_for_a_lock(db: &Db) -> i64 {
+    let waiting = db.read(|conn| {
         Box::pin(async move {
-            assert!(matches!(conn, Conn::Pg(_)));
-            let sql = "UPDATE server_lease SET holder = '00000000-0000-7000-8000-000000000000', epoch = epoch + 1";
-            Ok::<_, Failed>(conn.batch(sql).await?)
+            let Conn::Pg(pg) = conn else { return Err(Failed::Broken("PostgreSQL's".to_owned())) };
+            let sql = "SELECT count(*) AS many FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+                       AND classid = 12587269 AND objid = 'server_lease'::regclass::oid";
+            let found: Many = diesel_async::RunQueryDsl::get_result(diesel::sql_query(sql), &mut **pg).await?;
+            Ok(found.many)
         })
     });
-    steal.await.unwrap();
-    tokio::time::timeout(Duration::from_secs(5), lost.changed()).await.unwrap().unwrap();
-    assert!(*lost.borrow());
+    waiting.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_on_takes_the_lease_from_nobody() {
+    let Some(Three { server, next, other }) = Three::open().await else { return };
+    let alone = Alone::take(&server).await.unwrap();
+    // What a lease looks like to a database whose clock has jumped, by 30 s and by an hour.
+    for jump in [
+        "UPDATE server_lease SET lease_until = lease_until - interval '30 seconds'",
+        "UPDATE server_lease SET lease_until = lease_until - interval '1 hour'",
+    ] {
+        change(&other, jump).await;
+        let refused = Alone::take(&next).await.err().unwrap();
+        assert!(refused.to_string().starts_with("another server works on this"), "{refused}");
+    }
+    assert!(!*alone.lost().borrow());
+    put(&server, "still its own").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_keeps_nobody_waiting() {
+    let Some(Three { server, next, other }) = Three::open().await else { return };
+    // Killed: nobody renews it, and nobody gives it back.
+    drop(Alone::take(&server).await.unwrap());
+    change(&other, "UPDATE server_lease SET lease_until = lease_until + interval '1 hour'").await;
+    Alone::take(&next).await.unwrap();
 }
 
 #[tokio::test]

@@ -4,8 +4,10 @@ mod alone;
 mod attempts;
 mod away;
 mod both;
+mod doubts;
 mod events;
 mod kill;
+mod pool;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
 mod shape;
@@ -18,7 +20,13 @@ use super::{Conn, Db, Failed, Settings};
 /// An open database that lasts as long as this.
 struct Opened {
     db: Db,
-    _folder: TempDir,
+    folder: TempDir,
+}
+
+impl Opened {
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("test.sqlite")
+    }
 }
 
 /// Runs one test body on SQLite and on PostgreSQL, each empty but for the migrations and the table `things`.
@@ -36,7 +44,7 @@ async fn sqlite(change: impl FnOnce(Settings) -> Settings) -> Opened {
     let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
     let db = Db::open(change(Settings::at(url))).await.unwrap();
     make_things(&db).await;
-    Opened { db, _folder: folder }
+    Opened { db, folder }
 }
 
 async fn make_things(db: &Db) {

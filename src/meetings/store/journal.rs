@@ -54,6 +54,11 @@ impl Journal<Meeting> for MeetingJournal {
         Ok(told)
     }
 
+    async fn settle(&self, _: Id<Meeting>) -> Result<(), Unavailable> {
+        self.db.settle().await;
+        Ok(())
+    }
+
     async fn awake(&self) -> Result<Vec<Id<Meeting>>, Unavailable> {
         Ok(self.db.read(|conn| Box::pin(live(conn))).await?)
     }

@@ -15,6 +15,7 @@ pub mod parts;
 pub mod postgres;
 pub mod server;
 pub mod shape;
+pub mod slow;
 pub mod socket;
 pub mod tables;
 pub mod world;

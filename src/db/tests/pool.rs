@@ -1,0 +1,97 @@
+//! PostgreSQL's pool, and SQLite's log of writes: what one who is late or slow costs the others.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::Integer;
+use diesel::{Connection, QueryableByName, SqliteConnection};
+use futures_util::future::join_all;
+use tokio::sync::Barrier;
+
+use super::super::{Conn, Db, Failed, Settings};
+use super::both::{insert, thing};
+use super::{postgres, sqlite};
+
+#[derive(QueryableByName)]
+struct Pid {
+    #[diesel(sql_type = Integer)]
+    pid: i32,
+}
+
+async fn pid(conn: &mut Conn) -> Result<i32, Failed> {
+    let Conn::Pg(pg) = conn else { return Err(Failed::Broken("this is PostgreSQL's".to_owned())) };
+    let query = diesel::sql_query("SELECT pg_backend_pid() AS pid");
+    let found: Pid = diesel_async::RunQueryDsl::get_result(query, &mut **pg).await?;
+    Ok(found.pid)
+}
+
+/// All connections of a pool, used at the same time.
+async fn all(db: &Db, many: usize) -> BTreeSet<i32> {
+    let together = Arc::new(Barrier::new(many));
+    let pids = join_all((0..many).map(|_| {
+        let together = Arc::clone(&together);
+        db.read(move |conn| {
+            Box::pin(async move {
+                let pid = pid(conn).await?;
+                together.wait().await;
+                Ok::<_, Failed>(pid)
+            })
+        })
+    }));
+    pids.await.into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+#[tokio::test]
+async fn one_late_job_closes_its_own_connection_and_no_other() {
+    let Some(url) = postgres::schema().unwrap() else { return };
+    let db = Db::open(Settings { connections: 4, ..Settings::at(url) }).await.unwrap();
+    let before = all(&db, 4).await;
+    for _ in 0..2 {
+        let late = db.read(|conn| {
+            Box::pin(async move {
+                // Each within the limit of a statement.
+                conn.batch("SELECT pg_sleep(1.5)").await?;
+                Ok::<_, Failed>(conn.batch("SELECT pg_sleep(1.5)").await?)
+            })
+        });
+        let late = late.await;
+        assert!(matches!(late, Err(Failed::Unavailable(_))), "{late:?}");
+    }
+    let after = all(&db, 4).await;
+    assert!(before.intersection(&after).count() >= 2, "{before:?} {after:?}");
+}
+
+async fn put(db: &Db, name: String) -> Result<(), Failed> {
+    db.write(move |conn| Box::pin(async move { insert(conn, &thing(&name)).await })).await
+}
+
+#[tokio::test]
+async fn a_reader_that_is_open_for_long_neither_holds_up_nor_refuses_a_write() {
+    let opened = sqlite(|settings| settings).await;
+    let (db, file) = (&opened.db, opened.path());
+    for i in 0..100 {
+        put(db, format!("before {i}")).await.unwrap();
+    }
+    let mut backup = SqliteConnection::establish(file.to_str().unwrap()).unwrap();
+    backup.batch_execute("BEGIN; SELECT count(*) FROM things").unwrap();
+    put(db, "which it doesn't see".to_owned()).await.unwrap();
+    let mut emptying = Box::pin(db.overwrite_deleted());
+    let mut written = 0;
+    let emptied = loop {
+        tokio::select! {
+            biased;
+            emptied = &mut emptying => break emptied,
+            done = put(db, format!("while {written}")) => done.unwrap(),
+        }
+        written += 1;
+    };
+    // Held up by it, there would be one.
+    assert!(written > 10, "{written}");
+    assert!(matches!(emptied, Err(Failed::Unavailable(_))), "{emptied:?}");
+    let log = file.with_extension("sqlite-wal");
+    assert!(log.metadata().unwrap().len() > 0);
+    backup.batch_execute("COMMIT").unwrap();
+    db.overwrite_deleted().await.unwrap();
+    assert_eq!(log.metadata().unwrap().len(), 0);
+}

@@ -1,0 +1,46 @@
+//! A server that sleeps through its lease on PostgreSQL, as one on a machine that stood still.
+
+use std::process::Command;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use crate::support::world::tell;
+use crate::support::{Kind, Place, Server};
+
+fn signal(server: &Server, signal: &str) {
+    assert!(Command::new("kill").arg(signal).arg(server.pid().to_string()).status().unwrap().success());
+}
+
+#[test]
+fn a_server_that_slept_through_its_lease_keeps_no_write_and_ends() {
+    tell(Kind::Postgres, |place: Place| async move {
+        let mut slept = place.start(&[]);
+        let ada = slept.user().await;
+        let project = ada.project().await;
+        let paths = join_all((0..16).map(|_| ada.meeting_path(&project))).await;
+        signal(&slept, "-STOP");
+        // It waits until the lease has run out.
+        let next = place.start(&[]);
+        // These wait in the sleeping server's sockets.
+        let late = join_all(paths.iter().map(|path| {
+            let late = ada.client.patch(path).json(json!({"title": "late"}));
+            async { late.tried().await.map(|answer| answer.status) }
+        }));
+        let wakes = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            signal(&slept, "-CONT");
+        };
+        let (late, ()) = tokio::join!(late, wakes);
+        // Refused, or cut off by its end.
+        assert!(late.iter().all(|status| !matches!(status, Ok(200))), "{late:?}");
+        let ended = slept.wait(Duration::from_secs(30)).unwrap();
+        assert!(!ended.success());
+        let ada = ada.at(&next);
+        for path in &paths {
+            assert_ne!(ada.client.get(path).await.is(200).text_of("title"), "late");
+            ada.client.patch(path).json(json!({"title": "next"})).await.is(200);
+        }
+    });
+}
