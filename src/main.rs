@@ -13,7 +13,7 @@ mod demo;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
-use colloquy::pipeline::{engine, readers};
+use colloquy::pipeline::{engine, process, readers};
 use colloquy::{routes, wiring};
 
 /// The backend that turns conversations into requirements.
@@ -61,8 +61,8 @@ struct Serve {
 
 fn main() -> ExitCode {
     // Before any thread is started and any argument is looked at: the child limits itself first.
-    if let Some(format) = child_of_a_server() {
-        return readers::child_main(format);
+    if let Some(code) = child_of_a_server() {
+        return code;
     }
     match Arguments::parse().command {
         Command::Serve(serve) => self::serve(&serve),
@@ -91,11 +91,15 @@ fn score(file: &Path) -> ExitCode {
     }
 }
 
-/// The format, where this process was started by a server to read one document: `read-document --format NAME`.
-fn child_of_a_server() -> Option<readers::Format> {
-    let mut arguments = std::env::args().skip(1);
-    let is_child = arguments.next()? == "read-document" && arguments.next()? == "--format";
-    if is_child { readers::Format::named(&arguments.next()?) } else { None }
+/// How this process ended, where a server started it: to read one document, or to work at one run.
+fn child_of_a_server() -> Option<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["read-document", "--format", format] => readers::Format::named(format).map(readers::child_main),
+        ["analyse", allowance @ ..] => process::Allowance::named(allowance).map(process::child_main),
+        _ => None,
+    }
 }
 
 fn serve(arguments: &Serve) -> ExitCode {
