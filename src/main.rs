@@ -13,7 +13,7 @@ mod demo;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
-use colloquy::pipeline::{engine, readers};
+use colloquy::pipeline::{engine, process, readers};
 use colloquy::{routes, wiring};
 
 /// The backend that turns conversations into requirements.
@@ -63,8 +63,8 @@ fn main() -> ExitCode {
     // Whatever this process writes, mails and keys among it, is for its own account alone.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // Before any thread is started and any argument is looked at: the child limits itself first.
-    if let Some(task) = readers::Task::of_arguments(std::env::args().skip(1)) {
-        return readers::child_main(task);
+    if let Some(code) = child_of_a_server() {
+        return code;
     }
     match Arguments::parse().command {
         Command::Serve(serve) => self::serve(&serve),
@@ -90,6 +90,19 @@ fn score(file: &Path) -> ExitCode {
             eprintln!("{}: {fault}", file.display());
             ExitCode::FAILURE
         }
+    }
+}
+
+/// How this process ended, where a server started it: to read one document, or to work at one run.
+fn child_of_a_server() -> Option<ExitCode> {
+    if let Some(task) = readers::Task::of_arguments(std::env::args().skip(1)) {
+        return Some(readers::child_main(task));
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["analyse", allowance @ ..] => process::Allowance::named(allowance).map(process::child_main),
+        _ => None,
     }
 }
 

@@ -25,7 +25,6 @@ use crate::access::token::Tokens;
 use crate::accounts::profile::leaving::Holders;
 use crate::accounts::sessions::turns::Turns;
 use crate::analysis::audience::{OfProjects, OfRuns};
-use crate::analysis::runner::Runner;
 use crate::analysis::store::RunJournal;
 use crate::app::{App, Parts};
 use crate::config::Config;
@@ -49,7 +48,6 @@ use crate::meetings::rooms::Rooms;
 use crate::meetings::store::MeetingJournal;
 use crate::outside::files::Files;
 use crate::passwords::Passwords;
-use crate::pipeline::Workers;
 use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::service::{Readiness, docs, pages};
@@ -162,10 +160,7 @@ async fn build(config: Config) -> Result<Built, String> {
         has_rooms: media.is_some(),
     });
     let runs = keeping.keep(RunJournal { db: db.clone() });
-    let workers = match config.analysis.workers {
-        0 => Workers::for_this_machine(),
-        width => Workers::new(width),
-    };
+    let runner = background::runner(&config.analysis)?;
 
     let files = Files::at(data.join("files"));
     let avatars = Files::at(data.join("avatars"));
@@ -195,7 +190,7 @@ async fn build(config: Config) -> Result<Built, String> {
         rooms: Rooms::at(media),
         wordings: Wordings::read(&config.meetings.wordings)?,
         runs,
-        runner: Runner::new(workers),
+        runner,
         roles: Roles::default(),
         jobs,
         files,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::Live;
-use actors::run::{Command, Event, Node, Refusal, Run, Status, Warning};
+use actors::run::{Command, Event, MOST_TAKEN_UP, Node, Refusal, Run, Status, Warning};
 use actors::time::Time;
 use support::{Chance, noon, run};
 
@@ -55,7 +55,7 @@ const TABLE: [(Status, [Outcome; 9]); 7] = {
     [
         (Queued,     [Becomes(Processing, "run.progressed"), InvalidState, InvalidState, InvalidState, InvalidState,
                       InvalidState, Becomes(Cancelled, "run.cancelled"), InvalidState, Unchanged]),
-        (Processing, [Unchanged, Becomes(Processing, "run.progressed"), Becomes(Completed, "run.completed"),
+        (Processing, [Becomes(Processing, "run.progressed"), Becomes(Processing, "run.progressed"), Becomes(Completed, "run.completed"),
                       Becomes(Partial, "run.partial"), Becomes(Rejected, "run.rejected"), Becomes(Failed, "run.failed"),
                       Becomes(Cancelled, "run.cancelled"), InvalidState, Unchanged]),
         (Completed,  [InvalidState, InvalidState, InvalidState, InvalidState, InvalidState, InvalidState, InvalidState,
@@ -285,10 +285,24 @@ fn a_retry_begins_anew_under_the_same_id_and_a_repeated_one_is_the_same_retry() 
     assert_eq!(late, Refusal::OldAttempt { current: 2 });
 }
 
+#[test]
+fn an_attempt_that_was_taken_up_five_times_without_an_end_has_failed_and_a_retry_counts_anew() {
+    let often = after(run(), &[Column::Begin; MOST_TAKEN_UP as usize]);
+    assert_eq!((often.status(), often.taken_up), (Status::Processing, 5));
+    let here = after(often, &[Column::Progress]);
+    let failed = here.decide(Command::Begin { attempt: 1 }, at(60)).unwrap().next;
+    assert_eq!((failed.status(), failed.node(), failed.progress), (Status::Failed, Node::QualityChecks, 88));
+    assert!(failed.error_message().unwrap().contains("five times"));
+    let retried = failed.decide(Command::Retry { job_id: Id::draw() }, at(61)).unwrap().next;
+    assert_eq!((retried.status(), retried.taken_up), (Status::Queued, 0));
+    let again = retried.decide(Command::Begin { attempt: 2 }, at(62)).unwrap().next;
+    assert_eq!((again.status(), again.taken_up), (Status::Processing, 1));
+}
+
 /// What a run should be, told in another way.
 #[derive(Debug, Default)]
 struct Oracle {
-    begun: bool,
+    begun: u32,
     over: Option<Column>,
     attempts: u32,
     highest: u8,
@@ -304,22 +318,23 @@ impl Oracle {
         let taken = match column {
             Column::RetrySameJob => return Some(true),
             Column::Retry => {
-                let can = matches!(self.over, Some(Column::Fail | Column::Cancel | Column::CompletePartly));
+                let can =
+                    matches!(self.over, Some(Column::Begin | Column::Fail | Column::Cancel | Column::CompletePartly));
                 if can {
                     *self = Self { attempts: self.attempts + 1, events: self.events, ..Self::default() };
                 }
                 can
             }
-            Column::Begin if self.over.is_none() && self.begun => return Some(true),
             Column::Begin => {
                 let can = self.over.is_none();
-                self.begun |= can;
+                self.begun += u32::from(can);
                 can
             }
             Column::Cancel => self.over.is_none(),
-            _ => self.over.is_none() && self.begun,
+            _ => self.over.is_none() && self.begun > 0,
         };
-        let ends = !matches!(column, Column::Begin | Column::Progress | Column::Retry);
+        let too_often = column == Column::Begin && self.begun > MOST_TAKEN_UP;
+        let ends = too_often || !matches!(column, Column::Begin | Column::Progress | Column::Retry);
         if taken && ends {
             self.over = Some(column);
         }

@@ -1,14 +1,15 @@
 //! AI runs, their results, and the dashboard.
 //!
 //! ```text
-//! start --> QUEUED --runner--> pipeline (nodes) --results--> items, dashboard
+//! start --> QUEUED --runner--> attempt --> pipeline (a child process) --draft--> items, dashboard
 //!              |                   |
 //!              `---- the run's actor: progress, outcome, cancel, retry ----> events
 //! ```
 //! A run is an actor (`actors::run`); the runner works at unfinished ones and tells the actor how far it is. What a run
 //! found is kept as it was found (`run_results`); requirements and stories also become the project's items, under codes that
-//! never change.
+//! never change. Both come to be in the transaction that completes the run: of a run that ends in any other way nothing stays.
 
+mod attempt;
 pub mod audience;
 pub mod dashboard;
 pub mod model;

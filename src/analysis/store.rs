@@ -14,6 +14,7 @@ use diesel::{
 };
 
 use super::model::{AiAnalysisRun, AiRunStatus};
+use super::results;
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Over;
 use crate::db::{At, Columns, Conn, Db, Failed, Key, RunQueryDsl, events};
@@ -44,6 +45,7 @@ struct RunRow {
     completed_at: Option<At>,
     created_at: At,
     updated_at: At,
+    taken_up: i64,
 }
 
 /// The statuses of runs that are not over.
@@ -82,6 +84,7 @@ impl TryFrom<&Run> for RunRow {
             completed_at: run.completed_at().map(At),
             created_at: At(run.created_at),
             updated_at: At(run.updated_at),
+            taken_up: i64::from(run.taken_up),
         })
     }
 }
@@ -126,6 +129,7 @@ impl RunRow {
         Ok(Run {
             progress: progress.ok_or_else(|| self.wrong("its progress"))?,
             attempt: u32::try_from(self.attempt).map_err(|_| self.wrong("its attempt"))?,
+            taken_up: u32::try_from(self.taken_up).map_err(|_| self.wrong("how often it was begun"))?,
             revision: u64::try_from(self.revision).map_err(|_| self.wrong("its revision"))?,
             id: self.id.0,
             project_id: self.project_id.0,
@@ -306,6 +310,11 @@ impl Journal<Run> for RunJournal {
                 if !update(conn, group.after(), before).await? {
                     return Err(NotSaved::Conflict);
                 }
+                for Decided { change, .. } in &group.changes {
+                    if !change.events.is_empty() && change.next.is_over() {
+                        end(conn, &change.next).await?;
+                    }
+                }
                 Ok(tell(conn, &group.changes, before).await?)
             })
         });
@@ -326,6 +335,27 @@ impl Journal<Run> for RunJournal {
     }
 }
 
+/// What goes with the end of an attempt, whichever that is: what it found becomes the project's if it succeeded, and all that was
+/// kept for its going on is forgotten.
+async fn end(conn: &mut Conn, run: &Run) -> Result<(), Failed> {
+    if SUCCESSFUL.contains(&run.status().as_str()) && !results::store::publish(conn, run).await? {
+        return Err(Failed::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
+    }
+    results::store::forget_draft(conn, run.id).await?;
+    diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run.id)))).execute(conn).await?;
+    Ok(())
+}
+
+/// Whether an attempt is at work. Until the transaction ends nobody else can end it: what is written for it in the same transaction
+/// can't be left behind.
+pub async fn is_at_work(conn: &mut Conn, id: Id<Run>, attempt: u32) -> Result<bool, Failed> {
+    let attempt = i64::from(attempt);
+    let at_work = runs::table.find(Key(id)).filter(runs::attempt.eq(attempt));
+    let at_work = at_work.filter(runs::status.eq(Status::Processing.as_str()));
+    // Changes nothing, and holds the row.
+    Ok(diesel::update(at_work).set(runs::attempt.eq(attempt)).execute(conn).await? == 1)
+}
+
 /// Writes a run where the stored revision is still the one before. Whether it was.
 async fn update(conn: &mut Conn, run: &Run, before: u64) -> Result<bool, Failed> {
     let row = RunRow::try_from(run)?;
@@ -342,11 +372,12 @@ async fn update(conn: &mut Conn, run: &Run, before: u64) -> Result<bool, Failed>
         runs::started_at.eq(row.started_at),
         runs::completed_at.eq(row.completed_at),
         runs::updated_at.eq(row.updated_at),
+        runs::taken_up.eq(row.taken_up),
     ));
     Ok(updated.execute(conn).await? == 1)
 }
 
-/// What a node gave before, in this attempt or an earlier one.
+/// What a node gave before.
 pub async fn node_output(
     conn: &mut Conn,
     run_id: Id<Run>,
@@ -383,12 +414,6 @@ pub struct NodeOutput {
 pub async fn keep_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), Failed> {
     diesel::delete(run_nodes::table.find((output.run_id, output.attempt, output.node.clone()))).execute(conn).await?;
     diesel::insert_into(run_nodes::table).values(&output).execute(conn).await?;
-    Ok(())
-}
-
-/// Forgets what the nodes of a run gave: it has its result.
-pub async fn forget_node_outputs(conn: &mut Conn, run_id: Id<Run>) -> Result<(), Failed> {
-    diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run_id)))).execute(conn).await?;
     Ok(())
 }
 

@@ -57,6 +57,8 @@ pub fn faults(config: &Config) -> Vec<String> {
     );
     need(config.limits.avatar_bytes >= 1, "limits.avatar_bytes: this must be at least 1");
     need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
+    need(config.analysis.run_memory_mib >= 64, "analysis.run_memory_mib: this must be at least 64");
+    need(config.analysis.run_seconds >= 1, "analysis.run_seconds: this must be at least 1");
     need(config.meetings.people >= 1, "meetings.people: this must be at least 1");
     need(config.sockets.window_frames >= 1, "sockets.window_frames: this must be at least 1");
     let formats = ["auto", "text", "json"];

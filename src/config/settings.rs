@@ -67,7 +67,7 @@ sections! {
         client_id: String, client_secret: Hidden, discovery_url: String, issuer: String, issuer_alias: String,
         redirect_url: String,
     }
-    Analysis { workers: usize, readers: usize, idle_seconds: u64 }
+    Analysis { workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize, idle_seconds: u64 }
     Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, live_seconds: u64, wordings: PathBuf }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }

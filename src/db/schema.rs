@@ -339,6 +339,7 @@ diesel::table! {
         completed_at -> Nullable<UtcTime>,
         created_at -> UtcTime,
         updated_at -> UtcTime,
+        taken_up -> BigInt,
     }
 }
 
@@ -354,6 +355,41 @@ diesel::table! {
         engine_version -> Text,
         output -> Text,
         kept_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    run_drafts (run_id) {
+        run_id -> Uuid,
+        attempt -> BigInt,
+        result -> Text,
+        generated_at -> UtcTime,
+        last_requirement -> Nullable<BigInt>,
+        last_story -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use super::super::sql::{UtcTime, Uuid};
+
+    run_items (run_id, id) {
+        run_id -> Uuid,
+        id -> Uuid,
+        project_id -> Uuid,
+        kind -> Text,
+        number -> BigInt,
+        text_key -> Text,
+        item_type -> Text,
+        priority -> Text,
+        workflow_status -> Text,
+        search_text -> Text,
+        body -> Text,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
     }
 }
 
@@ -497,6 +533,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     projects,
     registrations,
     reset_tokens,
+    run_drafts,
+    run_items,
     run_nodes,
     run_results,
     runs,

@@ -11,12 +11,16 @@
 //! stands verbatim at its offsets does not leave `evidence_grounding`. All offsets are Unicode scalar values, end exclusive.
 //! Deliberately absent: ids and codes (the caller draws them; items carry stable keys), clocks, and any network.
 //!
-//! Reading order: request · result · run · workers · nodes · engine · readers.
+//! A server runs it in a child process (`process`), as many at once as it has places, given in turns (`fair`).
+//!
+//! Reading order: request · result · run · workers · nodes · engine · readers · process.
 
 pub mod confined;
 pub mod engine;
+pub mod fair;
 pub mod nodes;
 pub mod ports;
+pub mod process;
 pub mod readers;
 pub mod request;
 pub mod result;
@@ -30,7 +34,7 @@ mod tests;
 
 pub use engine::{Embedded, Engine};
 pub use nodes::Node;
-pub use ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, Unavailable, Watcher};
+pub use ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, TextStore, Unavailable, Watcher};
 pub use request::{AnalysisType, Bounds, CancelToken, Language, Request, Source, SourceKind, Unreadable};
 pub use result::PipelineResult;
 pub use run::{Outcome, run, run_with};

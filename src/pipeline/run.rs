@@ -1,12 +1,13 @@
 //! One run: the nodes in order, each from its checkpoint or worked anew, watched and cancellable at any moment.
 //!
-//! A panic in a node ends this run as [`Outcome::Failed`] and nothing else. A store of checkpoints that does not answer costs time,
+//! A panic in a node ends this run as [`Outcome::Failed`] and nothing else. What takes all memory, or never ends, takes its process along:
+//! a server runs this in a child (see [`super::process`]). A store of checkpoints that does not answer costs time,
 //! not the run: the node is worked again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::time::{MissedTickBehavior, interval_at};
 
@@ -25,13 +26,13 @@ use super::nodes::{Desk, Halted, Node, Pace, Step};
 use super::ports::{Checkpoints, Watcher};
 use super::request::{CancelToken, Request};
 use super::result::{PipelineResult, ResultStatus, Warning};
-use super::workers::Workers;
+use super::workers::{Panicked, Workers};
 
 /// How often a node under way tells where it stands.
 const TICK: Duration = Duration::from_millis(500);
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
     Completed(Box<PipelineResult>),
     /// Some sources could not be read; the warnings, also in the result, say which.
@@ -43,11 +44,20 @@ pub enum Outcome {
     },
     Failed {
         node: Node,
-        /// For the log and the run's owner; holds no text of the sources.
+        /// A sentence for the run's owner, and for the log: without internals, and without text of the sources.
         message: String,
     },
     /// By the token or by the watcher.
     Cancelled,
+}
+
+impl Outcome {
+    /// There is more in the result than anybody keeps.
+    #[must_use]
+    pub fn too_much() -> Self {
+        let message = "More was found than one analysis keeps. Analyse fewer documents at once.".to_owned();
+        Self::Failed { node: Node::Finalize, message }
+    }
 }
 
 /// Runs with the embedded engine. Never panics; dropping the future ends the work under way.
@@ -206,7 +216,7 @@ impl Line<'_> {
             .await?;
 
         match self.checkpoints.load(node, &hash, &version).await {
-            Ok(Some(kept)) => match serde_json::from_value::<S::Output>(kept) {
+            Ok(Some(kept)) => match serde_json::from_str::<S::Output>(&kept) {
                 Ok(output) => return Ok((output, hash)),
                 Err(fault) => tracing::warn!(node = node.name(), %fault, "a checkpoint could not be read; worked anew"),
             },
@@ -218,12 +228,12 @@ impl Line<'_> {
         let (output, kept) = self
             .seated(node, move |_: &Pace| {
                 let output = S::work(&input, &desk)?;
-                let kept = serde_json::to_value(&output).ok();
+                let kept = serde_json::to_string(&output).ok();
                 Ok((output, kept))
             })
             .await?;
         let Some(kept) = kept else {
-            return Err(End::Failed { node, message: "the node's output can't be written down".to_owned() });
+            return Err(broken(node));
         };
         if let Err(fault) = self.checkpoints.save(node, &hash, &version, &kept).await {
             tracing::warn!(node = node.name(), %fault, "a checkpoint was not kept");
@@ -257,7 +267,8 @@ impl Line<'_> {
                 told = &mut answer => return match told {
                     Ok(Ok(Ok(output))) => Ok(output),
                     Ok(Ok(Err(Halted))) => Err(End::Cancelled),
-                    Ok(Err(words)) => Err(End::Failed { node, message: format!("the node panicked: {words}") }),
+                    // What it panicked with may be words of the sources.
+                    Ok(Err(Panicked)) => Err(broken(node)),
                     Err(_) => Err(End::Cancelled),
                 },
                 _ = ticks.tick() => self.tell(node, self.pace.permille()).await?,
@@ -272,6 +283,10 @@ impl Line<'_> {
         let told = self.watcher.progressed(node, node.progress_within(permille), node.label()).await;
         told.map_err(|_stop| End::Cancelled)
     }
+}
+
+fn broken(node: Node) -> End {
+    End::Failed { node, message: format!("The step “{}” failed because of a fault of ours.", node.label()) }
 }
 
 fn nothing_to_read(warnings: Vec<Warning>) -> End {

@@ -1,10 +1,13 @@
-//! The bounded blocking pool that pipeline nodes work on: never more at a time than cores − 1, so that the server still answers.
+//! The bounded blocking pool that pipeline nodes work on.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, oneshot};
+
+/// The work panicked; the panic's hook has said where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Panicked;
 
 /// A handle that is cheap to clone; all clones share one limit.
 #[derive(Debug, Clone)]
@@ -18,15 +21,9 @@ impl Workers {
         Self { seats: Arc::new(Semaphore::new(width.max(1))) }
     }
 
-    /// Cores − 1, at least one.
-    pub fn for_this_machine() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::new(cores.saturating_sub(1))
-    }
-
-    /// Waits for a seat, then runs `work` there. The answer arrives on the channel: `Err(words)` if `work` panicked, and a closed
+    /// Waits for a seat, then runs `work` there. The answer arrives on the channel: `Err` if `work` panicked, and a closed
     /// channel if the runtime is going down. The seat is held until `work` returns, even when nobody waits for it any more.
-    pub(super) async fn seat<T, F>(&self, work: F) -> oneshot::Receiver<Result<T, String>>
+    pub(super) async fn seat<T, F>(&self, work: F) -> oneshot::Receiver<Result<T, Panicked>>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
@@ -35,7 +32,7 @@ impl Workers {
         // A semaphore that is never closed always gives its permit.
         if let Ok(seat) = Arc::clone(&self.seats).acquire_owned().await {
             tokio::task::spawn_blocking(move || {
-                let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| words_of(panic.as_ref()));
+                let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|_words| Panicked);
                 drop(seat);
                 // Nobody listens after a cancel; that is no fault.
                 let _unheard = tell.send(outcome);
@@ -43,12 +40,4 @@ impl Workers {
         }
         told
     }
-}
-
-fn words_of(panic: &(dyn Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|words| (*words).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned())
 }

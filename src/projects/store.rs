@@ -13,7 +13,7 @@ use diesel::{
 use super::model::{Counts, Project, ProjectStatus};
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Language;
-use crate::db::schema::{documents, items, meetings, members, projects, run_results, runs};
+use crate::db::schema::{documents, items, meetings, members, projects, runs};
 use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
 use crate::http::page::Page;
 
@@ -161,9 +161,7 @@ pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, Fai
 }
 
 async fn items_of(conn: &mut Conn, id: Id<ids::Project>, kind: &str) -> Result<i64, Failed> {
-    let counting = run_results::table.select(run_results::run_id);
     let found = items::table.filter(items::project_id.eq(Key(id))).filter(items::kind.eq(kind));
-    let found = found.filter(items::run_id.eq_any(counting));
     Ok(found.count().get_result(conn).await?)
 }
 

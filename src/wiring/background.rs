@@ -1,12 +1,15 @@
 //! What goes on by itself beside requests: jobs, waking, sweeping.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{others, sweeps};
 use crate::accounts::{self, profile};
 use crate::analysis::operator::Cancelling;
+use crate::analysis::runner::Runner;
 use crate::app::App;
+use crate::config::Analysis;
 use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
 use crate::meetings::invitations::delivery::Deliveries;
@@ -14,11 +17,28 @@ use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
 use crate::meetings::rooms::errands::Errands;
 use crate::meetings::rooms::lookout;
+use crate::pipeline::process::{Analyser, Limits as AnalyserLimits};
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
 use crate::{meetings, projects};
 
+/// What works at runs.
+///
+/// # Errors
+/// The program can't find itself.
+pub fn runner(settings: &Analysis) -> Result<Runner, String> {
+    let limits =
+        AnalyserLimits { memory_mib: settings.run_memory_mib, wall: Duration::from_secs(settings.run_seconds) };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let at_once = if settings.workers == 0 { cores.saturating_sub(1) } else { settings.workers };
+    Ok(Runner::new(Analyser::new(program()?, limits), at_once))
+}
+
+/// This server's own binary, which its children run too.
+fn program() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))
+}
 
 /// Begins all of it.
 ///
@@ -26,7 +46,7 @@ use crate::{meetings, projects};
 /// What can't be made of the settings, in words.
 pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     let mail = others::mail(&app.config.mail, data)?;
-    let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
+    let program = program()?;
     let limits = ReaderLimits { parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
         .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)).telling(Deliveries))

@@ -7,7 +7,7 @@ use crate::ids::{AiJob, Id, User};
 /// What a run can be asked to do. Those with an `attempt` come from the pipeline, the others from people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Work starts, or starts again after the process was killed.
+    /// Work starts, or starts again after the process was killed. Past [`MOST_TAKEN_UP`](super::MOST_TAKEN_UP) times the run has failed.
     Begin {
         attempt: u32,
     },

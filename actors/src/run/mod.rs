@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Whatever the pipeline says names its attempt; what an old attempt says is refused as such, so that it learns it may
-//! stop. Progress never falls within an attempt and is 100 in COMPLETED and PARTIAL alone.
+//! stop. Begin is counted: an attempt that was begun five times without an end has failed. Progress never falls within an attempt and is 100 in COMPLETED and PARTIAL alone.
 
 mod command;
 mod event;
@@ -21,4 +21,4 @@ mod state;
 pub use command::{Command, Refusal};
 pub use event::Event;
 pub use node::Node;
-pub use state::{AnalysisType, Draft, Run, State, Status, Warning};
+pub use state::{AnalysisType, Draft, MOST_TAKEN_UP, Run, State, Status, Warning};

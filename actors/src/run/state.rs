@@ -14,6 +14,9 @@ use crate::words::words;
 
 /// Most that a run shows before it has succeeded, in percent.
 const NOT_YET: u8 = 99;
+/// Where the work at an attempt was taken up so often and never came to an end, it is not taken up again: whatever ends it may
+/// end everything else too.
+pub const MOST_TAKEN_UP: u32 = 5;
 
 /// An analysis of some sources of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub struct Run {
     pub ai_job_id: Id<AiJob>,
     /// From 1.
     pub attempt: u32,
+    /// How often work at this attempt was begun.
+    pub taken_up: u32,
     /// In percent.
     pub progress: u8,
     /// For people; never empty.
@@ -157,6 +162,7 @@ impl Run {
             engine: draft.engine,
             ai_job_id: draft.ai_job_id,
             attempt: 1,
+            taken_up: 0,
             progress: Node::Queued.progress(),
             message: Node::Queued.label().to_owned(),
             warnings: Vec::new(),
@@ -241,20 +247,26 @@ impl Run {
         !matches!(self.state, State::Queued | State::Processing { .. })
     }
 
+    /// Saved before the work begins: what ends the server is counted too.
     fn begin(&self, attempt: u32, now: Time) -> Result<Change<Self>, Refusal> {
         self.must_be(attempt)?;
+        let mut next = self.clone();
         match self.state {
             State::Queued => {
                 let node = Node::PrepareSources;
-                let mut next = self.clone();
                 next.state = State::Processing { started_at: now, node };
                 next.progress = node.progress();
                 node.label().clone_into(&mut next.message);
-                Ok(next.changed(Event::Progressed, now))
             }
-            State::Processing { .. } => Ok(self.unchanged()),
-            _ => Err(self.invalid()),
+            State::Processing { .. } if self.taken_up >= MOST_TAKEN_UP => {
+                let often = "The analysis was begun five times and never came to its end, so it is not begun again.";
+                return self.fail(attempt, often.to_owned(), now);
+            }
+            State::Processing { .. } => {}
+            _ => return Err(self.invalid()),
         }
+        next.taken_up += 1;
+        Ok(next.changed(Event::Progressed, now))
     }
 
     fn progress(
@@ -339,6 +351,7 @@ impl Run {
                 next.state = State::Queued;
                 next.ai_job_id = job_id;
                 next.attempt += 1;
+                next.taken_up = 0;
                 next.progress = Node::Queued.progress();
                 Node::Queued.label().clone_into(&mut next.message);
                 next.warnings = Vec::new();

@@ -1,8 +1,10 @@
-//! Items as rows. An item counts once its run's result stands.
+//! Items as rows. What a run found is written in portions that count for nobody (`run_items`, `run_drafts`), and becomes the
+//! project's in the transaction that completes the run.
 
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
+use diesel::upsert::excluded;
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension,
     QueryDsl, Queryable, Selectable, TextExpressionMethods,
@@ -10,8 +12,8 @@ use diesel::{
 use uuid::Uuid;
 
 use super::model::{Priority, RequirementType, WorkflowStatus};
-use crate::db::schema::{item_numbers, items, run_results};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results};
+use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
 use crate::http::page::Page;
 
 /// Kinds of items that a project has under codes.
@@ -39,51 +41,36 @@ impl Kind {
     }
 }
 
-/// An item: its body is the resource as its GET gives it.
-#[derive(Debug, Clone, Queryable, Selectable, Insertable)]
+/// An item of a project: its body is the resource as its GET gives it.
+#[derive(Debug, Clone, Queryable, Selectable)]
 #[diesel(table_name = items)]
 pub struct Item {
     pub id: Key<()>,
-    pub project_id: Key<ids::Project>,
-    pub run_id: Key<Run>,
-    pub kind: String,
     pub number: i64,
     pub text_key: String,
-    pub item_type: String,
-    pub priority: String,
-    pub workflow_status: String,
-    pub search_text: String,
     pub body: String,
-    pub created_at: At,
-    pub updated_at: At,
 }
 
-/// All items of a kind that a project has, those of unfinished runs among them.
-pub async fn all(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<Vec<Item>, Failed> {
+/// Those of a project's items of a kind that have one of these texts.
+pub async fn known(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    kind: Kind,
+    text_keys: Vec<String>,
+) -> Result<Vec<Item>, Failed> {
     Ok(items::table
         .filter(items::project_id.eq(Key(project_id)))
         .filter(items::kind.eq(kind.as_str()))
+        .filter(items::text_key.eq_any(text_keys))
         .select(Item::columns())
         .load(conn)
         .await?)
 }
 
-/// Takes the next `many` numbers of a kind; gives the first of them.
-pub async fn take_numbers(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind, many: i64) -> Result<i64, Failed> {
-    let first = (
-        item_numbers::project_id.eq(Key(project_id)),
-        item_numbers::kind.eq(kind.as_str()),
-        item_numbers::last.eq(many),
-    );
-    let last: i64 = diesel::insert_into(item_numbers::table)
-        .values(first)
-        .on_conflict((item_numbers::project_id, item_numbers::kind))
-        .do_update()
-        .set(item_numbers::last.eq(item_numbers::last + many))
-        .returning(item_numbers::last)
-        .get_result(conn)
-        .await?;
-    Ok(last - many + 1)
+/// The last number that was given to an item of a kind.
+pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<i64, Failed> {
+    let last = item_numbers::table.find((Key(project_id), kind.as_str())).select(item_numbers::last);
+    Ok(last.first(conn).await.optional()?.unwrap_or(0))
 }
 
 /// What an item is besides its body.
@@ -91,7 +78,6 @@ pub async fn take_numbers(conn: &mut Conn, project_id: Id<ids::Project>, kind: K
 pub struct Facts {
     pub id: Uuid,
     pub kind: Kind,
-    pub text_key: String,
     /// Empty for stories.
     pub item_type: &'static str,
     pub priority: &'static str,
@@ -99,45 +85,158 @@ pub struct Facts {
     pub search_text: String,
 }
 
-pub async fn insert(
-    conn: &mut Conn,
-    run: &Run,
-    facts: &Facts,
+/// An item that a run found, before it counts.
+#[derive(Debug, Clone, Insertable)]
+#[diesel(table_name = run_items)]
+pub struct DraftItem {
+    run_id: Key<Run>,
+    id: Key<()>,
+    project_id: Key<ids::Project>,
+    kind: String,
     number: i64,
+    text_key: String,
+    item_type: String,
+    priority: String,
+    workflow_status: String,
+    search_text: String,
     body: String,
-    now: Time,
-) -> Result<(), Failed> {
-    let item = Item {
-        id: Key(Id::from_uuid(facts.id)),
-        project_id: Key(run.project_id),
-        run_id: Key(run.id),
-        kind: facts.kind.as_str().to_owned(),
-        number,
-        text_key: facts.text_key.clone(),
-        item_type: facts.item_type.to_owned(),
-        priority: facts.priority.to_owned(),
-        workflow_status: WorkflowStatus::NeedsReview.as_str().to_owned(),
-        search_text: facts.search_text.clone(),
-        body,
-        created_at: At(now),
-        updated_at: At(now),
-    };
-    diesel::insert_into(items::table).values(&item).execute(conn).await?;
+    created_at: At,
+    updated_at: At,
+}
+
+impl DraftItem {
+    #[must_use]
+    pub fn new(run: &Run, facts: Facts, text_key: String, number: i64, body: String, now: Time) -> Self {
+        Self {
+            run_id: Key(run.id),
+            id: Key(Id::from_uuid(facts.id)),
+            project_id: Key(run.project_id),
+            kind: facts.kind.as_str().to_owned(),
+            number,
+            text_key,
+            item_type: facts.item_type.to_owned(),
+            priority: facts.priority.to_owned(),
+            workflow_status: WorkflowStatus::NeedsReview.as_str().to_owned(),
+            search_text: facts.search_text,
+            body,
+            created_at: At(now),
+            updated_at: At(now),
+        }
+    }
+}
+
+/// Writes a portion of what a run found.
+pub async fn insert_items(conn: &mut Conn, items: &[DraftItem]) -> Result<(), Failed> {
+    many!(conn, items, |some| diesel::insert_into(run_items::table).values(some).on_conflict_do_nothing());
     Ok(())
 }
 
-/// Puts a body in place that was found again, unless somebody has reviewed the item.
-pub async fn refresh(conn: &mut Conn, facts: &Facts, body: String, now: Time) -> Result<(), Failed> {
-    diesel::update(items::table.find(Key(Id::<()>::from_uuid(facts.id))))
-        .filter(items::workflow_status.eq(WorkflowStatus::NeedsReview.as_str()))
-        .set((
-            items::item_type.eq(facts.item_type),
-            items::priority.eq(facts.priority),
-            items::body.eq(body),
-            items::updated_at.eq(At(now)),
+/// What a run found as a whole, before it counts.
+#[derive(Debug, Clone, Insertable)]
+#[diesel(table_name = run_drafts)]
+pub struct Draft {
+    pub run_id: Key<Run>,
+    pub attempt: i64,
+    pub result: String,
+    pub generated_at: At,
+    /// The last numbers that its new items have; `None`: there are none.
+    pub last_requirement: Option<i64>,
+    pub last_story: Option<i64>,
+}
+
+/// Writes the draft, after all its items.
+pub async fn insert_draft(conn: &mut Conn, draft: Draft) -> Result<(), Failed> {
+    diesel::insert_into(run_drafts::table).values(&draft).execute(conn).await?;
+    Ok(())
+}
+
+/// Makes an attempt's draft the project's: all of it, in a few statements whatever is in it. Items that stand already keep number
+/// and code, and stay as they are where somebody has reviewed them. `false`: there is no draft.
+///
+/// # Errors
+/// Somebody else took the numbers meanwhile, or the database's own.
+pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, Failed> {
+    let (run_id, attempt) = (Key(run.id), i64::from(run.attempt));
+    let draft = run_drafts::table.find(run_id).filter(run_drafts::attempt.eq(attempt));
+    let last = draft.select((run_drafts::last_requirement, run_drafts::last_story));
+    let last: Option<(Option<i64>, Option<i64>)> = last.first(conn).await.optional()?;
+    let Some((last_requirement, last_story)) = last else { return Ok(false) };
+
+    let found = run_items::table.filter(run_items::run_id.eq(run_id)).select((
+        run_items::id,
+        run_items::project_id,
+        run_items::run_id,
+        run_items::kind,
+        run_items::number,
+        run_items::text_key,
+        run_items::item_type,
+        run_items::priority,
+        run_items::workflow_status,
+        run_items::search_text,
+        run_items::body,
+        run_items::created_at,
+        run_items::updated_at,
+    ));
+    let upsert = diesel::insert_into(items::table)
+        .values(found)
+        .into_columns((
+            items::id,
+            items::project_id,
+            items::run_id,
+            items::kind,
+            items::number,
+            items::text_key,
+            items::item_type,
+            items::priority,
+            items::workflow_status,
+            items::search_text,
+            items::body,
+            items::created_at,
+            items::updated_at,
         ))
+        .on_conflict(items::id)
+        .do_update()
+        .set((
+            items::item_type.eq(excluded(items::item_type)),
+            items::priority.eq(excluded(items::priority)),
+            items::body.eq(excluded(items::body)),
+            items::updated_at.eq(excluded(items::updated_at)),
+        ));
+    let unreviewed = items::workflow_status.eq(WorkflowStatus::NeedsReview.as_str());
+    // Of a statement that inserts; `QueryDsl` has it for those that select.
+    diesel::query_dsl::methods::FilterDsl::filter(upsert, unreviewed).execute(conn).await?;
+
+    for (kind, last) in [(Kind::Requirement, last_requirement), (Kind::UserStory, last_story)] {
+        let Some(last) = last else { continue };
+        let taken = (
+            item_numbers::project_id.eq(Key(run.project_id)),
+            item_numbers::kind.eq(kind.as_str()),
+            item_numbers::last.eq(last),
+        );
+        diesel::insert_into(item_numbers::table)
+            .values(taken)
+            .on_conflict((item_numbers::project_id, item_numbers::kind))
+            .do_update()
+            .set(item_numbers::last.eq(last))
+            .execute(conn)
+            .await?;
+    }
+
+    diesel::delete(run_results::table.find(run_id)).execute(conn).await?;
+    let result = run_drafts::table.filter(run_drafts::run_id.eq(run_id));
+    let result = result.select((run_drafts::run_id, run_drafts::result, run_drafts::generated_at));
+    diesel::insert_into(run_results::table)
+        .values(result)
+        .into_columns((run_results::run_id, run_results::result, run_results::generated_at))
         .execute(conn)
         .await?;
+    Ok(true)
+}
+
+/// Forgets what a run found and what does not count.
+pub async fn forget_draft(conn: &mut Conn, run_id: Id<Run>) -> Result<(), Failed> {
+    diesel::delete(run_items::table.filter(run_items::run_id.eq(Key(run_id)))).execute(conn).await?;
+    diesel::delete(run_drafts::table.find(Key(run_id))).execute(conn).await?;
     Ok(())
 }
 
@@ -167,7 +266,6 @@ pub async fn list(
             items::table
                 .filter(items::project_id.eq(Key(project_id)))
                 .filter(items::kind.eq(kind.as_str()))
-                .filter(items::run_id.eq_any(run_results::table.select(run_results::run_id)))
                 .filter(
                     filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::item_type.eq(item_type)),
                 )
@@ -195,15 +293,6 @@ pub async fn list(
         .load(conn)
         .await?;
     Ok((rows.into_iter().map(|(id, body)| (id.0.uuid(), body)).collect(), total))
-}
-
-/// Keeps what a run found; what an earlier attempt found is replaced.
-pub async fn keep_result(conn: &mut Conn, run_id: Id<Run>, result: String, now: Time) -> Result<(), Failed> {
-    diesel::delete(run_results::table.find(Key(run_id))).execute(conn).await?;
-    let row =
-        (run_results::run_id.eq(Key(run_id)), run_results::result.eq(result), run_results::generated_at.eq(At(now)));
-    diesel::insert_into(run_results::table).values(row).execute(conn).await?;
-    Ok(())
 }
 
 /// What a run found, and when.

@@ -1,7 +1,5 @@
 //! Documents as types.
 
-use std::sync::Arc;
-
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
@@ -10,7 +8,6 @@ use utoipa::ToSchema;
 use crate::accounts::model::Language;
 use crate::enumeration;
 use crate::http::fields::Wrong;
-use crate::pipeline::readers::SourceText;
 
 enumeration! {
     /// PENDING and PROCESSING end in READY, with a text, or in FAILED, with a reason.
@@ -80,14 +77,13 @@ pub struct DocumentPage {
     pub end_offset: u64,
 }
 
-/// A document as an analysis reads it.
+/// A document as an analysis knows it before it reads its text.
 #[derive(Debug, Clone)]
 pub struct Source {
     pub id: Id<ids::Document>,
     pub file_name: String,
-    pub status: DocumentStatus,
-    /// The text of a READY document; else why there is none, in a sentence.
-    pub text: Result<Arc<SourceText>, String>,
+    /// Why there is no text, in a sentence.
+    pub unreadable: Option<String>,
 }
 
 /// What a file is called: 1–255 characters, without a path and without anything that is not seen.

@@ -1,6 +1,5 @@
 //! Documents, one function an operation.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
@@ -155,27 +154,29 @@ fn unreadable(document: &Document) -> Option<String> {
     }
 }
 
-/// Those of `ids` that are documents of the project, in the order of `ids`, as an analysis reads them.
+/// Those of `ids` that are documents of the project, in the order of `ids`; their texts come one by one, see [`kept_text`].
 ///
 /// # Errors
 /// The database's own.
-pub async fn texts(db: &Db, project_id: Id<ids::Project>, ids: Vec<Id<ids::Document>>) -> Result<Vec<Source>, Failed> {
-    let kept = db.read(move |conn| Box::pin(async move { store::with_texts(conn, project_id, &ids).await })).await?;
-    let read = spawn_blocking(move || kept.into_iter().map(|(document, text)| source(document, text)).collect());
-    read.await.unwrap_or_else(|error| Err(Failed::Broken(error.to_string())))
+pub async fn sources(
+    db: &Db,
+    project_id: Id<ids::Project>,
+    ids: Vec<Id<ids::Document>>,
+) -> Result<Vec<Source>, Failed> {
+    let found = db.read(move |conn| Box::pin(async move { store::some(conn, project_id, &ids).await })).await?;
+    let source = |document: Document| {
+        let unreadable = unreadable(&document);
+        Source { id: document.id, file_name: document.file_name, unreadable }
+    };
+    Ok(found.into_iter().map(source).collect())
 }
 
-fn source(document: Document, kept: Option<String>) -> Result<Source, Failed> {
-    let text = match (unreadable(&document), kept) {
-        (Some(reason), _) => Err(reason),
-        (None, Some(kept)) => {
-            Ok(Arc::new(serde_json::from_str(&kept).map_err(|error| {
-                Failed::Broken(format!("the text of the document {} can't be: {error}", document.id))
-            })?))
-        }
-        (None, None) => return Err(Failed::Broken(format!("the document {} is READY without a text", document.id))),
-    };
-    Ok(Source { id: document.id, file_name: document.file_name, status: document.status, text })
+/// What a reader made of a document, as JSON; `None`: it has no text, or is gone.
+///
+/// # Errors
+/// The database's own.
+pub async fn kept_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>, Failed> {
+    db.read(move |conn| Box::pin(store::text(conn, id))).await
 }
 
 /// Deletes a document, and its content where no other document has the same.

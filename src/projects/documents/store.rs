@@ -135,18 +135,15 @@ pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<Strin
     Ok(found.first(conn).await.optional()?)
 }
 
-/// Those of `ids` that are documents of the project, in the order of `ids`, with their texts as JSON where there are any.
-pub async fn with_texts(
+/// Those of `ids` that are documents of the project, in the order of `ids`.
+pub async fn some(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     ids: &[Id<ids::Document>],
-) -> Result<Vec<(Document, Option<String>)>, Failed> {
+) -> Result<Vec<Document>, Failed> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        if let Some(document) = find(conn, project_id, *id).await? {
-            let text = text(conn, *id).await?;
-            found.push((document, text));
-        }
+        found.extend(find(conn, project_id, *id).await?);
     }
     Ok(found)
 }

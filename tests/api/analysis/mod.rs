@@ -1,7 +1,10 @@
 //! AI runs, their results, and the dashboard.
 
 mod dashboard;
+mod ends;
 mod lifecycle;
+mod limits;
+mod process;
 mod restart;
 mod start;
 mod status;
@@ -27,8 +30,12 @@ fn runs(project: &str) -> String {
 
 /// Sentences enough to keep the pipeline at work for some seconds.
 pub fn long_text() -> String {
+    text_of(6_000)
+}
+
+fn text_of(sentences: usize) -> String {
     let mut text = String::from("# A long list\n\n");
-    for number in 0..6_000 {
+    for number in 0..sentences {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,

@@ -1,0 +1,178 @@
+//! A semaphore that is fair between those who ask: whoever asks for much waits behind whoever asks for little.
+//!
+//! ```text
+//!  waiting:  A: 1 2 3 4 …   B: 1   C: 1 2      a permit that comes back goes to A1, then B1, C1, A2, C2, A3 …
+//! ```
+//! Deliberately absent: a bound on how many wait. Who lets somebody ask bounds that.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+/// Clones share the permits.
+#[derive(Debug)]
+pub struct FairSemaphore<K: Eq> {
+    state: Arc<Mutex<State<K>>>,
+}
+
+impl<K: Eq> Clone for FairSemaphore<K> {
+    fn clone(&self) -> Self {
+        Self { state: Arc::clone(&self.state) }
+    }
+}
+
+#[derive(Debug)]
+struct State<K: Eq> {
+    free: usize,
+    /// In the order in which they have their turns; nobody stands here without a waiter.
+    queues: VecDeque<Queue<K>>,
+}
+
+#[derive(Debug)]
+struct Queue<K: Eq> {
+    key: K,
+    waiters: VecDeque<oneshot::Sender<FairPermit<K>>>,
+}
+
+/// Goes to the next in turn when it is dropped.
+#[derive(Debug)]
+pub struct FairPermit<K: Eq> {
+    /// `None`: it was handed on.
+    semaphore: Option<FairSemaphore<K>>,
+}
+
+impl<K: Eq> FairSemaphore<K> {
+    /// `permits` at once, at least one.
+    #[must_use]
+    pub fn new(permits: usize) -> Self {
+        Self { state: Arc::new(Mutex::new(State { free: permits.max(1), queues: VecDeque::new() })) }
+    }
+
+    /// Waits for a permit, in `key`'s turn. Dropping the future gives the turn up.
+    pub async fn acquire(&self, key: K) -> FairPermit<K> {
+        let turn = {
+            let mut state = self.state();
+            if state.free > 0 {
+                state.free -= 1;
+                return self.permit();
+            }
+            let (give, turn) = oneshot::channel();
+            state.enqueue(key, give);
+            turn
+        };
+        // A waiter is dropped unanswered with the semaphore alone, which this holds.
+        turn.await.unwrap_or(FairPermit { semaphore: None })
+    }
+
+    fn permit(&self) -> FairPermit<K> {
+        FairPermit { semaphore: Some(self.clone()) }
+    }
+
+    /// Gives a permit to the next in turn who still waits.
+    fn hand_on(&self) {
+        let mut state = self.state();
+        let mut permit = self.permit();
+        while let Some(waiter) = state.next() {
+            match waiter.send(permit) {
+                Ok(()) => return,
+                // Gave its turn up. The permit must not be dropped here: that would come back to this place.
+                Err(back) => permit = back,
+            }
+        }
+        permit.semaphore = None;
+        state.free += 1;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq> State<K> {
+    fn enqueue(&mut self, key: K, waiter: oneshot::Sender<FairPermit<K>>) {
+        match self.queues.iter_mut().find(|queue| queue.key == key) {
+            Some(queue) => queue.waiters.push_back(waiter),
+            None => self.queues.push_back(Queue { key, waiters: VecDeque::from([waiter]) }),
+        }
+    }
+
+    fn next(&mut self) -> Option<oneshot::Sender<FairPermit<K>>> {
+        let mut queue = self.queues.pop_front()?;
+        let waiter = queue.waiters.pop_front();
+        if !queue.waiters.is_empty() {
+            self.queues.push_back(queue);
+        }
+        waiter
+    }
+}
+
+impl<K: Eq> Drop for FairPermit<K> {
+    fn drop(&mut self) {
+        if let Some(semaphore) = self.semaphore.take() {
+            semaphore.hand_on();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    type Waiting = Pin<Box<dyn Future<Output = FairPermit<&'static str>>>>;
+
+    /// Asks, and is not first.
+    fn asks(semaphore: &FairSemaphore<&'static str>, key: &'static str) -> Waiting {
+        let semaphore = semaphore.clone();
+        let mut waiting: Waiting = Box::pin(async move { semaphore.acquire(key).await });
+        assert!((&mut waiting).now_or_never().is_none(), "{key} waits");
+        waiting
+    }
+
+    #[test]
+    fn whoever_asks_for_many_has_one_turn_for_each_of_the_others() {
+        let semaphore = FairSemaphore::new(1);
+        let mut held = semaphore.acquire("A").now_or_never();
+        let mut waiting: Vec<(String, Waiting)> = Vec::new();
+        for (key, number) in [("A", 1), ("A", 2), ("A", 3), ("A", 4), ("B", 1), ("C", 1), ("C", 2)] {
+            waiting.push((format!("{key}{number}"), asks(&semaphore, key)));
+        }
+        let mut order = Vec::new();
+        while !waiting.is_empty() {
+            drop(held.take());
+            let came: Vec<usize> = (0..waiting.len())
+                .filter(|at| {
+                    let permit = (&mut waiting[*at].1).now_or_never();
+                    let came = permit.is_some();
+                    if came {
+                        assert!(held.is_none(), "one at a time");
+                        held = permit;
+                    }
+                    came
+                })
+                .collect();
+            assert_eq!(came.len(), 1, "somebody is next");
+            order.push(waiting.remove(came[0]).0);
+        }
+        assert_eq!(order, ["A1", "B1", "C1", "A2", "C2", "A3", "A4"]);
+    }
+
+    #[test]
+    fn a_turn_that_is_given_up_goes_to_the_next_and_no_permit_is_lost() {
+        let semaphore = FairSemaphore::new(2);
+        let held = [semaphore.acquire("A").now_or_never(), semaphore.acquire("A").now_or_never()];
+        let (gone, late, mut stays) = (asks(&semaphore, "A"), asks(&semaphore, "B"), asks(&semaphore, "C"));
+        drop(gone);
+        drop(held);
+        // B's permit is on its way when B goes.
+        drop(late);
+        assert!((&mut stays).now_or_never().is_some());
+        let both = [semaphore.acquire("A").now_or_never(), semaphore.acquire("B").now_or_never()];
+        assert!(both.iter().all(Option::is_some), "both are free again");
+        assert!(semaphore.acquire("A").now_or_never().is_none());
+    }
+}

@@ -1,0 +1,282 @@
+//! The parent's side: one child a run, answered, watched, and killed when its time is over or nobody wants it any more.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::process::{Child, Command};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::child::{Allowance, NO_MEMORY};
+use super::frame;
+use super::{FromChild, KEPT_BYTES, Outline, ToChild};
+use crate::pipeline::nodes::Node;
+use crate::pipeline::ports::{Checkpoints, TextStore, Unavailable, Watcher};
+use crate::pipeline::request::CancelToken;
+use crate::pipeline::run::Outcome;
+
+/// A child that closed its pipe is about to end; how it ended is worth this long.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+/// What is read of its standard error.
+const SAID_BYTES: u64 = 4096;
+/// Progress within a node is passed on no more often, whatever a child says.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
+
+/// What a child may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub memory_mib: u64,
+    /// From its start to its outcome; so is its processor time.
+    pub wall: Duration,
+}
+
+/// What a run needs from its surroundings.
+#[derive(Clone, Copy)]
+pub struct Ports<'a> {
+    pub texts: &'a dyn TextStore,
+    pub checkpoints: &'a dyn Checkpoints,
+    pub watcher: &'a dyn Watcher,
+}
+
+/// The work ended, and not by the documents' doing as far as anybody can tell: it may be tried again. The words are for the log, and
+/// hold nothing of the sources.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Lost(String);
+
+/// Runs the pipeline in child processes.
+#[derive(Debug, Clone)]
+pub struct Analyser {
+    program: PathBuf,
+    limits: Limits,
+}
+
+impl Analyser {
+    /// `program` is this server's own binary.
+    #[must_use]
+    pub const fn new(program: PathBuf, limits: Limits) -> Self {
+        Self { program, limits }
+    }
+
+    /// Runs to an outcome. A child that takes more than it may is an [`Outcome::Failed`] at the node it was in. Dropping the future, or
+    /// cancelling, kills the child.
+    ///
+    /// # Errors
+    /// The child ended, and nobody knows why.
+    pub async fn analyse(&self, outline: &Outline, ports: Ports<'_>, cancel: &CancelToken) -> Result<Outcome, Lost> {
+        let mut child = self.start().map_err(|error| Lost(format!("no child could be started: {error}")))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Lost("the child has no pipes".to_owned()));
+        };
+        let mut talk = Talk::new(ports);
+        let talked = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Ok(Ok(Outcome::Cancelled)),
+            talked = timeout(self.limits.wall, talk.hold(outline, input, output)) => talked,
+        };
+        let outcome = match talked {
+            Ok(Ok(outcome)) => Ok(outcome),
+            Ok(Err(Broken::Gone)) => how_it_ended(&mut child, talk.node).await,
+            Ok(Err(Broken::Nonsense(what))) => Err(Lost(format!("the child said {what}"))),
+            Ok(Err(Broken::Texts(away))) => Err(Lost(format!("a text can't be had: {}", away.0))),
+            Err(_late) => Ok(too_long(talk.node)),
+        };
+        // Waits for it too: its place is free only when it is gone.
+        let _ = child.kill().await;
+        outcome
+    }
+
+    fn start(&self) -> std::io::Result<Child> {
+        let allowance = Allowance { memory_mib: self.limits.memory_mib, seconds: self.limits.wall.as_secs().max(1) };
+        Command::new(&self.program)
+            .arg("analyse")
+            .args(allowance.arguments())
+            .env_clear()
+            // Each further arena of the C library would set apart 64 MiB of the addresses that the child may have.
+            .env("MALLOC_ARENA_MAX", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+    }
+}
+
+/// Why there is no outcome.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// The pipe was closed.
+    Gone,
+    Nonsense(String),
+    Texts(Unavailable),
+}
+
+impl From<std::io::Error> for Broken {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == ErrorKind::InvalidData { Self::Nonsense(error.to_string()) } else { Self::Gone }
+    }
+}
+
+/// A conversation with one child.
+pub(super) struct Talk<'a> {
+    ports: Ports<'a>,
+    /// Where the child is.
+    pub(super) node: Node,
+    told_at: Option<Instant>,
+    /// Each node is looked for and kept once, in their order: so what a child has kept is bounded.
+    loaded: Option<Node>,
+    saved: Option<Node>,
+    /// Bytes of what it has kept.
+    kept: usize,
+}
+
+impl<'a> Talk<'a> {
+    pub(super) fn new(ports: Ports<'a>) -> Self {
+        Self { ports, node: Node::PrepareSources, told_at: None, loaded: None, saved: None, kept: 0 }
+    }
+
+    /// Gives the request, and answers until the outcome comes.
+    pub(super) async fn hold(
+        &mut self,
+        outline: &Outline,
+        mut input: impl AsyncWrite + Unpin,
+        mut output: impl AsyncRead + Unpin,
+    ) -> Result<Outcome, Broken> {
+        let start = serde_json::to_vec(outline).map_err(|error| Broken::Nonsense(error.to_string()))?;
+        frame::write(&mut input, &ToChild::Start, &start).await?;
+        drop(start);
+        for source in outline.sources.iter().filter(|source| source.unreadable.is_none()) {
+            let text = self.ports.texts.text(&source.id).await.map_err(Broken::Texts)?;
+            frame::write(&mut input, &ToChild::Text, text.as_bytes()).await?;
+        }
+        loop {
+            let (said, body) = frame::read(&mut output).await?;
+            let (answer, body) = match said {
+                FromChild::End => return understood(body).await,
+                FromChild::Load { node, input_hash, engine_version } => {
+                    next(&mut self.loaded, node)?;
+                    self.load(node, &input_hash, &engine_version).await
+                }
+                FromChild::Save { node, input_hash, engine_version } => {
+                    next(&mut self.saved, node)?;
+                    (self.save(node, &input_hash, &engine_version, body).await?, String::new())
+                }
+                FromChild::Progress { node, progress } => {
+                    if self.progressed(node, progress).await?.is_err() {
+                        return Ok(Outcome::Cancelled);
+                    }
+                    (ToChild::Done, String::new())
+                }
+            };
+            frame::write(&mut input, &answer, body.as_bytes()).await?;
+        }
+    }
+
+    async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> (ToChild, String) {
+        match self.ports.checkpoints.load(node, input_hash, engine_version).await {
+            Ok(Some(kept)) => (ToChild::Found, kept),
+            Ok(None) => (ToChild::Missing, String::new()),
+            Err(away) => {
+                tracing::warn!(node = node.name(), why = away.0, "no checkpoint to be had; worked anew");
+                (ToChild::Unavailable, String::new())
+            }
+        }
+    }
+
+    async fn save(
+        &mut self,
+        node: Node,
+        input_hash: &str,
+        engine_version: &str,
+        output: Vec<u8>,
+    ) -> Result<ToChild, Broken> {
+        let output = String::from_utf8(output).map_err(|_| Broken::Nonsense("what is no text".to_owned()))?;
+        self.kept += output.len();
+        if self.kept > KEPT_BYTES {
+            return Ok(ToChild::Unavailable);
+        }
+        Ok(match self.ports.checkpoints.save(node, input_hash, engine_version, &output).await {
+            Ok(()) => ToChild::Done,
+            Err(away) => {
+                tracing::warn!(node = node.name(), why = away.0, "a checkpoint was not kept");
+                ToChild::Unavailable
+            }
+        })
+    }
+
+    /// Outer error: a child that goes back. Inner: nobody wants the run any more.
+    async fn progressed(&mut self, node: Node, progress: u8) -> Result<Result<(), ()>, Broken> {
+        if node < self.node {
+            return Err(Broken::Nonsense("that it went back".to_owned()));
+        }
+        let is_soon = self.told_at.is_some_and(|at| at.elapsed() < PROGRESS_PAUSE);
+        if node == self.node && is_soon {
+            return Ok(Ok(()));
+        }
+        self.node = node;
+        self.told_at = Some(Instant::now());
+        Ok(self.ports.watcher.progressed(node, progress, node.label()).await.map_err(|_stop| ()))
+    }
+}
+
+fn next(last: &mut Option<Node>, node: Node) -> Result<(), Broken> {
+    if last.replace(node).is_none_or(|last| last < node) {
+        Ok(())
+    } else {
+        Err(Broken::Nonsense("the same twice".to_owned()))
+    }
+}
+
+async fn understood(outcome: Vec<u8>) -> Result<Outcome, Broken> {
+    let parsed = spawn_blocking(move || serde_json::from_slice(&outcome)).await;
+    let parsed = parsed.map_err(|error| Broken::Nonsense(error.to_string()))?;
+    parsed.map_err(|_| Broken::Nonsense("an outcome that is none".to_owned()))
+}
+
+/// The pipe was closed before the outcome came.
+async fn how_it_ended(child: &mut Child, node: Node) -> Result<Outcome, Lost> {
+    let Ok(Ok(status)) = timeout(LAST_BREATH, child.wait()).await else {
+        return Err(Lost("the child closed its pipe".to_owned()));
+    };
+    let mut said = Vec::new();
+    if let Some(errors) = child.stderr.take() {
+        // What can't be read says nothing.
+        let _ = timeout(LAST_BREATH, errors.take(SAID_BYTES).read_to_end(&mut said)).await;
+    }
+    let said = String::from_utf8_lossy(&said);
+    if said.contains(NO_MEMORY) {
+        return Ok(failed(node, "The analysis needs more memory than it may have, so it was stopped."));
+    }
+    // Rust's own words too; it aborts.
+    if said.contains("overflowed its stack") {
+        return Ok(failed(node, "The documents are nested too deeply to be analysed."));
+    }
+    if is_processor_time(status) {
+        return Ok(too_long(node));
+    }
+    Err(Lost(format!("the child ended with {status}: {}", said.trim())))
+}
+
+fn too_long(node: Node) -> Outcome {
+    failed(node, "The analysis took longer than it may, so it was stopped.")
+}
+
+fn failed(node: Node, why: &str) -> Outcome {
+    Outcome::Failed { node, message: format!("{why} Analyse fewer or smaller documents at once.") }
+}
+
+/// SIGXCPU comes from the limit on processor time.
+#[cfg(unix)]
+fn is_processor_time(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    const SIGXCPU: i32 = 24;
+    status.signal() == Some(SIGXCPU)
+}
+
+#[cfg(not(unix))]
+fn is_processor_time(_: ExitStatus) -> bool {
+    false
+}

@@ -1,0 +1,297 @@
+//! What a parent makes of children that say too much, too little, nonsense, or nothing; without the program itself.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+use super::frame::{self, Header};
+use super::parent::{Broken, Talk};
+use super::*;
+use crate::pipeline::ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, TextStore, Unavailable, Watcher};
+use crate::pipeline::request::CancelToken;
+use crate::pipeline::run::Outcome;
+
+fn outline() -> Outline {
+    let (analysis_type, language) = (AnalysisType::Full, Language::Auto);
+    let source = |id: &str, unreadable| OutlinedSource {
+        id: id.to_owned(),
+        kind: SourceKind::Document,
+        name: format!("{id}.txt"),
+        unreadable,
+    };
+    let torn = Unreadable { code: "Torn".to_owned(), message: "It is torn.".to_owned() };
+    let sources = vec![source("a", None), source("b", Some(torn)), source("c", None)];
+    let bounds = Bounds::default();
+    Outline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, sources }
+}
+
+struct Texts;
+
+#[async_trait]
+impl TextStore for Texts {
+    async fn text(&self, source_id: &str) -> Result<String, Unavailable> {
+        Ok(format!("{{\"of\":\"{source_id}\"}}"))
+    }
+}
+
+/// Notes what it is told and given.
+#[derive(Default)]
+struct Notes {
+    told: Mutex<Vec<(Node, u8)>>,
+    kept: Mutex<Vec<(Node, String)>>,
+}
+
+#[async_trait]
+impl Watcher for Notes {
+    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), Stop> {
+        self.told.lock().unwrap().push((node, progress));
+        if node == Node::Finalize { Err(Stop) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl Checkpoints for Notes {
+    async fn load(&self, node: Node, _: &str, _: &str) -> Result<Option<String>, Unavailable> {
+        Ok((node == Node::PrepareSources).then(|| "[1]".to_owned()))
+    }
+    async fn save(&self, node: Node, _: &str, _: &str, output: &str) -> Result<(), Unavailable> {
+        self.kept.lock().unwrap().push((node, output.to_owned()));
+        Ok(())
+    }
+}
+
+fn ports(notes: &Notes) -> Ports<'_> {
+    Ports { texts: &Texts, checkpoints: notes, watcher: notes }
+}
+
+/// A conversation with a child that `says` its lines, and what came of it.
+async fn talked<F: Future<Output = ()>>(
+    notes: &Notes,
+    says: impl FnOnce(DuplexStream) -> F,
+) -> Result<Outcome, Broken> {
+    let (parent, child) = duplex(1 << 20);
+    let (output, input) = tokio::io::split(parent);
+    let mut talk = Talk::new(ports(notes));
+    let outline = outline();
+    let (outcome, ()) = tokio::join!(talk.hold(&outline, input, output), says(child));
+    outcome
+}
+
+/// Takes the request, as a child does first.
+async fn taken(child: &mut DuplexStream) {
+    let (start, body): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
+    assert!(matches!(start, ToChild::Start));
+    let outline: Outline = serde_json::from_slice(&body).unwrap();
+    assert_eq!(outline.sources.len(), 3);
+    for id in ["a", "c"] {
+        let (text, body): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
+        assert!(matches!(text, ToChild::Text));
+        assert_eq!(String::from_utf8(body).unwrap(), format!("{{\"of\":\"{id}\"}}"), "as it is stored, one by one");
+    }
+}
+
+async fn answered(child: &mut DuplexStream, word: FromChild, body: &[u8]) -> ToChild {
+    frame::write(child, &word, body).await.unwrap();
+    let (answer, _): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
+    answer
+}
+
+fn save(node: Node) -> FromChild {
+    FromChild::Save { node, input_hash: "h".to_owned(), engine_version: "v".to_owned() }
+}
+
+fn load(node: Node) -> FromChild {
+    FromChild::Load { node, input_hash: "h".to_owned(), engine_version: "v".to_owned() }
+}
+
+#[tokio::test]
+async fn questions_are_answered_until_the_outcome_comes() {
+    let notes = Notes::default();
+    let rejected = Outcome::Rejected { reason: "nothing".to_owned(), warnings: Vec::new() };
+    let outcome = talked(&notes, |mut child| {
+        let rejected = rejected.clone();
+        async move {
+            taken(&mut child).await;
+            let node = Node::PrepareSources;
+            assert!(matches!(
+                answered(&mut child, FromChild::Progress { node, progress: 5 }, b"").await,
+                ToChild::Done
+            ));
+            assert!(matches!(
+                answered(&mut child, FromChild::Progress { node, progress: 6 }, b"").await,
+                ToChild::Done
+            ));
+            assert!(matches!(answered(&mut child, load(node), b"").await, ToChild::Found));
+            let node = Node::BuildSourceIndex;
+            assert!(matches!(answered(&mut child, load(node), b"").await, ToChild::Missing));
+            assert!(matches!(answered(&mut child, save(node), b"[2]").await, ToChild::Done));
+            let end = serde_json::to_vec(&rejected).unwrap();
+            frame::write(&mut child, &FromChild::End, &end).await.unwrap();
+        }
+    });
+    assert_eq!(outcome.await.unwrap(), rejected);
+    assert_eq!(*notes.told.lock().unwrap(), [(Node::PrepareSources, 5)], "and no more often than it may be told");
+    assert_eq!(*notes.kept.lock().unwrap(), [(Node::BuildSourceIndex, "[2]".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_watcher_that_says_stop_ends_the_conversation() {
+    let notes = Notes::default();
+    let outcome = talked(&notes, |mut child| async move {
+        taken(&mut child).await;
+        frame::write(&mut child, &FromChild::Progress { node: Node::Finalize, progress: 97 }, b"").await.unwrap();
+        let _ = child.read_u8().await;
+    });
+    assert_eq!(outcome.await.unwrap(), Outcome::Cancelled);
+}
+
+#[tokio::test]
+async fn what_is_no_word_of_a_child_ends_the_conversation() {
+    let frame_of = |header: &[u8], announced: u32, body: &[u8]| {
+        let mut bytes = u32::try_from(header.len()).unwrap().to_be_bytes().to_vec();
+        bytes.extend_from_slice(&announced.to_be_bytes());
+        bytes.extend_from_slice(header);
+        bytes.extend_from_slice(body);
+        bytes
+    };
+    let saved = serde_json::to_vec(&save(Node::BuildSourceIndex)).unwrap();
+    let progress = serde_json::to_vec(&FromChild::Progress { node: Node::Finalize, progress: 1 }).unwrap();
+    let cases: [(&str, Vec<u8>); 7] = [
+        ("a line of text", b"Segmentation fault, or so\n".to_vec()),
+        ("a header without an end", vec![0xff; 64]),
+        ("a header that is no JSON", frame_of(b"{{{{", 0, b"")),
+        ("an outcome that is none", frame_of(b"\"End\"", 2, b"[]")),
+        ("an outcome of four gigabytes", frame_of(b"\"End\"", u32::MAX, b"")),
+        ("a checkpoint that is too long", frame_of(&saved, u32::try_from(CHECKPOINT_BYTES).unwrap() + 1, b"")),
+        ("progress with a body", frame_of(&progress, 1, b"x")),
+    ];
+    for (name, bytes) in cases {
+        let notes = Notes::default();
+        let outcome = talked(&notes, |mut child| async move {
+            taken(&mut child).await;
+            child.write_all(&bytes).await.unwrap();
+            let _ = child.read_u8().await;
+        });
+        let broken = outcome.await.unwrap_err();
+        assert!(matches!(broken, Broken::Nonsense(_)), "{name}: {broken:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_keeps_each_node_once_and_never_goes_back() {
+    let cases = [
+        [save(Node::BuildSourceIndex), save(Node::BuildSourceIndex)],
+        [save(Node::Summarize), save(Node::BuildSourceIndex)],
+        [load(Node::Summarize), load(Node::Summarize)],
+        [
+            FromChild::Progress { node: Node::Summarize, progress: 92 },
+            FromChild::Progress { node: Node::PrepareSources, progress: 5 },
+        ],
+    ];
+    for [first, second] in cases {
+        let notes = Notes::default();
+        let outcome = talked(&notes, |mut child| async move {
+            taken(&mut child).await;
+            answered(&mut child, first, b"").await;
+            frame::write(&mut child, &second, b"").await.unwrap();
+            let _ = child.read_u8().await;
+        });
+        assert!(matches!(outcome.await, Err(Broken::Nonsense(_))));
+    }
+}
+
+#[tokio::test]
+async fn half_a_frame_is_a_child_that_is_gone() {
+    let end = serde_json::to_vec(&Outcome::Cancelled).unwrap();
+    let mut whole = Vec::new();
+    frame::write_blocking(&mut whole, &FromChild::End, &end).unwrap();
+    for length in 0..whole.len() {
+        let half = whole[..length].to_vec();
+        let notes = Notes::default();
+        let outcome = talked(&notes, |mut child| async move {
+            taken(&mut child).await;
+            child.write_all(&half).await.unwrap();
+        });
+        assert!(matches!(outcome.await, Err(Broken::Gone)), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_frame_reads_as_it_was_written_on_both_sides() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut bytes = Vec::new();
+    frame::write_blocking(&mut bytes, &save(Node::Summarize), "Größe".as_bytes()).unwrap();
+    let (word, body): (FromChild, _) = runtime.block_on(frame::read(&mut bytes.as_slice())).unwrap();
+    assert!(matches!(word, FromChild::Save { node: Node::Summarize, .. }));
+    assert_eq!((body.as_slice(), word.body_bytes()), ("Größe".as_bytes(), CHECKPOINT_BYTES));
+    let mut back = Vec::new();
+    runtime.block_on(frame::write(&mut back, &word, &body)).unwrap();
+    assert_eq!(back, bytes);
+    let (_, again): (FromChild, _) = frame::read_blocking(&mut back.as_slice()).unwrap();
+    assert_eq!(again, body);
+}
+
+/// A program that does as the script says, whatever it is asked.
+fn program(script: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("child");
+    // Written by another process: while this one had it open to write, what another test starts would have it open too, and then
+    // nobody can run it.
+    let mut writing = Command::new("sh");
+    writing.args(["-c", "printf '#!/bin/sh\n%s\n' \"$1\" > \"$2\" && chmod 755 \"$2\"", "sh", script]).arg(&path);
+    assert!(writing.status().unwrap().success());
+    (folder, path)
+}
+
+async fn analysed(script: &str, wall: Duration) -> Result<Outcome, Lost> {
+    let (_folder, path) = program(script);
+    let analyser = Analyser::new(path, Limits { memory_mib: 64, wall });
+    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoWatcher };
+    analyser.analyse(&outline(), ports, &CancelToken::new()).await
+}
+
+#[tokio::test]
+async fn what_a_child_did_to_itself_fails_the_run_and_what_nobody_knows_is_tried_again() {
+    let long = Duration::from_secs(60);
+    let told = |outcome: Result<Outcome, Lost>| match outcome {
+        Ok(Outcome::Failed { node: Node::PrepareSources, message }) => message,
+        other => panic!("{other:?}"),
+    };
+    let memory = told(analysed("echo 'memory allocation of 9 bytes failed' >&2; kill -ABRT $$", long).await);
+    assert!(memory.contains("more memory than it may have"), "{memory}");
+    let stack = told(analysed("echo 'thread x has overflowed its stack' >&2; kill -ABRT $$", long).await);
+    assert!(stack.contains("nested too deeply"), "{stack}");
+    let time = told(analysed("kill -XCPU $$", long).await);
+    assert!(time.contains("took longer"), "{time}");
+    for script in ["kill -KILL $$", "kill -SEGV $$", "exit 0", "exit 1", "exec >&-; exec sleep 60", "echo nonsense"] {
+        let lost = analysed(script, long).await;
+        assert!(lost.is_err(), "{script}: {lost:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_says_nothing_has_its_time_and_no_more() {
+    let began = Instant::now();
+    let outcome = analysed("exec sleep 60", Duration::from_millis(300)).await;
+    assert!(matches!(outcome, Ok(Outcome::Failed { .. })), "{outcome:?}");
+    assert!(began.elapsed() < Duration::from_secs(30), "it was killed");
+}
+
+#[tokio::test]
+async fn a_cancel_kills_the_child_whatever_it_does() {
+    let (_folder, path) = program("exec sleep 60");
+    let analyser = Analyser::new(path, Limits { memory_mib: 64, wall: Duration::from_secs(60) });
+    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoWatcher };
+    let cancel = CancelToken::new();
+    let (outline, began) = (outline(), Instant::now());
+    let (outcome, ()) = tokio::join!(analyser.analyse(&outline, ports, &cancel), async {
+        tokio::task::yield_now().await;
+        cancel.cancel();
+    });
+    assert_eq!(outcome, Ok(Outcome::Cancelled));
+    assert!(began.elapsed() < Duration::from_secs(30), "it was killed");
+}

@@ -1,0 +1,165 @@
+//! A run is worked at in a process of its own: what that takes, how it ends, and what the server and the others have to do with it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::process::{analysts, has_ended, signal};
+use super::{NOTE, long_text, runs, text_of};
+use crate::support::{Place, Server, User};
+
+/// Waits for a process that works at a run of the server, other than those.
+async fn analyst(server: &Server, others: &[u32]) -> u32 {
+    for _ in 0..3_000 {
+        if let Some(pid) = analysts(server.pid()).into_iter().find(|pid| !others.contains(pid)) {
+            return pid;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("nobody works at a run:\n{}", server.said());
+}
+
+/// The run once it is over; meanwhile the server answers others all the time.
+async fn over_while_the_server_answers(server: &Server, user: &User, run: &str) -> Value {
+    let anybody = server.client();
+    let asking = async {
+        loop {
+            anybody.get("/health/live").await.is(200);
+            user.client.get("/api/projects").await.is(200);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        over = user.over(run) => over,
+        () = asking => unreachable!(),
+    }
+}
+
+/// A heading of 60,000 words over as many sentences as a megabyte holds: the words of one, told in each of the others, are gigabytes.
+fn crowned() -> String {
+    let heading = "word ".repeat(60_000);
+    let sentences = "The system must answer within a second. ".repeat(15_000);
+    format!("# {heading}\n\n{sentences}\n")
+}
+
+on_both! {
+    async fn a_run_that_needs_more_memory_than_it_may_have_fails_and_nothing_else_does(place: Place) {
+        let server = place.start_within(2048, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", text_of(3_000).as_bytes()).await;
+        let (path, _) = ada.run(&project).await;
+        let failed = over_while_the_server_answers(&server, &ada, &path).await;
+        assert_eq!((&failed["status"], &failed["attempt"]), (&json!("FAILED"), &json!(1)), "{failed}");
+        let why = failed["errorMessage"].as_str().unwrap();
+        assert!(why.contains("more memory than it may have") && why.ends_with('.'), "{why}");
+        assert!(!["queued", "done"].contains(&failed["currentNode"].as_str().unwrap()), "{failed}");
+        drop(server);
+        let server = place.start(&[]);
+        let ada = ada.at(&server);
+        ada.client.post(format!("{path}/retry")).await.is(202);
+        assert_eq!(ada.over(&path).await["status"], "COMPLETED", "with more of it");
+    }
+
+    async fn no_document_takes_the_server_along(place: Place) {
+        let server = place.start_within(2048, &[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "crowned.md", crowned().as_bytes()).await;
+        let before = server.memory();
+        let (path, _) = ada.run(&project).await;
+        let over = over_while_the_server_answers(&server, &ada, &path).await;
+        println!("{} {}", over["status"], over["errorMessage"]);
+        let grown = server.memory().peak.saturating_sub(before.peak) / 1024;
+        assert!(grown < 300, "{grown} MiB more in the server");
+        let small = ada.project().await;
+        ada.read(&small, "note.md", NOTE.as_bytes()).await;
+        let (path, _) = ada.run(&small).await;
+        assert_eq!(ada.over(&path).await["status"], "COMPLETED");
+    }
+
+    async fn a_run_past_its_time_fails_where_it_was(place: Place) {
+        let server = place.start(&[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", long_text().as_bytes()).await;
+        let (path, _) = ada.run(&project).await;
+        let pid = analyst(&server, &[]).await;
+        signal(pid, "STOP");
+        let failed = over_while_the_server_answers(&server, &ada, &path).await;
+        assert_eq!(failed["status"], "FAILED", "{failed}");
+        assert!(failed["errorMessage"].as_str().unwrap().contains("took longer than it may"), "{failed}");
+        assert!(has_ended(pid).await, "it was killed");
+    }
+
+    async fn a_run_whose_process_is_killed_is_taken_up_again(place: Place) {
+        let server = place.start(&[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", text_of(2_000).as_bytes()).await;
+        let (path, _) = ada.run(&project).await;
+        let pid = analyst(&server, &[]).await;
+        signal(pid, "KILL");
+        let next = analyst(&server, &[pid]).await;
+        assert_ne!(next, pid);
+        let done = ada.over(&path).await;
+        assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(1)), "{done}");
+    }
+
+    /// On PostgreSQL the lease of a killed server holds for ten seconds more.
+    async fn a_run_that_was_taken_up_five_times_without_an_end_has_failed(place: Place) {
+        let mut server = place.start(&[]);
+        let mut ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", text_of(4_000).as_bytes()).await;
+        let (path, _) = ada.run(&project).await;
+        for _ in 0..5 {
+            let pid = analyst(&server, &[]).await;
+            let now = ada.client.get(&path).await.is(200);
+            assert_eq!(now.data()["status"], "PROCESSING", "{}", now.text());
+            server.kill();
+            assert!(has_ended(pid).await, "what works at a run ends with its server");
+            server = place.start(&[]);
+            ada = ada.at(&server);
+        }
+        let failed = ada.over(&path).await;
+        assert_eq!((&failed["status"], &failed["attempt"]), (&json!("FAILED"), &json!(1)), "{failed}");
+        assert!(failed["errorMessage"].as_str().unwrap().contains("five times"), "{failed}");
+        assert!(analysts(server.pid()).is_empty());
+
+        let retried = ada.client.post(format!("{path}/retry")).await.is(202);
+        assert_eq!(retried.data()["attempt"], 2);
+        analyst(&server, &[]).await;
+        server.kill();
+        let server = place.start(&[]);
+        let ada = ada.at(&server);
+        let done = ada.over(&path).await;
+        assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(2)), "the count begins anew: {done}");
+    }
+
+    async fn a_project_with_many_runs_does_not_hold_up_anothers_and_what_waits_can_be_cancelled(place: Place) {
+        let server = place.start(&[("COLLOQUY__ANALYSIS__WORKERS", "1")]);
+        let (ada, bo) = (server.user().await, server.user().await);
+        let (large, small) = (ada.project().await, bo.project().await);
+        ada.read(&large, "long.md", text_of(2_000).as_bytes()).await;
+        bo.read(&small, "note.md", NOTE.as_bytes()).await;
+        let mut many = Vec::new();
+        for kind in ["FULL", "REQUIREMENTS", "USER_STORIES", "MEETING_MINUTES"] {
+            let started = ada.client.post(runs(&large)).json(json!({"analysisType": kind})).await.is(202);
+            many.push(format!("{}/{}", runs(&large), started.text_of("id")));
+        }
+        let (path, _) = bo.run(&small).await;
+        assert_eq!(bo.over(&path).await["status"], "COMPLETED");
+        let mut waiting = 0;
+        for run in &many {
+            waiting += usize::from(ada.client.get(run).await.is(200).data()["status"] == "QUEUED");
+        }
+        assert!(waiting >= 1, "the other project's last run still waits");
+        assert!(analysts(server.pid()).len() <= 1, "one at a time");
+        let last = many.last().unwrap();
+        let cancelled = ada.client.post(format!("{last}/cancel")).await.is(200);
+        assert_eq!((&cancelled.data()["status"], &cancelled.data()["startedAt"]), (&json!("CANCELLED"), &json!(null)));
+        let done = ada.over(&many[0]).await;
+        assert_eq!(done["status"], "COMPLETED", "{done}");
+    }
+}
