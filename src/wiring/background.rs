@@ -17,6 +17,7 @@ use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
 use crate::meetings::rooms::errands::Errands;
 use crate::meetings::rooms::lookout;
+use crate::metrics;
 use crate::pipeline::process::{Analyser, Limits as AnalyserLimits};
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
@@ -75,6 +76,8 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(accounts::endings::follow(app.clone()));
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(sweeps::hourly(app.clone()));
+    app.tasks.spawn(Arc::clone(&app.lines).watch(app.tasks.stopping()));
+    app.tasks.spawn(metrics::keep_up(app.metrics.clone(), metrics::UPKEEP, app.tasks.stopping()));
     Ok(())
 }
 

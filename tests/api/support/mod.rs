@@ -18,6 +18,7 @@ pub mod shape;
 pub mod slow;
 pub mod socket;
 pub mod tables;
+pub mod wire;
 pub mod world;
 
 pub use builders::{Role, User};
