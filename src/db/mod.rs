@@ -184,6 +184,7 @@ impl Db {
         E: From<Failed> + Send + 'static,
     {
         refuse_nested("read")?;
+        metrics::counter!("colloquy_database_reads_total").increment(1);
         let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| Failed::Busy)?;
         let (mut job, answer) = job::ask(job, None);
         let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);

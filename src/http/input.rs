@@ -14,6 +14,7 @@ use super::failure::Failure;
 use super::fields::{Faulty, Fields};
 use super::json::{self, Unacceptable};
 use super::pace::{self, Pace, Paced};
+use super::reason::Reason;
 use crate::access::guard::Who;
 use crate::app::App;
 
@@ -135,7 +136,7 @@ fn object(bytes: &[u8]) -> Result<Fields, Failure> {
         Err(Unacceptable::Malformed(reason)) => {
             Err(Failure::saying(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
         }
-        Err(Unacceptable::Refused(reason)) => Err(Failure::saying(Code::VALIDATION_ERROR, reason)),
+        Err(Unacceptable::Refused(reason, sentence)) => Err(Failure::unfit(reason, sentence)),
     }
 }
 
@@ -203,7 +204,7 @@ impl<Q: Query> Input for Asked<Q> {
             }
         }
         if let Some(name) = twice {
-            return Err(Failure::field(&name, Code::INVALID_VALUE, "This is there twice."));
+            return Err(Failure::field(&name, Reason::Repeated, Reason::Repeated.sentence()));
         }
         let mut fields = Fields::of(values);
         let read = Q::read(&mut fields);

@@ -1,6 +1,7 @@
 //! IN: how a request is read, and how it is answered. Knows no feature.
 
 pub mod agent;
+pub mod answer;
 pub mod budget;
 pub mod code;
 pub mod cors;
@@ -23,6 +24,7 @@ pub mod pace;
 pub mod page;
 pub mod patch;
 pub mod places;
+pub mod reason;
 pub mod request_id;
 mod transit;
 pub mod version;

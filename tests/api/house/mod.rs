@@ -1,7 +1,9 @@
 //! The house: what holds for every request, how the server starts and how it ends.
 
+mod abandoned;
 mod attacks;
 mod bounds;
+mod counting;
 mod envelope;
 mod headers;
 mod memory;
