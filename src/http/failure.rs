@@ -208,15 +208,15 @@ mod tests {
     use actix_web::ResponseError;
     use actix_web::body::MessageBody;
 
-    use super::{Code, Failure, Fault, cut};
+    use super::{Code, Failure, Fault, Reason, cut};
 
     #[test]
     fn an_answer_says_little_whatever_was_at_fault() {
-        let fault = Fault { code: "InvalidValue", message: "ä".repeat(1 << 20), field: Some("€".repeat(1 << 20)) };
+        let fault = Fault::value(Reason::InvalidValue, Some("€".repeat(1 << 20)), "ä".repeat(1 << 20));
         let failures = [
             Failure::invalid(vec![fault; 1000]),
             Failure::saying(Code::BAD_REQUEST, "\u{1}".repeat(1 << 20)),
-            Failure::field(&"x".repeat(1 << 20), Code::REQUIRED, "y".repeat(1 << 20)),
+            Failure::field(&"x".repeat(1 << 20), Reason::Required, "y".repeat(1 << 20)),
         ];
         for failure in failures {
             let body = failure.error_response().into_body().try_into_bytes().unwrap();
