@@ -80,6 +80,14 @@ fn other_warning() -> Warning {
     Warning { code: "LanguageGuessed".to_owned(), message: "taken for English".to_owned(), source_id: None }
 }
 
+#[test]
+fn a_run_that_leaves_something_out_is_partial() {
+    for code in [Warning::SOURCE_FAILED, Warning::SOURCE_TOO_LONG, Warning::TOO_MANY_ITEMS] {
+        assert!(Warning { code: code.to_owned(), ..failed_source() }.tells_of_a_gap(), "{code}");
+    }
+    assert!(!other_warning().tells_of_a_gap());
+}
+
 fn command(column: Column, on: &Run, attempt: u32) -> Command {
     match column {
         Column::Begin => Command::Begin { attempt },

@@ -150,10 +150,11 @@ impl Runner {
     }
 }
 
-/// The pipeline warns of nothing but sources that gave nothing.
+/// A source that gave nothing has failed, whatever the reason; the pipeline's own warnings keep their codes.
 fn source_failed(warning: pipeline::result::Warning) -> Warning {
+    let failed = warning.is_of_a_failed_source();
     Warning {
-        code: Warning::SOURCE_FAILED.to_owned(),
+        code: if failed { Warning::SOURCE_FAILED.to_owned() } else { warning.code },
         message: warning.message,
         source_id: warning.source_id.and_then(|id| id.parse().ok()),
     }

@@ -61,17 +61,22 @@ fn taken<I, T>(input: &I, work: &mut impl FnMut(&I) -> T) -> Duration {
 }
 
 /// Of this thread, since it began.
-#[cfg(target_os = "linux")]
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     // The kernel counts when a thread lets go of its processor, or else at its ticks, milliseconds apart.
     std::thread::sleep(Duration::from_micros(1));
+    counted_time()
+}
+
+/// As [`processor_time`], to some milliseconds: it can be asked for often.
+#[cfg(target_os = "linux")]
+pub fn counted_time() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(counted.split_whitespace().next().unwrap().parse().unwrap())
 }
 
 /// Elsewhere there is none without unsafe code: the clock has to do.
 #[cfg(not(target_os = "linux"))]
-fn processor_time() -> Duration {
+pub fn counted_time() -> Duration {
     static BEGUN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     BEGUN.elapsed()
 }

@@ -286,4 +286,16 @@ impl Warning {
     pub const SOURCE_TOO_LONG: &'static str = "SourceTooLong";
     /// The code of items past the run's bounds.
     pub const TOO_MANY_ITEMS: &'static str = "TooManyItems";
+    /// The code of a source in a language that the engine does not know.
+    pub const LANGUAGE_NOT_COVERED: &'static str = "LanguageNotCovered";
+    /// The code of items without evidence.
+    pub const UNGROUNDED_ITEMS_DROPPED: &'static str = "UngroundedItemsDropped";
+
+    /// Whether it tells of a source that gave nothing: its code is then the one that the source came with.
+    #[must_use]
+    pub fn is_of_a_failed_source(&self) -> bool {
+        let own =
+            [Self::SOURCE_TOO_LONG, Self::TOO_MANY_ITEMS, Self::LANGUAGE_NOT_COVERED, Self::UNGROUNDED_ITEMS_DROPPED];
+        !own.contains(&self.code.as_str())
+    }
 }

@@ -366,6 +366,54 @@ async fn an_unreadable_source_among_good_ones_makes_it_partial() {
 }
 
 #[tokio::test]
+async fn what_goes_past_the_bounds_is_left_out_and_said() {
+    let whole = result(outcome(both()).await);
+    let bounded = |bounds| async move {
+        let Outcome::Partial(partial, warnings) = outcome(Request { bounds, ..both() }).await else { panic!() };
+        assert_eq!(partial.status, ResultStatus::Partial);
+        let told: Vec<String> =
+            warnings.iter().map(|warning| format!("{} {:?}", warning.code, warning.source_id)).collect();
+        (*partial, told)
+    };
+    let spec = SPECIFICATION.chars().count();
+    let (part, told) = bounded(Bounds { characters: spec / 2, ..Bounds::default() }).await;
+    assert_eq!(told, ["SourceTooLong Some(\"d1\")", "SourceTooLong Some(\"r1\")"]);
+    assert!(!part.requirements.is_empty() && part.requirements.len() < whole.requirements.len());
+    assert!(part.warnings[0].message.starts_with("spec.md: only its first "), "{:?}", part.warnings);
+    assert!(part.warnings[1].message.starts_with("talk.vtt: it was not analysed; "), "{:?}", part.warnings);
+
+    let (part, told) = bounded(Bounds { sentences: 3, ..Bounds::default() }).await;
+    assert_eq!((part.requirements.len(), told.len()), (1, 2));
+
+    let (part, told) = bounded(Bounds { items: 2, ..Bounds::default() }).await;
+    assert_eq!(told, ["TooManyItems None"]);
+    assert_eq!(bytes_of(&part.requirements), bytes_of(&whole.requirements[..2]));
+    assert_eq!(part.user_stories.len(), 2);
+
+    let roomy = Bounds { characters: spec + TALK.len(), ..Bounds::default() };
+    assert!(matches!(outcome(Request { bounds: roomy, ..both() }).await, Outcome::Completed(_)));
+}
+
+fn bytes_of(requirements: &[Requirement]) -> String {
+    serde_json::to_string(requirements).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_in_an_item_grows_with_what_stands_around_it() {
+    let words = "word ".repeat(2_000);
+    let spec = format!(
+        "# {words}\n\n## Part\n\nThe system must log in users.\n\nThe {words} system shall:\n\n- print a list\n"
+    );
+    let result = result(outcome(request(vec![Source::document("d", "x.md", text(Format::Markdown, &spec))])).await);
+    assert!(!result.requirements.is_empty());
+    for item in &result.requirements {
+        assert!(serde_json::to_string(item).unwrap().len() < 10_000, "{item:?}");
+        let section = item.sources[0].section.as_deref().unwrap();
+        assert!(section.starts_with("word word") && section.ends_with("… › Part"), "{section}");
+    }
+}
+
+#[tokio::test]
 async fn the_same_text_twice_is_one_requirement_with_two_sources() {
     let again = SPECIFICATION.replace("appointment.", "appointment .").replace("2 seconds.", "2 seconds");
     let twice = request(vec![

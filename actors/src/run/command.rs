@@ -18,7 +18,7 @@ pub enum Command {
         progress: u8,
         message: String,
     },
-    /// PARTIAL if a warning says that a source failed ([`Warning::SOURCE_FAILED`]), else COMPLETED.
+    /// PARTIAL if a warning tells of a gap ([`Warning::tells_of_a_gap`]), else COMPLETED.
     Complete {
         attempt: u32,
         warnings: Vec<Warning>,

@@ -113,8 +113,18 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// The code that makes a run PARTIAL: this source gave nothing to the result.
+    /// This source gave nothing to the result.
     pub const SOURCE_FAILED: &'static str = "SourceFailed";
+    /// Of this source only the beginning was analysed, or nothing: it goes past what one run takes in.
+    pub const SOURCE_TOO_LONG: &'static str = "SourceTooLong";
+    /// More was found than one run keeps.
+    pub const TOO_MANY_ITEMS: &'static str = "TooManyItems";
+
+    /// Whether a run with this warning is PARTIAL: something of its sources is not in the result.
+    #[must_use]
+    pub fn tells_of_a_gap(&self) -> bool {
+        [Self::SOURCE_FAILED, Self::SOURCE_TOO_LONG, Self::TOO_MANY_ITEMS].contains(&self.code.as_str())
+    }
 }
 
 /// What a new run is made of; its ids are drawn by the caller, who may have to repeat the request.
@@ -272,7 +282,7 @@ impl Run {
     fn complete(&self, attempt: u32, warnings: Vec<Warning>, now: Time) -> Result<Change<Self>, Refusal> {
         let (started_at, _) = self.processing(attempt)?;
         let completed_at = now.max(started_at);
-        let partial = warnings.iter().any(|warning| warning.code == Warning::SOURCE_FAILED);
+        let partial = warnings.iter().any(Warning::tells_of_a_gap);
         let mut next = self.clone();
         next.progress = Node::Done.progress();
         next.warnings = warnings;

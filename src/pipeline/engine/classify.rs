@@ -4,7 +4,7 @@ use super::super::nodes::prepare_sources::ReadySource;
 use super::super::nodes::{Halted, Pace};
 use super::super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, Severity, SourceReference};
 use super::book::{Book, Line};
-use super::duplicates::{Gist, firsts};
+use super::duplicates::{Gist, firsts, gists};
 use super::index::Place;
 use super::{Finding, FindingKind, Items, action, dates, kinds, question, risk, wording};
 
@@ -32,7 +32,7 @@ pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &
 
 /// Findings that say the same, the first said leading.
 fn groups<'a>(said: &[&'a Finding], pace: &Pace) -> Result<Vec<Vec<&'a Finding>>, Halted> {
-    let gists: Vec<Gist> = said.iter().map(|finding| Gist::of(&finding.statement)).collect();
+    let gists = gists(said.iter().map(|finding| finding.statement.as_str()), pace)?;
     let first = firsts(&gists, pace)?;
     let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); said.len()];
     for (at, finding) in said.iter().enumerate() {

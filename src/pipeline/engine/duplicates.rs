@@ -55,9 +55,14 @@ impl Gist {
     }
 }
 
+/// The gists of statements, in their order.
+pub fn gists<'a>(statements: impl Iterator<Item = &'a str>, pace: &Pace) -> Result<Vec<Gist>, Halted> {
+    statements.map(|statement| pace.look().map(|()| Gist::of(statement))).collect()
+}
+
 /// For every statement the first one that says the same, if it is not itself the first.
 pub fn firsts(gists: &[Gist], pace: &Pace) -> Result<Vec<Option<usize>>, Halted> {
-    let shelf = Shelf::of(gists);
+    let shelf = Shelf::of(gists, pace)?;
     let mut exact: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<Option<usize>> = Vec::with_capacity(gists.len());
     for (at, gist) in gists.iter().enumerate() {
@@ -73,7 +78,7 @@ pub fn firsts(gists: &[Gist], pace: &Pace) -> Result<Vec<Option<usize>>, Halted>
 
 /// Pairs of positions, the smaller first, that can't both hold: much the same words with other figures, or one of them negated.
 pub fn conflicts(gists: &[Gist], pace: &Pace) -> Result<BTreeSet<(usize, usize)>, Halted> {
-    let shelf = Shelf::of(gists);
+    let shelf = Shelf::of(gists, pace)?;
     let mut pairs = BTreeSet::new();
     let mut noted = vec![0; gists.len()];
     for at in 0..gists.len() {
@@ -101,12 +106,17 @@ struct Shelf<'a> {
 }
 
 impl<'a> Shelf<'a> {
-    fn of(gists: &'a [Gist]) -> Self {
-        let alphabet: BTreeSet<&str> = gists.iter().flat_map(|gist| &gist.words).map(String::as_str).collect();
+    fn of(gists: &'a [Gist], pace: &Pace) -> Result<Self, Halted> {
+        let mut alphabet: BTreeSet<&str> = BTreeSet::new();
+        for gist in gists {
+            pace.look()?;
+            alphabet.extend(gist.words.iter().map(String::as_str));
+        }
         let numbers: HashMap<&str, usize> = alphabet.into_iter().zip(0..).collect();
         let mut places = vec![Vec::new(); numbers.len()];
         let mut words = Vec::with_capacity(gists.len());
         for (at, gist) in gists.iter().enumerate() {
+            pace.look()?;
             let own: Vec<usize> = gist.words.iter().filter_map(|word| numbers.get(word.as_str()).copied()).collect();
             for &word in &own {
                 if let Some(places) = places.get_mut(word) {
@@ -115,7 +125,7 @@ impl<'a> Shelf<'a> {
             }
             words.push(own);
         }
-        Self { gists, words, places }
+        Ok(Self { gists, words, places })
     }
 
     /// The statements before this one that it is compared with, rising.

@@ -9,7 +9,7 @@ use super::super::nodes::quality_checks::Checked;
 use super::super::nodes::{Halted, Pace};
 use super::super::result::{IssueCode, IssueCount, Quality, QualityIssue, Requirement, RequirementType, UserStory};
 use super::book::plain;
-use super::duplicates::{Gist, conflicts};
+use super::duplicates::{conflicts, gists};
 use super::lexicon::pattern;
 use super::wording::clipped;
 
@@ -77,7 +77,7 @@ pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -
 }
 
 fn note_conflicts(requirements: &mut [Requirement], pace: &Pace) -> Result<usize, Halted> {
-    let gists: Vec<Gist> = requirements.iter().map(|requirement| Gist::of(&requirement.statement)).collect();
+    let gists = gists(requirements.iter().map(|requirement| requirement.statement.as_str()), pace)?;
     let pairs = conflicts(&gists, pace)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
     for &(one, other) in &pairs {

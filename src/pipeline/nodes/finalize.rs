@@ -38,7 +38,7 @@ impl Step for Finalize {
         warnings.extend(parts.sources.iter().filter_map(other_language));
         if parts.dropped > 0 {
             warnings.push(Warning {
-                code: "UngroundedItemsDropped".to_owned(),
+                code: Warning::UNGROUNDED_ITEMS_DROPPED.to_owned(),
                 message: format!(
                     "{} items were left out because their quote was not found in the source.",
                     parts.dropped
@@ -75,7 +75,7 @@ fn left_out(items: usize) -> Option<Warning> {
 fn other_language(source: &ReadySource) -> Option<Warning> {
     let english = matches!(source.language.as_str(), "" | "en" | "eng" | "EN");
     (!english).then(|| Warning {
-        code: "LanguageNotCovered".to_owned(),
+        code: Warning::LANGUAGE_NOT_COVERED.to_owned(),
         message: format!("{}: its language is {}; the embedded engine knows English.", source.name, source.language),
         source_id: Some(source.id.clone()),
     })

@@ -14,6 +14,9 @@ pub mod quality_checks;
 pub mod summarize;
 pub mod transcribe_recordings;
 
+#[cfg(test)]
+mod ladder_tests;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -168,6 +171,8 @@ impl Pace {
 
     /// Whether to go on, where it can't be said how much is done.
     pub fn look(&self) -> Result<(), Halted> {
+        #[cfg(test)]
+        ladder_tests::looked();
         if self.cancel.is_cancelled() { Err(Halted) } else { Ok(()) }
     }
 
