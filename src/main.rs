@@ -61,8 +61,8 @@ struct Serve {
 
 fn main() -> ExitCode {
     // Before any thread is started and any argument is looked at: the child limits itself first.
-    if let Some(format) = child_of_a_server() {
-        return readers::child_main(format);
+    if let Some(task) = readers::Task::of_arguments(std::env::args().skip(1)) {
+        return readers::child_main(task);
     }
     match Arguments::parse().command {
         Command::Serve(serve) => self::serve(&serve),
@@ -89,13 +89,6 @@ fn score(file: &Path) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// The format, where this process was started by a server to read one document: `read-document --format NAME`.
-fn child_of_a_server() -> Option<readers::Format> {
-    let mut arguments = std::env::args().skip(1);
-    let is_child = arguments.next()? == "read-document" && arguments.next()? == "--format";
-    if is_child { readers::Format::named(&arguments.next()?) } else { None }
 }
 
 fn serve(arguments: &Serve) -> ExitCode {

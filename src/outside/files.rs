@@ -87,14 +87,6 @@ impl Files {
         fs::File::open(self.path(sha256)).await
     }
 
-    /// The whole content.
-    ///
-    /// # Errors
-    /// `NotFound`: nothing is kept under that hash. Else the disk's own.
-    pub async fn read(&self, sha256: &str) -> io::Result<Vec<u8>> {
-        fs::read(self.path(sha256)).await
-    }
-
     /// Waits until every file that was kept has its row. Look only then which files no row names.
     pub async fn forgetting(&self) -> Forgetting {
         let turn = Arc::clone(&self.turn).write_owned().await;
@@ -159,6 +151,14 @@ impl Incoming {
 }
 
 impl Received {
+    /// To be read piece by piece.
+    ///
+    /// # Errors
+    /// The disk's own.
+    pub async fn open(&self) -> io::Result<fs::File> {
+        fs::File::open(&self.path).await
+    }
+
     /// # Errors
     /// The disk's own.
     pub async fn read(&self) -> io::Result<Vec<u8>> {

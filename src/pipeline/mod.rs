@@ -13,6 +13,7 @@
 //!
 //! Reading order: request · result · run · workers · nodes · engine · readers.
 
+pub mod confined;
 pub mod engine;
 pub mod nodes;
 pub mod ports;

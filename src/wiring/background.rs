@@ -21,8 +21,6 @@ use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
 
-/// What a reader may answer: the text of the largest document in many small paragraphs, as JSON.
-const READ_BYTES: u64 = 128 * 1024 * 1024;
 const HOURLY: Duration = Duration::from_secs(3600);
 
 /// Begins all of it.
@@ -32,7 +30,7 @@ const HOURLY: Duration = Duration::from_secs(3600);
 pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     let mail = others::mail(&app.config.mail, data)?;
     let program = std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))?;
-    let limits = ReaderLimits { output: READ_BYTES, parallel: app.config.analysis.readers, ..ReaderLimits::default() };
+    let limits = ReaderLimits { parallel: app.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
         .with(Postman::new(mail, app.post.clone(), Arc::clone(&app.clock)).telling(Deliveries))
         .with(Notices { app: app.clone() })

@@ -1,40 +1,49 @@
-//! The child that reads one document: `colloquy read-document --format NAME`, document on stdin, JSON on stdout.
-//!
-//! The limits are set by the process on itself before it reads a byte, so that nothing has to run between fork and exec.
-//! `RLIMIT_NPROC` does not bind root: run the server as a user of its own.
+//! The child that reads one document: `colloquy read-document --format NAME --memory BYTES --cpu SECONDS`, document on stdin,
+//! answer on stdout: [`ANSWER`], a line that says what it is, and JSON, which the server keeps as it is.
 
 use std::io::{Read, Write, stdin, stdout};
 use std::process::ExitCode;
 
-use rlimit::{Resource, setrlimit};
-
+use super::super::confined::Allowance;
 use super::source::{Reason, SourceText, Unreadable};
 use super::{Format, read};
 
-/// Bytes. Counts mappings, so that it is more than what is really used.
-const ADDRESS_SPACE: u64 = 512 * 1024 * 1024;
-/// Seconds of processor time.
-const CPU_SECONDS: u64 = 30;
+/// The hidden subcommand.
+pub const VERB: &str = "read-document";
 /// Stands before the answer, so that a line which a library prints is not taken for it. JSON never holds it unescaped.
 pub const ANSWER: u8 = 0x1e;
+/// The line before a text, and the one before an `Unreadable`.
+pub const READ: &[u8] = b"read\n";
+pub const UNREADABLE: &[u8] = b"unreadable\n";
+/// Bytes of JSON that a document may come to. The limits on characters, blocks and cues bind first, for what people write.
+pub const MOST_JSON: usize = 16 * 1024 * 1024;
 
-/// Body of the hidden subcommand. Dispatch it in `main` before any runtime or thread is started.
-pub fn child_main(format: Format) -> ExitCode {
-    let answer = match limit_self() {
-        Ok(()) => read_stdin(format),
-        Err(error) => Err(Unreadable::new(Reason::Crashed, format!("The reader could not limit itself: {error}."))),
-    };
-    match write_stdout(&answer) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+/// What the child is asked to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Task {
+    format: Format,
+    allowance: Allowance,
+}
+
+impl Task {
+    /// The task, where these arguments (without the program's name) are those that a server starts its readers with.
+    pub fn of_arguments(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
+        let is_child = arguments.next()? == VERB && arguments.next()? == "--format";
+        let format = if is_child { Format::named(&arguments.next()?)? } else { return None };
+        Some(Self { format, allowance: Allowance::of_arguments(arguments)? })
     }
 }
 
-fn limit_self() -> std::io::Result<()> {
-    setrlimit(Resource::AS, ADDRESS_SPACE, ADDRESS_SPACE)?;
-    setrlimit(Resource::CPU, CPU_SECONDS, CPU_SECONDS + 1)?;
-    setrlimit(Resource::NPROC, 0, 0)?;
-    setrlimit(Resource::CORE, 0, 0)
+/// Body of the hidden subcommand. Dispatch it in `main` before any runtime or thread is started.
+pub fn child_main(task: Task) -> ExitCode {
+    let answer = match task.allowance.take() {
+        Ok(()) => read_stdin(task.format).and_then(|text| json(&text)),
+        Err(error) => Err(Unreadable::new(Reason::Crashed, format!("The reader could not limit itself: {error}."))),
+    };
+    match write_stdout(answer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
 }
 
 fn read_stdin(format: Format) -> Result<SourceText, Unreadable> {
@@ -46,9 +55,23 @@ fn read_stdin(format: Format) -> Result<SourceText, Unreadable> {
     read(format, &bytes)
 }
 
-fn write_stdout(answer: &Result<SourceText, Unreadable>) -> std::io::Result<()> {
-    let mut out = std::io::BufWriter::new(stdout().lock());
+fn json(text: &SourceText) -> Result<Vec<u8>, Unreadable> {
+    let json = serde_json::to_vec(text)
+        .map_err(|_| Unreadable::new(Reason::Crashed, "What is in the document could not be written down."))?;
+    if json.len() > MOST_JSON {
+        return Err(Unreadable::new(Reason::TooLarge, "The document holds more text than is read."));
+    }
+    Ok(json)
+}
+
+fn write_stdout(answer: Result<Vec<u8>, Unreadable>) -> std::io::Result<()> {
+    let (kind, json) = match answer {
+        Ok(json) => (READ, json),
+        Err(unreadable) => (UNREADABLE, serde_json::to_vec(&unreadable)?),
+    };
+    let mut out = stdout().lock();
     out.write_all(&[ANSWER])?;
-    serde_json::to_writer(&mut out, answer)?;
+    out.write_all(kind)?;
+    out.write_all(&json)?;
     out.flush()
 }

@@ -17,7 +17,7 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         .from_reader(text.as_bytes())
         .into_records();
     let mut draft = Draft::default();
-    let Some(first) = records.next().transpose().map_err(damaged)? else { return Ok(draft.finish()) };
+    let Some(first) = records.next().transpose().map_err(damaged)? else { return draft.finish() };
     let first = cells(&first);
     let names = if are_names(&first) {
         draft.block(BlockKind::Boilerplate, &first.join(" | "));
@@ -27,9 +27,12 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         Vec::new()
     };
     for record in records {
+        if draft.is_full() {
+            break;
+        }
         draft.block(BlockKind::TableRow, &filled(&cells(&record.map_err(damaged)?), &names));
     }
-    Ok(draft.finish())
+    draft.finish()
 }
 
 /// A line end in a cell becomes a space: a row is one line.
@@ -45,6 +48,9 @@ fn filled(cells: &[String], names: &[String]) -> String {
     cells.iter().enumerate().filter(|(_, value)| !value.is_empty()).map(named).collect::<Vec<_>>().join(" | ")
 }
 
+/// Characters of a column's name: it is written again in every row.
+const NAME: usize = 80;
+
 /// Names are short, all there, all different and no numbers; a single column has none unless it is one or two words.
 fn are_names(cells: &[String]) -> bool {
     let distinct: std::collections::HashSet<&String> = cells.iter().collect();
@@ -52,6 +58,7 @@ fn are_names(cells: &[String]) -> bool {
     distinct.len() == cells.len()
         && cells.iter().all(|cell| {
             cell.chars().any(char::is_alphabetic)
+                && cell.chars().count() <= NAME
                 && cell.split_whitespace().count() <= longest_name
                 && !cell.ends_with(['.', '!', '?'])
         })

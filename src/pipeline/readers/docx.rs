@@ -28,9 +28,9 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     }
     let body = package.part("word/document.xml")?.ok_or_else(damaged)?;
     drop(package);
-    let mut story = Story::new(&styles, &notes);
+    let mut story = Story::new(&styles, notes);
     walk(&body, |said| story.hear(said))?;
-    Ok(story.draft.finish())
+    story.draft.finish()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +44,11 @@ enum NoteKind {
 struct Notes(HashMap<(NoteKind, String), String>);
 
 impl Notes {
+    /// The text of these notes, each where it is referred to first: a note that is named again and again is not written so often.
+    fn take(&mut self, ids: &[(NoteKind, String)]) -> Vec<String> {
+        ids.iter().filter_map(|id| self.0.remove(id)).map(|note| one_line(&note)).collect()
+    }
+
     fn read(&mut self, xml: &str, kind: NoteKind) -> Result<(), Unreadable> {
         let mut skip = Skip::default();
         let mut open: Option<(String, String)> = None;
@@ -116,7 +121,7 @@ struct Row {
 struct Story<'a> {
     draft: Draft,
     styles: &'a Styles,
-    notes: &'a Notes,
+    notes: Notes,
     skip: Skip,
     paragraphs: Vec<Paragraph>,
     tables: usize,
@@ -126,7 +131,7 @@ struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    fn new(styles: &'a Styles, notes: &'a Notes) -> Self {
+    fn new(styles: &'a Styles, notes: Notes) -> Self {
         Self {
             draft: Draft::default(),
             styles,
@@ -229,7 +234,7 @@ impl<'a> Story<'a> {
     fn paragraph(&mut self, paragraph: Paragraph) {
         if let Some(cell) = self.row.as_mut().and_then(|row| row.cells.last_mut()) {
             cell.push(paragraph.text);
-            cell.extend(noted(self.notes, &paragraph.notes));
+            cell.extend(self.notes.take(&paragraph.notes));
             return;
         }
         match paragraph.role.filter(|role| !(paragraph.body_text && matches!(role, Role::Heading(_)))) {
@@ -239,7 +244,7 @@ impl<'a> Story<'a> {
             Some(Role::Contents) => self.draft.block(BlockKind::Boilerplate, &paragraph.text),
             None => self.draft.block(BlockKind::Paragraph, &paragraph.text),
         }
-        for note in noted(self.notes, &paragraph.notes) {
+        for note in self.notes.take(&paragraph.notes) {
             self.draft.block(BlockKind::Paragraph, &note);
         }
     }
@@ -257,10 +262,6 @@ impl<'a> Story<'a> {
             self.draft.block(BlockKind::TableRow, &cells.join(" | "));
         }
     }
-}
-
-fn noted(notes: &Notes, ids: &[(NoteKind, String)]) -> Vec<String> {
-    ids.iter().filter_map(|id| notes.0.get(id)).map(|note| one_line(note)).collect()
 }
 
 fn one_line(text: &str) -> String {

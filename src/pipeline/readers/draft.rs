@@ -1,12 +1,31 @@
-//! A source text being written, block by block; keeps the offsets, so that no reader counts characters itself.
+//! A source text being written, block by block; keeps the offsets, so that no reader counts characters itself, and the bounds of what
+//! a document may come to, so that none costs the server more than so much.
+//!
+//! Past a bound nothing more is written, and in the end the document is refused: a part would pass for the whole.
 
 use super::READER_VERSION;
 use super::language;
-use super::source::{Block, BlockKind, Cue, Page, Section, SourceText};
+use super::source::{Block, BlockKind, Cue, Page, Reason, Section, SourceText, Unreadable};
+
+/// Characters of text: some 2,000 printed pages.
+pub const CHARACTERS: usize = 5_000_000;
+/// Paragraphs, list items, rows, headings.
+pub const BLOCKS: usize = 150_000;
+pub const SECTIONS: usize = 20_000;
+pub const PAGES: usize = 20_000;
+/// A whole day of speech has about 40,000.
+pub const CUES: usize = 50_000;
+/// Characters of a section's title, and of a speaker's name; what is longer is cut with an ellipsis. (The heading itself stands whole
+/// in the text.) They are copied into whatever is found under them.
+pub const NAME: usize = 200;
+/// Deeper ones are as deep as this.
+const LEVELS: u8 = 9;
 
 /// Begins empty; `finish` closes pages and sections.
 #[derive(Default)]
 pub struct Draft {
+    /// The bound that was met first.
+    past: Option<(usize, &'static str)>,
     text: String,
     chars: usize,
     blocks: Vec<Block>,
@@ -18,11 +37,21 @@ pub struct Draft {
 impl Draft {
     /// A draft whose text stands already (plain text); blocks are then added by `mark`.
     pub fn verbatim(text: String) -> Self {
-        Self { chars: text.chars().count(), text, ..Self::default() }
+        let mut draft = Self { chars: text.chars().count(), text, ..Self::default() };
+        draft.bound(draft.chars, CHARACTERS, "characters of text");
+        draft
+    }
+
+    /// Whether a bound was met: whatever else is read, the document is refused.
+    pub fn is_full(&self) -> bool {
+        self.past.is_some()
     }
 
     /// Writes a block after a blank line. One without anything but white space is left out.
     pub fn block(&mut self, kind: BlockKind, content: &str) {
+        if self.is_full() {
+            return;
+        }
         let content = printable(content);
         let content = content.trim();
         if content.is_empty() {
@@ -33,7 +62,7 @@ impl Draft {
         }
         let start_offset = self.chars;
         self.write(content);
-        self.blocks.push(Block { kind, start_offset, end_offset: self.chars });
+        self.mark(kind, start_offset, self.chars);
     }
 
     /// Writes a heading, which opens a section. `level` from 1.
@@ -43,12 +72,15 @@ impl Draft {
         self.block(BlockKind::Heading, &title);
         if let Some(block) = self.blocks.get(before) {
             let Block { start_offset, end_offset, .. } = *block;
-            self.headings.push(Section { title, level: level.max(1), start_offset, end_offset });
+            self.section(level, &title, start_offset, end_offset);
         }
     }
 
     /// Writes on in the last block: `join` and then `content`.
     pub fn append(&mut self, join: &str, content: &str) {
+        if self.is_full() {
+            return;
+        }
         let content = printable(content);
         self.write(join);
         self.write(content.trim());
@@ -60,9 +92,10 @@ impl Draft {
     /// Writes on in the heading that was written last.
     pub fn append_heading(&mut self, content: &str) {
         self.append(" ", content);
-        if let Some(section) = self.headings.last_mut() {
+        if let Some(section) = self.headings.last_mut().filter(|section| !section.title.ends_with(CUT)) {
             section.title.push(' ');
             section.title.push_str(printable(content).trim());
+            section.title = cut(&section.title);
         }
     }
 
@@ -79,23 +112,33 @@ impl Draft {
 
     /// What is written from now on stands on this page.
     pub fn page(&mut self, page: u32) {
-        self.pages.push(Page { page, start_offset: self.chars, end_offset: self.chars });
+        self.bound(self.pages.len() + 1, PAGES, "pages");
+        if !self.is_full() {
+            self.pages.push(Page { page, start_offset: self.chars, end_offset: self.chars });
+        }
     }
 
     /// What was written since `start_offset` was said in this cue.
     pub fn cue(&mut self, start_offset: usize, start_ms: u64, end_ms: u64, speaker: Option<String>) {
-        self.cues.push(Cue { start_offset, end_offset: self.chars, start_ms, end_ms, speaker });
+        self.bound(self.cues.len() + 1, CUES, "cues");
+        if !self.is_full() {
+            let speaker = speaker.map(|name| cut(&name));
+            self.cues.push(Cue { start_offset, end_offset: self.chars, start_ms, end_ms, speaker });
+        }
     }
 
     /// Marks a block in a text that stands already.
     pub fn mark(&mut self, kind: BlockKind, start_offset: usize, end_offset: usize) {
-        self.blocks.push(Block { kind, start_offset, end_offset });
+        self.bound(self.blocks.len() + 1, BLOCKS, "paragraphs and rows");
+        if !self.is_full() {
+            self.blocks.push(Block { kind, start_offset, end_offset });
+        }
     }
 
     /// Marks a heading in a text that stands already.
     pub fn mark_heading(&mut self, level: u8, title: &str, start_offset: usize, end_offset: usize) {
         self.mark(BlockKind::Heading, start_offset, end_offset);
-        self.headings.push(Section { title: title.to_owned(), level, start_offset, end_offset });
+        self.section(level, title, start_offset, end_offset);
     }
 
     /// The last block, if any.
@@ -109,12 +152,18 @@ impl Draft {
     }
 
     /// Closes pages and sections, and tells the language.
-    pub fn finish(self) -> SourceText {
-        let Self { text, chars, blocks, mut headings, mut pages, cues } = self;
+    ///
+    /// # Errors
+    /// A bound was met.
+    pub fn finish(self) -> Result<SourceText, Unreadable> {
+        let Self { past, text, chars, blocks, mut headings, mut pages, cues } = self;
+        if let Some((most, what)) = past {
+            return Err(more_than(most, what));
+        }
         close_sections(&mut headings, chars);
         close_pages(&mut pages, &blocks, chars);
         let language = language::of(&text);
-        SourceText {
+        Ok(SourceText {
             text,
             pages,
             sections: headings,
@@ -122,12 +171,46 @@ impl Draft {
             blocks,
             language,
             reader_version: READER_VERSION.to_owned(),
+        })
+    }
+
+    fn section(&mut self, level: u8, title: &str, start_offset: usize, end_offset: usize) {
+        self.bound(self.headings.len() + 1, SECTIONS, "headings");
+        if !self.is_full() {
+            let level = level.clamp(1, LEVELS);
+            self.headings.push(Section { title: cut(title), level, start_offset, end_offset });
         }
     }
 
     fn write(&mut self, content: &str) {
-        self.text.push_str(content);
-        self.chars += content.chars().count();
+        let chars = content.chars().count();
+        self.bound(self.chars + chars, CHARACTERS, "characters of text");
+        if !self.is_full() {
+            self.text.push_str(content);
+            self.chars += chars;
+        }
+    }
+
+    fn bound(&mut self, count: usize, most: usize, what: &'static str) {
+        if count > most {
+            self.past.get_or_insert((most, what));
+        }
+    }
+}
+
+/// The document holds more of something than is read.
+pub fn more_than(most: usize, what: &str) -> Unreadable {
+    Unreadable::new(Reason::TooLarge, format!("The document is too large: at most {most} {what} are read."))
+}
+
+/// Stands where a name was cut.
+pub const CUT: char = '…';
+
+/// At most [`NAME`] characters of it.
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some(_) => name.chars().take(NAME - 1).chain([CUT]).collect(),
+        None => name.to_owned(),
     }
 }
 

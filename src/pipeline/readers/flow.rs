@@ -1,7 +1,7 @@
 //! Text that flows between tags (HTML, Markdown): gathers what stands on one line of thought and writes it as the block it is in.
 
 use super::draft::Draft;
-use super::source::{BlockKind, SourceText};
+use super::source::{BlockKind, SourceText, Unreadable};
 
 /// What is open around the text that comes in.
 #[derive(Default)]
@@ -81,8 +81,16 @@ impl Flow {
         }
     }
 
+    /// Whether nothing more is taken: the document is refused.
+    pub fn is_full(&self) -> bool {
+        self.draft.is_full()
+    }
+
     /// Ends what is open.
-    pub fn finish(mut self) -> SourceText {
+    ///
+    /// # Errors
+    /// It came to more than is read.
+    pub fn finish(mut self) -> Result<SourceText, Unreadable> {
         self.close_row();
         self.draft.finish()
     }

@@ -1,73 +1,72 @@
 //! HTML: what a browser would show as text, by the standard's tokenizer and without a tree, so that time and memory are linear however
-//! deep the tags are nested.
+//! deep the tags are nested and however many attributes one of them has.
 //!
 //! Left out: head, scripts, styles, navigation, forms' choices, what is struck out (`del`, `s`). A `footer` is boilerplate.
 
-use std::cell::RefCell;
+use std::convert::Infallible;
 
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
 
 use super::flow::Flow;
-use super::source::SourceText;
+use super::source::{SourceText, Unreadable};
 
 /// Reads HTML, a whole page or a fragment.
-pub fn read(html: &str) -> SourceText {
-    let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(html));
-    let tokenizer = Tokenizer::new(Page::default(), TokenizerOpts::default());
-    // It stops only for scripts, which the sink never hands out.
-    let _ = tokenizer.feed(&input);
-    tokenizer.end();
-    tokenizer.sink.0.into_inner().flow.finish()
+///
+/// # Errors
+/// It comes to more than is read.
+pub fn read(html: &str) -> Result<SourceText, Unreadable> {
+    let mut seen = Seen::default();
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
+        seen.hear(event);
+        None
+    });
+    // Scripts, styles and the like are no tags.
+    emitter.naively_switch_states(true);
+    // Nothing comes out of it: all was heard on the way.
+    Tokenizer::new_with_emitter(html, emitter).for_each(drop);
+    seen.flow.finish()
 }
-
-#[derive(Default)]
-struct Page(RefCell<Seen>);
 
 #[derive(Default)]
 struct Seen {
     flow: Flow,
+    /// Of the start tag that is being read.
+    name: String,
     in_head: bool,
     skipped: usize,
     lists: usize,
     tables: usize,
 }
 
-impl TokenSink for Page {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut seen = self.0.borrow_mut();
-        match token {
-            Token::TagToken(tag) => seen.tag(&tag),
-            Token::CharacterTokens(text) => {
-                if seen.skipped == 0 && !seen.in_head {
-                    seen.flow.write(&text);
-                }
-                TokenSinkResult::Continue
-            }
-            _ => TokenSinkResult::Continue,
-        }
-    }
-}
-
 impl Seen {
-    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
-        let name: &str = &tag.name;
-        let opens = tag.kind == TagKind::StartTag;
-        if is_skipped(name) && !tag.self_closing {
-            self.skipped = if opens { self.skipped + 1 } else { self.skipped.saturating_sub(1) };
-        } else if self.skipped == 0 {
-            if opens { self.opens(name) } else { self.closes(name) }
-        }
-        match name {
-            _ if !opens => TokenSinkResult::Continue,
-            "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-            "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
-            "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-            _ => TokenSinkResult::Continue,
+    fn hear(&mut self, event: CallbackEvent<'_>) {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.name.clear();
+                self.name.push_str(&String::from_utf8_lossy(name));
+            }
+            CallbackEvent::CloseStartTag { self_closing } => {
+                let name = std::mem::take(&mut self.name);
+                let skips = is_skipped(&name);
+                if skips && !self_closing {
+                    self.skipped += 1;
+                } else if !skips && self.skipped == 0 {
+                    self.opens(&name);
+                }
+            }
+            CallbackEvent::EndTag { name } => {
+                let name = String::from_utf8_lossy(name);
+                if is_skipped(&name) {
+                    self.skipped = self.skipped.saturating_sub(1);
+                } else if self.skipped == 0 {
+                    self.closes(&name);
+                }
+            }
+            CallbackEvent::String { value } if self.skipped == 0 && !self.in_head => {
+                self.flow.write(&String::from_utf8_lossy(value));
+            }
+            _ => {}
         }
     }
 

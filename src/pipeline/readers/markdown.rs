@@ -5,10 +5,13 @@
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::flow::Flow;
-use super::source::SourceText;
+use super::source::{SourceText, Unreadable};
 
 /// Reads Markdown.
-pub fn read(markdown: &str) -> SourceText {
+///
+/// # Errors
+/// It comes to more than is read.
+pub fn read(markdown: &str) -> Result<SourceText, Unreadable> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
@@ -17,6 +20,9 @@ pub fn read(markdown: &str) -> SourceText {
     let mut seen = Seen::default();
     for event in Parser::new_ext(markdown.trim_start_matches('\u{feff}'), options) {
         seen.hear(event);
+        if seen.flow.is_full() {
+            break;
+        }
     }
     seen.flow.finish()
 }

@@ -125,7 +125,9 @@ pub fn walk(xml: &str, mut hear: impl FnMut(Said)) -> Result<(), Unreadable> {
 
 /// The value of an attribute by its local name, entities of XML resolved.
 pub fn attribute(tag: &BytesStart, name: &str) -> Option<String> {
+    // The first one counts. Looking for a second of the same name takes time by the square of their number.
     tag.attributes()
+        .with_checks(false)
         .flatten()
         .find(|attribute| local(attribute.key.as_ref()) == name)
         .and_then(|attribute| attribute.normalized_value(XmlVersion::Explicit1_0).ok().map(|value| value.into_owned()))

@@ -1,24 +1,35 @@
 //! The parent's side of reading: one child a document, bounded in number, time and output.
+//!
+//! The child has the file itself as its standard input, so that the server holds nothing of it; what it answers is kept as it came,
+//! once it was seen to be a text.
 
+use std::fs::File;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 
+use super::super::confined::{self, Allowance, Ended};
 use super::Format;
-use super::child::ANSWER;
+use super::child::{ANSWER, MOST_JSON, READ, UNREADABLE, VERB};
 use super::source::{Reason, SourceText, Unreadable};
 
-/// What a child may take. Memory and processor time are limited by the child itself.
+/// Bytes of address space of a child.
+const MEMORY: u64 = 512 * 1024 * 1024;
+/// Of a child's processor time, in seconds: for any document, for each of its mebibytes, and at most.
+const CPU_BASE: u64 = 3;
+const CPU_PER_MIB: u64 = 2;
+const CPU_MOST: u64 = 30;
+/// By the clock a child has so many times its processor time: others work on this machine too.
+const PATIENCE: u32 = 2;
+
+/// What children may take at most. Memory and processor time are limited by the child itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// From start to answer; waiting for a free place is not counted.
+    /// From start to answer, for the largest documents; waiting for a free place is not counted.
     pub wall: Duration,
     /// Bytes of its answer.
     pub output: u64,
@@ -28,8 +39,21 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { wall: Duration::from_secs(30), output: 64 * 1024 * 1024, parallel: 1 }
+        // What stands around the JSON is a few bytes.
+        Self { wall: Duration::from_secs(30), output: MOST_JSON as u64 + 1024, parallel: 1 }
     }
+}
+
+/// What a document says, as it is kept, and the facts of it that are kept beside it.
+#[derive(Debug)]
+pub struct ReadDocument {
+    /// A `SourceText`.
+    pub json: String,
+    pub pages: usize,
+    pub characters: usize,
+    /// ISO 639-1.
+    pub language: Option<String>,
+    pub reader_version: String,
 }
 
 /// Reads documents in child processes. Clones share the bound on their number.
@@ -41,7 +65,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `program` is this server's own binary: it is called with `read-document --format NAME`.
+    /// `program` is this server's own binary: it is called with `read-document --format NAME` and its allowance.
     pub fn new(program: PathBuf, limits: Limits) -> Self {
         Self { program, limits, places: Arc::new(Semaphore::new(limits.parallel.max(1))) }
     }
@@ -50,78 +74,59 @@ impl Reader {
     ///
     /// # Errors
     /// What the child says of the document; `TimedOut`, `TooLarge` (output) or `Crashed` when it says nothing.
-    pub async fn read(&self, format: Format, bytes: Vec<u8>) -> Result<SourceText, Unreadable> {
+    pub async fn read(&self, format: Format, document: File) -> Result<ReadDocument, Unreadable> {
         let Ok(_place) = self.places.acquire().await else { return Err(crashed()) };
-        let mut child = self.start(format).map_err(|error| {
-            Unreadable::new(Reason::Crashed, format!("The document reader could not be started: {error}."))
-        })?;
-        let answer = match timeout(self.limits.wall, converse(&mut child, bytes, self.limits.output)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(timed_out()),
-        };
-        // Waits for it too, so that the place is free only when the child is gone.
-        let _ = child.kill().await;
-        let answer = answer?;
-        spawn_blocking(move || understood(&answer)).await.unwrap_or_else(|_| Err(crashed()))
-    }
-
-    fn start(&self, format: Format) -> std::io::Result<Child> {
-        Command::new(&self.program)
-            .args(["read-document", "--format", format.name()])
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
+        let size = document.metadata().map_err(|error| not_started(&error))?.len();
+        let allowance = Allowance { memory: MEMORY, cpu: cpu_seconds(size) };
+        let wall = (Duration::from_secs(allowance.cpu) * PATIENCE).min(self.limits.wall);
+        let arguments = [VERB, "--format", format.name()];
+        let child = confined::start(&self.program, &arguments, allowance, Stdio::from(document));
+        let child = child.map_err(|error| not_started(&error))?;
+        let answer = confined::answer(child, wall, self.limits.output).await.map_err(said)?;
+        spawn_blocking(move || understood(answer)).await.unwrap_or_else(|_| Err(crashed()))
     }
 }
 
-/// Feeds and listens at once: a child that writes before it has read all would otherwise block both.
-async fn converse(child: &mut Child, bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Unreadable> {
-    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Err(crashed()) };
-    let feed = async move {
-        // A child that ends early closes the pipe: its answer or its exit status says why.
-        let _ = input.write_all(&bytes).await;
-        let _ = input.shutdown().await;
-    };
-    let listen = async move {
-        let mut answer = Vec::new();
-        let read = output.take(limit.saturating_add(1)).read_to_end(&mut answer).await;
-        if answer.len() as u64 > limit {
-            return Err(Unreadable::new(Reason::TooLarge, "The document holds more text than is read."));
+/// A small file can't take long, whatever is in it.
+fn cpu_seconds(size: u64) -> u64 {
+    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MOST)
+}
+
+/// The child is trusted no more than its document: what it calls a text is one, or it crashed.
+fn understood(mut answer: Vec<u8>) -> Result<ReadDocument, Unreadable> {
+    let begins = answer.iter().rposition(|byte| *byte == ANSWER).ok_or_else(crashed)?;
+    let said = answer.get(begins + 1..).unwrap_or_default();
+    if let Some(json) = said.strip_prefix(UNREADABLE) {
+        return Err(serde_json::from_slice(json).unwrap_or_else(|_| crashed()));
+    }
+    if !said.starts_with(READ) {
+        return Err(crashed());
+    }
+    answer.drain(..begins + 1 + READ.len());
+    let json = String::from_utf8(answer).map_err(|_| crashed())?;
+    let text: SourceText = serde_json::from_str(&json).map_err(|_| crashed())?;
+    Ok(ReadDocument {
+        pages: text.pages.len(),
+        characters: text.text.chars().count(),
+        language: text.language,
+        reader_version: text.reader_version,
+        json,
+    })
+}
+
+fn said(ended: Ended) -> Unreadable {
+    match ended {
+        Ended::NotStarted(error) => not_started(&error),
+        Ended::TooLong => {
+            Unreadable::new(Reason::TimedOut, "Reading the document took too long for its size, so it was stopped.")
         }
-        read.map(|_| answer).map_err(|_| crashed())
-    };
-    let both = async { tokio::join!(feed, listen).1 };
-    let answer = both.await?;
-    let status = child.wait().await.map_err(|_| crashed())?;
-    if status.success() { Ok(answer) } else { Err(died(status)) }
-}
-
-fn understood(answer: &[u8]) -> Result<SourceText, Unreadable> {
-    let json = answer.rsplit(|byte| *byte == ANSWER).next().unwrap_or_default();
-    serde_json::from_slice::<Result<SourceText, Unreadable>>(json).unwrap_or_else(|_| Err(crashed()))
-}
-
-/// SIGXCPU, and the SIGKILL that follows it, come from the limit on processor time.
-#[cfg(unix)]
-fn died(status: ExitStatus) -> Unreadable {
-    use std::os::unix::process::ExitStatusExt;
-    const SIGXCPU: i32 = 24;
-    match status.signal() {
-        Some(SIGXCPU) => timed_out(),
-        _ => crashed(),
+        Ended::TooMuch => Unreadable::new(Reason::TooLarge, "The document holds more text than is read."),
+        Ended::Died => crashed(),
     }
 }
 
-#[cfg(not(unix))]
-fn died(_: ExitStatus) -> Unreadable {
-    crashed()
-}
-
-fn timed_out() -> Unreadable {
-    Unreadable::new(Reason::TimedOut, "Reading the document took too long, so it was stopped.")
+fn not_started(error: &std::io::Error) -> Unreadable {
+    Unreadable::new(Reason::Crashed, format!("The document reader could not be started: {error}."))
 }
 
 fn crashed() -> Unreadable {

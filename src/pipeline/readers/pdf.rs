@@ -31,6 +31,7 @@ use regex::Regex;
 use unicode_normalization::char::is_combining_mark;
 
 use super::draft::Draft;
+use super::pdf_bounds;
 use super::pdf_lines::{Glyph, Line, is_rtl_text, lines};
 use super::source::{BlockKind, Reason, SourceText, Unreadable};
 use super::text::{heading_level, is_list_item};
@@ -47,7 +48,7 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     if pages.iter().all(|page| page.lines.is_empty()) {
         return Err(Unreadable::new(Reason::Empty, "This PDF has no text layer; scanned pages are not read."));
     }
-    Ok(written(&pages))
+    written(&pages)
 }
 
 fn print(bytes: &[u8], printed: &mut Printed) -> Result<(), Unreadable> {
@@ -65,6 +66,8 @@ fn print(bytes: &[u8], printed: &mut Printed) -> Result<(), Unreadable> {
     if document.get_pages().is_empty() {
         return Err(damaged());
     }
+    pdf_bounds::lighten(&mut document);
+    pdf_bounds::check(&document, bytes.len())?;
     let outcome = output_doc(&document, printed);
     outcome.map_err(|_| broken_page(printed))
 }
@@ -206,8 +209,9 @@ impl Layout {
         let size = halves(line.size) as f64 / 2.0;
         let has_letters = text.chars().any(char::is_alphabetic);
         if size >= self.body * TITLE && has_letters && text.chars().count() <= 200 {
-            let rank = self.titles.iter().position(|title| *title <= size)?;
-            return Some(rank.min(5) as u8 + 1);
+            // Largest first; there may be as many sizes as lines.
+            let rank = self.titles.partition_point(|title| *title > size);
+            return (rank < self.titles.len()).then_some(rank.min(5) as u8 + 1);
         }
         if size < self.body * 0.95 || line.cells.len() > 1 {
             return None;
@@ -297,7 +301,7 @@ struct Open<'a> {
     level: Option<u8>,
 }
 
-fn written(pages: &[PrintedPage]) -> SourceText {
+fn written(pages: &[PrintedPage]) -> Result<SourceText, Unreadable> {
     let layout = Layout::of(pages);
     let mut draft = Draft::default();
     let mut open: Option<Open> = None;

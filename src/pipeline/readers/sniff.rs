@@ -1,4 +1,7 @@
-//! What a file is, by its content first; the name only tells text-like formats apart, and may not contradict the content.
+//! What a file is, by its content first, of which a piece at a time is held; the name only tells text-like formats apart, and may not
+//! contradict the content.
+
+use std::io::{self, Read};
 
 /// A format that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,28 +75,32 @@ impl std::error::Error for Unsupported {}
 
 /// How far into a file its kind must show. PDF readers allow rubbish before the header up to this.
 const HEAD_BYTES: usize = 1024;
+/// Held at a time of what follows.
+const PIECE: u64 = 64 * 1024;
 
 /// Tells what a file is. Only looks, unpacks nothing: it is safe in the server itself.
 ///
 /// # Errors
-/// `Unsupported` when the format is not read, or the name says another one than the content.
-pub fn sniff(file_name: &str, bytes: &[u8]) -> Result<Format, Unsupported> {
+/// The content can't be read; within, `Unsupported` when the format is not read, or the name says another one than the content.
+pub fn sniff(file_name: &str, mut content: impl Read) -> io::Result<Result<Format, Unsupported>> {
     let extension = extension(file_name);
-    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
-    if holds(head, b"%PDF-") {
-        return named_so(Format::Pdf, &["pdf"], &extension);
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    content.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    if holds(&head, b"%PDF-") {
+        return Ok(named_so(Format::Pdf, &["pdf"], &extension));
     }
-    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        return package(bytes, &extension);
+    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        return package(&head, content, &extension);
     }
-    if bytes.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) && extension == "docx" && holds(bytes, &utf16("EncryptedPackage")) {
+    if head.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) && extension == "docx" {
         // An encrypted DOCX is another container: the reader says that it needs a password.
-        return Ok(Format::Docx);
+        let [encrypted] = search(&head, content, [&utf16("EncryptedPackage")])?;
+        return Ok(if encrypted { Ok(Format::Docx) } else { Err(no_text()) });
     }
-    if !is_text(bytes) {
-        return Err(unsupported("This file is neither text nor a document format that is read here."));
+    if !is_text(&head, content)? {
+        return Ok(Err(no_text()));
     }
-    text_like(&extension, &super::text::decode(head))
+    Ok(text_like(&extension, &super::text::decode(&head)))
 }
 
 fn text_like(extension: &str, head: &str) -> Result<Format, Unsupported> {
@@ -123,22 +130,42 @@ fn text_like(extension: &str, head: &str) -> Result<Format, Unsupported> {
     }
 }
 
-fn package(bytes: &[u8], extension: &str) -> Result<Format, Unsupported> {
-    // Names stand uncompressed in a ZIP: finding them needs no unpacking.
-    let kinds: [(&[u8], &str); 5] = [
+/// Names stand uncompressed in a ZIP: finding them needs no unpacking.
+fn package(head: &[u8], content: impl Read, extension: &str) -> io::Result<Result<Format, Unsupported>> {
+    const KINDS: [(&[u8], &str); 5] = [
         (b"ppt/presentation.xml", "PowerPoint presentations are not read yet."),
         (b"xl/workbook.xml", "Excel workbooks are not read yet; save the sheet as CSV."),
         (b"application/vnd.oasis.opendocument", "OpenDocument files are not read yet; save it as DOCX or PDF."),
         (b"application/epub+zip", "EPUB books are not read."),
         (b"META-INF/MANIFEST.MF", "Java archives are not read."),
     ];
-    if holds(bytes, b"[Content_Types].xml") && holds(bytes, b"word/document.xml") {
-        return named_so(Format::Docx, &["docx"], extension);
+    let [a, b, c, d, e] = KINDS.map(|(mark, _)| mark);
+    let [types, body, kinds @ ..] =
+        search(head, content, [b"[Content_Types].xml", b"word/document.xml", a, b, c, d, e])?;
+    if types && body {
+        return Ok(named_so(Format::Docx, &["docx"], extension));
     }
-    let known = kinds.iter().find(|(mark, _)| holds(bytes, mark));
-    Err(unsupported(
-        known.map_or("ZIP archives are not read; upload the documents in it one by one.", |(_, said)| *said),
-    ))
+    let known = KINDS.iter().zip(kinds).find(|(_, found)| *found);
+    Ok(Err(unsupported(
+        known.map_or("ZIP archives are not read; upload the documents in it one by one.", |((_, said), _)| *said),
+    )))
+}
+
+/// Which of these byte strings are in the content.
+fn search<const N: usize>(head: &[u8], mut content: impl Read, wanted: [&[u8]; N]) -> io::Result<[bool; N]> {
+    let longest = wanted.iter().map(|wanted| wanted.len()).max().unwrap_or(0);
+    let mut found = [false; N];
+    let mut window = head.to_vec();
+    loop {
+        for (found, wanted) in found.iter_mut().zip(wanted) {
+            *found = *found || holds(&window, wanted);
+        }
+        // One may begin in this piece and end in the next.
+        window.drain(..window.len().saturating_sub(longest));
+        if content.by_ref().take(PIECE).read_to_end(&mut window)? == 0 {
+            return Ok(found);
+        }
+    }
 }
 
 fn named_so(format: Format, extensions: &[&str], extension: &str) -> Result<Format, Unsupported> {
@@ -156,15 +183,18 @@ fn extension(file_name: &str) -> String {
 }
 
 /// Text has no NUL and hardly any other control character, unless a byte order mark says UTF-16.
-fn is_text(bytes: &[u8]) -> bool {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return bytes.len().is_multiple_of(2);
+fn is_text(head: &[u8], mut content: impl Read) -> io::Result<bool> {
+    let is_wide = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
+    let (mut size, mut controls, mut nul) = (0_usize, 0_usize, false);
+    let mut piece = head.to_vec();
+    while !piece.is_empty() {
+        size += piece.len();
+        nul = nul || piece.contains(&0);
+        controls += piece.iter().filter(|byte| **byte < 0x20 && !b"\t\n\r\x0b\x0c\x1b".contains(byte)).count();
+        piece.clear();
+        content.by_ref().take(PIECE).read_to_end(&mut piece)?;
     }
-    if bytes.contains(&0) {
-        return false;
-    }
-    let controls = bytes.iter().filter(|byte| **byte < 0x20 && !b"\t\n\r\x0b\x0c\x1b".contains(byte)).count();
-    controls * 100 <= bytes.len()
+    Ok(if is_wide { size.is_multiple_of(2) } else { !nul && controls * 100 <= size })
 }
 
 fn looks_like_srt(start: &str) -> bool {
@@ -187,6 +217,10 @@ fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
 
 fn utf16(word: &str) -> Vec<u8> {
     word.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+fn no_text() -> Unsupported {
+    unsupported("This file is neither text nor a document format that is read here.")
 }
 
 fn unsupported(message: impl Into<String>) -> Unsupported {

@@ -36,9 +36,9 @@ pub struct Page {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Section {
-    /// As it stands in the text at `start_offset`.
+    /// As it stands in the text at `start_offset`; a long one is cut, and then ends in an ellipsis.
     pub title: String,
-    /// From 1, the highest.
+    /// From 1, the highest, to 9.
     pub level: u8,
     /// Where the heading starts.
     pub start_offset: usize,
@@ -55,7 +55,7 @@ pub struct Cue {
     pub start_ms: u64,
     /// Milliseconds from the start of the recording.
     pub end_ms: u64,
-    /// As the transcript names them; the name itself is not in the text.
+    /// As the transcript names them, a long name cut; the name itself is not in the text.
     pub speaker: Option<String>,
 }
 

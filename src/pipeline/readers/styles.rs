@@ -22,13 +22,16 @@ pub struct Styles(HashMap<String, Style>);
 
 #[derive(Default)]
 struct Style {
-    name: String,
+    /// By its name, which is not kept: it may be long, and is asked for by each paragraph.
+    named: Option<Role>,
     based_on: Option<String>,
     /// None: not said here; Some(None): body text.
     outline: Option<Option<u8>>,
     in_list: bool,
 }
 
+/// Bytes of a style's id that another is based on; Word writes a few words.
+const ID: usize = 255;
 /// A chain of styles that is longer is a circle.
 const CHAIN: usize = 20;
 
@@ -59,8 +62,7 @@ impl Styles {
         for _ in 0..CHAIN {
             let Some(id) = next else { break };
             let style = self.0.get(id);
-            let name = style.map_or(id, |style| style.name.as_str());
-            if let Some(role) = by_name(name) {
+            if let Some(role) = style.map_or_else(|| by_name(id), |style| style.named) {
                 return Some(role);
             }
             if let Some(outline) = style.and_then(|style| style.outline) {
@@ -76,8 +78,8 @@ impl Styles {
 impl Style {
     fn learn(&mut self, element: &str, value: Option<String>) {
         match (element, value) {
-            ("name", Some(name)) => self.name = name,
-            ("basedOn", Some(parent)) => self.based_on = Some(parent),
+            ("name", Some(name)) => self.named = by_name(&name),
+            ("basedOn", Some(parent)) if parent.len() <= ID => self.based_on = Some(parent),
             ("outlineLvl", Some(level)) => self.outline = Some(outline_level(&level)),
             ("numPr", _) => self.in_list = true,
             _ => {}

@@ -7,6 +7,10 @@ use zip::write::SimpleFileOptions;
 
 use super::*;
 
+fn sniff(file_name: &str, content: &[u8]) -> Result<Format, Unsupported> {
+    super::sniff(file_name, content).unwrap()
+}
+
 fn at(source: &SourceText, start: usize, end: usize) -> &str {
     slice(&source.text, start, end).unwrap()
 }
@@ -23,7 +27,11 @@ fn honest(source: &SourceText) {
     assert!(at(source, last, length).trim().is_empty());
     for section in &source.sections {
         let title = at(source, section.start_offset, section.end_offset);
-        assert!(title.starts_with(&section.title), "{title:?} does not start with {:?}", section.title);
+        assert!(
+            title.starts_with(section.title.trim_end_matches(draft::CUT)),
+            "{title:?} does not start with {:?}",
+            section.title
+        );
     }
     let mut last = 0;
     for page in &source.pages {
@@ -86,6 +94,11 @@ fn content_decides_and_a_name_may_not_contradict_it() {
     assert!(sniff("x.pdf", b"just text").is_err());
     assert!(sniff("x.pptx", &zipped(&[("[Content_Types].xml", ""), ("ppt/presentation.xml", "")])).is_err());
     assert!(sniff("x.docx", &zipped(&[("[Content_Types].xml", ""), ("xl/workbook.xml", "")])).is_err());
+    let padded = "x".repeat(3 * 65_536 - 700);
+    let far = zipped(&[("[Content_Types].xml", padded.as_str()), ("word/document.xml", "")]);
+    let stored =
+        [b"PK\x03\x04[Content_Types].xml".as_slice(), &vec![b'x'; 2 * 65_536 + 990], b"word/document.xml"].concat();
+    assert_eq!((sniff("a.docx", &far), sniff("a.docx", &stored)), (Ok(Format::Docx), Ok(Format::Docx)));
     assert!(sniff("mail.eml", b"From: a@b\n\nHello").is_err());
     for (name, content, format) in [
         ("a.md", "# x", Format::Markdown),
@@ -268,28 +281,39 @@ fn names_in_srt_are_speakers_only_if_used_so() {
 }
 
 #[test]
-fn html_and_markdown_of_any_depth_are_read_in_linear_time() {
-    let started = std::time::Instant::now();
-    let html = "<div><ul><li><blockquote>".repeat(100_000) + "end";
-    assert!(read(Format::Html, html.as_bytes()).unwrap().text.contains("end"));
-    read(Format::Markdown, ("> ".repeat(5_000) + "end").as_bytes()).unwrap();
-    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+fn what_is_past_a_bound_is_refused_in_words() {
+    let cue = "00:01.000 --> 00:02.000\n<v Ann>Yes\n\n";
+    for (format, content, bound) in [
+        (Format::Text, "wörd ".repeat(draft::CHARACTERS / 5 + 1), "5000000 characters"),
+        (Format::Html, "wörd ".repeat(draft::CHARACTERS / 5 + 1), "5000000 characters"),
+        (Format::Markdown, "a\n\n".repeat(draft::BLOCKS + 1), "150000 paragraphs"),
+        (Format::Csv, "1,2\n".repeat(draft::BLOCKS + 1), "150000 paragraphs"),
+        (Format::Html, "<h1>a</h1>".repeat(draft::SECTIONS + 1), "20000 headings"),
+        (Format::Vtt, format!("WEBVTT\n\n{}", cue.repeat(draft::CUES + 1)), "50000 cues"),
+    ] {
+        let refused = read(format, content.as_bytes()).unwrap_err();
+        assert_eq!(refused.reason, Reason::TooLarge);
+        assert!(refused.message.contains(bound), "{format:?}: {}", refused.message);
+    }
 }
 
 #[test]
-fn fifty_mebibytes_of_text_are_read_in_linear_time() {
-    let line = "The system shall keep every change for ten years, and Grüße too.\n";
-    let started = std::time::Instant::now();
-    let small = read(Format::Text, line.repeat(80_000).as_bytes()).unwrap();
-    let once = started.elapsed();
-    honest_ends(&small);
-    let started = std::time::Instant::now();
-    honest_ends(&read(Format::Text, line.repeat(800_000).as_bytes()).unwrap());
-    assert!(started.elapsed() < once * 40 + std::time::Duration::from_secs(2), "{once:?} then {:?}", started.elapsed());
+fn long_headings_and_names_are_cut_and_the_text_is_not() {
+    let long = "Kapitel ".repeat(60_000);
+    let source = read(Format::Html, format!("<h1>{long}</h1><p>Body.").as_bytes()).unwrap();
+    assert_eq!(source.sections[0].title.chars().count(), draft::NAME);
+    assert!(source.text.starts_with(source.sections[0].title.trim_end_matches('…')));
+    assert!(source.text.starts_with(long.trim_end()));
+    let vtt = format!("WEBVTT\n\n00:01.000 --> 00:02.000\n<v {long}>Yes");
+    let cues = read(Format::Vtt, vtt.as_bytes()).unwrap().cues;
+    assert_eq!(cues[0].speaker.as_ref().unwrap().chars().count(), draft::NAME);
 }
 
-fn honest_ends(source: &SourceText) {
-    assert_eq!(source.blocks.last().unwrap().end_offset + 1, source.text.chars().count());
+#[test]
+fn a_sign_that_opens_no_tag_is_a_sign() {
+    let vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>a < b <i>and</i> <c> <none> <v Bob>x <";
+    let source = read(Format::Vtt, vtt.as_bytes()).unwrap();
+    assert_eq!(source.text, "a < b and <none>\n\nx <");
 }
 
 #[test]
@@ -298,6 +322,15 @@ fn the_language_is_told_only_when_clear() {
         "Das System muss alle Anträge innerhalb von zwei Sekunden speichern und darf dabei keine Daten verlieren.";
     assert_eq!(read(Format::Text, german.as_bytes()).unwrap().language.as_deref(), Some("de"));
     assert_eq!(read(Format::Text, b"ok").unwrap().language, None);
+}
+
+/// As the server gives it to a reader.
+fn file(content: &[u8]) -> std::fs::File {
+    use std::io::Seek;
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(content).unwrap();
+    file.rewind().unwrap();
+    file
 }
 
 /// Stands in for the binary: a script gets the same arguments and pipes.
@@ -326,18 +359,20 @@ async fn whatever_the_child_does_the_parent_gets_a_clear_answer() {
         ("fails", "exit 1", Reason::Crashed),
         (
             "is-refused",
-            r#"cat >/dev/null; printf 'noise \036{"Err":{"reason":"EMPTY","message":"None."}}'"#,
+            r#"cat >/dev/null; printf 'noise \036unreadable\n{"reason":"EMPTY","message":"None."}'"#,
             Reason::Empty,
         ),
+        ("lies", r#"printf '\036read\n{"text":1}'"#, Reason::Crashed),
+        ("is-cut-off", r#"printf '\036re'"#, Reason::Crashed),
     ] {
         let reader = Reader::new(acting(folder.path(), name, script), limits);
         let started = std::time::Instant::now();
-        let error = reader.read(Format::Pdf, vec![b'x'; 300_000]).await.unwrap_err();
+        let error = reader.read(Format::Pdf, file(&[b'x'; 300_000])).await.unwrap_err();
         assert_eq!(error.reason, reason, "{name}: {error}");
         assert!(error.message.ends_with('.') && started.elapsed().as_secs() < 10, "{name}");
     }
     let nobody = Reader::new(folder.path().join("missing"), limits);
-    assert_eq!(nobody.read(Format::Pdf, Vec::new()).await.unwrap_err().reason, Reason::Crashed);
+    assert_eq!(nobody.read(Format::Pdf, file(b"")).await.unwrap_err().reason, Reason::Crashed);
 }
 
 #[cfg(unix)]
@@ -345,13 +380,16 @@ async fn whatever_the_child_does_the_parent_gets_a_clear_answer() {
 async fn the_child_sees_no_environment_and_waits_for_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let script = r#"test -z "$HOME" || exit 1; cat >/dev/null; sleep 0.5
-printf '\036{"Ok":{"text":"%s","pages":[],"sections":[],"cues":[],"blocks":[],"language":null,"readerVersion":"1"}}' "$*""#;
+printf '\036read\n{"text":"%s","pages":[],"sections":[],"cues":[],"blocks":[],"language":"de","readerVersion":"1"}' "$*""#;
     let limits = Limits { parallel: 1, ..Limits::default() };
     let reader = Reader::new(acting(folder.path(), "reads", script), limits);
     let started = std::time::Instant::now();
-    let (one, two) = tokio::join!(reader.read(Format::Vtt, Vec::new()), reader.read(Format::Csv, Vec::new()));
-    assert_eq!(one.unwrap().text, "read-document --format vtt");
-    assert_eq!(two.unwrap().text, "read-document --format csv");
+    let (one, two) = tokio::join!(reader.read(Format::Vtt, file(b"")), reader.read(Format::Csv, file(&[0; 1 << 20])));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    let said = |read: &ReadDocument| serde_json::from_str::<SourceText>(&read.json).unwrap().text;
+    assert_eq!(said(&one), "read-document --format vtt --memory 536870912 --cpu 3");
+    assert_eq!(said(&two), "read-document --format csv --memory 536870912 --cpu 5", "more for what is larger");
+    assert_eq!((one.pages, one.characters, one.language.as_deref()), (0, 53, Some("de")));
     assert!(started.elapsed().as_millis() >= 1_000, "one after the other");
 }
 

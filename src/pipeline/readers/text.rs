@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use regex::Regex;
 
 use super::draft::{Draft, printable};
-use super::source::{BlockKind, SourceText};
+use super::source::{BlockKind, SourceText, Unreadable};
 
 /// UTF-8 or UTF-16 by a byte order mark, else UTF-8 if it is valid, else Windows-1252 (of which Latin-1's letters are a part).
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
@@ -30,9 +30,15 @@ struct Line<'a> {
 }
 
 /// Reads plain text. Its text is the file's, but for control characters and kinds of line end.
-pub fn read(text: &str) -> SourceText {
+///
+/// # Errors
+/// It is more than is read.
+pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     let text = printable(text.trim_start_matches('\u{feff}'));
     let mut draft = Draft::verbatim(text.clone());
+    if draft.is_full() {
+        return draft.finish();
+    }
     let mut start = 0;
     let mut paragraph: Vec<Line> = Vec::new();
     for content in text.split('\n') {

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::draft::Draft;
-use super::source::{BlockKind, SourceText};
+use super::draft::{CUES, Draft, more_than};
+use super::source::{BlockKind, SourceText, Unreadable};
 
 /// Milliseconds. A longer silence ends a paragraph even of one speaker.
 const PAUSE_MS: u64 = 5_000;
@@ -23,15 +23,21 @@ struct Spoken {
 }
 
 /// Reads either kind: they differ in the header, in the decimal mark and in the tags, and all of these can be told in place.
-pub fn read(text: &str) -> SourceText {
+///
+/// # Errors
+/// It is more than is read.
+pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     let mut spoken = spoken(text.trim_start_matches('\u{feff}'));
+    if spoken.len() > CUES {
+        return Err(more_than(CUES, "cues"));
+    }
     if spoken.iter().all(|cue| cue.speaker.is_none()) {
         take_names(&mut spoken);
     }
     written(spoken)
 }
 
-fn written(spoken: Vec<Spoken>) -> SourceText {
+fn written(spoken: Vec<Spoken>) -> Result<SourceText, Unreadable> {
     let mut draft = Draft::default();
     let mut before: Option<(Option<String>, u64)> = None;
     for Spoken { start_ms, end_ms, speaker, words } in spoken {
@@ -55,6 +61,10 @@ fn spoken(text: &str) -> Vec<Spoken> {
     let mut time: Option<(u64, u64)> = None;
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines().chain([""]) {
+        // One too many is enough to be refused.
+        if cues.len() > CUES {
+            break;
+        }
         if let Some(found) = timing(line) {
             close(time.replace(found), &mut lines, &mut cues);
         } else if line.trim().is_empty() {
@@ -99,19 +109,20 @@ fn voices(said: &str) -> Vec<(Option<String>, String)> {
     let mut rest = said;
     while let Some((before, tagged)) = rest.split_once('<') {
         push(&mut voices, before);
-        let Some((tag, after)) = tagged.split_once('>') else {
-            push(&mut voices, "<");
-            rest = tagged;
-            continue;
-        };
-        if let Some(name) = voice_name(tag) {
-            voices.push((Some(name), String::new()));
-        } else if !is_tag(tag) {
-            push(&mut voices, "<");
-            rest = tagged;
-            continue;
+        // No tag holds another's beginning: looking further than that, again and again, would take time by the square.
+        let end = tagged.find(['<', '>']).filter(|end| tagged.as_bytes().get(*end) == Some(&b'>'));
+        let tag = end.and_then(|end| tagged.get(..end));
+        let name = tag.and_then(voice_name);
+        match tag {
+            Some(tag) if name.is_some() || is_tag(tag) => rest = tagged.get(tag.len() + 1..).unwrap_or_default(),
+            _ => {
+                push(&mut voices, "<");
+                rest = tagged;
+            }
         }
-        rest = after;
+        if let Some(name) = name {
+            voices.push((Some(name), String::new()));
+        }
     }
     push(&mut voices, rest);
     let cleaned = |(speaker, words): (Option<String>, String)| {

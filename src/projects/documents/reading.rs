@@ -9,7 +9,6 @@ use actors::live::{RequestId, Told};
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 
 use super::model::{Document, DocumentStatus};
 use super::operations::tell;
@@ -18,7 +17,7 @@ use crate::accounts::model::Language;
 use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Outcome};
-use crate::pipeline::readers::{Format, Reader, SourceText};
+use crate::pipeline::readers::{Format, ReadDocument, Reader};
 
 const KIND: &str = "read-document";
 
@@ -41,16 +40,6 @@ pub async fn enqueue(conn: &mut Conn, document: &Document, now: Time, request: &
 pub struct Reading {
     pub app: App,
     pub reader: Reader,
-}
-
-/// What a reader found, ready to be kept.
-struct Found {
-    pages: Option<i64>,
-    characters: i64,
-    language: Option<Language>,
-    /// The whole `SourceText`.
-    json: String,
-    reader_version: String,
 }
 
 #[async_trait]
@@ -108,18 +97,16 @@ impl Reading {
     }
 
     /// What is in the document, or why it can't be read, for whoever uploaded it. An error is a fault of ours.
-    async fn read(&self, document: &Document) -> Result<Result<Found, String>, String> {
+    async fn read(&self, document: &Document) -> Result<Result<ReadDocument, String>, String> {
         let format = Format::of_mime_type(&document.mime_type).ok_or("its type is none that is read")?;
-        let bytes = self.app.files.read(&document.sha256).await;
-        let bytes = bytes.map_err(|error| format!("its content can't be read: {error}"))?;
-        match self.reader.read(format, bytes).await {
-            Ok(text) => spawn_blocking(move || found(&text)).await.map_err(|error| error.to_string())?.map(Ok),
-            Err(unreadable) => Ok(Err(unreadable.message)),
-        }
+        let content = self.app.files.open(&document.sha256).await;
+        let content = content.map_err(|error| format!("its content can't be read: {error}"))?;
+        let read = self.reader.read(format, content.into_std().await).await;
+        Ok(read.map_err(|unreadable| unreadable.message))
     }
 
     /// Keeps what came of it.
-    async fn end(&self, document: &Document, read: Result<Found, String>, job: &Job) -> Result<(), String> {
+    async fn end(&self, document: &Document, read: Result<ReadDocument, String>, job: &Job) -> Result<(), String> {
         let (id, now, request) = (document.id, self.app.now(), job.request.clone());
         let ended = self.app.db.write(move |conn| Box::pin(async move { keep(conn, id, read, now, &request).await }));
         let told = ended.await.map_err(|error: Failed| error.to_string())?;
@@ -131,7 +118,7 @@ impl Reading {
 async fn keep(
     conn: &mut Conn,
     id: Id<ids::Document>,
-    read: Result<Found, String>,
+    read: Result<ReadDocument, String>,
     now: Time,
     request: &RequestId,
 ) -> Result<Option<Told>, Failed> {
@@ -142,10 +129,11 @@ async fn keep(
     let text = match read {
         Ok(found) => {
             document.status = DocumentStatus::Ready;
-            document.page_count = found.pages;
-            document.character_count = Some(found.characters);
+            document.page_count = Some(count(found.pages)).filter(|pages| *pages > 0);
+            document.character_count = Some(count(found.characters));
             if document.language == Language::Auto {
-                document.language = found.language.unwrap_or(Language::Auto);
+                let language = found.language.as_deref().and_then(Language::named);
+                document.language = language.unwrap_or(Language::Auto);
             }
             Some((found.json, found.reader_version))
         }
@@ -160,18 +148,11 @@ async fn keep(
         return Ok(None);
     }
     if let Some((json, reader_version)) = text {
-        store::insert_text(conn, id, &json, &reader_version).await?;
+        store::insert_text(conn, id, json, reader_version).await?;
     }
     tell(conn, &document, "document.updated", now, request).await.map(Some)
 }
 
-fn found(text: &SourceText) -> Result<Found, String> {
-    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    Ok(Found {
-        pages: Some(count(text.pages.len())).filter(|pages| *pages > 0),
-        characters: count(text.text.chars().count()),
-        language: text.language.as_deref().and_then(Language::named),
-        json: serde_json::to_string(text).map_err(|error| error.to_string())?,
-        reader_version: text.reader_version.clone(),
-    })
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }

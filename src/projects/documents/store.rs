@@ -117,13 +117,13 @@ pub async fn delete(conn: &mut Conn, id: Id<ids::Document>) -> Result<(), Failed
 pub async fn insert_text(
     conn: &mut Conn,
     id: Id<ids::Document>,
-    source_text: &str,
-    reader_version: &str,
+    source_text: String,
+    reader_version: String,
 ) -> Result<(), Failed> {
     let row = (
         document_texts::document_id.eq(Key(id)),
-        document_texts::source_text.eq(source_text.to_owned()),
-        document_texts::reader_version.eq(reader_version.to_owned()),
+        document_texts::source_text.eq(source_text),
+        document_texts::reader_version.eq(reader_version),
     );
     diesel::insert_into(document_texts::table).values(row).on_conflict_do_nothing().execute(conn).await?;
     Ok(())

@@ -23,7 +23,7 @@ use crate::pipeline::readers::{Format, sniff};
 
 /// After so many faults a form is not read on.
 const MOST_FAULTS: usize = 20;
-/// How many files are looked at in memory at once.
+/// How many files are looked at at once.
 static LOOKED_AT: Semaphore = Semaphore::const_new(2);
 
 /// A file that has arrived, and is of a type that is read.
@@ -139,8 +139,10 @@ impl Form {
 /// What the file is, by its content.
 async fn look(file: &Received, file_name: &FileName) -> Result<Format, Failure> {
     let _place = LOOKED_AT.acquire().await.map_err(Failure::internal)?;
-    let bytes = file.read().await.map_err(Failure::unavailable)?;
+    let content = file.open().await.map_err(Failure::unavailable)?.into_std().await;
     let name = file_name.0.clone();
-    let format = spawn_blocking(move || sniff(&name, &bytes)).await.map_err(Failure::internal)?;
-    format.map_err(|unsupported| Failure::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
+    let format = spawn_blocking(move || sniff(&name, content)).await.map_err(Failure::internal)?;
+    format
+        .map_err(Failure::unavailable)?
+        .map_err(|unsupported| Failure::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
 }

@@ -1,0 +1,245 @@
+//! Every reader climbs the ladder with input that is made to be slow: twice the size may not cost four times as much, nor come
+//! to four times the text.
+
+use std::io::{Cursor, Write};
+
+use zip::write::SimpleFileOptions;
+
+use super::super::ladder;
+use super::{Format, read};
+
+/// JSON for each byte of a document, at most; and for any.
+const JSON_PER_BYTE: usize = 100;
+const JSON_BASE: usize = 4096;
+
+fn climb(name: &str, format: Format, first: usize, make: impl Fn(usize) -> Vec<u8>) {
+    ladder::climb(name, first, &make, |bytes| read(format, bytes));
+    let bytes = make(4 * first);
+    if let Ok(source) = read(format, &bytes) {
+        let json = serde_json::to_vec(&source).unwrap().len();
+        assert!(json <= JSON_BASE + JSON_PER_BYTE * bytes.len(), "{name}: {json} bytes of JSON from {}", bytes.len());
+    }
+}
+
+/// Each of these again and again.
+fn climb_repeated(format: Format, before: &str, pieces: &[&str]) {
+    for piece in pieces {
+        climb(piece, format, 20_000 / piece.len(), |n| (before.to_owned() + &piece.repeat(n)).into_bytes());
+    }
+}
+
+#[test]
+fn html_is_read_in_proportion_to_its_size() {
+    let tags =
+        ["<", "<a ", "</", "</p ", "<!", "<!--", "<p>", "<p>x", "</p>", "<div>", "<h2>", "<del>", "<br>", "<li>"];
+    climb_repeated(Format::Html, "", &tags);
+    let more =
+        ["<table><tr><td>", "<ul><li>", "<pre>", "<script>", "<title>", "<svg>", "<footer>", "&", "&amp", "&#1", "x\n"];
+    climb_repeated(Format::Html, "", &more);
+    climb_repeated(Format::Html, "<table><tr>", &["<td>", "<td>x", "<tr><td>x<td>y"]);
+    climb_repeated(Format::Html, "<p ", &["a ", "a=b ", "a='", "/"]);
+    climb_repeated(Format::Html, "<script>", &["<", "</", "</script", "<!--"]);
+    climb_repeated(Format::Html, "<!--", &["-", "<!--", "--!"]);
+    climb("attributes", Format::Html, 2_000, |n| {
+        let attributes: String = (0..n).map(|at| format!(" a{at}=1")).collect();
+        format!("<p{attributes}>x").into_bytes()
+    });
+    climb("headings in headings", Format::Html, 30, |n| {
+        let heading = "Heading ".repeat(60);
+        (0..n).map(|at| format!("<h{0}>{heading}</h{0}><p>x", at % 6 + 1)).collect::<String>().into_bytes()
+    });
+}
+
+#[test]
+fn markdown_is_read_in_proportion_to_its_size() {
+    let marks = [
+        "[", "[a", "[a](", "[](", "](", "![", "*", "*a ", "*a_ ", "**a *", "_", "~", "~~a", ">", "> ", "- ", "1. ",
+        "* a\n",
+    ];
+    climb_repeated(Format::Markdown, "", &marks);
+    let more = [
+        "`",
+        "`a",
+        "a\n",
+        "a\n\n",
+        "# a\n",
+        "#",
+        "|a",
+        "|-",
+        "---\n",
+        "===\n",
+        "<",
+        "<a ",
+        "<!--",
+        "<?",
+        "<![CDATA[",
+        "<!A",
+    ];
+    climb_repeated(Format::Markdown, "", &more);
+    let links = [
+        "[a]: b\n",
+        "[a]: b\n\n[a]",
+        "[^a]: b\n\n",
+        "[^a]",
+        "[^",
+        "[a](<b",
+        "[a][",
+        "[a](b \"",
+        "&",
+        "&#",
+        "\\",
+        "\t",
+        "    a\n",
+        "```\n",
+    ];
+    climb_repeated(Format::Markdown, "", &links);
+    climb_repeated(Format::Markdown, "a | b\n--|--\n", &["x | y\n", "|", "x|"]);
+    climb_repeated(Format::Markdown, "[a]: /b 'c'\n\n", &["[a]", "[a][a]", "![a]"]);
+    climb_repeated(Format::Markdown, "a**b", &["c* ", "c** ", "c_ "]);
+    climb("brackets and their ends", Format::Markdown, 2_000, |n| ("[".repeat(n) + &"]".repeat(n)).into_bytes());
+    climb("ticks of any length", Format::Markdown, 100, |n| {
+        let most = (2.0 * (n * 100) as f64).sqrt() as usize;
+        (1..=most).map(|run| "`".repeat(run) + " ").collect::<String>().into_bytes()
+    });
+    climb("lists in lists", Format::Markdown, 100, |n| {
+        let deepest = (2.0 * (n * 100) as f64).sqrt() as usize;
+        (0..deepest).map(|depth| " ".repeat(2 * depth) + "- a\n").collect::<String>().into_bytes()
+    });
+    climb("quotes in quotes", Format::Markdown, 100, |n| {
+        let deepest = (2.0 * (n * 100) as f64).sqrt() as usize;
+        (0..deepest).map(|depth| "> ".repeat(depth) + "a\n").collect::<String>().into_bytes()
+    });
+    climb("a table of many columns", Format::Markdown, 500, |n| {
+        format!("{}\n{}\n{}", "|a".repeat(n), "|-".repeat(n), "|b\n".repeat(n)).into_bytes()
+    });
+}
+
+#[test]
+fn text_is_read_in_proportion_to_its_size() {
+    let lines = [
+        "a",
+        ".",
+        "\n",
+        "\r",
+        "a\n",
+        "a\n\n",
+        "- a\n",
+        "- ",
+        "1. A\n\n",
+        "1.1 ",
+        "===\n",
+        "a\n===\n\n",
+        "x ",
+        " ",
+        "\t",
+        "é",
+    ];
+    climb_repeated(Format::Text, "", &lines);
+    climb_repeated(
+        Format::Text,
+        "",
+        &["A line that is as long as those that are wrapped at their end\n", "annex A ", "\u{2028}"],
+    );
+}
+
+#[test]
+fn csv_is_read_in_proportion_to_its_size() {
+    climb_repeated(Format::Csv, "", &[",", "a,", "a,b\n", "\"", "\"\"", "\"a\",", "\n", "a;b\n", "\"a\n"]);
+    climb_repeated(Format::Csv, "name,wish\n", &["a,b\n", ",\n", "a,b,c,d,e\n", "\"a\n"]);
+    climb("many columns", Format::Csv, 500, |n| {
+        let names: Vec<String> = (0..n).map(|at| format!("name {at}x")).collect();
+        (names.join(",") + "\n" + &"a,b\n".repeat(n)).into_bytes()
+    });
+    climb("a long name over many rows", Format::Csv, 2_000, |n| {
+        ("n".repeat(n) + ",b\n" + &"1,2\n".repeat(n)).into_bytes()
+    });
+}
+
+#[test]
+fn transcripts_are_read_in_proportion_to_their_size() {
+    let cue = "WEBVTT\n\n00:01.000 --> 00:02.000\n";
+    let said = [
+        "<", "<v ", "<v A>", "<v A>x", "<i>", "</", "<00:", "&", "&lt;", "a ", "a: ", "A b: ", "A", "-", ">", "-->",
+        "x\n",
+    ];
+    climb_repeated(Format::Vtt, cue, &said);
+    climb("signs up to one end", Format::Vtt, 4_000, |n| format!("{cue}{}>", "<".repeat(n)).into_bytes());
+    climb_repeated(
+        Format::Vtt,
+        "WEBVTT\n\n",
+        &["00:01.000 --> 00:02.000\n<v A>x\n\n", "00:01.000 --> 00:02.000\nx\n", "NOTE\n\n", "-->"],
+    );
+    climb_repeated(Format::Srt, "", &["1\n00:00:01,000 --> 00:00:02,000\nAnn: x\n\n", "00:"]);
+    climb("many speakers", Format::Srt, 200, |n| {
+        let cue = |at: usize| format!("{at}\n00:00:01,000 --> 00:00:02,000\nAnn {at}: x\n\n");
+        (0..n).map(|at| cue(at % (n / 2 + 1))).collect::<String>().into_bytes()
+    });
+    climb("a long speaker in many cues", Format::Vtt, 300, |n| {
+        let name = "n".repeat(30 * n);
+        format!("WEBVTT\n\n00:01.000 --> 00:02.000\n<v {name}>x\n\n{}", "00:01.000 --> 00:02.000\nx\n\n".repeat(n))
+            .into_bytes()
+    });
+}
+
+/// Stored as it is, so that what is measured is not the packing.
+fn docx(body: &str, more: &[(&str, String)]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let document = format!("<w:document xmlns:w=\"w\"><w:body>{body}</w:body></w:document>");
+    for (name, content) in more.iter().map(|(name, content)| (*name, content)).chain([("word/document.xml", &document)])
+    {
+        zip.start_file(name, stored).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn docx_is_read_in_proportion_to_its_size() {
+    let text = "<w:p><w:r><w:t>x</w:t></w:r></w:p>";
+    let pieces = [
+        text,
+        "<w:p/>",
+        "<w:p><w:pPr><w:pStyle w:val=\"heading 1\"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>",
+        "<w:tbl><w:tr><w:tc><w:p/></w:tc><w:tc><w:p/></w:tc></w:tr></w:tbl>",
+        "<!-- -->",
+        "&#65;",
+    ];
+    for piece in pieces {
+        climb(piece, Format::Docx, 200, |n| docx(&piece.repeat(n), &[]));
+    }
+    for piece in ["<w:r><w:t>x</w:t></w:r>", "<w:tab/>", "<w:footnoteReference w:id=\"2\"/>", "<w:pStyle w:val=\"x\"/>"]
+    {
+        climb(piece, Format::Docx, 400, |n| docx(&format!("<w:p>{}</w:p>", piece.repeat(n)), &[]));
+    }
+    climb("cells", Format::Docx, 300, |n| {
+        docx(&format!("<w:tbl><w:tr>{}</w:tr></w:tbl>", format!("<w:tc>{text}</w:tc>").repeat(n)), &[])
+    });
+    climb("attributes", Format::Docx, 1_000, |n| {
+        let attributes: String = (0..n).map(|at| format!(" a{at}=\"1\"")).collect();
+        docx(&format!("<w:p><w:pPr><w:pStyle{attributes}/></w:pPr></w:p>{text}"), &[])
+    });
+    climb("a style with a long name", Format::Docx, 200, |n| {
+        let name = "n".repeat(100 * n);
+        let styles = format!("<s><style styleId=\"a\"><name val=\"{name}\"/></style></s>");
+        let paragraph = "<w:p><w:pPr><w:pStyle w:val=\"a\"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>";
+        docx(&paragraph.repeat(n), &[("word/styles.xml", styles)])
+    });
+    climb("styles upon styles", Format::Docx, 200, |n| {
+        let style = |at: usize| format!("<style styleId=\"{at}\"><basedOn val=\"{}\"/></style>", at + 1);
+        let styles = format!("<s>{}</s>", (0..n).map(style).collect::<String>());
+        let paragraph = |at| format!("<w:p><w:pPr><w:pStyle w:val=\"{at}\"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>");
+        docx(&(0..n).map(paragraph).collect::<String>(), &[("word/styles.xml", styles)])
+    });
+    climb("a long note named often", Format::Docx, 200, |n| {
+        let note = "note ".repeat(20 * n);
+        let notes = format!("<f><footnote id=\"2\"><p><r><t>{note}</t></r></p></footnote></f>");
+        let paragraph = "<w:p><w:r><w:t>x</w:t><w:footnoteReference w:id=\"2\"/></w:r></w:p>";
+        docx(&paragraph.repeat(n), &[("word/footnotes.xml", notes)])
+    });
+    climb("many parts", Format::Docx, 50, |n| {
+        let names: Vec<String> = (0..n).map(|at| format!("word/media/{at}")).collect();
+        let parts: Vec<(&str, String)> = names.iter().map(|name| (name.as_str(), String::new())).collect();
+        docx(text, &parts)
+    });
+}

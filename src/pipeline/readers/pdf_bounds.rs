@@ -1,0 +1,312 @@
+//! What a PDF may make its reader do, looked at before the pages are read: nothing in a circle, and nothing again and again.
+//!
+//! A small file can name its large parts from many places (pages, forms within forms, fonts), and the crate goes through them each
+//! time. So what its text does not need is emptied first, and the rest is counted as often as it is used.
+
+use std::collections::{HashMap, HashSet};
+
+use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
+
+use super::source::{Reason, Unreadable};
+
+/// Nodes of the page tree above a page. Trees of thousands of pages have four or five.
+const TREE_DEPTH: usize = 64;
+/// Forms drawn within forms.
+const FORM_DEPTH: usize = 32;
+/// Bytes that may be gone through: for any file, and for each of its bytes. Fonts are read anew on each page, which comes to much
+/// in long documents that are honest.
+const WORK_BASE: u64 = 4 * 1024 * 1024;
+const WORK_PER_BYTE: u64 = 64;
+/// Parts of a font that are looked at, and how deep.
+const FONT_PARTS: usize = 100_000;
+const FONT_DEPTH: usize = 6;
+
+/// Leaves out what the text doesn't need.
+pub fn lighten(document: &mut Document) {
+    let mut named = Vec::new();
+    for object in document.objects.values_mut() {
+        lighten_object(object, &mut named);
+    }
+    for (kind, id) in named {
+        if let Some(object) = document.objects.get_mut(&id) {
+            kind.simplify(object);
+        }
+    }
+}
+
+/// What is simple where it stands, and elsewhere where it is only named.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Colours are nothing that is read, and the crate unpacks their profiles each time one is chosen.
+    Colours,
+    /// Of graphics: the crate copies their masks.
+    States,
+    /// A rectangle. The crate copies it for every page.
+    Extent,
+}
+
+impl Kind {
+    fn of(key: &[u8]) -> Option<Self> {
+        match key {
+            b"ColorSpace" => Some(Self::Colours),
+            b"ExtGState" => Some(Self::States),
+            b"MediaBox" | b"ArtBox" => Some(Self::Extent),
+            _ => None,
+        }
+    }
+
+    fn simplify(self, object: &mut Object) {
+        match (self, object) {
+            // A colour space of this kind takes any colour.
+            (Self::Colours, Object::Dictionary(spaces)) => {
+                let pattern = || Object::Array(vec![Object::Name(b"Pattern".to_vec())]);
+                spaces.iter_mut().for_each(|(_, space)| *space = pattern());
+            }
+            (Self::States, Object::Dictionary(states)) => {
+                states.iter_mut().for_each(|(_, state)| *state = Object::Dictionary(Dictionary::new()));
+            }
+            (Self::Extent, Object::Array(corners)) => corners.truncate(4),
+            _ => {}
+        }
+    }
+}
+
+/// The crate's parser bounds how deep objects are nested.
+fn lighten_object(object: &mut Object, named: &mut Vec<(Kind, ObjectId)>) {
+    match object {
+        Object::Dictionary(dictionary) => lighten_dictionary(dictionary, named),
+        Object::Stream(stream) => {
+            // Drawn like a form by the crate.
+            if stream.dict.get(b"Subtype").is_ok_and(|kind| matches!(kind, Object::Name(name) if name == b"Image")) {
+                stream.dict.remove(b"Filter");
+                stream.content = Vec::new();
+            }
+            lighten_dictionary(&mut stream.dict, named);
+        }
+        Object::Array(items) => items.iter_mut().for_each(|item| lighten_object(item, named)),
+        _ => {}
+    }
+}
+
+fn lighten_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(Kind, ObjectId)>) {
+    // The outlines of a TrueType font: unpacked by the crate, and not used.
+    dictionary.remove(b"FontFile2");
+    for (key, value) in dictionary.iter_mut() {
+        match (Kind::of(key), &mut *value) {
+            (Some(kind), Object::Reference(id)) => named.push((kind, *id)),
+            (Some(kind), simple) => kind.simplify(simple),
+            (None, _) => {}
+        }
+        lighten_object(value, named);
+    }
+}
+
+/// Refuses pages and forms in circles, and a document that would have its parts gone through again and again.
+///
+/// # Errors
+/// `Damaged`.
+pub fn check(document: &Document, size: usize) -> Result<(), Unreadable> {
+    no_circle(document)?;
+    let most = WORK_BASE + WORK_PER_BYTE * size as u64;
+    let mut work = Work {
+        document,
+        left: most,
+        most,
+        drawings: HashMap::new(),
+        streams: HashMap::new(),
+        fonts: HashMap::new(),
+        open: HashSet::new(),
+    };
+    let nothing = Dictionary::new();
+    for page in document.get_pages().into_values() {
+        let resources = inherited(document, page)?.unwrap_or(&nothing);
+        let mut drawn = Drawn::default();
+        for id in document.get_page_contents(page) {
+            if let Ok(stream) = document.get_object(id).and_then(Object::as_stream) {
+                drawn.add(&work.stream(stream, resources)?);
+            }
+        }
+        // Within a page the crate reads a font once.
+        work.spend(drawn.fonts.values().fold(drawn.bytes, |all, font| all.saturating_add(*font)))?;
+    }
+    Ok(())
+}
+
+/// The tree of pages is one, and names no page twice.
+fn no_circle(document: &Document) -> Result<(), Unreadable> {
+    let root = document.catalog().and_then(|catalog| catalog.get(b"Pages")).and_then(Object::as_reference);
+    let mut seen = HashSet::new();
+    let mut open: Vec<(ObjectId, usize)> = root.into_iter().map(|root| (root, 0)).collect();
+    while let Some((id, depth)) = open.pop() {
+        if !seen.insert(id) || depth > TREE_DEPTH {
+            return Err(circle());
+        }
+        let kids = document.get_dictionary(id).and_then(|node| node.get_deref(b"Kids", document));
+        if let Ok(kids) = kids.and_then(Object::as_array) {
+            open.extend(kids.iter().filter_map(|kid| Some((kid.as_reference().ok()?, depth + 1))));
+        }
+    }
+    Ok(())
+}
+
+/// The resources of a page or of what it is part of. All of that is looked at, as the crate does for other things too.
+fn inherited(document: &Document, page: ObjectId) -> Result<Option<&Dictionary>, Unreadable> {
+    let mut resources = None;
+    let mut node = document.get_dictionary(page).ok();
+    for _ in 0..=TREE_DEPTH {
+        let Some(dictionary) = node else { return Ok(resources) };
+        resources = resources.or(dictionary.get_deref(b"Resources", document).and_then(Object::as_dict).ok());
+        let parent = dictionary.get(b"Parent").and_then(Object::as_reference);
+        node = parent.and_then(|id| document.get_dictionary(id)).ok();
+    }
+    Err(circle())
+}
+
+/// What is gone through where a stream is drawn, forms within it included.
+#[derive(Clone, Default)]
+struct Drawn {
+    bytes: u64,
+    /// What each weighs, by where it stands.
+    fonts: HashMap<usize, u64>,
+}
+
+impl Drawn {
+    fn add(&mut self, other: &Self) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.fonts.extend(&other.fonts);
+    }
+}
+
+/// What a stream itself says.
+#[derive(Default)]
+struct Drawing {
+    bytes: u64,
+    /// How often each is drawn.
+    forms: HashMap<Vec<u8>, u64>,
+    fonts: HashSet<Vec<u8>>,
+}
+
+/// Parts are told apart by where they stand in memory: they don't move while they are looked at.
+struct Work<'a> {
+    document: &'a Document,
+    left: u64,
+    most: u64,
+    drawings: HashMap<usize, Drawing>,
+    /// By stream and the resources that it is drawn with.
+    streams: HashMap<(usize, usize), Drawn>,
+    fonts: HashMap<usize, u64>,
+    open: HashSet<usize>,
+}
+
+impl<'a> Work<'a> {
+    fn spend(&mut self, bytes: u64) -> Result<(), Unreadable> {
+        self.left = self.left.checked_sub(bytes).ok_or_else(repeated)?;
+        Ok(())
+    }
+
+    fn stream(&mut self, stream: &'a Stream, resources: &'a Dictionary) -> Result<Drawn, Unreadable> {
+        let at = address(stream);
+        let place = (at, address(resources));
+        if let Some(known) = self.streams.get(&place) {
+            return Ok(known.clone());
+        }
+        if self.open.len() >= FORM_DEPTH || !self.open.insert(at) {
+            return Err(Unreadable::new(Reason::Damaged, "This PDF draws a part of it within itself."));
+        }
+        let drawing = self.drawings.entry(at).or_insert_with(|| drawing(stream));
+        let forms: Vec<(Vec<u8>, u64)> = drawing.forms.iter().map(|(name, times)| (name.clone(), *times)).collect();
+        let fonts: Vec<Vec<u8>> = drawing.fonts.iter().cloned().collect();
+        let mut drawn = Drawn { bytes: drawing.bytes, ..Drawn::default() };
+        drawn.fonts = fonts.iter().filter_map(|name| self.font(resources, name)).collect();
+        for (name, times) in forms {
+            let Some(form) = self.form(resources, &name) else { continue };
+            let own = form.dict.get_deref(b"Resources", self.document).and_then(Object::as_dict).unwrap_or(resources);
+            let mut inner = self.stream(form, own)?;
+            inner.bytes = inner.bytes.saturating_mul(times);
+            drawn.add(&inner);
+            if drawn.bytes > self.most {
+                return Err(repeated());
+            }
+        }
+        self.open.remove(&at);
+        self.streams.insert(place, drawn.clone());
+        Ok(drawn)
+    }
+
+    fn form(&self, resources: &'a Dictionary, name: &[u8]) -> Option<&'a Stream> {
+        let objects = resources.get_deref(b"XObject", self.document).and_then(Object::as_dict).ok()?;
+        objects.get_deref(name, self.document).and_then(Object::as_stream).ok()
+    }
+
+    /// Where a font stands, and what it weighs.
+    fn font(&mut self, resources: &'a Dictionary, name: &[u8]) -> Option<(usize, u64)> {
+        let fonts = resources.get_deref(b"Font", self.document).and_then(Object::as_dict).ok()?;
+        let font = fonts.get_deref(name, self.document).and_then(Object::as_dict).ok()?;
+        let at = address(font);
+        if let Some(known) = self.fonts.get(&at) {
+            return Some((at, *known));
+        }
+        let mut parts = FONT_PARTS;
+        let weight = font.iter().map(|(_, value)| weight(self.document, value, FONT_DEPTH, &mut parts)).sum();
+        self.fonts.insert(at, weight);
+        Some((at, weight))
+    }
+}
+
+/// About the bytes that reading a part of a font goes through.
+fn weight(document: &Document, object: &Object, depth: usize, parts: &mut usize) -> u64 {
+    if depth == 0 || *parts == 0 {
+        return 0;
+    }
+    *parts -= 1;
+    let mut inner = |object: &Object| weight(document, object, depth - 1, parts);
+    match object {
+        Object::Reference(id) => document.objects.get(id).map_or(0, inner),
+        Object::Array(items) => items.iter().map(inner).sum(),
+        Object::Dictionary(dictionary) => dictionary.iter().map(|(_, value)| inner(value)).sum(),
+        Object::Stream(stream) => stream.content.len() as u64,
+        _ => 8,
+    }
+}
+
+/// Counts the forms and fonts that a content stream names: `/Name Do` and `/Name 12 Tf`. One that only looks so, in a string, counts
+/// too.
+fn drawing(stream: &Stream) -> Drawing {
+    let content = stream.decompressed_content().unwrap_or_else(|_| stream.content.clone());
+    let mut drawing = Drawing { bytes: content.len() as u64, ..Drawing::default() };
+    let mut name: Option<&[u8]> = None;
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"/[]()<>{}\0".contains(byte);
+    let mut rest = content.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        let length = after.iter().position(ends).unwrap_or(after.len());
+        let (word, next) = after.split_at_checked(length).unwrap_or((after, &[]));
+        match (first, word) {
+            (b'/', word) => name = Some(word),
+            (b'D', b"o") => {
+                if let Some(name) = name.take() {
+                    *drawing.forms.entry(name.to_vec()).or_default() += 1;
+                }
+            }
+            (b'T', b"f") => drawing.fonts.extend(name.take().map(<[u8]>::to_vec)),
+            _ if ends(first) => {
+                rest = after;
+                continue;
+            }
+            _ => {}
+        }
+        rest = next;
+    }
+    drawing
+}
+
+fn address<T>(of: &T) -> usize {
+    std::ptr::from_ref(of).addr()
+}
+
+fn circle() -> Unreadable {
+    Unreadable::new(Reason::Damaged, "The pages of this PDF are part of each other in a circle, or nested too deeply.")
+}
+
+fn repeated() -> Unreadable {
+    Unreadable::new(Reason::Damaged, "This PDF draws the same parts of it over and over.")
+}
