@@ -118,7 +118,7 @@ on_both! {
         });
         let page = on.unwrap();
         assert!(between(&read["text"], &page["startOffset"], &page["endOffset"]).contains(quote));
-        assert_eq!(read["readerVersion"], "1");
+        assert_eq!(read["readerVersion"], "2");
     }
 
     async fn each_change_is_told_in_the_project(place: Place) {
