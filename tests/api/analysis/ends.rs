@@ -130,7 +130,7 @@ on_both! {
         ada.read(&project, "empty.txt", b"\n").await;
         let (rejected, _) = ada.run(&project).await;
         assert_eq!(ada.over(&rejected).await["status"], "REJECTED");
-        ada.read(&project, "note.md", NOTE.as_bytes()).await;
+        let (note, _) = ada.read(&project, "note.md", NOTE.as_bytes()).await;
 
         // A number that nobody gave: whatever is found next collides with it in the middle of the save.
         let in_the_way = Id::<()>::draw();
@@ -161,7 +161,10 @@ on_both! {
         })
         .await
         .unwrap();
-        let (path, _) = ada.run(&project).await;
+        // Without the empty document, which would make it partial.
+        let ids = [note.rsplit('/').next().unwrap()];
+        let started = ada.client.post(runs(&project)).json(json!({"documentIds": ids})).await.is(202);
+        let path = format!("{}/{}", runs(&project), started.text_of("id"));
         while server.taken_up(&path).await < 2 {
             let now = ada.client.get(&path).await.is(200);
             assert!(["QUEUED", "PROCESSING"].contains(&now.data()["status"].as_str().unwrap()), "{}", now.text());
