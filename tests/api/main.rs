@@ -13,7 +13,6 @@
 
 #[macro_use]
 mod support;
-mod sweeps;
 
 mod accounts;
 mod admin;
