@@ -52,7 +52,7 @@ on_both! {
     async fn an_erasure_that_was_interrupted_goes_on_from_where_it_was(place: Place) {
         let server = place.start(&[]);
         let ada = server.user().await;
-        let db = server.db().await;
+        let db = &server.db().await;
         let told = json!({"userId": ada.id, "fullName": "Ada"}).to_string();
         let (at, stop, go_on) = match server.kind {
             Kind::Sqlite => (
