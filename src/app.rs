@@ -12,6 +12,7 @@ use actors::time::{Clock, Time};
 use actors::watch::Watch;
 use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
+use uuid::Uuid;
 
 use crate::access::keys::Secret;
 use crate::access::revoked::Revoked;
@@ -21,12 +22,14 @@ use crate::accounts::sessions::turns::Turns;
 use crate::analysis::runner::Runner;
 use crate::config::Config;
 use crate::db::Db;
+use crate::http::budget::Budget;
 use crate::http::failure::Failure;
 use crate::http::limits::Limits;
+use crate::http::line::Lines;
+use crate::http::places::Places;
 use crate::jobs::Jobs;
 use crate::jobs::mail::Post;
 use crate::live::audience::Audiences;
-use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::meetings::consents::wording::Wordings;
 use crate::meetings::participants::attendance::Attendance;
@@ -81,9 +84,13 @@ pub struct Parts {
     /// Who may listen to what.
     pub audiences: Audiences,
     /// Open sockets, by account.
-    pub sockets: Places,
+    pub sockets: Places<Uuid>,
     /// Open event streams, by account.
-    pub streams: Places,
+    pub streams: Places<Uuid>,
+    /// Open connections.
+    pub lines: Arc<Lines>,
+    /// What bodies and answers on their way hold.
+    pub budget: Budget,
     pub tasks: Tasks,
     pub readiness: Readiness,
     pub watch: Watch,

@@ -1,14 +1,44 @@
-//! Figures that are gathered when somebody asks for them, beside those that are counted as things happen.
+//! Figures: where they are kept, and those that are gathered when somebody asks for them, beside those that are counted as
+//! things happen.
+//!
+//! A figure is kept for ever under each set of its labels, so the values of a label are of a closed set.
+
+use std::time::Duration;
 
 use metrics::gauge;
+use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+
+/// The bounds of all histograms, in seconds. Fixed ones: quantiles would be kept as sketches, of hundreds of KiB a route.
+const SECONDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+/// How often what was recorded is folded into the histograms.
+pub const UPKEEP: Duration = Duration::from_secs(5);
+
+/// What figures are kept in.
+///
+/// # Errors
+/// There are no bounds.
+pub fn recorder() -> Result<PrometheusBuilder, BuildError> {
+    PrometheusBuilder::new().set_buckets(&SECONDS)
+}
+
+/// Folds what is recorded into the histograms, again and again: until that, or until somebody reads the figures, each sample
+/// is kept by itself.
+pub async fn keep_up(figures: PrometheusHandle, every: Duration, stopping: CancellationToken) {
+    while stopping.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
+        figures.run_upkeep();
+    }
+}
 
 /// Reads what is not counted as it happens: mailboxes, listeners, the database's queue, jobs that failed for good.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
 pub async fn gather(app: &App) {
     gauge!("colloquy_database_waiting").set(app.db.waiting() as f64);
     gauge!("colloquy_listeners").set(app.hub.listeners() as f64);
+    gauge!("colloquy_connections").set(app.lines.count() as f64);
+    gauge!("colloquy_buffered_bytes").set(app.budget.held() as f64);
     for reading in app.watch.read() {
         for (name, value) in reading.figures() {
             gauge!(format!("colloquy_live_{name}"), "kind" => reading.kind).set(value as f64);
@@ -17,5 +47,45 @@ pub async fn gather(app: &App) {
     match app.db.read(|conn| Box::pin(crate::jobs::failed_count(conn))).await {
         Ok(failed) => gauge!("colloquy_jobs_failed").set(failed as f64),
         Err(error) => tracing::warn!(%error, "failed jobs could not be counted"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::{keep_up, recorder};
+
+    const SAMPLES: u32 = 10_000_000;
+
+    fn resident_kib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_recorded_does_not_pile_up_until_somebody_reads_it() {
+        let recorder = recorder().unwrap().build_recorder();
+        let (figures, stop) = (recorder.handle(), CancellationToken::new());
+        let upkeep = {
+            let (figures, stop) = (figures.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                runtime.block_on(keep_up(figures, Duration::from_millis(5), stop));
+            })
+        };
+        let before = resident_kib();
+        metrics::with_local_recorder(&recorder, || {
+            let histogram = metrics::histogram!("seconds");
+            (0..SAMPLES).for_each(|number| histogram.record(f64::from(number % 100) / 100.0));
+        });
+        let grown = resident_kib().saturating_sub(before);
+        stop.cancel();
+        upkeep.join().unwrap();
+        assert!(grown < 64 * 1024, "{SAMPLES} samples took {grown} KiB");
+        assert!(figures.render().contains("seconds_bucket{le=\"0.5\"}"), "{}", figures.render());
     }
 }

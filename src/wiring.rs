@@ -29,18 +29,19 @@ use crate::analysis::store::RunJournal;
 use crate::app::{App, Parts};
 use crate::config::Config;
 use crate::db::{Alone, Db, Settings};
+use crate::http::budget::Budget;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::front::{self, Door, Paths};
 use crate::http::limits::{Limit, Limits};
+use crate::http::line::{self, Lines};
 use crate::http::openapi;
 use crate::http::operation::Operation;
+use crate::http::places::Places;
 use crate::jobs::Jobs;
 use crate::jobs::mail::Post;
 use crate::live::audience::Audiences;
 use crate::live::event_log::Rows;
-use crate::live::line::Line;
-use crate::live::places::Places;
 use crate::live::tickets::Tickets;
 use crate::meetings::consents::wording::Wordings;
 use crate::meetings::participants::attendance::Attendance;
@@ -173,8 +174,8 @@ async fn build(config: Config) -> Result<Built, String> {
         .await
         .map_err(|error| format!("{} can't be used: {error}", data.join("avatars").display()))?;
     files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", data.join("files").display()))?;
-    let metrics = metrics_exporter_prometheus::PrometheusBuilder::new();
-    let metrics = metrics.install_recorder().map_err(|error| error.to_string())?;
+    let metrics = crate::metrics::recorder().and_then(metrics_exporter_prometheus::PrometheusBuilder::install_recorder);
+    let metrics = metrics.map_err(|error| error.to_string())?;
     let google = others::log_in_provider(&config, &url)?;
     let document = openapi::document(&routes::all());
     let places = meetings::membership::Places { app_url: url.clone(), has_rooms: media.is_some() };
@@ -205,6 +206,8 @@ async fn build(config: Config) -> Result<Built, String> {
         audiences: Audiences::default().with(meetings::Audience).with(OfProjects).with(OfRuns),
         sockets: Places::for_each(config.sockets.per_account),
         streams: Places::for_each(config.sockets.per_account),
+        lines: Arc::new(Lines::new(&config.http, others::connections(config.http.connections))),
+        budget: Budget::of(config.http.buffered_bytes),
         tasks,
         readiness: Readiness::default(),
         watch,
@@ -309,9 +312,13 @@ fn listen(
             .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
     });
     let server = if workers > 0 { server.workers(workers) } else { server };
+    let lines = Arc::clone(&built.app.lines);
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let server = server
-        .on_connect(Line::note)
+        .on_connect(move |connection, extensions| lines.note(connection, extensions))
+        .keep_alive(line::KEEP_ALIVE)
+        // The server's own limit would count time in which it did not come to read: lines have theirs.
+        .client_request_timeout(Duration::ZERO)
         .disable_signals()
         .shutdown_timeout(drain)
         .listen(own)

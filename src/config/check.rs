@@ -18,6 +18,13 @@ pub fn faults(config: &Config) -> Vec<String> {
     need((1..=1000).contains(&config.database.connections), "database.connections: this must be 1 to 1000");
     need(config.database.queue >= 1, "database.queue: this must be at least 1");
     need(config.server.workers <= 1024, "server.workers: this must be at most 1024");
+    let http = &config.http;
+    need(http.connections >= 16, "http.connections: this must be at least 16");
+    need((1..=300).contains(&http.head_seconds), "http.head_seconds: this must be 1 to 300");
+    need((1..=300).contains(&http.grace_seconds), "http.grace_seconds: this must be 1 to 300");
+    need(http.least_bytes_per_second >= 1, "http.least_bytes_per_second: this must be at least 1");
+    // A client has a quarter: the largest JSON body has to fit into it.
+    need(http.buffered_bytes >= 4 * 1024 * 1024, "http.buffered_bytes: this must be at least 4194304");
     let app = config.app.url.as_str();
     let is_web = url::Url::parse(app).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     need(app.is_empty() || is_web, "app.url: this must be an http or https address");

@@ -13,17 +13,32 @@ impl Http {
     #[must_use]
     pub fn client_address(&self, request: &HttpRequest) -> String {
         let Some(peer) = request.peer_addr().map(|peer| peer.ip().to_canonical()) else { return "unknown".to_owned() };
+        if !self.is_trusted(peer) {
+            return Self::network(peer);
+        }
         let headers = request.headers().get_all("x-forwarded-for");
         let mut hops: Vec<&str> =
             headers.flat_map(|value| value.to_str().unwrap_or("unreadable").split(',')).map(str::trim).collect();
         let mut client = peer;
-        while self.trusted_proxies.iter().any(|proxy| proxy.to_canonical() == client) {
+        while self.is_trusted(client) {
             match hops.pop().and_then(address) {
                 Some(hop) => client = hop,
                 None => break,
             }
         }
-        match client {
+        Self::network(client)
+    }
+
+    /// Whether an address is a proxy's whose word is taken.
+    #[must_use]
+    pub fn is_trusted(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|proxy| proxy.to_canonical() == address)
+    }
+
+    /// Whom an address belongs to.
+    #[must_use]
+    pub fn network(address: IpAddr) -> String {
+        match address {
             IpAddr::V4(address) => address.to_string(),
             IpAddr::V6(address) => {
                 let network = address.to_bits() >> 64 << 64;
@@ -46,9 +61,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Http;
+    use crate::config::{Config, Overrides};
 
     fn behind(proxies: &[&str]) -> Http {
-        Http { trusted_proxies: proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), origins: Vec::new() }
+        let config = Config::layered(None, std::collections::HashMap::new(), &Overrides::default()).unwrap();
+        Http { trusted_proxies: proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), ..config.http }
     }
 
     fn seen(http: &Http, peer: &str, forwarded: &[u8]) -> String {

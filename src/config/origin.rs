@@ -25,11 +25,13 @@ impl Http {
 #[cfg(test)]
 mod tests {
     use super::Http;
+    use crate::config::{Config, Overrides};
     use actix_web::test::TestRequest;
 
     #[test]
     fn pages_of_other_hosts_open_no_sockets() {
-        let http = Http { trusted_proxies: Vec::new(), origins: vec!["https://other.example".to_owned()] };
+        let config = Config::layered(None, std::collections::HashMap::new(), &Overrides::default()).unwrap();
+        let http = Http { origins: vec!["https://other.example".to_owned()], ..config.http };
         let from = |origin: &str| {
             let request = TestRequest::default().insert_header(("host", "127.0.0.1:8080"));
             http.allows_origin(

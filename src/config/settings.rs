@@ -43,7 +43,10 @@ sections! {
     Internal { listen: SocketAddr }
     Application { url: String }
     Database { url: String, connections: usize, queue: usize }
-    Http { trusted_proxies: Vec<IpAddr>, origins: Vec<String> }
+    Http {
+        trusted_proxies: Vec<IpAddr>, origins: Vec<String>, connections: usize, connections_per_client: usize,
+        head_seconds: u64, grace_seconds: u64, least_bytes_per_second: u64, buffered_bytes: usize,
+    }
     Limits {
         calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class, code_failures: Class,
         token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,

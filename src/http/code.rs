@@ -34,6 +34,7 @@ codes! {
     NOT_FOUND = "NotFound", 404, "There is no such thing.";
     MEETING_NOT_FOUND = "MeetingNotFound", 404, "There is no such meeting.";
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
+    REQUEST_TIMEOUT = "RequestTimeout", 408, "The body came too slowly.";
     INVALID_STATE = "InvalidState", 409, "That is not possible in the present state.";
     CONFLICT = "Conflict", 409, "That exists already.";
     REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is under way. Try again shortly.";
@@ -47,6 +48,7 @@ codes! {
     GONE = "Gone", 410, "That has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "It was changed meanwhile. Read it again and decide anew.";
     PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The body is too large.";
+    URI_TOO_LONG = "UriTooLong", 414, "The address is too long.";
     UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType", 415, "A file of this type is not taken.";
     VALIDATION_ERROR = "ValidationError", 422, "The request is not acceptable.";
     UNKNOWN_KEY = "UnknownKey", 422, "This key is not known here.";
@@ -59,6 +61,7 @@ codes! {
     PASSWORD_REFUSED = "PasswordRefused", 422, "Choose another password.";
     IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was used with another body.";
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";
+    HEADERS_TOO_LARGE = "HeadersTooLarge", 431, "The headers are too large.";
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Something went wrong here. It was noted under the request id.";
     LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The log-in provider did not answer as it should. Try again later.";
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "This can't be served at the moment. Try again shortly.";

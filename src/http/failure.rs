@@ -11,6 +11,11 @@ use super::code::Code;
 use super::envelope;
 use crate::db::Failed;
 
+/// How many things at fault one answer names, and how much it says: both come from what was sent.
+pub const MOST_FAULTS: usize = 20;
+const MOST_SAID: usize = 500;
+const MOST_OF_A_PATH: usize = 200;
+
 /// What the client is told, and what the log keeps.
 #[derive(Debug, Clone)]
 pub struct Failure {
@@ -97,8 +102,10 @@ impl ResponseError for Failure {
             Some(cause) => tracing::info!(code = self.code.name, cause, "request refused"),
             None => tracing::debug!(code = self.code.name, message = self.message, "request refused"),
         }
-        let own = [Fault { code: self.code.name, message: self.message.clone(), field: None }];
-        let errors = if self.faults.is_empty() { own.as_slice() } else { self.faults.as_slice() };
+        let message = cut(&self.message, MOST_SAID);
+        let own = || vec![Fault { code: self.code.name, message: message.clone(), field: None }];
+        let faults: Vec<Fault> = self.faults.iter().take(MOST_FAULTS).map(Fault::cut).collect();
+        let errors = if faults.is_empty() { own() } else { faults };
         let mut response = HttpResponse::build(self.status_code());
         if let Some(wait) = self.retry_after {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -107,7 +114,24 @@ impl ResponseError for Failure {
         if self.code.status == 401 {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
-        response.content_type(envelope::JSON).body(envelope::failure(self.code.status, &self.message, errors))
+        response.content_type(envelope::JSON).body(envelope::failure(self.code.status, &message, &errors))
+    }
+}
+
+impl Fault {
+    /// As long as it may be in an answer: nobody gets what they sent back at its length.
+    fn cut(&self) -> Self {
+        let field = self.field.as_deref().map(|field| cut(field, MOST_OF_A_PATH));
+        Self { message: cut(&self.message, MOST_SAID), field, ..self.clone() }
+    }
+}
+
+/// The beginning of a text that is longer than `most` characters.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 
@@ -118,5 +142,30 @@ impl From<Failed> for Failure {
             Failed::Busy | Failed::Unavailable(_) | Failed::Unknown(_) => Self::unavailable(failed),
             Failed::Violated(..) | Failed::Broken(_) => Self::internal(failed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::ResponseError;
+    use actix_web::body::MessageBody;
+
+    use super::{Code, Failure, Fault, cut};
+
+    #[test]
+    fn an_answer_says_little_whatever_was_at_fault() {
+        let fault = Fault { code: "InvalidValue", message: "ä".repeat(1 << 20), field: Some("€".repeat(1 << 20)) };
+        let failures = [
+            Failure::invalid(vec![fault; 1000]),
+            Failure::saying(Code::BAD_REQUEST, "\u{1}".repeat(1 << 20)),
+            Failure::field(&"x".repeat(1 << 20), Code::REQUIRED, "y".repeat(1 << 20)),
+        ];
+        for failure in failures {
+            let body = failure.error_response().into_body().try_into_bytes().unwrap();
+            assert!(body.len() < 48 * 1024, "{}", body.len());
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert!(body["errors"].as_array().unwrap().len() <= 20);
+        }
+        assert_eq!((cut("äöü", 3), cut("äöü", 2)), ("äöü".to_owned(), "äö…".to_owned()));
     }
 }

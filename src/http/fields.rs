@@ -5,7 +5,7 @@ use actors::time::Time;
 use serde_json::{Map, Value};
 
 use super::code::Code;
-use super::failure::{Failure, Fault};
+use super::failure::{Failure, Fault, MOST_FAULTS};
 use super::patch::Patch;
 
 /// A value that can be read from JSON. Queries come in as strings.
@@ -37,6 +37,7 @@ pub struct Faulty;
 #[derive(Debug)]
 pub struct Fields {
     values: Map<String, Value>,
+    /// Those that will be told: no more are kept.
     faults: Vec<Fault>,
 }
 
@@ -112,23 +113,25 @@ impl Fields {
             }
             Some(_) => return Err(self.fault(name, Code::INVALID_VALUE, "This must be a list.")),
         };
-        let before = self.faults.len();
+        let mut are_good = true;
         let mut all = Vec::with_capacity(values.len());
         for (index, value) in values.into_iter().enumerate() {
             let place = format!("{name}[{index}]");
             let Value::Object(values) = value else {
                 self.fault(&place, Code::INVALID_VALUE, "This must be an object.");
+                are_good = false;
                 continue;
             };
             let mut item = Self::of(values);
             all.extend(read(&mut item).ok());
             item.note_unknown();
-            self.faults.extend(item.faults.into_iter().map(|fault| {
+            are_good = are_good && item.faults.is_empty();
+            for fault in item.faults {
                 let field = fault.field.map_or_else(|| place.clone(), |field| format!("{place}.{field}"));
-                Fault { field: Some(field), ..fault }
-            }));
+                self.note(Fault { field: Some(field), ..fault });
+            }
         }
-        if self.faults.len() == before { Ok(all) } else { Err(Faulty) }
+        if are_good { Ok(all) } else { Err(Faulty) }
     }
 
     /// How many keys have not been taken yet.
@@ -139,8 +142,7 @@ impl Fields {
 
     /// Notes a fault that concerns the whole.
     pub fn wrong(&mut self, message: &str) -> Faulty {
-        self.faults.push(Fault { code: Code::VALIDATION_ERROR.name, message: message.to_owned(), field: None });
-        Faulty
+        self.note(Fault { code: Code::VALIDATION_ERROR.name, message: message.to_owned(), field: None })
     }
 
     fn parsed<T: Field>(&mut self, name: &str, value: &Value) -> Result<T, Faulty> {
@@ -148,7 +150,13 @@ impl Fields {
     }
 
     fn fault(&mut self, name: &str, code: Code, message: &str) -> Faulty {
-        self.faults.push(Fault { code: code.name, message: message.to_owned(), field: Some(name.to_owned()) });
+        self.note(Fault { code: code.name, message: message.to_owned(), field: Some(name.to_owned()) })
+    }
+
+    fn note(&mut self, fault: Fault) -> Faulty {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(fault);
+        }
         Faulty
     }
 
@@ -165,7 +173,7 @@ impl Fields {
     }
 
     fn note_unknown(&mut self) {
-        for (name, _) in std::mem::take(&mut self.values) {
+        for (name, _) in std::mem::take(&mut self.values).into_iter().take(MOST_FAULTS) {
             self.fault(&name, Code::UNKNOWN_KEY, "This key is not known here, or can't be written.");
         }
     }

@@ -11,6 +11,7 @@ use futures_util::{Stream, StreamExt, stream};
 use super::code::Code;
 use super::failure::Failure;
 use super::input::Raw;
+use super::pace::is_too_slow;
 use crate::outside::files::{Files, Received};
 
 /// What a part beside the file may have.
@@ -25,7 +26,7 @@ pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, Failure> {
         return Err(Failure::saying(Code::BAD_REQUEST, "Send the file as multipart/form-data."));
     }
     let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = match body {
-        Raw::Stream(payload) => Box::pin(payload),
+        Raw::Stream(payload, _) => Box::pin(payload),
         Raw::Bytes(bytes) => Box::pin(stream::iter([Ok(bytes)])),
     };
     Ok(Multipart::new(request.headers(), body))
@@ -63,9 +64,12 @@ pub async fn small(mut part: Part) -> Result<Vec<u8>, Failure> {
     Ok(whole)
 }
 
-/// The form is broken, or the client broke off.
+/// The form is broken, or the client broke off or is too slow.
 #[must_use]
 pub fn unreadable(error: MultipartError) -> Failure {
     let cause = Some(error.to_string().into());
+    if matches!(&error, MultipartError::Payload(error) if is_too_slow(error)) {
+        return Failure { cause, ..Failure::of(Code::REQUEST_TIMEOUT) };
+    }
     Failure { cause, ..Failure::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
 }

@@ -18,7 +18,9 @@ use tracing::Instrument;
 use super::code::Code;
 use super::cors;
 use super::failure::Failure;
+use super::head;
 use super::request_id::{self, X_REQUEST_ID};
+use super::transit::Transit;
 
 /// The fixed segments of all paths, to bring a path into its canonical case.
 #[derive(Debug, Default)]
@@ -97,8 +99,9 @@ pub async fn pass<B: MessageBody + 'static>(
     let started = Instant::now();
     let id = request_id::accept(request.request());
     request_id::note(request.request(), Arc::clone(&id));
+    let method = head::method(request.method());
+    let fit = head::fit(request.head());
     rewrite(&mut request, &door.paths);
-    let method = request.method().clone();
     // Of the highest level, so that no filter takes the id from a line.
     let span = tracing::error_span!("request", request_id = %id);
     let origin = cors::listed_origin(request.request());
@@ -108,17 +111,23 @@ pub async fn pass<B: MessageBody + 'static>(
         cors::allow(response.headers_mut(), origin.as_ref());
         return Ok(response);
     }
-    let answered = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
+    let transit = Transit::begin(&request);
+    let work = async {
+        fit?;
+        let transit = transit?;
+        Ok::<_, Error>((transit, next.call(request).await?))
+    };
+    let answered = AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await;
     let _entered = span.enter();
     let answered = answered
         .unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", super::operation::said(&*panic))).into()));
     match answered {
-        Ok(response) => {
-            let mut response = enveloped(response);
+        Ok((transit, response)) => {
+            let mut response = transit.end(enveloped(response));
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
             dress(response.headers_mut(), &id, door.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
-            note(&method, &route, response.status(), started);
+            note(method, &route, response.status(), started);
             Ok(response)
         }
         Err(error) => {
@@ -127,7 +136,7 @@ pub async fn pass<B: MessageBody + 'static>(
                 let status = error.as_response_error().status_code();
                 Failure { cause: Some(error.to_string().into()), ..Failure::of(Code::of_status(status.as_u16())) }
             });
-            note(&method, "none", failure.status_code(), started);
+            note(method, "none", failure.status_code(), started);
             Err(Dressed { failure, id: id.to_string(), origin, over_tls: door.over_tls }.into())
         }
     }
@@ -202,13 +211,13 @@ fn dress(headers: &mut HeaderMap, id: &str, over_tls: bool) {
     }
 }
 
-fn note(method: &actix_web::http::Method, route: &str, status: StatusCode, started: Instant) {
+/// Each label is of a closed set: a figure that is counted under what a stranger sent would be kept for ever.
+fn note(method: &'static str, route: &str, status: StatusCode, started: Instant) {
     let took = started.elapsed();
-    let labels =
-        [("method", method.as_str().to_owned()), ("route", route.to_owned()), ("status", status.as_u16().to_string())];
+    let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.as_u16().to_string())];
     metrics::counter!("colloquy_requests_total", &labels).increment(1);
     metrics::histogram!("colloquy_request_seconds", &labels[..2]).record(took.as_secs_f64());
-    tracing::info!(%method, route, status = status.as_u16(), micros = took.as_micros() as u64, "answered");
+    tracing::info!(method, route, status = status.as_u16(), micros = took.as_micros() as u64, "answered");
 }
 
 #[cfg(test)]

@@ -2,16 +2,20 @@
 
 use actix_web::dev::Payload;
 use actix_web::{HttpMessage, HttpRequest};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{RefOr, Required, Schema};
 
+use super::budget::SMALL_BYTES;
 use super::code::Code;
 use super::failure::Failure;
 use super::fields::{Faulty, Fields};
 use super::json::{self, Unacceptable};
+use super::pace::{self, Pace, Paced};
+use crate::access::guard::Who;
+use crate::app::App;
 
 /// The largest JSON body.
 pub const MAX_JSON_BYTES: usize = 1024 * 1024;
@@ -49,10 +53,26 @@ pub trait Input: Sized + 'static {
     }
 }
 
-/// A body as it arrives, or as it was buffered.
+/// A body as it arrives, of so many bytes at most, or as it was buffered.
 pub enum Raw {
     Bytes(Bytes),
-    Stream(Payload),
+    Stream(Payload, usize),
+}
+
+impl Raw {
+    /// What comes with a request: no slower than it may, and small where anybody may send it. Sockets see to that themselves.
+    #[must_use]
+    pub fn arriving(payload: Payload, who: Who, app: &App) -> Self {
+        let most = if who == Who::Public { SMALL_BYTES } else { usize::MAX };
+        match (payload, who) {
+            (Payload::None, _) => Self::Stream(Payload::None, most),
+            (payload, Who::Ticket) => Self::Stream(payload, most),
+            (payload, _) => {
+                let paced = Box::pin(Paced::new(payload, Pace::of(&app.config.http)));
+                Self::Stream(Payload::Stream { payload: paced }, most)
+            }
+        }
+    }
 }
 
 /// Nothing is read; a body that comes all the same is not looked at.
@@ -80,7 +100,7 @@ pub trait Body: utoipa::ToSchema + Sized + 'static {
 
 impl<T: Body> Input for Valid<T> {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
-        let bytes = buffer(body, MAX_JSON_BYTES).await?;
+        let bytes = buffer(request, body, MAX_JSON_BYTES).await?;
         if bytes.is_empty() && T::OPTIONAL {
             let mut fields = Fields::of(Map::new());
             let read = T::read(&mut fields);
@@ -122,22 +142,27 @@ fn object(bytes: &[u8]) -> Result<Fields, Failure> {
 /// Reads a body to its end.
 ///
 /// # Errors
-/// 413 past `limit` bytes, 400 where the client breaks off.
-pub async fn buffer(body: Raw, limit: usize) -> Result<Bytes, Failure> {
-    let mut payload = match body {
+/// 408 where it comes too slowly, 413 past `limit` bytes, 400 where the client breaks off, 503 where too much is on its way.
+pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<Bytes, Failure> {
+    let (mut payload, limit) = match body {
         Raw::Bytes(bytes) => return Ok(bytes),
-        Raw::Stream(payload) => payload,
+        Raw::Stream(payload, most) => (payload, limit.min(most)),
     };
-    let mut bytes = BytesMut::new();
+    let app = App::of(request)?;
+    let mut share = app.budget.share(app.config.http.client_address(request));
+    let mut bytes = Vec::new();
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk
-            .map_err(|error| Failure { cause: Some(error.to_string().into()), ..Failure::of(Code::BAD_REQUEST) })?;
+        let chunk = chunk.map_err(|error| {
+            let code = if pace::is_too_slow(&error) { Code::REQUEST_TIMEOUT } else { Code::BAD_REQUEST };
+            Failure { cause: Some(error.to_string().into()), ..Failure::of(code) }
+        })?;
         if bytes.len() + chunk.len() > limit {
             return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("At most {limit} bytes are taken here.")));
         }
+        share.grow_to(bytes.len() + chunk.len())?;
         bytes.extend_from_slice(&chunk);
     }
-    Ok(bytes.freeze())
+    Ok(share.with(bytes))
 }
 
 /// The query of a list or a poll, read like a body whose values are strings.

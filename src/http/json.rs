@@ -8,6 +8,10 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::failure::cut;
+
+/// What of a key is said back.
+const MOST_OF_A_KEY: usize = 100;
 /// How deep objects and lists may nest.
 pub const MAX_DEPTH: usize = 32;
 
@@ -107,7 +111,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = map.next_key::<String>()? {
             let value = map.next_value_seed(inner)?;
             if values.contains_key(&key) {
-                return Err(self.refuse(format!("The key {key:?} is there twice.")));
+                return Err(self.refuse(format!("The key {:?} is there twice.", cut(&key, MOST_OF_A_KEY))));
             }
             values.insert(key, value);
         }

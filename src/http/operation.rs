@@ -261,15 +261,16 @@ where
 {
     let app = App::of(request)?;
     let by = R::check(request, &app).await?;
+    let raw = Raw::arriving(payload, R::WHO, &app);
     let id = request_id::of(request);
     let key = if keyed { idempotency::key(request, by.visitor())? } else { None };
     let Some(key) = key else {
-        let input = I::take(request, Raw::Stream(payload)).await?;
+        let input = I::take(request, raw).await?;
         let allowed = Allowed { by, input, request: id, drawn: Id::<()>::draw().uuid() };
         return handler(allowed, app).await.map(|answer| plain(answer, request));
     };
     let (begun, input) = if I::BUFFERED {
-        let bytes = buffer(Raw::Stream(payload), MAX_JSON_BYTES).await?;
+        let bytes = buffer(request, raw, MAX_JSON_BYTES).await?;
         let begun = idempotency::begin(&app, key, idempotency::digest(&bytes)).await?;
         let input = match &begun {
             Begun::Fresh(_) => Some(I::take(request, Raw::Bytes(bytes)).await),
@@ -277,7 +278,7 @@ where
         };
         (begun, input)
     } else {
-        let input = I::take(request, Raw::Stream(payload)).await?;
+        let input = I::take(request, raw).await?;
         (idempotency::begin(&app, key, input.digest()).await?, Some(Ok(input)))
     };
     match (begun, input) {

@@ -11,8 +11,6 @@ pub mod event_log;
 mod feed;
 mod frames;
 mod inbound;
-pub mod line;
-pub mod places;
 pub mod routes;
 mod socket;
 pub mod stream;

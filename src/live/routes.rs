@@ -40,7 +40,7 @@ pub struct Connection {
 impl Input for Connection {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
         let payload = match body {
-            Raw::Stream(payload) => payload,
+            Raw::Stream(payload, _) => payload,
             Raw::Bytes(_) => Payload::None,
         };
         Ok(Self { request: request.clone(), payload })

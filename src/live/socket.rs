@@ -28,18 +28,19 @@ use futures_util::Stream;
 use futures_util::stream::{poll_fn, unfold};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
+use uuid::Uuid;
 
 use super::ending::{Ending, ending};
 use super::feed::{Fed, Feed, Since};
 use super::frames::{self, Asked};
 use super::inbound::Inbound;
-use super::line::Line;
-use super::places::Place;
 use super::window::Window;
 use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::http::line::Line;
+use crate::http::places::Place;
 
 /// The largest frame, and message, that a client may send.
 pub const MAX_FRAME_BYTES: usize = 64 * 1024;
@@ -68,7 +69,7 @@ struct Socket {
     heard_at: Instant,
     pinged_at: Instant,
     /// Free again when the socket is gone.
-    _place: Place,
+    _place: Place<Uuid>,
 }
 
 /// Goes on with a request as a socket.
@@ -78,7 +79,7 @@ struct Socket {
 pub fn open(
     app: App,
     caller: Visitor,
-    place: Place,
+    place: Place<Uuid>,
     request: &HttpRequest,
     payload: actix_web::dev::Payload,
 ) -> Result<HttpResponse, Failure> {

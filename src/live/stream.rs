@@ -12,15 +12,16 @@ use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use uuid::Uuid;
 
 use super::ending::{Ending, ending};
 use super::feed::{Fed, Feed, Since};
-use super::places::Place;
 use crate::access::caller::Caller;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::input::{Input, Raw};
+use crate::http::places::Place;
 
 /// Between two comments on a quiet stream, so that nobody on the way takes it for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -92,7 +93,7 @@ struct Going {
     ending: Pin<Box<dyn Future<Output = Ending>>>,
     quiet: Interval,
     ends: fn(&str) -> bool,
-    _place: Place,
+    _place: Place<Uuid>,
 }
 
 fn bodies(stage: Stage) -> impl Stream<Item = Result<Bytes, Infallible>> {

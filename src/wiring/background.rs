@@ -17,6 +17,7 @@ use crate::meetings::invitations::notices::Notices;
 use crate::meetings::participants::{attendance, sweep};
 use crate::meetings::rooms::errands::Errands;
 use crate::meetings::rooms::lookout;
+use crate::metrics;
 use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::Reading;
@@ -58,6 +59,8 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
     app.tasks.spawn(accounts::endings::follow(app.clone()));
     app.tasks.spawn(app.runner.clone().sweep(app.clone()));
     app.tasks.spawn(forget_old(app.clone()));
+    app.tasks.spawn(Arc::clone(&app.lines).watch(app.tasks.stopping()));
+    app.tasks.spawn(metrics::keep_up(app.metrics.clone(), metrics::UPKEEP, app.tasks.stopping()));
     Ok(())
 }
 

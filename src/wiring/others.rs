@@ -9,6 +9,23 @@ use crate::outside::livekit::{self, LiveKit, MediaServer};
 use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
 use crate::outside::openid::{self, OpenId};
 
+/// What else may have files open: the database, documents, calls to others.
+const OTHER_FILES: u64 = 512;
+
+/// As many connections as are wanted and as the system gives file descriptors for: each takes two.
+pub fn connections(wanted: usize) -> usize {
+    let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
+    let most = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(usize::MAX).max(16);
+    if most < wanted {
+        tracing::warn!(
+            wanted,
+            most,
+            "fewer connections than http.connections: the system gives too few file descriptors"
+        );
+    }
+    wanted.min(most)
+}
+
 /// A mail server where one is set, else the outbox.
 pub fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
     if mail.host.is_empty() {

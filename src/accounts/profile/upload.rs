@@ -6,14 +6,11 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use crate::app::App;
 use crate::http::code::Code;
-use crate::http::failure::{Failure, Fault};
+use crate::http::failure::{Failure, Fault, MOST_FAULTS};
 use crate::http::form::{self, small, unreadable};
 use crate::http::idempotency;
 use crate::http::input::{Described, Input, Raw};
 use crate::outside::files::Received;
-
-/// After so many faults a form is not read on.
-const MOST_FAULTS: usize = 20;
 
 /// A file that has arrived, and that nobody has looked at yet.
 pub struct Upload(pub Received);
@@ -42,7 +39,8 @@ impl Input for Upload {
                     small(part).await?;
                 }
             }
-            if faults.len() > MOST_FAULTS {
+            // Nobody would be told of more.
+            if faults.len() >= MOST_FAULTS {
                 return Err(Failure::invalid(faults));
             }
         }

@@ -29,8 +29,8 @@ pub async fn issue(may: Allowed<Present<Meeting>, Empty>, app: App) -> Result<Un
 pub struct Told(Bytes);
 
 impl Input for Told {
-    async fn take(_: &HttpRequest, body: Raw) -> Result<Self, Failure> {
-        buffer(body, WEBHOOK_BYTES).await.map(Self)
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+        buffer(request, body, WEBHOOK_BYTES).await.map(Self)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Told};
 use actors::time::Time;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
 
 use super::model::{Document, DocumentStatus, DocumentText, Source};
@@ -130,6 +130,9 @@ pub async fn list(
         .await
 }
 
+/// How many texts are taken apart at once, for people to read: each is in memory several times then.
+static TAKEN_APART: Semaphore = Semaphore::const_new(4);
+
 /// The text in which quotes are found.
 ///
 /// # Errors
@@ -139,6 +142,7 @@ pub async fn text(app: &App, document: &Document) -> Result<DocumentText, Failur
         return Err(Failure::saying(Code::SOURCE_NOT_READY, reason));
     }
     let id = document.id;
+    let _turn = TAKEN_APART.acquire().await.map_err(Failure::internal)?;
     let kept = app.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(Failure::from)?;
     // Deleted meanwhile.
     let kept = kept.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;

@@ -13,7 +13,7 @@ use super::model::FileName;
 use crate::accounts::model::Language;
 use crate::app::App;
 use crate::http::code::Code;
-use crate::http::failure::{Failure, Fault};
+use crate::http::failure::{Failure, Fault, MOST_FAULTS};
 use crate::http::fields::{Field, Wrong};
 use crate::http::form::{self, small, unreadable};
 use crate::http::idempotency;
@@ -21,8 +21,6 @@ use crate::http::input::{Described, Input, Raw};
 use crate::outside::files::Received;
 use crate::pipeline::readers::{Format, sniff};
 
-/// After so many faults a form is not read on.
-const MOST_FAULTS: usize = 20;
 /// How many files are looked at in memory at once.
 static LOOKED_AT: Semaphore = Semaphore::const_new(2);
 
@@ -43,7 +41,8 @@ impl Input for Upload {
         let mut form = Form::default();
         while let Some(part) = parts.next().await {
             form.take(&app, part.map_err(unreadable)?).await?;
-            if form.faults.len() > MOST_FAULTS {
+            // Nobody would be told of more.
+            if form.faults.len() >= MOST_FAULTS {
                 return Err(Failure::invalid(form.faults));
             }
         }

@@ -1,5 +1,7 @@
 //! The house: what holds for every request, how the server starts and how it ends.
 
+mod attacks;
+mod bounds;
 mod envelope;
 mod headers;
 mod memory;

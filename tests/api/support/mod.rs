@@ -17,6 +17,7 @@ pub mod server;
 pub mod shape;
 pub mod socket;
 pub mod tables;
+pub mod wire;
 pub mod world;
 
 pub use builders::{Role, User};
