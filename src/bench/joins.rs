@@ -26,8 +26,13 @@ pub struct Joins {
 /// In words: the server doesn't start, or answers otherwise than it should.
 pub async fn measure(asked: &Joins) -> Result<(), String> {
     let places = (asked.people + 1).to_string();
-    let settings =
-        [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__MEETINGS__PEOPLE", places.as_str()), people::ISSUER];
+    let settings = [
+        ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
+        ("COLLOQUY__MEETINGS__PEOPLE", places.as_str()),
+        people::ISSUER,
+        super::MANY,
+        super::OF_ONE,
+    ];
     let server = OwnServer::start(&settings).await?;
     let mut host = Caller::at(&server.url)?;
     let account = Account::named("Hanna Host", "hanna@colloquy.example");

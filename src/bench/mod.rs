@@ -13,6 +13,7 @@ mod load;
 mod memory;
 mod people;
 mod restart;
+mod soak;
 mod sockets;
 mod table;
 mod wire;
@@ -70,6 +71,8 @@ enum Apart {
     Joins(joins::Joins),
     /// How soon a server that was killed knows again what time it is in many live meetings.
     Restart(restart::Restart),
+    /// Whether memory and answers stay what they are under a load that goes on, with attackers beside it.
+    Soak(soak::Soak),
 }
 
 impl Bench {
@@ -111,9 +114,12 @@ pub fn run(asked: &Bench) -> ExitCode {
     }
 }
 
-/// Each call that is measured passes what a call in production passes, the log included (it goes to a file).
-const SETTINGS: [(&str, &str); 2] =
-    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000")];
+/// Each call that is measured passes what a call in production passes, the log included (it goes to a file). All clients come
+/// from one address.
+const SETTINGS: [(&str, &str); 4] =
+    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000"), MANY, OF_ONE];
+const MANY: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS", "25000");
+const OF_ONE: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS_PER_CLIENT", "0");
 
 async fn measure(asked: &Bench) -> Result<(), String> {
     match &asked.apart {
@@ -121,6 +127,7 @@ async fn measure(asked: &Bench) -> Result<(), String> {
         Some(Apart::Enumeration(asked)) => return enumeration::measure(asked).await,
         Some(Apart::Joins(asked)) => return joins::measure(asked).await,
         Some(Apart::Restart(asked)) => return restart::measure(asked).await,
+        Some(Apart::Soak(asked)) => return soak::measure(asked).await,
     }
     let server = OwnServer::start(&SETTINGS).await?;
     let mut caller = Caller::at(&server.url)?;

@@ -20,7 +20,7 @@ const OPENING: usize = 32;
 /// How long all sockets may take to hear of one change.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Sockets that are open, subscribed, and read.
 pub struct Crowd {
@@ -108,7 +108,11 @@ impl Crowd {
     }
 }
 
-async fn open(caller: &Caller, meeting_id: &str) -> Result<Socket, String> {
+/// A socket that listens to a meeting.
+///
+/// # Errors
+/// In words.
+pub async fn open(caller: &Caller, meeting_id: &str) -> Result<Socket, String> {
     let url = format!("{}/api/ws", caller.url.replacen("http", "ws", 1));
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
     let token = format!("Bearer {}", caller.token.as_deref().unwrap_or_default());

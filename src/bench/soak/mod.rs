@@ -1,0 +1,189 @@
+//! `colloquy bench soak`: whether the server stays what it is under a load that goes on, and whether those who attack it are
+//! felt by those who don't (trust R22).
+//!
+//! First fifty honest people alone, for a fifth of the time: what they are used to. Then for the whole time with attackers
+//! beside them. It fails where anybody honest gets a 5xx, where their 99th percentile is more than five times what they were
+//! used to, or where memory at the end is more than a tenth above what it was after five minutes.
+
+mod attack;
+mod documents;
+mod person;
+mod tally;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actors::ids::Id;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::memory::{peak_kib, resident_kib};
+use super::people;
+use crate::client::account::Account;
+use crate::client::answer::Project;
+use crate::client::caller::{Caller, http};
+use crate::client::own_server::OwnServer;
+use attack::Attack;
+use person::Person;
+use tally::Tally;
+
+/// The defaults, but that what sleeps leaves the memory soon enough to be seen in a short trial.
+const SETTINGS: [(&str, &str); 3] =
+    [("COLLOQUY__LOG__FILTER", "warn"), ("COLLOQUY__ANALYSIS__IDLE_SECONDS", "60"), people::ISSUER];
+const MINUTE: Duration = Duration::from_secs(60);
+/// When memory is compared with; of a short trial, after a quarter.
+const SETTLED: Duration = Duration::from_secs(5 * 60);
+/// Memory comes and goes with each document: it is the mean of so long that is compared.
+const MEAN: Duration = MINUTE;
+const LOOK: Duration = Duration::from_secs(1);
+/// What may be.
+const MOST_MEMORY: f64 = 1.10;
+const MOST_P99: f64 = 5.0;
+
+#[derive(clap::Args)]
+pub struct Soak {
+    /// How long it goes on with attackers; a fifth of it before that without.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    minutes: u64,
+    /// Honest people.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=500))]
+    people: u64,
+}
+
+/// # Errors
+/// In words: the server doesn't start, ends, or does not stand it.
+pub async fn measure(asked: &Soak) -> Result<(), String> {
+    let server = OwnServer::start(&SETTINGS).await?;
+    let count = usize::try_from(asked.people).map_err(|error| error.to_string())?;
+    let mut callers = gather(&server, count + Attack::ACCOUNTS).await?;
+    let attackers = callers.split_off(count);
+    let time = MINUTE * u32::try_from(asked.minutes).map_err(|error| error.to_string())?;
+
+    println!("{count} honest people alone, for {} s; memory is the server's process, in KiB:", (time / 5).as_secs());
+    let alone = Arc::new(Tally::new());
+    let going = begin(&callers, &alone);
+    watch(&server, &alone, time / 5).await?;
+    drop(going);
+    println!("alone: {}\n\nThe same with attackers, for {} s:", alone.line(), time.as_secs());
+
+    let beside = Arc::new(Tally::new());
+    let attack = Attack { server: super::address(&server)?, callers: attackers }.begin().await?;
+    let going = begin(&callers, &beside);
+    let memory = watch(&server, &beside, time).await?;
+    drop((going, attack));
+    println!("beside attackers: {}", beside.line());
+    alone.said().iter().chain(&beside.said()).for_each(|said| println!("  {said}"));
+    judge(&alone, &beside, &memory, peak_kib(server.process_id())?)
+}
+
+/// People with accounts, as callers.
+async fn gather(server: &OwnServer, count: usize) -> Result<Vec<Caller>, String> {
+    let mut owner = Caller::at(&server.url)?;
+    let account = Account::named("Olga Owner", "olga@colloquy.example");
+    account.open(&owner, server.data()).await?;
+    owner.token = Some(account.log_in(&owner).await?.access_token);
+    let project: Project = owner.post("/api/projects", &json!({ "name": "Everybody" })).await?;
+    let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is none.")?;
+    let tokens = people::gather(server.data(), project_id, count).await?;
+    let http = http()?;
+    let caller = |token| Caller { http: http.clone(), url: server.url.clone(), token: Some(token) };
+    Ok(tokens.into_iter().map(caller).collect())
+}
+
+fn begin(callers: &[Caller], tally: &Arc<Tally>) -> JoinSet<()> {
+    let mut going = JoinSet::new();
+    for (number, caller) in callers.iter().enumerate() {
+        going.spawn(Person { caller: caller.clone(), tally: Arc::clone(tally), number }.live());
+    }
+    going
+}
+
+/// What the server held, second by second.
+struct Held(Vec<(Duration, u64)>);
+
+impl Held {
+    /// The mean of what was held until then.
+    fn until(&self, end: Duration, mean: Duration) -> f64 {
+        let begin = end.saturating_sub(mean);
+        let within = self.0.iter().filter(|(at, _)| (begin..=end).contains(at));
+        let (count, sum) = within.fold((0_u64, 0), |(count, sum), (_, kib)| (count + 1, sum + kib));
+        sum as f64 / count.max(1) as f64
+    }
+}
+
+/// Looks at the server's memory until the time is over, and tells of it each minute.
+async fn watch(server: &OwnServer, tally: &Tally, time: Duration) -> Result<Held, String> {
+    let (began, mut told, mut held) = (Instant::now(), 0, Held(Vec::new()));
+    while began.elapsed() < time {
+        tokio::time::sleep(LOOK).await;
+        let at = began.elapsed();
+        held.0.push((at, resident_kib(server.process_id())?));
+        if at.as_secs() / 60 > told {
+            told = at.as_secs() / 60;
+            println!("{told:>4} min {:>9.0}  {}", held.until(at, MEAN), tally.line());
+        }
+    }
+    Ok(held)
+}
+
+fn judge(alone: &Tally, beside: &Tally, memory: &Held, peak: u64) -> Result<(), String> {
+    let end = memory.0.last().map(|(at, _)| *at).unwrap_or_default();
+    let (settled, mean) = (SETTLED.min(end / 4), MEAN.min(end / 8));
+    let (then, now) = (memory.until(settled, mean), memory.until(end, mean));
+    let grown = now / then.max(1.0);
+    let slower = beside.percentile(99) / alone.percentile(99).max(0.001);
+    println!(
+        "\nmemory after {} s: {then:.0} KiB; at the end: {now:.0} KiB ({grown:.3}); at most: {peak} KiB",
+        settled.as_secs()
+    );
+    println!(
+        "p99 alone: {:.1} ms; beside attackers: {:.1} ms ({slower:.2})",
+        alone.percentile(99),
+        beside.percentile(99)
+    );
+    let mut faults = Vec::new();
+    if grown > MOST_MEMORY {
+        faults.push("Memory grows.");
+    }
+    if slower > MOST_P99 {
+        faults.push("The attackers are felt.");
+    }
+    if alone.failed() + beside.failed() > 0 {
+        faults.push("Somebody honest got a 5xx.");
+    }
+    if alone.calls() == 0 || beside.calls() == 0 {
+        faults.push("Nothing was measured.");
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join(" ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::tally::Outcome;
+    use super::{Held, Tally, judge};
+
+    fn tally(millis: u64, outcome: Outcome) -> Tally {
+        let tally = Tally::new();
+        (0..100).for_each(|_| tally.note(Duration::from_millis(millis), outcome));
+        tally
+    }
+
+    fn held(kib: impl Fn(u64) -> u64) -> Held {
+        Held((1..=1200).map(|second| (Duration::from_secs(second), kib(second))).collect())
+    }
+
+    #[test]
+    fn what_grows_is_felt_or_fails_is_told() {
+        let good = || tally(10, Outcome::Good);
+        let flat = || held(|_| 100_000);
+        assert_eq!(judge(&good(), &tally(45, Outcome::Good), &flat(), 1), Ok(()));
+        assert!(judge(&good(), &tally(60, Outcome::Good), &flat(), 1).is_err());
+        assert!(judge(&good(), &tally(10, Outcome::Failed), &flat(), 1).is_err());
+        assert!(judge(&good(), &good(), &held(|second| 100_000 + 20 * second), 1).is_err());
+        let until_settled = held(|second| 100_000 + 20 * second.min(300) + 5 * second.max(300));
+        assert_eq!(judge(&good(), &good(), &until_settled, 1), Ok(()));
+        assert!(judge(&Tally::new(), &good(), &flat(), 1).is_err());
+    }
+}
