@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use crate::config::Accounts;
 use crate::http::failure::Failure;
 use crate::http::fields::Wrong;
+use crate::http::reason::Reason;
 
 /// Hashes and checks passwords.
 pub struct Passwords {
@@ -101,11 +102,11 @@ impl Passwords {
 /// # Errors
 /// What is wrong with it.
 pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), Wrong> {
-    let refuse =
-        |message: &str| Err(Wrong { code: crate::http::code::Code::PASSWORD_REFUSED, message: message.to_owned() });
+    let refuse = |message: &str| Err(Wrong::of(Reason::PasswordRefused, message));
     let length = password.chars().count();
     if !(10..=128).contains(&length) {
-        return refuse("A password has 10 to 128 characters.");
+        let reason = if length < 10 { Reason::TooShort } else { Reason::TooLong };
+        return Err(Wrong::of(reason, "A password has 10 to 128 characters."));
     }
     let lowercase = password.to_lowercase();
     let parts = own_words.iter().flat_map(|words| words.split(|c: char| !c.is_alphanumeric()));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -21,6 +22,11 @@ impl Tasks {
 
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn_on(work, &self.runtime);
+    }
+
+    /// Work that somebody waits for, and that goes on to its end if they go away.
+    pub fn carry<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.tracker.spawn_on(work, &self.runtime)
     }
 
     /// Resolves once the server stops.

@@ -1,16 +1,17 @@
 //! Permission as argument types: no `Host<Meeting>`, no meeting.
 //!
-//! A feature says what a caller is to its things (`Guarded`); the rules here say who may. Each rule looks in the
-//! contract's order: token 401, id syntax 400, parent 404, permission 403, rate 429, child 404.
+//! A feature says what a caller is to its things (`Guarded`); the rules here say who may, in the contract's order: token 401, id
+//! syntax 400, parent 404, permission 403, child 404. The call is counted before anything is loaded, see `admission`.
 
 use actix_web::HttpRequest;
 use actors::ids::Id;
 
+use super::admission::CountedFor;
 use super::caller::{Caller, Guest, Visitor};
 use super::role::{ProjectRole, Standing};
 use crate::app::App;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Fault};
 
 /// Who may call an operation, as the contract's table says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,22 +72,37 @@ impl PathIds<'_> {
     pub fn id<T>(&self, name: &'static str) -> Result<Id<T>, Failure> {
         let text = self.0.match_info().get(name).unwrap_or_default();
         text.parse().map_err(|_| Failure {
-            faults: vec![crate::http::failure::Fault {
-                code: Code::BAD_REQUEST.name,
-                message: "This must be a UUID.".to_owned(),
-                field: Some(name.to_owned()),
-            }],
+            faults: vec![Fault::of(Code::BAD_REQUEST, Some(name.to_owned()), "This must be a UUID.")],
             ..Failure::saying(Code::BAD_REQUEST, format!("The {name} in the path is no UUID."))
         })
     }
 }
 
-/// A rule that a request has to pass.
+/// A rule that a request has to pass. Its parts are called in the order of `admission`.
 pub trait Rule: Sized + 'static {
     const WHO: Who;
+
+    /// Who calls, as far as the request itself says it.
+    type Claim;
+
+    /// Reads it. Nothing is loaded for that.
+    ///
     /// # Errors
-    /// Why it may not, in the contract's order.
-    fn check(request: &HttpRequest, app: &App) -> impl Future<Output = Result<Self, Failure>>;
+    /// 401.
+    fn claim(request: &HttpRequest, app: &App) -> Result<Self::Claim, Failure>;
+
+    fn counted_for(claim: &Self::Claim) -> CountedFor;
+
+    /// # Errors
+    /// 400: an id in the path is none.
+    fn syntax(_: &HttpRequest) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// # Errors
+    /// Why they may not, in the contract's order.
+    fn check(claim: Self::Claim, request: &HttpRequest, app: &App) -> impl Future<Output = Result<Self, Failure>>;
+
     /// Whose idempotency keys these are; nobody's where nobody proved themself.
     fn visitor(&self) -> Option<Visitor> {
         None
@@ -103,12 +119,17 @@ pub struct Public {
 
 impl Rule for Public {
     const WHO: Who = Who::Public;
-    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        let client = app.config.http.client_address(request);
-        app.limits.calls.take(&client)?;
+    type Claim = ();
+    fn claim(_: &HttpRequest, _: &App) -> Result<(), Failure> {
+        Ok(())
+    }
+    fn counted_for((): &()) -> CountedFor {
+        CountedFor::Client
+    }
+    async fn check((): (), request: &HttpRequest, app: &App) -> Result<Self, Failure> {
         let agent = request.headers().get(actix_web::http::header::USER_AGENT);
         let device = agent.and_then(|value| value.to_str().ok()).unwrap_or("").chars().take(200).collect();
-        Ok(Self { client, device })
+        Ok(Self { client: app.config.http.client_address(request), device })
     }
 }
 
@@ -120,9 +141,14 @@ pub struct Anyone {
 
 impl Rule for Anyone {
     const WHO: Who = Who::Public;
-    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        let visitor = Visitor::if_any(request, app)?;
-        Public::check(request, app).await?;
+    type Claim = Option<Visitor>;
+    fn claim(request: &HttpRequest, app: &App) -> Result<Option<Visitor>, Failure> {
+        Visitor::if_any(request, app)
+    }
+    fn counted_for(_: &Option<Visitor>) -> CountedFor {
+        CountedFor::Client
+    }
+    async fn check(visitor: Option<Visitor>, _: &HttpRequest, _: &App) -> Result<Self, Failure> {
         Ok(Self { caller: visitor.and_then(|visitor| visitor.account().ok()) })
     }
 }
@@ -133,7 +159,14 @@ pub struct Internal;
 
 impl Rule for Internal {
     const WHO: Who = Who::Internal;
-    async fn check(_: &HttpRequest, _: &App) -> Result<Self, Failure> {
+    type Claim = ();
+    fn claim(_: &HttpRequest, _: &App) -> Result<(), Failure> {
+        Ok(())
+    }
+    fn counted_for((): &()) -> CountedFor {
+        CountedFor::Nobody
+    }
+    async fn check((): (), _: &HttpRequest, _: &App) -> Result<Self, Failure> {
         Ok(Self)
     }
 }
@@ -146,10 +179,15 @@ pub struct SignedIn {
 
 impl Rule for SignedIn {
     const WHO: Who = Who::User;
-    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        let caller = Caller::of(request, app)?;
-        app.limits.calls.take(&caller.user_id.to_string())?;
-        Ok(Self { caller })
+    type Claim = Visitor;
+    fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
+        Visitor::of(request, app)
+    }
+    fn counted_for(visitor: &Visitor) -> CountedFor {
+        CountedFor::Visitor(visitor.uuid())
+    }
+    async fn check(visitor: Visitor, _: &HttpRequest, _: &App) -> Result<Self, Failure> {
+        Ok(Self { caller: visitor.account()? })
     }
     fn visitor(&self) -> Option<Visitor> {
         Some(self.caller.into())
@@ -164,9 +202,14 @@ pub struct SignedInOrGuest {
 
 impl Rule for SignedInOrGuest {
     const WHO: Who = Who::UserOrGuest;
-    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        let caller = Visitor::of(request, app)?;
-        app.limits.calls.take(&caller.uuid().to_string())?;
+    type Claim = Visitor;
+    fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
+        Visitor::of(request, app)
+    }
+    fn counted_for(visitor: &Visitor) -> CountedFor {
+        CountedFor::Visitor(visitor.uuid())
+    }
+    async fn check(caller: Visitor, _: &HttpRequest, _: &App) -> Result<Self, Failure> {
         Ok(Self { caller })
     }
     fn visitor(&self) -> Option<Visitor> {
@@ -183,12 +226,17 @@ pub struct Ticket {
 
 impl Rule for Ticket {
     const WHO: Who = Who::Ticket;
-    async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        let caller = Visitor::by_ticket(request, app)?;
+    type Claim = Visitor;
+    fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
+        Visitor::by_ticket(request, app)
+    }
+    fn counted_for(visitor: &Visitor) -> CountedFor {
+        CountedFor::Visitor(visitor.uuid())
+    }
+    async fn check(caller: Visitor, request: &HttpRequest, app: &App) -> Result<Self, Failure> {
         if !app.config.http.allows_origin(request, &app.url) {
             return Err(Failure::saying(Code::FORBIDDEN, "Pages of this origin may not open sockets here."));
         }
-        app.limits.calls.take(&caller.uuid().to_string())?;
         Ok(Self { caller })
     }
 }
@@ -222,9 +270,19 @@ macro_rules! rules {
 
         impl<T: Guarded> Rule for $name<T> {
             const WHO: Who = Who::$who;
-            async fn check(request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+            type Claim = Visitor;
+            fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
+                $read(request, app)
+            }
+            fn counted_for(visitor: &Visitor) -> CountedFor {
+                CountedFor::Visitor(visitor.uuid())
+            }
+            fn syntax(request: &HttpRequest) -> Result<(), Failure> {
+                T::ids(&PathIds(request)).map(drop)
+            }
+            async fn check(visitor: Visitor, request: &HttpRequest, app: &App) -> Result<Self, Failure> {
                 let may = |$standing: Standing| $may;
-                let (caller, standing, thing) = pass(request, app, Self::WHO, $read, may).await?;
+                let (caller, standing, thing) = pass(visitor, request, app, Self::WHO, may).await?;
                 Ok(Self { caller, standing, thing })
             }
             fn visitor(&self) -> Option<Visitor> {
@@ -262,13 +320,12 @@ rules! {
 }
 
 async fn pass<T: Guarded, B: By>(
+    visitor: Visitor,
     request: &HttpRequest,
     app: &App,
     who: Who,
-    read: impl Fn(&HttpRequest, &App) -> Result<Visitor, Failure>,
     may: impl Fn(Standing) -> bool,
 ) -> Result<(B, Standing, T), Failure> {
-    let visitor = read(request, app)?;
     let ids = T::ids(&PathIds(request))?;
     if who == Who::User {
         // Whatever the thing is, a guest is nobody to it.
@@ -279,6 +336,5 @@ async fn pass<T: Guarded, B: By>(
         Visitor::Guest(guest) => T::find_for_guest(app, ids, guest).await?,
     };
     let by = B::of(visitor).filter(|_| may(found.standing)).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
-    app.limits.calls.take(&visitor.uuid().to_string())?;
     Ok((by, found.standing, found.thing?))
 }

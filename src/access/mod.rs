@@ -1,5 +1,6 @@
 //! WHO: from a bearer token to a caller, from a caller to a permission.
 
+pub mod admission;
 pub mod caller;
 pub mod guard;
 pub mod keys;

@@ -63,9 +63,7 @@ impl std::fmt::Debug for OneTimeToken {
 impl Field for OneTimeToken {
     fn parse(value: &Value) -> Result<Self, Wrong> {
         let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
-        if text.is_empty() || text.chars().count() > 1000 {
-            return Err(Wrong::value("This must have 1 to 1000 characters."));
-        }
+        Wrong::length(text, 1, 1000)?;
         Ok(Self(text.clone()))
     }
 }

@@ -110,7 +110,7 @@ impl<T> Tried<T> {
     pub fn or_refused(self, field: &str) -> Result<T, Failure> {
         match self {
             Self::Locked(wait) => Err(Failure::too_many(wait)),
-            Self::Wrong => Err(Failure::field(field, Code::OTP_INVALID, codes::WRONG)),
+            Self::Wrong => Err(Failure::at(field, Code::OTP_INVALID, codes::WRONG)),
             Self::Right(right) => Ok(right),
         }
     }

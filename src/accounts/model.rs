@@ -9,7 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, text};
+use crate::http::fields::{Field, Wrong, line, text};
 use crate::jobs::mail::Tongue;
 
 enumeration! {
@@ -66,8 +66,7 @@ pub struct FullName(pub String);
 
 impl Field for FullName {
     fn parse(value: &Value) -> Result<Self, Wrong> {
-        let name = text(value, 1, 120)?;
-        if name.contains(['\n', '\r']) { Err(Wrong::value("A name has one line.")) } else { Ok(Self(name)) }
+        line(value, 1, 120).map(Self)
     }
 }
 
@@ -77,10 +76,7 @@ pub struct JobTitle(pub Option<String>);
 
 impl Field for JobTitle {
     fn parse(value: &Value) -> Result<Self, Wrong> {
-        let title = text(value, 0, 120)?;
-        if title.contains(['\n', '\r']) {
-            return Err(Wrong::value("A job title has one line."));
-        }
+        let title = line(value, 0, 120)?;
         Ok(Self(Some(title).filter(|title| !title.is_empty())))
     }
 }
@@ -92,9 +88,7 @@ pub struct Typed(pub String);
 impl Field for Typed {
     fn parse(value: &Value) -> Result<Self, Wrong> {
         let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
-        if text.is_empty() || text.chars().count() > 1000 {
-            return Err(Wrong::value("This must have 1 to 1000 characters."));
-        }
+        Wrong::length(text, 1, 1000)?;
         // The same letters may be typed as different code points on different machines.
         Ok(Self(unicode_normalization::UnicodeNormalization::nfc(text.as_str()).collect()))
     }

@@ -39,7 +39,7 @@ pub struct Applicant {
 pub async fn register(app: &App, by: &Public, applicant: Applicant, request: RequestId) -> Result<Registered, Failure> {
     let email = applicant.email.as_str().to_owned();
     passwords::acceptable(&applicant.password, &[&email, &applicant.full_name])
-        .map_err(|wrong| Failure::field("password", wrong.code, wrong.message))?;
+        .map_err(|wrong| Failure::field("password", wrong.reason, wrong.message))?;
     let password_hash = app.passwords.hash(applicant.password).await?;
     let now = app.now();
     let registration = Registration {

@@ -18,9 +18,9 @@ use crate::http::operation::Allowed;
 pub struct Register {
     #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = String, min_length = 10, max_length = 128, example = "correct horse battery staple")]
+    #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
     password: Typed,
-    #[schema(value_type = String, min_length = 1, max_length = 120)]
+    #[schema(value_type = String, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     full_name: FullName,
     language: Option<Language>,
 }
@@ -93,5 +93,5 @@ impl Body for ResendOtp {
 pub async fn resend_otp(may: Allowed<Public, Valid<ResendOtp>>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
     operations::resend_otp(&app, &may.by, body.email, body.purpose, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("If the address waits for a code, it is on its way."))
+    Ok(Reply::ok(Nothing {}))
 }

@@ -17,6 +17,7 @@ use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
+use crate::http::reason::Reason;
 use crate::meetings::operations::answered;
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
@@ -102,7 +103,7 @@ async fn sources(
     if let Some(meeting_id) = wanted.meeting_id {
         let meeting = crate::meetings::store::find(conn, meeting_id).await?;
         if meeting.is_none_or(|meeting| meeting.project_id != project_id) {
-            return Err(Failure::field("meetingId", Code::INVALID_VALUE, "The project has no such meeting."));
+            return Err(Failure::field("meetingId", Reason::InvalidValue, "The project has no such meeting."));
         }
         // Recordings come with a later part of the interface; until then no meeting has one.
         return Err(Failure::of(Code::RECORDING_NOT_READY));
@@ -115,7 +116,7 @@ async fn sources(
             if chosen.len() != ids.len() {
                 return Err(Failure::field(
                     "documentIds",
-                    Code::INVALID_VALUE,
+                    Reason::InvalidValue,
                     "The project has not all of these documents.",
                 ));
             }
@@ -128,7 +129,7 @@ async fn sources(
     if chosen.len() > most {
         return Err(Failure::field(
             "documentIds",
-            Code::INVALID_VALUE,
+            Reason::TooLong,
             format!("At most {most} documents are taken at once."),
         ));
     }

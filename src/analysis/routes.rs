@@ -15,11 +15,12 @@ use super::store::{Filter, topic};
 use crate::access::guard::{Analyst, Listener, Member};
 use crate::accounts::model::Language;
 use crate::app::App;
+use crate::http::answer::EventStream;
 use crate::http::envelope::{List, Rendered, Reply, success};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::{Allowed, EventStream};
+use crate::http::operation::Allowed;
 use crate::http::page::Page;
 use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
@@ -102,7 +103,7 @@ pub async fn list(
 /// Polled by many, so it is rendered once a change and not once a request.
 pub async fn status(may: Allowed<Member<Run>, Empty>, _: App) -> Result<Rendered<AiAnalysisRun>, Failure> {
     let run = may.by.thing;
-    let body = run.rendered(|run| success(200, "OK", &AiAnalysisRun::of(run)).unwrap_or_default());
+    let body = run.rendered(|run| success(200, may.says, &AiAnalysisRun::of(run)).unwrap_or_default());
     Ok(Rendered { etag: format!("\"{}\"", run.state.revision), body, of: PhantomData })
 }
 

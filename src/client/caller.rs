@@ -43,6 +43,7 @@ struct Fault {
     code: String,
     message: String,
     field: Option<String>,
+    reason: Option<String>,
 }
 
 impl Caller {
@@ -105,7 +106,7 @@ async fn envelope(answer: Response) -> Result<Envelope, String> {
 /// What was refused, as a sentence.
 fn refused(asked: &str, status: StatusCode, envelope: &Envelope) -> String {
     let fault = |fault: &Fault| match &fault.field {
-        Some(field) => format!("{field}: {} ({})", fault.message, fault.code),
+        Some(field) => format!("{field}: {} ({})", fault.message, fault.reason.as_ref().unwrap_or(&fault.code)),
         None => format!("{} ({})", fault.message, fault.code),
     };
     let mut faults: Vec<String> = envelope.errors.iter().map(fault).collect();

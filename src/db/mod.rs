@@ -163,6 +163,7 @@ impl Db {
         E: From<Failed> + Send + 'static,
     {
         refuse_nested("read")?;
+        metrics::counter!("colloquy_database_reads_total").increment(1);
         let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| Failed::Busy)?;
         let (job, answer) = job::ask(job);
         let kept = Arc::clone(&self.open.kept);

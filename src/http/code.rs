@@ -49,14 +49,10 @@ codes! {
     PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The body is too large.";
     UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType", 415, "A file of this type is not taken.";
     VALIDATION_ERROR = "ValidationError", 422, "The request is not acceptable.";
-    UNKNOWN_KEY = "UnknownKey", 422, "This key is not known here.";
-    REQUIRED = "Required", 422, "This value is required.";
-    INVALID_VALUE = "InvalidValue", 422, "This value is not acceptable.";
     NO_SOURCES = "NoSources", 422, "There is nothing to read: upload a document first.";
     NOT_A_PROJECT_MEMBER = "NotAProjectMember", 422, "Only members of the project are asked like this; others come as guests.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
     WRONG_PASSWORD = "WrongPassword", 422, "This is not your password.";
-    PASSWORD_REFUSED = "PasswordRefused", 422, "Choose another password.";
     IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was used with another body.";
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Something went wrong here. It was noted under the request id.";

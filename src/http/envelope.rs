@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use actix_web::body::BoxBody;
 use actix_web::http::{StatusCode, header};
-use actix_web::{HttpRequest, HttpResponse, Responder};
-use bytes::Bytes;
 use serde::Serialize;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::answer::Ready;
 use super::failure::{Failure, Fault};
 
 pub const JSON: &str = "application/json";
@@ -26,11 +24,13 @@ struct Envelope<'a, T: Serialize> {
     errors: &'a [Fault],
 }
 
-/// The bytes of a success. Serialising our own answers does not fail; if it did, the client would get `None`'s 500.
-#[must_use]
-pub fn success<T: Serialize>(status: u16, message: &str, data: &T) -> Option<Vec<u8>> {
+/// The bytes of a success.
+///
+/// # Errors
+/// 500: it can't be serialised.
+pub fn success<T: Serialize>(status: u16, message: &str, data: &T) -> Result<Vec<u8>, Failure> {
     let envelope = Envelope { is_success: true, data: Some(data), message, status_code: status, errors: &[] };
-    serde_json::to_vec(&envelope).ok()
+    serde_json::to_vec(&envelope).map_err(|error| Failure::internal(format!("an answer can't be serialised: {error}")))
 }
 
 /// The bytes of a failure.
@@ -40,33 +40,25 @@ pub fn failure(status: u16, message: &str, errors: &[Fault]) -> Vec<u8> {
     serde_json::to_vec(&envelope).unwrap_or_default()
 }
 
-/// What a handler answers with: data in the envelope, and perhaps an ETag.
+/// What a handler answers with: data in the envelope, and perhaps an ETag. What it says of it is the operation's.
 #[derive(Debug)]
 pub struct Reply<T> {
-    status: u16,
-    message: Cow<'static, str>,
+    status: StatusCode,
     data: T,
     etag: Option<String>,
-    /// The request's `If-None-Match` is looked at: a poll.
-    polled: bool,
 }
 
 impl<T> Reply<T> {
     pub fn ok(data: T) -> Self {
-        Self { status: 200, message: Cow::Borrowed("OK"), data, etag: None, polled: false }
+        Self { status: StatusCode::OK, data, etag: None }
     }
 
     pub fn created(data: T) -> Self {
-        Self { status: 201, message: Cow::Borrowed("Created"), ..Self::ok(data) }
+        Self { status: StatusCode::CREATED, ..Self::ok(data) }
     }
 
     pub fn accepted(data: T) -> Self {
-        Self { status: 202, message: Cow::Borrowed("Accepted"), ..Self::ok(data) }
-    }
-
-    #[must_use]
-    pub fn saying(self, message: &'static str) -> Self {
-        Self { message: Cow::Borrowed(message), ..self }
+        Self { status: StatusCode::ACCEPTED, ..Self::ok(data) }
     }
 
     /// The version of the resource, for `If-Match`.
@@ -74,39 +66,18 @@ impl<T> Reply<T> {
     pub fn version(self, version: impl std::fmt::Display) -> Self {
         Self { etag: Some(format!("\"{version}\"")), ..self }
     }
-
-    /// What tells this answer from a former one: `If-None-Match` then gives 304.
-    #[must_use]
-    pub fn polled(self, etag: impl std::fmt::Display) -> Self {
-        Self { etag: Some(format!("\"{etag}\"")), polled: true, ..self }
-    }
 }
 
-/// Whether a client that sent `If-None-Match` has this very answer already.
-#[must_use]
-pub fn is_known(request: &HttpRequest, etag: &str) -> bool {
-    request.headers().get_all(header::IF_NONE_MATCH).any(|value| {
-        value.to_str().is_ok_and(|value| {
-            value.split(',').any(|one| one.trim() == "*" || one.trim().trim_start_matches("W/") == etag)
+impl<T: Serialize> Reply<T> {
+    /// # Errors
+    /// 500: it can't be serialised.
+    pub(super) fn written(self, says: &str) -> Result<Ready, Failure> {
+        let body = success(self.status.as_u16(), says, &self.data)?;
+        let ready = Ready::json(self.status, body);
+        Ok(match self.etag {
+            Some(etag) => ready.with(header::ETAG, etag),
+            None => ready,
         })
-    })
-}
-
-impl<T: Serialize> Responder for Reply<T> {
-    type Body = BoxBody;
-    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
-        if let Some(etag) = self.etag.as_deref().filter(|etag| self.polled && is_known(request, etag)) {
-            return HttpResponse::NotModified().insert_header((header::ETAG, etag)).finish();
-        }
-        let Some(body) = success(self.status, &self.message, &self.data) else {
-            return HttpResponse::from_error(Failure::internal("an answer could not be serialised"));
-        };
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK);
-        let mut response = HttpResponse::build(status);
-        if let Some(etag) = self.etag {
-            response.insert_header((header::ETAG, etag));
-        }
-        response.content_type(JSON).body(body)
     }
 }
 
@@ -116,19 +87,6 @@ pub struct Rendered<T> {
     pub etag: String,
     pub body: Arc<[u8]>,
     pub of: std::marker::PhantomData<T>,
-}
-
-impl<T> Responder for Rendered<T> {
-    type Body = BoxBody;
-    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
-        if is_known(request, &self.etag) {
-            return HttpResponse::NotModified().insert_header((header::ETAG, self.etag)).finish();
-        }
-        HttpResponse::Ok()
-            .insert_header((header::ETAG, self.etag))
-            .content_type(JSON)
-            .body(Bytes::from_owner(self.body))
-    }
 }
 
 /// `{}`: the answer of what has nothing to say.

@@ -7,8 +7,10 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
 
+use super::answer::Ready;
 use super::code::Code;
 use super::envelope;
+use super::reason::Reason;
 use crate::db::Failed;
 
 /// What the client is told, and what the log keeps.
@@ -26,12 +28,41 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[schema(as = Error)]
 pub struct Fault {
-    /// A name from the table of codes.
-    pub code: &'static str,
-    pub message: String,
+    /// A name from the table of codes: `ValidationError` where a value breaks a rule.
+    code: &'static str,
+    message: String,
     /// A JSON path such as `invitees[2].email`.
     #[schema(required)]
-    pub field: Option<String>,
+    field: Option<String>,
+    /// Which rule it breaks; null unless the code is `ValidationError`.
+    #[schema(required)]
+    reason: Option<Reason>,
+}
+
+impl Fault {
+    /// What a code of its own says.
+    #[must_use]
+    pub fn of(code: Code, field: Option<String>, message: impl Into<String>) -> Self {
+        Self { code: code.name, message: message.into(), field, reason: None }
+    }
+
+    /// A value that breaks a rule.
+    #[must_use]
+    pub fn value(reason: Reason, field: Option<String>, message: impl Into<String>) -> Self {
+        Self { code: Code::VALIDATION_ERROR.name, message: message.into(), field, reason: Some(reason) }
+    }
+
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same, as seen from whatever the value is in: `email` in `invitees[2]` is `invitees[2].email`.
+    #[must_use]
+    pub fn within(self, place: &str) -> Self {
+        let field = self.field.map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
+        Self { field: Some(field), ..self }
+    }
 }
 
 impl Failure {
@@ -51,10 +82,26 @@ impl Failure {
         Self { faults, ..Self::of(Code::VALIDATION_ERROR) }
     }
 
-    /// 422 for one field.
+    /// 422 for one field that breaks a rule.
     #[must_use]
-    pub fn field(field: &str, code: Code, message: impl Into<String>) -> Self {
-        Self::invalid(vec![Fault { code: code.name, message: message.into(), field: Some(field.to_owned()) }])
+    pub fn field(field: &str, reason: Reason, message: impl Into<String>) -> Self {
+        Self::invalid(vec![Fault::value(reason, Some(field.to_owned()), message)])
+    }
+
+    /// 422 for what breaks a rule and is no field of its own.
+    #[must_use]
+    pub fn unfit(reason: Reason, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let faults = vec![Fault::value(reason, None, message.clone())];
+        Self { message, ..Self::invalid(faults) }
+    }
+
+    /// What a code of its own says of one field.
+    #[must_use]
+    pub fn at(field: &str, code: Code, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let faults = vec![Fault::of(code, Some(field.to_owned()), message.clone())];
+        Self { message, faults, ..Self::of(code) }
     }
 
     /// 500; the client learns nothing of the cause.
@@ -92,22 +139,33 @@ impl ResponseError for Failure {
     }
 
     fn error_response(&self) -> HttpResponse {
+        self.ready().response()
+    }
+}
+
+impl Failure {
+    /// The answer as it goes out; the cause goes to the log.
+    #[must_use]
+    pub fn ready(&self) -> Ready {
         match &self.cause {
             Some(cause) if self.code.status >= 500 => tracing::error!(code = self.code.name, cause, "request failed"),
             Some(cause) => tracing::info!(code = self.code.name, cause, "request refused"),
             None => tracing::debug!(code = self.code.name, message = self.message, "request refused"),
         }
-        let own = [Fault { code: self.code.name, message: self.message.clone(), field: None }];
+        let own = [match self.code {
+            Code::VALIDATION_ERROR => Fault::value(Reason::InvalidValue, None, self.message.clone()),
+            code => Fault::of(code, None, self.message.clone()),
+        }];
         let errors = if self.faults.is_empty() { own.as_slice() } else { self.faults.as_slice() };
-        let mut response = HttpResponse::build(self.status_code());
-        if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            response.insert_header((header::RETRY_AFTER, seconds.max(1).to_string()));
-        }
-        if self.code.status == 401 {
-            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
-        }
-        response.content_type(envelope::JSON).body(envelope::failure(self.code.status, &self.message, errors))
+        let ready = Ready::json(self.status_code(), envelope::failure(self.code.status, &self.message, errors));
+        let ready = match self.retry_after {
+            Some(wait) => {
+                let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+                ready.with(header::RETRY_AFTER, seconds.max(1).to_string())
+            }
+            None => ready,
+        };
+        if self.code.status == 401 { ready.with(header::WWW_AUTHENTICATE, "Bearer") } else { ready }
     }
 }
 

@@ -4,9 +4,9 @@ use actors::ids::Id;
 use actors::time::Time;
 use serde_json::{Map, Value};
 
-use super::code::Code;
 use super::failure::{Failure, Fault};
 use super::patch::Patch;
+use super::reason::Reason;
 
 /// A value that can be read from JSON. Queries come in as strings.
 pub trait Field: Sized {
@@ -18,14 +18,30 @@ pub trait Field: Sized {
 /// Why a value is not acceptable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    pub code: Code,
+    pub reason: Reason,
     pub message: String,
 }
 
 impl Wrong {
     #[must_use]
     pub fn value(message: impl Into<String>) -> Self {
-        Self { code: Code::INVALID_VALUE, message: message.into() }
+        Self::of(Reason::InvalidValue, message)
+    }
+
+    #[must_use]
+    pub fn of(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into() }
+    }
+
+    /// # Errors
+    /// There are not `min` to `max` characters.
+    pub fn length(text: &str, min: usize, max: usize) -> Result<(), Self> {
+        let length = text.chars().count();
+        if (min..=max).contains(&length) {
+            return Ok(());
+        }
+        let reason = if length < min { Reason::TooShort } else { Reason::TooLong };
+        Err(Self::of(reason, format!("This must have {min} to {max} characters; it has {length}.")))
     }
 }
 
@@ -52,7 +68,7 @@ impl Fields {
     /// It is absent, null or wrong; noted.
     pub fn required<T: Field>(&mut self, name: &str) -> Result<T, Faulty> {
         match self.values.remove(name) {
-            None | Some(Value::Null) => Err(self.fault(name, Code::REQUIRED, Code::REQUIRED.sentence)),
+            None | Some(Value::Null) => Err(self.fault(name, Reason::Required, Reason::Required.sentence())),
             Some(value) => self.parsed(name, &value),
         }
     }
@@ -88,7 +104,7 @@ impl Fields {
         match self.patch(name)? {
             Patch::Keep => Ok(None),
             Patch::Set(value) => Ok(Some(value)),
-            Patch::Clear => Err(self.fault(name, Code::INVALID_VALUE, "This value can't be null.")),
+            Patch::Clear => Err(self.fault(name, Reason::InvalidValue, "This value can't be null.")),
         }
     }
 
@@ -104,29 +120,27 @@ impl Fields {
         read: impl Fn(&mut Self) -> Result<T, Faulty>,
     ) -> Result<Vec<T>, Faulty> {
         let values = match self.values.remove(name) {
-            None | Some(Value::Null) => return Err(self.fault(name, Code::REQUIRED, Code::REQUIRED.sentence)),
+            None | Some(Value::Null) => return Err(self.fault(name, Reason::Required, Reason::Required.sentence())),
             Some(Value::Array(values)) if (1..=most).contains(&values.len()) => values,
             Some(Value::Array(values)) => {
                 let sentence = format!("This must have 1 to {most} items; it has {}.", values.len());
-                return Err(self.fault(name, Code::INVALID_VALUE, &sentence));
+                let reason = if values.is_empty() { Reason::TooShort } else { Reason::TooLong };
+                return Err(self.fault(name, reason, &sentence));
             }
-            Some(_) => return Err(self.fault(name, Code::INVALID_VALUE, "This must be a list.")),
+            Some(_) => return Err(self.fault(name, Reason::InvalidValue, "This must be a list.")),
         };
         let before = self.faults.len();
         let mut all = Vec::with_capacity(values.len());
         for (index, value) in values.into_iter().enumerate() {
             let place = format!("{name}[{index}]");
             let Value::Object(values) = value else {
-                self.fault(&place, Code::INVALID_VALUE, "This must be an object.");
+                self.fault(&place, Reason::InvalidValue, "This must be an object.");
                 continue;
             };
             let mut item = Self::of(values);
             all.extend(read(&mut item).ok());
             item.note_unknown();
-            self.faults.extend(item.faults.into_iter().map(|fault| {
-                let field = fault.field.map_or_else(|| place.clone(), |field| format!("{place}.{field}"));
-                Fault { field: Some(field), ..fault }
-            }));
+            self.faults.extend(item.faults.into_iter().map(|fault| fault.within(&place)));
         }
         if self.faults.len() == before { Ok(all) } else { Err(Faulty) }
     }
@@ -137,18 +151,18 @@ impl Fields {
         self.values.len()
     }
 
-    /// Notes a fault that concerns the whole.
+    /// Notes that something is missing, though no field is by itself.
     pub fn wrong(&mut self, message: &str) -> Faulty {
-        self.faults.push(Fault { code: Code::VALIDATION_ERROR.name, message: message.to_owned(), field: None });
+        self.faults.push(Fault::value(Reason::Required, None, message));
         Faulty
     }
 
     fn parsed<T: Field>(&mut self, name: &str, value: &Value) -> Result<T, Faulty> {
-        T::parse(value).map_err(|Wrong { code, message }| self.fault(name, code, &message))
+        T::parse(value).map_err(|Wrong { reason, message }| self.fault(name, reason, &message))
     }
 
-    fn fault(&mut self, name: &str, code: Code, message: &str) -> Faulty {
-        self.faults.push(Fault { code: code.name, message: message.to_owned(), field: Some(name.to_owned()) });
+    fn fault(&mut self, name: &str, reason: Reason, message: &str) -> Faulty {
+        self.faults.push(Fault::value(reason, Some(name.to_owned()), message));
         Faulty
     }
 
@@ -166,25 +180,38 @@ impl Fields {
 
     fn note_unknown(&mut self) {
         for (name, _) in std::mem::take(&mut self.values) {
-            self.fault(&name, Code::UNKNOWN_KEY, "This key is not known here, or can't be written.");
+            self.fault(&name, Reason::UnknownKey, Reason::UnknownKey.sentence());
         }
     }
+}
+
+/// What [`text`] takes, as the OpenAPI document says it of every string in a body that says nothing else of its form.
+pub const TEXT_PATTERN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
+/// What [`line`] takes; it stands in the schemas of what is read by it.
+pub const LINE_PATTERN: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F-\u009F]*$";
+
+/// As [`text`], on one line.
+///
+/// # Errors
+/// As [`text`], and for a line break.
+pub fn line(value: &Value, min: usize, max: usize) -> Result<String, Wrong> {
+    if value.as_str().is_some_and(|text| text.contains(['\n', '\r'])) {
+        return Err(Wrong::value("This has one line."));
+    }
+    text(value, min, max)
 }
 
 /// A trimmed text of `min` to `max` characters without control characters (line breaks and tabs aside).
 ///
 /// # Errors
-/// Not a string, or not of that length.
+/// Not a string, not of that length, or with such characters.
 pub fn text(value: &Value, min: usize, max: usize) -> Result<String, Wrong> {
     let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
-    let text = text.trim();
-    let length = text.chars().count();
-    if length < min || length > max {
-        return Err(Wrong::value(format!("This must have {min} to {max} characters; it has {length}.")));
-    }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
         return Err(Wrong::value("Control characters are not taken."));
     }
+    let text = text.trim();
+    Wrong::length(text, min, max)?;
     Ok(text.to_owned())
 }
 
@@ -218,11 +245,45 @@ impl<T> Field for Vec<Id<T>> {
     fn parse(value: &Value) -> Result<Self, Wrong> {
         let Value::Array(values) = value else { return Err(Wrong::value("This must be a list of UUIDs.")) };
         if values.len() > 100 {
-            return Err(Wrong::value("At most 100 are taken at once."));
+            return Err(Wrong::of(Reason::TooLong, "At most 100 are taken at once."));
         }
         let mut ids = values.iter().map(Id::parse).collect::<Result<Self, _>>()?;
         ids.sort_unstable();
         ids.dedup();
         Ok(ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use regex::Regex;
+    use serde_json::Value;
+
+    use super::{LINE_PATTERN, TEXT_PATTERN, line, text};
+
+    fn some() -> impl Strategy<Value = String> {
+        let sign = prop_oneof![
+            8 => any::<char>(),
+            4 => (0_u8..0xa0).prop_map(char::from),
+            1 => Just('\u{2028}'),
+            1 => Just('\u{feff}'),
+        ];
+        proptest::collection::vec(sign, 0..6).prop_map(|signs| signs.into_iter().collect())
+    }
+
+    proptest! {
+        /// What the document says of a text is what is taken.
+        #[test]
+        fn a_text_is_taken_where_its_pattern_takes_it(given in some()) {
+            let pattern = Regex::new(TEXT_PATTERN).unwrap();
+            prop_assert_eq!(text(&Value::from(given.clone()), 0, 10).is_ok(), pattern.is_match(&given), "{:?}", given);
+        }
+
+        #[test]
+        fn a_line_is_taken_where_its_pattern_takes_it(given in some()) {
+            let pattern = Regex::new(LINE_PATTERN).unwrap();
+            prop_assert_eq!(line(&Value::from(given.clone()), 0, 10).is_ok(), pattern.is_match(&given), "{:?}", given);
+        }
     }
 }

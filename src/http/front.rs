@@ -19,6 +19,7 @@ use super::code::Code;
 use super::cors;
 use super::failure::Failure;
 use super::request_id::{self, X_REQUEST_ID};
+use crate::access::admission::count_refusal;
 
 /// The fixed segments of all paths, to bring a path into its canonical case.
 #[derive(Debug, Default)]
@@ -114,7 +115,7 @@ pub async fn pass<B: MessageBody + 'static>(
         .unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", super::operation::said(&*panic))).into()));
     match answered {
         Ok(response) => {
-            let mut response = enveloped(response);
+            let mut response = counted(enveloped(response));
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
             dress(response.headers_mut(), &id, door.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
@@ -173,6 +174,17 @@ fn enveloped<B: MessageBody + 'static>(response: ServiceResponse<B>) -> ServiceR
         failure.headers_mut().insert(header::ALLOW, allow);
     }
     response.into_response(failure)
+}
+
+/// A refusal counts for the client where nobody has counted the call for anybody: past the limit it is a 429.
+fn counted(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    if !response.status().is_client_error() {
+        return response;
+    }
+    match count_refusal(response.request()) {
+        Ok(()) => response,
+        Err(failure) => response.into_response(failure.error_response()),
+    }
 }
 
 const HEADERS: [(HeaderName, &str); 6] = [

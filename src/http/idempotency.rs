@@ -6,16 +6,16 @@
 
 use std::time::Duration;
 
-use actix_web::body::MessageBody;
+use actix_web::HttpRequest;
 use actix_web::http::{StatusCode, header};
-use actix_web::{HttpRequest, HttpResponse};
 use actors::ids::{Id, User};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::answer::Ready;
 use super::code::Code;
-use super::envelope;
 use super::failure::Failure;
+use super::reason::Reason;
 use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::db::idempotency::{self as store, Asked, Claim};
@@ -35,7 +35,7 @@ pub struct Key {
 /// What became of a key.
 pub enum Begun {
     /// The answer that was given before.
-    Answered(HttpResponse),
+    Answered(Ready),
     Fresh(Fresh),
 }
 
@@ -53,10 +53,7 @@ pub fn key(request: &HttpRequest, visitor: Option<Visitor>) -> Result<Option<Key
     let (Some(header), Some(visitor)) = (request.headers().get("idempotency-key"), visitor) else { return Ok(None) };
     let text = header.to_str().unwrap_or_default();
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Failure::saying(
-            Code::VALIDATION_ERROR,
-            "An Idempotency-Key has 1 to 255 visible ASCII characters.",
-        ));
+        return Err(Failure::unfit(Reason::InvalidValue, "An Idempotency-Key has 1 to 255 visible ASCII characters."));
     }
     let path = request.path().to_ascii_lowercase();
     let scope = format!("{}\n{}\n{}\n{}", visitor.uuid(), request.method(), path, text);
@@ -95,11 +92,12 @@ pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) ->
             Err(Failure { retry_after: Some(Duration::from_secs(1)), ..Failure::of(Code::REQUEST_IN_PROGRESS) })
         }
         Claim::Answered { status, etag, body } => {
-            let mut response = HttpResponse::build(StatusCode::from_u16(status).unwrap_or(StatusCode::OK));
-            if let Some(etag) = etag {
-                response.insert_header((header::ETAG, etag));
-            }
-            Ok(Begun::Answered(response.content_type(envelope::JSON).body(body)))
+            let status = StatusCode::from_u16(status).map_err(Failure::internal)?;
+            let ready = Ready::json(status, body);
+            Ok(Begun::Answered(match etag {
+                Some(etag) => ready.with(header::ETAG, etag),
+                None => ready,
+            }))
         }
     }
 }
@@ -107,15 +105,11 @@ pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) ->
 /// Stores the answer, or lets go of the key where the answer is not to be repeated (5xx, 429).
 ///
 /// A failure to store is logged, no more: the effect stands, and after the lease the request runs again with its id.
-pub async fn finish(app: &App, fresh: Fresh, response: HttpResponse) -> HttpResponse {
-    let status = response.status();
-    let etag = response.headers().get(header::ETAG).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let (head, body) = response.into_parts();
-    let Ok(bytes) = body.try_into_bytes() else {
-        return HttpResponse::from_error(Failure::internal("a streamed answer can't be kept under a key"));
-    };
+pub async fn finish(app: &App, fresh: Fresh, ready: Ready) -> Ready {
+    let status = ready.status;
+    let etag = ready.etag().map(str::to_owned);
     let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    let text = std::str::from_utf8(&bytes).ok().filter(|_| !passing).map(str::to_owned);
+    let text = std::str::from_utf8(&ready.body).ok().filter(|_| !passing).map(str::to_owned);
     let stored = app
         .db
         .write(move |conn| {
@@ -130,5 +124,5 @@ pub async fn finish(app: &App, fresh: Fresh, response: HttpResponse) -> HttpResp
     if let Err(error) = stored {
         tracing::warn!(%error, "an answer could not be kept under its Idempotency-Key");
     }
-    head.set_body(bytes).map_into_boxed_body()
+    ready
 }

@@ -12,6 +12,7 @@ use super::code::Code;
 use super::failure::Failure;
 use super::fields::{Faulty, Fields};
 use super::json::{self, Unacceptable};
+use super::reason::Reason;
 
 /// The largest JSON body.
 pub const MAX_JSON_BYTES: usize = 1024 * 1024;
@@ -115,7 +116,7 @@ fn object(bytes: &[u8]) -> Result<Fields, Failure> {
         Err(Unacceptable::Malformed(reason)) => {
             Err(Failure::saying(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
         }
-        Err(Unacceptable::Refused(reason)) => Err(Failure::saying(Code::VALIDATION_ERROR, reason)),
+        Err(Unacceptable::Refused(reason, sentence)) => Err(Failure::unfit(reason, sentence)),
     }
 }
 
@@ -178,7 +179,7 @@ impl<Q: Query> Input for Asked<Q> {
             }
         }
         if let Some(name) = twice {
-            return Err(Failure::field(&name, Code::INVALID_VALUE, "This is there twice."));
+            return Err(Failure::field(&name, Reason::Repeated, Reason::Repeated.sentence()));
         }
         let mut fields = Fields::of(values);
         let read = Q::read(&mut fields);

@@ -8,6 +8,8 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::reason::Reason;
+
 /// How deep objects and lists may nest.
 pub const MAX_DEPTH: usize = 32;
 
@@ -17,7 +19,7 @@ pub enum Unacceptable {
     /// Not JSON: 400.
     Malformed(String),
     /// JSON, but with a key twice or too deep: 422.
-    Refused(String),
+    Refused(Reason, String),
 }
 
 /// Reads JSON.
@@ -32,7 +34,7 @@ pub fn read(bytes: &[u8]) -> Result<Value, Unacceptable> {
         Ok(value)
     });
     match (value, refused.take()) {
-        (_, Some(reason)) => Err(Unacceptable::Refused(reason)),
+        (_, Some((reason, sentence))) => Err(Unacceptable::Refused(reason, sentence)),
         (Err(error), None) => Err(Unacceptable::Malformed(error.to_string())),
         (Ok(value), None) => Ok(value),
     }
@@ -41,20 +43,20 @@ pub fn read(bytes: &[u8]) -> Result<Value, Unacceptable> {
 #[derive(Clone, Copy)]
 struct Strict<'a> {
     depth: usize,
-    refused: &'a Cell<Option<String>>,
+    refused: &'a Cell<Option<(Reason, String)>>,
 }
 
 impl Strict<'_> {
     fn deeper<E: de::Error>(self) -> Result<Self, E> {
         if self.depth == MAX_DEPTH {
-            return Err(self.refuse(format!("Nested deeper than {MAX_DEPTH} levels.")));
+            return Err(self.refuse(Reason::TooDeep, format!("Nested deeper than {MAX_DEPTH} levels.")));
         }
         Ok(Self { depth: self.depth + 1, ..self })
     }
 
-    fn refuse<E: de::Error>(self, reason: String) -> E {
-        let error = E::custom(&reason);
-        self.refused.set(Some(reason));
+    fn refuse<E: de::Error>(self, reason: Reason, sentence: String) -> E {
+        let error = E::custom(&sentence);
+        self.refused.set(Some((reason, sentence)));
         error
     }
 }
@@ -107,7 +109,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = map.next_key::<String>()? {
             let value = map.next_value_seed(inner)?;
             if values.contains_key(&key) {
-                return Err(self.refuse(format!("The key {key:?} is there twice.")));
+                return Err(self.refuse(Reason::Repeated, format!("The key {key:?} is there twice.")));
             }
             values.insert(key, value);
         }
@@ -131,14 +133,14 @@ mod tests {
 
     #[test]
     fn a_key_twice_is_refused() {
-        assert!(matches!(read(br#"{"a":{"b":1,"b":2}}"#), Err(Unacceptable::Refused(_))));
+        assert!(matches!(read(br#"{"a":{"b":1,"b":2}}"#), Err(Unacceptable::Refused(..))));
     }
 
     #[test]
     fn thirty_two_levels_are_taken_and_one_more_is_not() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(read(nested(32).as_bytes()).is_ok());
-        assert!(matches!(read(nested(33).as_bytes()), Err(Unacceptable::Refused(_))));
+        assert!(matches!(read(nested(33).as_bytes()), Err(Unacceptable::Refused(..))));
         assert!(read(nested(100_000).as_bytes()).is_err());
     }
 
@@ -179,7 +181,7 @@ mod tests {
             let read = read(value.to_string().as_bytes());
             match depth(&value) <= MAX_DEPTH {
                 true => prop_assert_eq!(read, Ok(value)),
-                false => prop_assert!(matches!(read, Err(Unacceptable::Refused(_)))),
+                false => prop_assert!(matches!(read, Err(Unacceptable::Refused(..)))),
             }
         }
 

@@ -1,6 +1,7 @@
 //! IN: how a request is read, and how it is answered. Knows no feature.
 
 pub mod agent;
+pub mod answer;
 pub mod code;
 pub mod cors;
 pub mod enumeration;
@@ -18,5 +19,6 @@ pub mod openapi;
 pub mod operation;
 pub mod page;
 pub mod patch;
+pub mod reason;
 pub mod request_id;
 pub mod version;

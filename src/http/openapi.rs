@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use utoipa::PartialSchema;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::code::Code;
 use super::failure::Fault;
+use super::fields::TEXT_PATTERN;
 use super::operation::Operation;
+use super::reason::Reason;
+use super::version;
 use crate::access::guard::Who;
 
 /// The document as JSON, for all of `operations`.
@@ -17,6 +20,9 @@ use crate::access::guard::Who;
 pub fn document(operations: &[Operation]) -> Value {
     let mut components: BTreeMap<String, RefOr<Schema>> = BTreeMap::new();
     components.insert("Error".to_owned(), Fault::schema());
+    let mut of_error = Vec::new();
+    Fault::schemas(&mut of_error);
+    components.extend(of_error);
     components.insert("Failure".to_owned(), failure_schema().into());
     let bodies: Vec<&str> =
         operations.iter().filter_map(|operation| Some(operation.input.schema.as_ref()?.0.as_str())).collect();
@@ -37,6 +43,12 @@ pub fn document(operations: &[Operation]) -> Value {
     }
     tags.sort_unstable();
     let mut components = json!(components);
+    let read = operations.iter().flat_map(|operation| operation.input.components.iter().chain(&operation.input.schema));
+    for (name, _) in read {
+        if let Some(schema) = components.get_mut(name.as_str()) {
+            say_form(schema);
+        }
+    }
     for body in bodies {
         // What a body reads field by field refuses every other key.
         if let Some(Value::Object(schema)) = components.get_mut(body) {
@@ -66,11 +78,31 @@ pub fn document(operations: &[Operation]) -> Value {
     })
 }
 
+/// Every string that a body is read for is a text, unless its schema says more of its form.
+fn say_form(schema: &mut Value) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    let is_text = match fields.get("type") {
+        Some(Value::Array(types)) => types.contains(&json!("string")),
+        Some(one) => *one == json!("string"),
+        None => false,
+    };
+    if is_text && !["format", "pattern", "enum"].iter().any(|form| fields.contains_key(*form)) {
+        fields.insert("pattern".to_owned(), json!(TEXT_PATTERN));
+    }
+    if let Some(items) = fields.get_mut("items") {
+        say_form(items);
+    }
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(say_form);
+    }
+}
+
 fn failure_schema() -> ObjectBuilder {
     ObjectBuilder::new()
         .description(Some("What every error is answered with."))
         .property("isSuccess", ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([false])))
-        .property("data", ObjectBuilder::new().schema_type(Type::Null))
+        // Never an object, but said to be one that may be null: generators of clients know no type that is null alone.
+        .property("data", ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Object, Type::Null])))
         .property("message", ObjectBuilder::new().schema_type(Type::String))
         .property("statusCode", ObjectBuilder::new().schema_type(Type::Integer))
         .property("errors", ArrayBuilder::new().items(Ref::from_schema_name("Error")))
@@ -193,7 +225,7 @@ fn parameters(operation: &Operation) -> Vec<Value> {
         "description": "The same key and body within 24 hours have one effect and one answer.",
     });
     let if_match = json!({
-        "name": "If-Match", "in": "header", "required": false, "schema": {"type": "string", "pattern": "^\"[0-9]{1,18}\"$"},
+        "name": "If-Match", "in": "header", "required": false, "schema": {"type": "string", "pattern": version::PATTERN},
         "description": "The ETag that the change is meant for; a stale one is a 412.",
     });
     let mut all: Vec<Value> = path_parameters.chain(queries).chain([request_id]).collect();
@@ -229,7 +261,7 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
             "examples": {"success": {"value": {
                 "isSuccess": true,
                 "data": super::example::of(operation.answer.data.as_ref(), &operation.answer.components),
-                "message": "OK", "statusCode": operation.success, "errors": [],
+                "message": operation.says, "statusCode": operation.success, "errors": [],
             }}},
         }}),
         (Some("application/json"), None) => json!({"application/json": {"schema": {"type": "object"}}}),
@@ -252,9 +284,15 @@ fn error(operation: &Operation, status: u16) -> Value {
         404 if is_meeting => Code::MEETING_NOT_FOUND,
         _ => Code::of_status(status),
     };
+    let at_fault = match code {
+        Code::VALIDATION_ERROR => {
+            let reason = Reason::TooLong;
+            json!({"code": code.name, "message": reason.sentence(), "field": "title", "reason": reason})
+        }
+        _ => json!({"code": code.name, "message": code.sentence, "field": null, "reason": null}),
+    };
     let example = json!({
-        "isSuccess": false, "data": null, "message": code.sentence, "statusCode": status,
-        "errors": [{"code": code.name, "message": code.sentence, "field": null}],
+        "isSuccess": false, "data": null, "message": code.sentence, "statusCode": status, "errors": [at_fault],
     });
     json!({
         "description": code.sentence,

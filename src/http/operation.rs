@@ -6,19 +6,19 @@ use std::rc::Rc;
 
 use actix_web::dev::Payload as DevPayload;
 use actix_web::http::Method;
-use actix_web::http::header::{CACHE_CONTROL, ETAG};
-use actix_web::{HttpRequest, HttpResponse, Responder, Route, web};
+use actix_web::{HttpRequest, HttpResponse, Route, web};
 use actors::ids::Id;
 use actors::live::RequestId;
 use futures_util::FutureExt;
-use utoipa::openapi::{RefOr, Schema};
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-use super::envelope::{Rendered, Reply, is_known};
+use super::answer::{Answer, AnswerDescribed, Outcome, Ready};
 use super::failure::Failure;
-use super::idempotency::{self, Begun};
+use super::idempotency::{self, Begun, Key};
 use super::input::{Described, Input, MAX_JSON_BYTES, Raw, buffer};
 use super::request_id;
+use crate::access::admission::admit;
 use crate::access::guard::{Rule, Who};
 use crate::app::App;
 
@@ -27,6 +27,8 @@ pub struct Allowed<R, I> {
     pub by: R,
     pub input: I,
     pub request: RequestId,
+    /// What a success is to say: for answers that are written down before they are asked for.
+    pub says: &'static str,
     /// The id of what this request makes: the same one when a request is repeated with its Idempotency-Key.
     drawn: Uuid,
 }
@@ -35,118 +37,6 @@ impl<R, I> Allowed<R, I> {
     #[must_use]
     pub fn drawn<T>(&self) -> Id<T> {
         Id::from_uuid(self.drawn)
-    }
-}
-
-/// How an answer is described in the OpenAPI document.
-pub struct AnswerDescribed {
-    pub content_type: Option<&'static str>,
-    /// In the envelope's `data`, when it is JSON.
-    pub data: Option<(String, RefOr<Schema>)>,
-    pub components: Vec<(String, RefOr<Schema>)>,
-}
-
-/// What a handler may answer with.
-pub trait Answer: Responder + 'static {
-    /// Whether it may be kept under an Idempotency-Key: not where it has a token in it.
-    const KEPT: bool = true;
-    fn describe() -> AnswerDescribed;
-}
-
-fn json<T: utoipa::ToSchema>() -> AnswerDescribed {
-    let mut components = Vec::new();
-    T::schemas(&mut components);
-    AnswerDescribed {
-        content_type: Some("application/json"),
-        data: Some((T::name().into_owned(), T::schema())),
-        components,
-    }
-}
-
-impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Reply<T> {
-    fn describe() -> AnswerDescribed {
-        json::<T>()
-    }
-}
-impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
-    fn describe() -> AnswerDescribed {
-        json::<T>()
-    }
-}
-
-/// An answer with a token in it, or to a request that can be repeated anyway: it takes no Idempotency-Key.
-pub struct Unkept<T>(pub Reply<T>);
-
-impl<T: serde::Serialize> Responder for Unkept<T> {
-    type Body = actix_web::body::BoxBody;
-    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
-        self.0.respond_to(request)
-    }
-}
-
-impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Unkept<T> {
-    const KEPT: bool = false;
-    fn describe() -> AnswerDescribed {
-        json::<T>()
-    }
-}
-
-macro_rules! plain_answers {
-    ($($(#[$meta:meta])* $name:ident, $content_type:expr;)*) => {$(
-        $(#[$meta])*
-        pub struct $name(pub HttpResponse);
-        impl Responder for $name {
-            type Body = actix_web::body::BoxBody;
-            fn respond_to(self, _: &HttpRequest) -> HttpResponse {
-                self.0
-            }
-        }
-        impl Answer for $name {
-            fn describe() -> AnswerDescribed {
-                AnswerDescribed { content_type: $content_type, data: None, components: Vec::new() }
-            }
-        }
-    )*};
-}
-
-plain_answers! {
-    /// The bytes of a file, under its own type.
-    Binary, Some("*/*");
-    /// Server-sent events.
-    EventStream, Some("text/event-stream");
-    /// The connection goes on as something else.
-    Upgraded, None;
-    /// The client is sent on to another address.
-    Redirect, None;
-    /// A text that is no JSON.
-    Text, Some("text/plain");
-    /// JSON without the envelope.
-    Bare, Some("application/json");
-}
-
-/// As [`Binary`], for what clients keep: who has it already, by its ETag, gets 304.
-pub struct Cached(pub HttpResponse);
-
-impl Responder for Cached {
-    type Body = actix_web::body::BoxBody;
-    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
-        let etag = self.0.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
-        if !etag.is_some_and(|etag| is_known(request, etag)) {
-            return self.0;
-        }
-        let mut unchanged = HttpResponse::NotModified();
-        for name in [ETAG, CACHE_CONTROL] {
-            if let Some(value) = self.0.headers().get(&name) {
-                unchanged.insert_header((name, value.clone()));
-            }
-        }
-        unchanged.finish()
-    }
-}
-
-impl Answer for Cached {
-    fn describe() -> AnswerDescribed {
-        Binary::describe()
     }
 }
 
@@ -165,11 +55,17 @@ pub struct Operation {
     pub keyed: bool,
     pub input: Described,
     pub answer: AnswerDescribed,
-    route: Rc<dyn Fn() -> Route>,
+    /// What a success says happened.
+    pub says: &'static str,
+    route: Mount,
 }
 
+/// Makes the route, once the operation's words are known.
+type Mount = Rc<dyn Fn(&'static str) -> Route>;
+
 impl Operation {
-    pub fn new<R: Rule, I: Input, A: Answer, F, Fut>(
+    /// One that only reads: it ends when its client goes away.
+    pub fn reading<R: Rule, I: Input, A: Answer, F, Fut>(
         method: Method,
         path: &'static str,
         id: &'static str,
@@ -179,20 +75,49 @@ impl Operation {
         F: Fn(Allowed<R, I>, App) -> Fut + Clone + 'static,
         Fut: Future<Output = Result<A, Failure>> + 'static,
     {
+        let mounted = method.clone();
+        let mount = move |says: &'static str| {
+            let handler = handler.clone();
+            web::method(mounted.clone()).to(move |request: HttpRequest, payload: web::Payload| {
+                let handler = handler.clone();
+                async move { guarded(read(request, payload.into_inner(), says, handler)).await }
+            })
+        };
+        Self::described::<R, I, A>(method, path, id, false, Rc::new(mount))
+    }
+
+    /// One that may write: once what comes with it is there, it goes on to its end, whoever waits for it (R20).
+    pub fn writing<R: Rule + Send, I: Input + Send, A: Outcome, F, Fut>(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        handler: F,
+    ) -> Self
+    where
+        F: Fn(Allowed<R, I>, App) -> Fut + Clone + Send + 'static,
+        Fut: Future<Output = Result<A, Failure>> + Send + 'static,
+    {
         let keyed = method == Method::POST
             && A::KEPT
             && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal);
-        let make = {
-            let method = method.clone();
-            move |keyed: bool| {
+        let mounted = method.clone();
+        let mount = move |says: &'static str| {
+            let handler = handler.clone();
+            web::method(mounted.clone()).to(move |request: HttpRequest, payload: web::Payload| {
                 let handler = handler.clone();
-                web::method(method.clone()).to(move |request: HttpRequest, payload: web::Payload| {
-                    let handler = handler.clone();
-                    async move { guarded(request, payload.into_inner(), keyed, handler).await }
-                })
-            }
+                async move { guarded(write(request, payload.into_inner(), keyed, says, handler)).await }
+            })
         };
-        let make = Rc::new(make);
+        Self::described::<R, I, A>(method, path, id, keyed, Rc::new(mount))
+    }
+
+    fn described<R: Rule, I: Input, A: Answer>(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        keyed: bool,
+        route: Mount,
+    ) -> Self {
         Self {
             tag: "",
             id,
@@ -205,7 +130,8 @@ impl Operation {
             keyed,
             input: I::describe(),
             answer: A::describe(),
-            route: Rc::new(move || make(keyed)),
+            says: "",
+            route,
         }
     }
 
@@ -219,24 +145,26 @@ impl Operation {
         Self { tag, summary, ..self }
     }
 
+    /// The `message` of a success: what happened, in words of the operation's own.
+    #[must_use]
+    pub fn says(self, says: &'static str) -> Self {
+        Self { says, ..self }
+    }
+
     #[must_use]
     pub fn route(&self) -> Route {
-        (self.route)()
+        (self.route)(self.says)
     }
 }
 
 /// Answers a request; a panic on the way is a 500 and nothing else.
-async fn guarded<R, I, A, F, Fut>(request: HttpRequest, payload: DevPayload, keyed: bool, handler: F) -> HttpResponse
-where
-    R: Rule,
-    I: Input,
-    A: Answer,
-    F: Fn(Allowed<R, I>, App) -> Fut,
-    Fut: Future<Output = Result<A, Failure>>,
-{
-    let answer = AssertUnwindSafe(answer(&request, payload, keyed, handler)).catch_unwind().await;
-    let answer = answer.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", said(&*panic)))));
-    answer.unwrap_or_else(HttpResponse::from_error)
+async fn guarded(answer: impl Future<Output = Result<HttpResponse, Failure>>) -> HttpResponse {
+    caught(answer).await.unwrap_or_else(HttpResponse::from_error)
+}
+
+async fn caught<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", said(&*panic)))))
 }
 
 /// What a panic said.
@@ -246,10 +174,10 @@ pub fn said(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
 }
 
-async fn answer<R, I, A, F, Fut>(
-    request: &HttpRequest,
+async fn read<R, I, A, F, Fut>(
+    request: HttpRequest,
     payload: DevPayload,
-    keyed: bool,
+    says: &'static str,
     handler: F,
 ) -> Result<HttpResponse, Failure>
 where
@@ -259,48 +187,80 @@ where
     F: Fn(Allowed<R, I>, App) -> Fut,
     Fut: Future<Output = Result<A, Failure>>,
 {
-    let app = App::of(request)?;
-    let by = R::check(request, &app).await?;
-    let id = request_id::of(request);
-    let key = if keyed { idempotency::key(request, by.visitor())? } else { None };
-    let Some(key) = key else {
-        let input = I::take(request, Raw::Stream(payload)).await?;
-        let allowed = Allowed { by, input, request: id, drawn: Id::<()>::draw().uuid() };
-        return handler(allowed, app).await.map(|answer| plain(answer, request));
-    };
-    let (begun, input) = if I::BUFFERED {
-        let bytes = buffer(Raw::Stream(payload), MAX_JSON_BYTES).await?;
-        let begun = idempotency::begin(&app, key, idempotency::digest(&bytes)).await?;
-        let input = match &begun {
-            Begun::Fresh(_) => Some(I::take(request, Raw::Bytes(bytes)).await),
-            Begun::Answered(_) => None,
-        };
-        (begun, input)
-    } else {
-        let input = I::take(request, Raw::Stream(payload)).await?;
-        (idempotency::begin(&app, key, input.digest()).await?, Some(Ok(input)))
-    };
-    match (begun, input) {
-        (Begun::Answered(answer), _) => Ok(answer),
-        (Begun::Fresh(fresh), input) => {
-            let drawn = fresh.drawn;
-            let answered = match input {
-                Some(Ok(input)) => {
-                    let work = AssertUnwindSafe(handler(Allowed { by, input, request: id, drawn }, app.clone()));
-                    match work.catch_unwind().await {
-                        Ok(answered) => answered.map(|answer| plain(answer, request)),
-                        Err(panic) => Err(Failure::internal(format!("panic: {}", said(&*panic)))),
-                    }
-                }
-                Some(Err(failure)) => Err(failure),
-                None => Err(Failure::internal("an input was taken twice")),
-            };
-            let response = answered.unwrap_or_else(HttpResponse::from_error);
-            Ok(idempotency::finish(&app, fresh, response).await)
-        }
-    }
+    let app = App::of(&request)?;
+    let by = admit::<R>(&request, &app).await?;
+    let input = I::take(&request, Raw::Stream(payload)).await?;
+    let drawn = Id::<()>::draw().uuid();
+    let allowed = Allowed { by, input, request: request_id::of(&request), says, drawn };
+    handler(allowed, app).await?.respond(&request, says)
 }
 
-fn plain(answer: impl Responder, request: &HttpRequest) -> HttpResponse {
-    answer.respond_to(request).map_into_boxed_body()
+async fn write<R, I, A, F, Fut>(
+    request: HttpRequest,
+    payload: DevPayload,
+    keyed: bool,
+    says: &'static str,
+    handler: F,
+) -> Result<HttpResponse, Failure>
+where
+    R: Rule + Send,
+    I: Input + Send,
+    A: Outcome,
+    F: Fn(Allowed<R, I>, App) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<A, Failure>> + Send + 'static,
+{
+    let app = App::of(&request)?;
+    let by = admit::<R>(&request, &app).await?;
+    let key = if keyed { idempotency::key(&request, by.visitor())? } else { None };
+    let (input, claimed) = match key {
+        None => (Ok(I::take(&request, Raw::Stream(payload)).await?), None),
+        // What is wrong with a body is told after what was answered under its key.
+        Some(key) if I::BUFFERED => {
+            let bytes = buffer(Raw::Stream(payload), MAX_JSON_BYTES).await?;
+            let hash = idempotency::digest(&bytes);
+            (I::take(&request, Raw::Bytes(bytes)).await, Some((key, hash)))
+        }
+        Some(key) => {
+            let input = I::take(&request, Raw::Stream(payload)).await?;
+            let hash = input.digest();
+            (Ok(input), Some((key, hash)))
+        }
+    };
+    let request = request_id::of(&request);
+    let handle = {
+        let app = app.clone();
+        move |input: I, drawn: Uuid| async move {
+            handler(Allowed { by, input, request, says, drawn }, app).await?.ready(says)
+        }
+    };
+    let work = effect(app.clone(), claimed, input, handle);
+    // Not even a connection that is reset ends it.
+    let done = app.tasks.carry(work.instrument(Span::current())).await;
+    done.unwrap_or_else(|gone| Err(Failure::unavailable(gone))).map(Ready::response)
+}
+
+/// From the claim of a key to the answer that is kept under it: what has begun here is done to its end.
+async fn effect<I, Fut>(
+    app: App,
+    claimed: Option<(Key, String)>,
+    input: Result<I, Failure>,
+    handle: impl FnOnce(I, Uuid) -> Fut,
+) -> Result<Ready, Failure>
+where
+    Fut: Future<Output = Result<Ready, Failure>>,
+{
+    let Some((key, hash)) = claimed else {
+        let input = input?;
+        return caught(async move { handle(input, Id::<()>::draw().uuid()).await }).await;
+    };
+    let fresh = match idempotency::begin(&app, key, hash).await? {
+        Begun::Answered(ready) => return Ok(ready),
+        Begun::Fresh(fresh) => fresh,
+    };
+    let drawn = fresh.drawn;
+    let answered = match input {
+        Ok(input) => caught(async move { handle(input, drawn).await }).await,
+        Err(failure) => Err(failure),
+    };
+    Ok(idempotency::finish(&app, fresh, answered.unwrap_or_else(|failure| failure.ready())).await)
 }

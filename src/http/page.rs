@@ -7,7 +7,7 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use uuid::Uuid;
 
-use super::fields::{Faulty, Field, Fields, Wrong, text};
+use super::fields::{Faulty, Field, Fields, TEXT_PATTERN, Wrong, text};
 use super::input::{Query, query_parameter};
 
 /// Which part of a list: newest first, after the item that the cursor names.
@@ -111,6 +111,7 @@ impl Search {
     #[must_use]
     pub fn parameter(description: &str) -> Parameter {
         let words = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(200));
+        let words = words.pattern(Some(TEXT_PATTERN));
         query_parameter("search", description, words)
     }
 }

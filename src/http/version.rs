@@ -26,17 +26,29 @@ impl<I: Input> Input for Matching<I> {
     }
 }
 
-/// An `If-Match` that names no version of ours can't match: 412, as for a stale one.
+/// What an `If-Match` looks like in the OpenAPI document: a version is written in one way, so "007" is none.
+pub const PATTERN: &str = "^(\\*|\"(0|[1-9][0-9]{0,17})\")$";
+
+/// A version that is not the newest is a 412 where the change is decided; what is no version at all is a 400 here.
 fn expected(request: &HttpRequest) -> Result<Option<i64>, Failure> {
-    let Some(header) = request.headers().get(header::IF_MATCH) else { return Ok(None) };
-    let text = header.to_str().unwrap_or_default().trim();
+    let malformed = || Failure::saying(Code::BAD_REQUEST, "Give If-Match one ETag as it was given to you, or *.");
+    let mut headers = request.headers().get_all(header::IF_MATCH);
+    let Some(header) = headers.next() else { return Ok(None) };
+    let text = header.to_str().map_err(|_| malformed())?.trim();
+    if headers.next().is_some() {
+        return Err(malformed());
+    }
     if text == "*" {
         return Ok(None);
     }
-    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-    // A version is written in one way: "007" and "+7" are none.
-    let version = quoted.and_then(|text| text.parse::<i64>().ok().filter(|version| version.to_string() == text));
-    version.map(Some).ok_or_else(|| Failure::of(Code::PRECONDITION_FAILED))
+    let digits = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let is_version = |digits: &&str| {
+        (1..=18).contains(&digits.len())
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && (*digits == "0" || !digits.starts_with('0'))
+    };
+    let version = digits.filter(is_version).and_then(|digits| digits.parse().ok());
+    version.map(Some).ok_or_else(malformed)
 }
 
 #[cfg(test)]
@@ -50,23 +62,32 @@ mod tests {
     fn read(value: &[u8]) -> Result<Option<i64>, ()> {
         let value = HeaderValue::from_bytes(value).unwrap();
         let request = TestRequest::default().insert_header((header::IF_MATCH, value)).to_http_request();
-        expected(&request).map_err(|failure| assert_eq!(failure.code, Code::PRECONDITION_FAILED))
+        expected(&request).map_err(|failure| assert_eq!(failure.code, Code::BAD_REQUEST))
     }
 
     #[test]
     fn a_version_is_a_number_in_quotes() {
         assert_eq!(read(b"\"7\""), Ok(Some(7)));
         assert_eq!(read(b"*"), Ok(None));
-        for other in ["7", "W/\"7\"", "\"7\", \"8\"", "\"\"", "\"+7\"", "\" 7\"", "\"7", ""] {
+        for other in ["7", "W/\"7\"", "\"7\", \"8\"", "\"\"", "\"+7\"", "\"007\"", "\" 7\"", "\"7", "garbage", ""] {
             assert_eq!(read(other.as_bytes()), Err(()), "{other}");
         }
     }
 
     proptest! {
+        /// What the document says of the header is what is taken, and nothing else.
         #[test]
-        fn any_header_is_a_version_or_a_412(value in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..60)) {
-            if let Ok(Some(version)) = read(&value) {
-                let text = String::from_utf8_lossy(&value).into_owned();
+        fn a_header_is_taken_where_the_documents_pattern_takes_it(
+            value in prop_oneof![
+                proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..60),
+                "\"?[0-9+*]{0,20}\"?".prop_map(String::into_bytes),
+            ]
+        ) {
+            let text = String::from_utf8_lossy(&value).into_owned();
+            let pattern = regex::Regex::new(PATTERN).unwrap();
+            let read = read(&value);
+            prop_assert_eq!(read.is_ok(), pattern.is_match(text.trim_matches([' ', '\t'])), "{}", text);
+            if let Ok(Some(version)) = read {
                 prop_assert_eq!(text.trim(), format!("\"{version}\""));
             }
         }

@@ -9,11 +9,12 @@ use super::ending::still_stands;
 use super::socket;
 use crate::access::guard::{SignedInOrGuest, Ticket};
 use crate::app::App;
+use crate::http::answer::{Unkept, Upgraded};
 use crate::http::code::Code;
 use crate::http::envelope::Reply;
 use crate::http::failure::Failure;
 use crate::http::input::{Empty, Input, Raw};
-use crate::http::operation::{Allowed, Unkept, Upgraded};
+use crate::http::operation::Allowed;
 
 /// What opens one socket or stream, once.
 #[derive(Debug, Serialize, ToSchema)]

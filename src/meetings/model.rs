@@ -12,7 +12,7 @@ use crate::access::caller::Visitor;
 use crate::app::App;
 use crate::enumeration;
 use crate::http::agent::Agent;
-use crate::http::fields::{Field, Wrong, text};
+use crate::http::fields::{Field, Wrong, line, text};
 
 enumeration! {
     /// Where a meeting is in its life.
@@ -63,8 +63,7 @@ pub struct Title(pub String);
 
 impl Field for Title {
     fn parse(value: &Value) -> Result<Self, Wrong> {
-        let title = text(value, 1, 200)?;
-        if title.contains(['\n', '\r']) { Err(Wrong::value("A title has one line.")) } else { Ok(Self(title)) }
+        line(value, 1, 200).map(Self)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::projects::model::{Description, Project};
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateMeeting {
-    #[schema(value_type = String, min_length = 1, max_length = 200, example = "Discovery with the clinic")]
+    #[schema(value_type = String, min_length = 1, max_length = 200, example = "Discovery with the clinic", pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     title: Title,
     #[schema(value_type = Option<String>, max_length = 5000)]
     description: Option<Description>,
@@ -106,7 +106,7 @@ pub async fn details(
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", min_properties = 1)]
 pub struct UpdateMeeting {
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 200)]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 200, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     title: Option<Title>,
     #[schema(value_type = Option<String>, max_length = 5000)]
     description: Option<Description>,

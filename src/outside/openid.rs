@@ -182,7 +182,9 @@ impl OpenId {
     /// The provider refuses the code, can't be reached, or its ID token is not good for this log-in.
     pub async fn identify(&self, code: &str, verifier: &str, nonce: &str, now: Time) -> Result<Identity, Fault> {
         let description = self.description(now).await?;
-        let call = |request| self.call(request);
+        // Its own, so that nothing is borrowed while it is answered.
+        let http = self.http.clone();
+        let call = move |request| call(http.clone(), request);
         let answered = self
             .flow(&description)?
             .exchange_code(AuthorizationCode::new(code.to_owned()))
@@ -328,31 +330,31 @@ impl OpenId {
 
     async fn fetch_now<T: DeserializeOwned>(&self, url: &str) -> Result<T, Fault> {
         let request = self.http.get(url).build().map_err(|error| Fault::Wrong(bare(error)))?;
-        let answer = self.send(request).await.map_err(|why| Fault::Away(why.0))?;
+        let answer = send(&self.http, request).await.map_err(|why| Fault::Away(why.0))?;
         if !answer.status().is_success() {
             return Err(Fault::Away(format!("{url} answered {}", answer.status())));
         }
         serde_json::from_slice(answer.body()).map_err(|error| Fault::Wrong(format!("{url} can't be read: {error}")))
     }
+}
 
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, Unanswered> {
-        self.send(request.try_into().map_err(|error| Unanswered(bare(error)))?).await
-    }
+async fn call(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Unanswered> {
+    send(&http, request.try_into().map_err(|error| Unanswered(bare(error)))?).await
+}
 
-    async fn send(&self, request: reqwest::Request) -> Result<HttpResponse, Unanswered> {
-        let unanswered = |error| Unanswered(bare(error));
-        let mut answer = self.http.execute(request).await.map_err(unanswered)?;
-        let mut response = HttpResponse::new(Vec::new());
-        *response.status_mut() = answer.status();
-        *response.headers_mut() = answer.headers().clone();
-        while let Some(chunk) = answer.chunk().await.map_err(unanswered)? {
-            if response.body().len() + chunk.len() > LARGEST_ANSWER {
-                return Err(Unanswered("its answer does not end".to_owned()));
-            }
-            response.body_mut().extend_from_slice(&chunk);
+async fn send(http: &reqwest::Client, request: reqwest::Request) -> Result<HttpResponse, Unanswered> {
+    let unanswered = |error| Unanswered(bare(error));
+    let mut answer = http.execute(request).await.map_err(unanswered)?;
+    let mut response = HttpResponse::new(Vec::new());
+    *response.status_mut() = answer.status();
+    *response.headers_mut() = answer.headers().clone();
+    while let Some(chunk) = answer.chunk().await.map_err(unanswered)? {
+        if response.body().len() + chunk.len() > LARGEST_ANSWER {
+            return Err(Unanswered("its answer does not end".to_owned()));
         }
-        Ok(response)
+        response.body_mut().extend_from_slice(&chunk);
     }
+    Ok(response)
 }
 
 #[derive(Deserialize)]

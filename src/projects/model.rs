@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Language;
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, text};
+use crate::http::fields::{Field, Wrong, line, text};
 
 enumeration! {
     /// An archived project takes reads and exports alone.
@@ -22,8 +22,7 @@ pub struct Name(pub String);
 
 impl Field for Name {
     fn parse(value: &Value) -> Result<Self, Wrong> {
-        let name = text(value, 1, 120)?;
-        if name.contains(['\n', '\r']) { Err(Wrong::value("A name has one line.")) } else { Ok(Self(name)) }
+        line(value, 1, 120).map(Self)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::http::version::Matching;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateProject {
-    #[schema(value_type = String, min_length = 1, max_length = 120, example = "Clinic booking")]
+    #[schema(value_type = String, min_length = 1, max_length = 120, example = "Clinic booking", pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     name: Name,
     #[schema(value_type = Option<String>, max_length = 5000)]
     description: Option<Description>,
@@ -84,7 +84,7 @@ pub async fn details(may: Allowed<Member<Project>, Empty>, app: App) -> Result<R
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", min_properties = 1)]
 pub struct EditProject {
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 120)]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     name: Option<Name>,
     #[schema(value_type = Option<String>, max_length = 5000)]
     description: Option<Description>,
@@ -122,5 +122,5 @@ pub async fn edit(
 
 pub async fn delete(may: Allowed<Owner<Project>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     operations::delete(&app, may.by.thing, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Deleted"))
+    Ok(Reply::ok(Nothing {}))
 }

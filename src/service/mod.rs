@@ -13,10 +13,11 @@ use utoipa::ToSchema;
 use crate::access::guard::{Internal, Public};
 use crate::app::App;
 use crate::db::Failed;
+use crate::http::answer::{Bare, Text};
 use crate::http::envelope::{JSON, Reply};
 use crate::http::failure::Failure;
 use crate::http::input::Empty;
-use crate::http::operation::{Allowed, Bare, Text};
+use crate::http::operation::Allowed;
 
 /// Whether the server takes new work; no longer once it was told to stop.
 #[derive(Default)]

@@ -20,8 +20,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 use uuid::Uuid;
 
+use crate::http::answer::is_known;
 use crate::http::code::Code;
-use crate::http::envelope::is_known;
 use crate::http::failure::Failure;
 
 const PAGE: &str = include_str!("../../web/join/index.html");

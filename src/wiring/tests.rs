@@ -39,9 +39,10 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
     built.app.readiness.set(true);
     let operations = || {
         vec![
-            Operation::new(Method::GET, "/handler", "handler", bug_in_a_handler),
-            Operation::new(Method::GET, "/write", "write", bug_in_a_write),
-            Operation::new(Method::GET, "/health/ready", "readiness", service::readiness),
+            Operation::reading(Method::GET, "/handler", "handler", bug_in_a_handler),
+            Operation::writing(Method::POST, "/handler", "handlerThatWrites", bug_in_a_handler),
+            Operation::writing(Method::POST, "/write", "write", bug_in_a_write),
+            Operation::reading(Method::GET, "/health/ready", "readiness", service::readiness),
         ]
     };
     let door = std::sync::Arc::new(Door { paths: Paths::default(), over_tls: false });
@@ -51,8 +52,12 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
         .configure(|service| mount(service, &operations()));
     let server = test::init_service(web).await;
     for _ in 0..20 {
-        for path in ["/handler", "/write"] {
-            let request = test::TestRequest::get().uri(path).insert_header(("x-request-id", "story")).to_request();
+        for (method, path) in [(Method::GET, "/handler"), (Method::POST, "/handler"), (Method::POST, "/write")] {
+            let request = test::TestRequest::default()
+                .method(method)
+                .uri(path)
+                .insert_header(("x-request-id", "story"))
+                .to_request();
             let response = test::call_service(&server, request).await;
             assert_eq!(response.status(), 500, "{path}");
             assert_eq!(response.headers().get("x-request-id").unwrap(), "story");

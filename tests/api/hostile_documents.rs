@@ -59,7 +59,7 @@ on_both! {
         let cases: [(&[_], Vec<_>); 6] = [
             (&[], vec![fault("file", "Required")]),
             (&[("language", None, b"EN".as_slice())], vec![fault("file", "Required")]),
-            (&[file, file], vec![fault("file", "InvalidValue")]),
+            (&[file, file], vec![fault("file", "Repeated")]),
             (
                 &[("title", None, b"x"), file, ("language", None, b"XX")],
                 vec![fault("language", "InvalidValue"), fault("title", "UnknownKey")],

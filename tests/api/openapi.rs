@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use colloquy::routes;
+use serde_json::{Value, json};
 
 use crate::support::World;
 
@@ -153,6 +154,29 @@ on_both! {
         }
     }
 
+    async fn the_document_says_what_each_operation_says(world: World) {
+        let served = operations(&document(&world).await);
+        for operation in routes::public().into_iter().filter(|operation| operation.answer.data.is_some()) {
+            let described = &served[&(operation.method.as_str().to_lowercase(), operation.path.to_owned())];
+            let success = &described["responses"][operation.success.to_string()]["content"]["application/json"];
+            assert_eq!(success["examples"]["success"]["value"]["message"], operation.says, "{}", operation.id);
+        }
+    }
+
+    async fn an_error_is_described_as_it_is(world: World) {
+        let document = document(&world).await;
+        let schemas = &document["components"]["schemas"];
+        let error = &schemas["Error"];
+        let mut fields: Vec<&str> = error["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, ["code", "field", "message", "reason"]);
+        assert_eq!(error["required"].as_array().unwrap().len(), 4, "{error}");
+        let reasons = schemas["ErrorReason"]["enum"].as_array().unwrap();
+        assert!(["Required", "InvalidValue", "UnknownKey", "TooLong"].iter().all(|reason| reasons.contains(&json!(reason))));
+        // A type that is null alone breaks generators of clients.
+        assert_eq!(schemas["Failure"]["properties"]["data"]["type"], json!(["object", "null"]));
+    }
+
     async fn operation_ids_are_unique_and_path_parameters_are_described(world: World) {
         let document = document(&world).await;
         assert_eq!(document["openapi"], "3.1.0");
@@ -173,4 +197,30 @@ fn the_program_prints_the_document_that_the_server_serves() {
     let printed = std::process::Command::new(env!("CARGO_BIN_EXE_colloquy")).arg("openapi").output().unwrap();
     let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
     assert_eq!(printed, colloquy::http::openapi::document(&colloquy::routes::all()));
+}
+
+/// Each in words of its own, so that whoever reads a log of answers knows what happened.
+#[test]
+fn every_operation_says_what_happened_in_its_own_words() {
+    let mut said: BTreeMap<&str, &str> = BTreeMap::new();
+    for operation in routes::all() {
+        let is_enveloped = operation.answer.data.is_some();
+        assert_eq!(is_enveloped, !operation.says.is_empty(), "{}: {:?}", operation.id, operation.says);
+        if !is_enveloped {
+            continue;
+        }
+        let words: Vec<&str> = operation.says.split_whitespace().collect();
+        assert!(words.len() > 1 && operation.says.ends_with('.'), "{}: {}", operation.id, operation.says);
+        let bare = words.iter().all(|word| {
+            let word = word.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
+            ["ok", "okay", "accepted", "created", "success", "done"].contains(&word.as_str())
+        });
+        assert!(!bare, "{}: {}", operation.id, operation.says);
+        if let Some(other) = said.insert(operation.says, operation.id) {
+            panic!("{other} and {} say the same", operation.id);
+        }
+    }
+    let of = |id: &str| routes::all().into_iter().find(|operation| operation.id == id).unwrap().says;
+    assert_eq!(of("updateMeeting"), "Meeting updated.");
+    assert_eq!(of("getAiAnalysisRunStatus"), "AI analysis run status retrieved.");
 }

@@ -290,6 +290,43 @@ on_both! {
     }
 }
 
+on_both! {
+    /// Strings that take no control characters, or no line breaks, say so in the document, and no others.
+    async fn what_the_document_says_of_characters_is_what_is_taken(world: World) {
+        let cast = cast(&world).await;
+        let document = world.nobody.get("/api/openapi.json").await.is(200).body;
+        let mut strings = 0;
+        for operation in routes::public() {
+            let Some((name, _)) = operation.input.schema.as_ref().filter(|_| operation.input.content_type == "application/json")
+            else {
+                continue;
+            };
+            let path = cast.path(&operation);
+            if path.contains(NOWHERE) {
+                continue;
+            }
+            let properties = document["components"]["schemas"][name]["properties"].as_object().unwrap();
+            for (field, schema) in properties {
+                let is_string = schema["type"] == "string" || schema["type"] == json!(["string", "null"]);
+                if !is_string || schema["format"].is_string() || schema["enum"].is_array() {
+                    continue;
+                }
+                let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("{name}.{field} says nothing of its form"));
+                let pattern = regex::Regex::new(pattern).unwrap();
+                for text in ["a bell\u{7}", "a bell\u{7} within", "a\u{85}b", "two\nlines", "a\ttab"] {
+                    let call = cast.ada.client.request(operation.method.as_str().parse().unwrap(), &path);
+                    // Never whole, so that nothing is done.
+                    let answer = call.json(json!({field: text, "aKeyOfNobody": 1})).await.is(422);
+                    let refused = answer.faults().contains(&(field.clone(), "InvalidValue".to_owned()));
+                    assert_eq!(refused, !pattern.is_match(text), "{name}.{field}: {text:?}: {}", answer.text());
+                }
+                strings += 1;
+            }
+        }
+        assert!(strings >= 10, "{strings}");
+    }
+}
+
 #[test]
 fn the_list_of_open_routes_names_no_route_that_is_gone() {
     let all: Vec<String> = routes::public().iter().map(name).collect();

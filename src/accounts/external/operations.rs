@@ -85,8 +85,9 @@ pub async fn finish(app: &App, returned: Returned, request: RequestId) -> Result
     let provider = provider(app)?;
     let opened = returned.cookie.as_deref().and_then(|value| UnderWay::open(&app.secret, value, app.now()));
     let return_url = opened.as_ref().and_then(|under_way| under_way.return_url.clone());
+    let finished = finished(app, provider, opened, &returned, request).await;
     let mut fragment = url::form_urlencoded::Serializer::new(String::new());
-    match finished(app, provider, opened, &returned, request).await {
+    match finished {
         Ok(code) => fragment.append_pair("code", code.text()),
         Err(failure) => {
             tracing::info!(code = failure.code.name, cause = failure.cause, "a log-in at the provider failed");

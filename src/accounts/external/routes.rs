@@ -1,7 +1,7 @@
 //! Log-in at a provider: queries and bodies in, redirects out.
 
-use actix_web::http::header::{COOKIE, LOCATION, SET_COOKIE};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpRequest;
+use actix_web::http::header::COOKIE;
 use utoipa::ToSchema;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder};
@@ -13,11 +13,12 @@ use crate::access::guard::Public;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts::model::AuthResponse;
 use crate::app::App;
+use crate::http::answer::Redirect;
 use crate::http::envelope::Reply;
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Described, Input, Query, Raw, Valid, query_parameter};
-use crate::http::operation::{Allowed, Redirect};
+use crate::http::operation::Allowed;
 
 /// The query of googleLogin.
 #[derive(Debug)]
@@ -50,13 +51,8 @@ pub async fn google_login(may: Allowed<Public, Asked<GoogleLogin>>, app: App) ->
     operations::begin(&app, query.code_challenge, query.return_url).await.map(sent)
 }
 
-fn sent(on: SentOn) -> Redirect {
-    let mut response = HttpResponse::Found();
-    response.insert_header((LOCATION, on.location));
-    if let Some(cookie) = on.cookie {
-        response.insert_header((SET_COOKIE, cookie));
-    }
-    Redirect(response.finish())
+fn sent(SentOn { location, cookie }: SentOn) -> Redirect {
+    Redirect { location, cookie }
 }
 
 /// What a provider sends a browser back with is no client's doing: whatever is wrong with it is told by the redirect.
@@ -97,7 +93,7 @@ pub async fn google_login_callback(may: Allowed<Public, Returned>, app: App) -> 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ExchangeLoginCode {
-    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     code: OneTimeToken,
     #[schema(value_type = String, min_length = 43, max_length = 128, pattern = "^[A-Za-z0-9._~-]{43,128}$")]
     code_verifier: CodeVerifier,

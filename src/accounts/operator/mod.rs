@@ -122,6 +122,6 @@ fn unknown(email: &str) -> Failure {
 }
 
 async fn hashed(passwords: &Passwords, password: String, own_words: &[&str]) -> Result<String, Failure> {
-    passwords::acceptable(&password, own_words).map_err(|wrong| Failure::saying(wrong.code, wrong.message))?;
+    passwords::acceptable(&password, own_words).map_err(|wrong| Failure::unfit(wrong.reason, wrong.message))?;
     passwords.hash(password).await
 }

@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::http::reason::Reason;
 use crate::jobs::{self, Fault, Handler, Job, Jobs};
 
 const KIND: &str = "forget-avatar";
@@ -104,7 +105,7 @@ async fn made(Upload(file): Upload) -> Result<Vec<u8>, Failure> {
         Err(Unusable::Damaged)
     });
     made.map_err(|unusable| {
-        let field = |message: &str| Failure::field("file", Code::INVALID_VALUE, message);
+        let field = |message: &str| Failure::field("file", Reason::InvalidValue, message);
         match unusable {
             Unusable::OtherType => Failure::saying(Code::UNSUPPORTED_MEDIA_TYPE, "Send a PNG, JPEG or WebP picture."),
             Unusable::TooLarge => field("This picture has too many pixels: 25 million are taken."),

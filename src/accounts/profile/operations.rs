@@ -65,7 +65,7 @@ pub async fn change_password(
 ) -> Result<Profile, Failure> {
     let account = proof::owner(app, caller, current, "currentPassword").await?;
     passwords::acceptable(&new.0, &[&account.email, &account.full_name])
-        .map_err(|wrong| Failure::field("newPassword", wrong.code, wrong.message))?;
+        .map_err(|wrong| Failure::field("newPassword", wrong.reason, wrong.message))?;
     let hash = app.passwords.hash(new.0).await?;
     let (now, post) = (app.now(), app.post.clone());
     let (account, ended) = app
@@ -75,7 +75,7 @@ pub async fn change_password(
                 if !store::set_password(conn, &account, &hash, now).await? {
                     // Another change was first, so the password that was proved is none any more.
                     let former = "This was your password until now: it was changed meanwhile.";
-                    return Err(Failure::field("currentPassword", Code::WRONG_PASSWORD, former));
+                    return Err(Failure::at("currentPassword", Code::WRONG_PASSWORD, former));
                 }
                 let ended = sessions::end(conn, account.id, Ending::Others(caller.session_id), now).await?;
                 post.send(conn, letters::password_changed(&account), now, &request).await?;

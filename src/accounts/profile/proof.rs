@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::db::{Failed, attempts};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::http::reason::Reason;
 use crate::passwords::Checked;
 
 /// The caller's account, as it was when its owner was proved.
@@ -42,7 +43,7 @@ pub async fn owner(app: &App, caller: Caller, typed: Option<Typed>, field: &str)
             released.await.map_err(Failure::from)?;
             checked.map(|_| account)
         }
-        (Some(_), None) => Err(Failure::field(field, Code::REQUIRED, Code::REQUIRED.sentence)),
+        (Some(_), None) => Err(Failure::field(field, Reason::Required, Reason::Required.sentence())),
         (None, Some(_)) => Err(wrong(field, "This account has no password.")),
         (None, None) => {
             let recent = Duration::from_secs(app.config.accounts.recent_login_seconds);
@@ -53,5 +54,5 @@ pub async fn owner(app: &App, caller: Caller, typed: Option<Typed>, field: &str)
 }
 
 fn wrong(field: &str, message: &str) -> Failure {
-    Failure::field(field, Code::WRONG_PASSWORD, message)
+    Failure::at(field, Code::WRONG_PASSWORD, message)
 }

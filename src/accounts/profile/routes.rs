@@ -13,12 +13,13 @@ use super::{leaving, picture};
 use crate::access::guard::{AnyUser, SignedIn};
 use crate::accounts::model::{FullName, JobTitle, Language, Profile, Typed};
 use crate::app::App;
+use crate::http::answer::Cached;
 use crate::http::code::Code;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Body, Empty, Valid};
-use crate::http::operation::{Allowed, Cached};
+use crate::http::operation::Allowed;
 use crate::http::patch::Patch;
 
 /// How much of a face is read at once.
@@ -31,10 +32,10 @@ pub async fn details(may: Allowed<SignedIn, Empty>, app: App) -> Result<Reply<Pr
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct EditProfile {
-    #[schema(value_type = String, min_length = 1, max_length = 120)]
+    #[schema(value_type = String, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     full_name: FullName,
     /// Absent: it stays as it is. Null, or nothing but blanks: it is cleared.
-    #[schema(value_type = Option<String>, max_length = 120)]
+    #[schema(value_type = Option<String>, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     job_title: Patch<JobTitle>,
     /// Absent: it stays as it is.
     #[schema(nullable = false)]
@@ -84,9 +85,9 @@ pub async fn download_avatar(may: Allowed<AnyUser<Avatar>, Empty>, app: App) -> 
 #[schema(rename_all = "camelCase")]
 pub struct ChangePassword {
     /// Only an account without a password leaves it out; then the session must be of the last ten minutes.
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 1000)]
+    #[schema(value_type = Option<String>, format = Password, min_length = 1, max_length = 1000)]
     current_password: Option<Typed>,
-    #[schema(value_type = String, min_length = 10, max_length = 128, example = "correct horse battery staple")]
+    #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
     new_password: Typed,
 }
 
@@ -105,14 +106,14 @@ pub async fn change_password(
     let Valid(body) = may.input;
     let changed =
         operations::change_password(&app, may.by.caller, body.current_password, body.new_password, may.request).await?;
-    Ok(Reply::ok(changed).saying("The password was changed; all other sessions have ended"))
+    Ok(Reply::ok(changed))
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct DeleteAccount {
     /// Only an account without a password leaves it out; then the session must be of the last ten minutes.
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 1000)]
+    #[schema(value_type = Option<String>, format = Password, min_length = 1, max_length = 1000)]
     password: Option<Typed>,
 }
 
@@ -126,5 +127,5 @@ impl Body for DeleteAccount {
 pub async fn delete(may: Allowed<SignedIn, Valid<DeleteAccount>>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
     leaving::delete_account(&app, may.by.caller, body.password, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Deleted"))
+    Ok(Reply::ok(Nothing {}))
 }

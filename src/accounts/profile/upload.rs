@@ -5,11 +5,11 @@ use futures_util::StreamExt;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use crate::app::App;
-use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
 use crate::http::form::{self, small, unreadable};
 use crate::http::idempotency;
 use crate::http::input::{Described, Input, Raw};
+use crate::http::reason::Reason;
 use crate::outside::files::Received;
 
 /// After so many faults a form is not read on.
@@ -33,12 +33,11 @@ impl Input for Upload {
                 }
                 name => {
                     let known = name == "file";
-                    let (code, message) = if known {
-                        (Code::INVALID_VALUE, "This is there twice.")
+                    faults.push(if known {
+                        Fault::value(Reason::Repeated, Some(name), Reason::Repeated.sentence())
                     } else {
-                        (Code::UNKNOWN_KEY, "This part is not known here.")
-                    };
-                    faults.push(Fault { code: code.name, message: message.to_owned(), field: Some(name) });
+                        Fault::value(Reason::UnknownKey, Some(name), "This part is not known here.")
+                    });
                     small(part).await?;
                 }
             }
@@ -50,8 +49,7 @@ impl Input for Upload {
             Some(file) if faults.is_empty() => Ok(Self(file)),
             Some(_) => Err(Failure::invalid(faults)),
             None => {
-                let (code, message) = (Code::REQUIRED.name, Code::REQUIRED.sentence.to_owned());
-                faults.push(Fault { code, message, field: Some("file".to_owned()) });
+                faults.push(Fault::value(Reason::Required, Some("file".to_owned()), Reason::Required.sentence()));
                 Err(Failure::invalid(faults))
             }
         }

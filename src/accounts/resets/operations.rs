@@ -74,7 +74,7 @@ pub async fn reset_password(
     let token_hash = token.hash(&app.secret, TOKEN).unwrap_or_default();
     let account = whose(app, by, token_hash.clone()).await?.or_refused("resetToken")?;
     passwords::acceptable(&password, &[&account.email, &account.full_name])
-        .map_err(|wrong| Failure::field("newPassword", wrong.code, wrong.message))?;
+        .map_err(|wrong| Failure::field("newPassword", wrong.reason, wrong.message))?;
     let hash = app.passwords.hash(password).await?;
     let now = app.now();
     let codes_of = limits::code_tries(app, by, &account.email);

@@ -34,7 +34,7 @@ pub async fn send_reset_password_email(
 ) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
     resend_otp(&app, &may.by, body.email, CodePurpose::ResetPassword, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("If the address has an account, a code is on its way."))
+    Ok(Reply::ok(Nothing {}))
 }
 
 #[derive(ToSchema)]
@@ -62,9 +62,9 @@ pub async fn verify_otp(may: Allowed<Public, Valid<VerifyOtp>>, app: App) -> Res
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ResetPassword {
-    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     reset_token: OneTimeToken,
-    #[schema(value_type = String, min_length = 10, max_length = 128, example = "correct horse battery staple")]
+    #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
     new_password: Typed,
 }
 
@@ -79,5 +79,5 @@ impl Body for ResetPassword {
 pub async fn reset_password(may: Allowed<Public, Valid<ResetPassword>>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
     operations::reset_password(&app, &may.by, body.reset_token, body.new_password.0, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("The password is changed. Log in with it."))
+    Ok(Reply::ok(Nothing {}))
 }

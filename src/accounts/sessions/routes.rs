@@ -18,7 +18,7 @@ use crate::http::page::Page;
 pub struct Login {
     #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     password: Typed,
 }
 
@@ -38,7 +38,7 @@ pub async fn login(may: Allowed<Public, Valid<Login>>, app: App) -> Result<Reply
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RefreshToken {
-    #[schema(value_type = String, min_length = 1, max_length = 1000)]
+    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     refresh_token: Typed,
 }
 
@@ -72,7 +72,7 @@ impl Body for LogOut {
 pub async fn log_out(may: Allowed<SignedIn, Valid<LogOut>>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
     operations::log_out(&app, may.by.caller, body.all_sessions.unwrap_or(false)).await?;
-    Ok(Reply::ok(Nothing {}).saying("Logged out"))
+    Ok(Reply::ok(Nothing {}))
 }
 
 pub async fn list(may: Allowed<SignedIn, Asked<Page>>, app: App) -> Result<Reply<List<model::Session>>, Failure> {
@@ -82,5 +82,5 @@ pub async fn list(may: Allowed<SignedIn, Asked<Page>>, app: App) -> Result<Reply
 
 pub async fn revoke(may: Allowed<Own<GoingOn>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     operations::revoke(&app, may.by.caller, may.by.thing.0).await?;
-    Ok(Reply::ok(Nothing {}).saying("The session has ended."))
+    Ok(Reply::ok(Nothing {}))
 }

@@ -25,6 +25,7 @@ pub async fn dashboard(
     app: &App,
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
+    says: &str,
 ) -> Result<Rendered<ResultsDashboard>, Failure> {
     let found = app
         .db
@@ -43,17 +44,16 @@ pub async fn dashboard(
         (None, Some(_)) => Err(Failure::of(Code::NOT_FOUND)),
         (None, None) => {
             let empty = ResultsDashboard::empty(project_id, app.now());
-            rendered("\"none\"".to_owned(), success(200, "OK", &empty))
+            Ok(rendered("\"none\"".to_owned(), success(200, says, &empty)?))
         }
         (Some((_, None)), _) => Err(Failure::saying(Code::INVALID_STATE, "The run has no result.")),
         (Some((id, Some((result, at)))), _) => {
             let result = RawValue::from_string(result).map_err(Failure::internal)?;
-            rendered(format!("\"{id}-{}\"", at.millis()), success(200, "OK", &result))
+            Ok(rendered(format!("\"{id}-{}\"", at.millis()), success(200, says, &result)?))
         }
     }
 }
 
-fn rendered(etag: String, body: Option<Vec<u8>>) -> Result<Rendered<ResultsDashboard>, Failure> {
-    let body = body.ok_or_else(|| Failure::internal("the dashboard could not be serialised"))?;
-    Ok(Rendered { etag, body: body.into(), of: PhantomData })
+fn rendered(etag: String, body: Vec<u8>) -> Rendered<ResultsDashboard> {
+    Rendered { etag, body: body.into(), of: PhantomData }
 }

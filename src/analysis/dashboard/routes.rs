@@ -37,5 +37,5 @@ pub async fn dashboard(
     app: App,
 ) -> Result<Rendered<ResultsDashboard>, Failure> {
     let Asked(of) = may.input;
-    operations::dashboard(&app, may.by.thing.id, of.run_id).await
+    operations::dashboard(&app, may.by.thing.id, of.run_id, may.says).await
 }

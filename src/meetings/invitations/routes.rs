@@ -17,11 +17,12 @@ use crate::access::guard::{Anyone, Host, Public};
 use crate::access::one_time::OneTimeToken;
 use crate::accounts::model::Email;
 use crate::app::App;
+use crate::http::answer::Unkept;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Described, Empty, Input, Query, Raw, Valid, query_parameter};
-use crate::http::operation::{Allowed, Unkept};
+use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::meetings::Meeting;
 use crate::meetings::model::MeetingRole;
@@ -75,7 +76,7 @@ pub async fn invite_participants(
     let asked =
         Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at: None, first };
     let items = operations::invite(&app, may.by.caller, &may.by.thing, asked, may.request).await?;
-    Ok(Reply::created(MeetingInvitations { items }).saying("The invitations are on their way."))
+    Ok(Reply::created(MeetingInvitations { items }))
 }
 
 #[derive(ToSchema)]
@@ -83,7 +84,7 @@ pub async fn invite_participants(
 pub struct GuestInvitee {
     #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
     /// PARTICIPANT unless said, or OBSERVER.
     role: Option<MeetingRole>,
@@ -129,7 +130,7 @@ pub async fn invite_guests(
     });
     let asked = Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at, first };
     let items = operations::invite(&app, may.by.caller, &may.by.thing, asked, may.request).await?;
-    Ok(Reply::created(MeetingInvitations { items }).saying("The invitations are on their way."))
+    Ok(Reply::created(MeetingInvitations { items }))
 }
 
 pub struct ListInvitations {
@@ -190,7 +191,7 @@ impl<I: Input> Input for ByLink<I> {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct AcceptInvitation {
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
 }
 
@@ -207,22 +208,22 @@ pub async fn accept(
 ) -> Result<Unkept<AcceptedInvitation>, Failure> {
     let ByLink { token, input: Valid(AcceptInvitation { display_name }) } = may.input;
     let accepted = operations::accept(&app, &token, may.by.caller, display_name, may.request).await?;
-    Ok(Unkept(Reply::ok(accepted).saying("You have a place in the meeting.")))
+    Ok(Unkept(Reply::ok(accepted)))
 }
 
 pub async fn decline(may: Allowed<Anyone, OneTimeToken>, app: App) -> Result<Reply<Nothing>, Failure> {
     operations::decline(&app, &may.input, may.by.caller, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Declined"))
+    Ok(Reply::ok(Nothing {}))
 }
 
 pub async fn resend(may: Allowed<Host<Invitation>, Empty>, app: App) -> Result<Reply<MeetingInvitation>, Failure> {
     let id = may.by.thing.invitation.id;
     let sent = operations::resend(&app, may.by.caller, id, may.request).await?;
-    Ok(Reply::ok(sent).saying("The invitation is on its way."))
+    Ok(Reply::ok(sent))
 }
 
 pub async fn revoke(may: Allowed<Host<Invitation>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Invitation { meeting, invitation } = may.by.thing;
     operations::revoke(&app, &meeting, &invitation, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Taken back"))
+    Ok(Reply::ok(Nothing {}))
 }

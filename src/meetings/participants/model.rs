@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::access::caller::Visitor;
 use crate::access::role::Standing;
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, text};
+use crate::http::fields::{Field, Wrong, line};
 use crate::meetings::consents::model::ConsentScope;
 use crate::meetings::model::MeetingRole;
 
@@ -25,8 +25,7 @@ pub struct DisplayName(pub String);
 
 impl Field for DisplayName {
     fn parse(value: &Value) -> Result<Self, Wrong> {
-        let name = text(value, 1, 120)?;
-        if name.contains(['\n', '\r']) { Err(Wrong::value("A name has one line.")) } else { Ok(Self(name)) }
+        line(value, 1, 120).map(Self)
     }
 }
 

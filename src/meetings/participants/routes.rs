@@ -24,7 +24,7 @@ use crate::meetings::{Meeting, place_of};
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct JoinMeeting {
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
 }
 
@@ -93,5 +93,5 @@ pub async fn list(
 pub async fn remove(may: Allowed<Host<Someone>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Someone { meeting, id } = may.by.thing;
     operations::remove(&app, &meeting, id, may.by.caller, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Removed"))
+    Ok(Reply::ok(Nothing {}))
 }

@@ -8,11 +8,12 @@ use super::operations;
 use super::webhook::{self, Signed};
 use crate::access::guard::Present;
 use crate::app::App;
+use crate::http::answer::Unkept;
 use crate::http::code::Code;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::input::{Empty, Input, Raw, buffer};
-use crate::http::operation::{Allowed, Unkept};
+use crate::http::operation::Allowed;
 use crate::meetings::{Meeting, place_of};
 
 /// The largest webhook.
@@ -36,5 +37,5 @@ impl Input for Told {
 
 pub async fn receive(may: Allowed<Signed, Told>, app: App) -> Result<Reply<Nothing>, Failure> {
     webhook::receive(&app, &may.by, &may.input.0, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Heard"))
+    Ok(Reply::ok(Nothing {}))
 }

@@ -13,11 +13,12 @@ use super::store::Filter;
 use super::upload::Upload;
 use crate::access::guard::{Analyst, Member};
 use crate::app::App;
+use crate::http::answer::Binary;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Empty, Query, query_parameter};
-use crate::http::operation::{Allowed, Binary};
+use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::projects::model::Project;
 
@@ -101,7 +102,7 @@ fn attachment(file_name: &str) -> ContentDisposition {
 
 pub async fn delete(may: Allowed<Analyst<Document>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     operations::delete(&app, may.by.thing, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Deleted"))
+    Ok(Reply::ok(Nothing {}))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::http::fields::{Field, Wrong};
 use crate::http::form::{self, small, unreadable};
 use crate::http::idempotency;
 use crate::http::input::{Described, Input, Raw};
+use crate::http::reason::Reason;
 use crate::outside::files::Received;
 use crate::pipeline::readers::{Format, sniff};
 
@@ -85,7 +86,7 @@ impl Form {
     async fn take(&mut self, app: &App, part: Part) -> Result<(), Failure> {
         let name = part.name().unwrap_or_default().to_owned();
         if self.seen.contains(&name) {
-            self.fault(&name, Wrong::value("This is there twice."));
+            self.fault(&name, Wrong::of(Reason::Repeated, Reason::Repeated.sentence()));
             return small(part).await.map(|_| ());
         }
         self.seen.push(name.clone());
@@ -96,7 +97,7 @@ impl Form {
                     extended.or_else(|| given.get_filename().map(str::to_owned))
                 });
                 let file_name = given.map_or_else(
-                    || Err(Wrong { code: Code::REQUIRED, message: "The file needs a name.".to_owned() }),
+                    || Err(Wrong::of(Reason::Required, "The file needs a name.")),
                     |given| FileName::of(&given),
                 );
                 let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
@@ -108,8 +109,7 @@ impl Form {
                     Language::parse(&Value::String(given)).map_err(|wrong| self.fault("language", wrong)).ok();
             }
             _ => {
-                let message = "This part is not known here.".to_owned();
-                self.fault(&name, Wrong { code: Code::UNKNOWN_KEY, message });
+                self.fault(&name, Wrong::of(Reason::UnknownKey, "This part is not known here."));
                 small(part).await?;
             }
         }
@@ -117,14 +117,13 @@ impl Form {
     }
 
     fn fault(&mut self, part: &str, wrong: Wrong) {
-        self.faults.push(Fault { code: wrong.code.name, message: wrong.message, field: Some(part.to_owned()) });
+        self.faults.push(Fault::value(wrong.reason, Some(part.to_owned()), wrong.message));
     }
 
     /// 415 comes before 422.
     async fn upload(mut self) -> Result<Upload, Failure> {
         let Some((file, file_name)) = self.file.take() else {
-            let message = Code::REQUIRED.sentence.to_owned();
-            self.fault("file", Wrong { code: Code::REQUIRED, message });
+            self.fault("file", Wrong::of(Reason::Required, Reason::Required.sentence()));
             return Err(Failure::invalid(self.faults));
         };
         let Some(file_name) = file_name else { return Err(Failure::invalid(self.faults)) };

@@ -79,7 +79,7 @@ impl Holder for OfProjects {
 
 /// Every project that has to be handed over, or in which something has to end first.
 fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), Failure> {
-    let fault = |code: Code, message: String| Fault { code: code.name, message, field: None };
+    let fault = |code: Code, message: String| Fault::of(code, None, message);
     let heirless = parts.iter().filter(|part| part.leaves_no_owner()).map(|part| {
         fault(Code::LAST_OWNER, format!("“{}” ({}) needs another owner first.", part.name, part.project_id))
     });
@@ -90,7 +90,7 @@ fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), Failure> {
     }));
     match faults.as_slice() {
         [] => Ok(()),
-        [first, ..] => Err(Failure { message: first.message.clone(), faults, ..Failure::of(code) }),
+        [first, ..] => Err(Failure { message: first.message().to_owned(), faults, ..Failure::of(code) }),
     }
 }
 

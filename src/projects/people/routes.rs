@@ -14,11 +14,12 @@ use crate::access::one_time::OneTimeToken;
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Email;
 use crate::app::App;
+use crate::http::answer::Unkept;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::{Allowed, Unkept};
+use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::projects::model::Project;
 
@@ -78,7 +79,7 @@ pub async fn add(
     let Valid(AddProjectMember { email, role }) = may.input;
     let invited = invitations::Invited { id, email, role };
     let invitation = invitations::add(&app, may.by.caller, may.by.thing.id, invited, may.request).await?;
-    Ok(Reply::created(invitation).saying("The invitation is on its way."))
+    Ok(Reply::created(invitation))
 }
 
 pub async fn preview(may: Allowed<Public, OneTimeToken>, app: App) -> Result<Reply<ProjectInvitationPreview>, Failure> {
@@ -87,7 +88,7 @@ pub async fn preview(may: Allowed<Public, OneTimeToken>, app: App) -> Result<Rep
 
 pub async fn accept(may: Allowed<SignedIn, OneTimeToken>, app: App) -> Result<Unkept<JoinedProject>, Failure> {
     let joined = invitations::accept(&app, may.by.caller, &may.input, may.request).await?;
-    Ok(Unkept(Reply::ok(joined).saying("You are a member.")))
+    Ok(Unkept(Reply::ok(joined)))
 }
 
 #[derive(ToSchema)]
@@ -114,7 +115,7 @@ pub async fn change_role(
 pub async fn remove(may: Allowed<ManagerOrSelf<Membership>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
     let Membership { project_id, member_id } = may.by.thing;
     operations::remove(&app, may.by.caller, project_id, member_id, may.request).await?;
-    Ok(Reply::ok(Nothing {}).saying("Removed"))
+    Ok(Reply::ok(Nothing {}))
 }
 
 pub struct ListStakeholders {

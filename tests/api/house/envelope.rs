@@ -58,7 +58,7 @@ on_both! {
         let at_fault = |field: &str, code: &str| vec![(field.to_owned(), code.to_owned())];
         assert_eq!(post(31).await.is(422).faults(), at_fault("name", "InvalidValue"));
         for lists in [32, 33, 1000, 100_000] {
-            assert_eq!(post(lists).await.is(422).faults(), at_fault("-", "ValidationError"), "{lists}");
+            assert_eq!(post(lists).await.is(422).faults(), at_fault("-", "TooDeep"), "{lists}");
         }
     }
 
@@ -66,7 +66,7 @@ on_both! {
         let ada = world.user().await;
         for body in [r#"{"name":"a","name":"b"}"#, r#"{"name":"a","\u006eame":"a"}"#, r#"{"name":{"x":1,"x":2}}"#] {
             let answer = ada.client.post("/api/projects").body("application/json", body).await;
-            assert!(answer.refused(422, "ValidationError").text().contains("twice"), "{body}");
+            assert!(answer.refused(422, "Repeated").text().contains("twice"), "{body}");
         }
     }
 

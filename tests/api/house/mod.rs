@@ -1,5 +1,7 @@
 //! The house: what holds for every request, how the server starts and how it ends.
 
+mod abandoned;
+mod counting;
 mod envelope;
 mod headers;
 mod memory;

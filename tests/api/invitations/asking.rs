@@ -65,7 +65,7 @@ on_both! {
             {"email": good}, {"email": twice, "role": "HOST"}, {"email": twice}, {"email": fresh_email(), "role": "CO_HOST"},
         ]);
         assert_eq!(named(ask_guests(&room, unfit).await.is(422)), [
-            fault("invitees[1].role", "InvalidValue"), fault("invitees[2].email", "InvalidValue"),
+            fault("invitees[1].role", "InvalidValue"), fault("invitees[2].email", "Repeated"),
             fault("invitees[3].role", "InvalidValue"),
         ]);
         for wrong in [json!([]), json!("x"), json!(null), Value::Array(vec![json!({"email": good}); 101])] {

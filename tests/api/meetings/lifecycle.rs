@@ -83,7 +83,7 @@ on_both! {
         let ada = world.user().await;
         let meeting = ada.meeting_path(&ada.project().await).await;
         ada.client.post(format!("{meeting}/start")).await.is(200);
-        for (body, code) in [(json!({"reason": "x".repeat(1001)}), "InvalidValue"), (json!({"why": 1}), "UnknownKey")] {
+        for (body, code) in [(json!({"reason": "x".repeat(1001)}), "TooLong"), (json!({"why": 1}), "UnknownKey")] {
             ada.client.post(format!("{meeting}/end")).json(body).await.refused(422, code);
         }
         assert_eq!(ada.client.get(&meeting).await.data()["status"], "LIVE");

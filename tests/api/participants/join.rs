@@ -93,8 +93,8 @@ on_both! {
         let room = Room::open(world.server).await;
         room.join(&world.user().await).await.refused(403, "Forbidden");
         for (body, code) in [
-            (json!({"displayName": "x".repeat(121)}), "InvalidValue"),
-            (json!({"displayName": " "}), "InvalidValue"),
+            (json!({"displayName": "x".repeat(121)}), "TooLong"),
+            (json!({"displayName": " "}), "TooShort"),
             (json!({"displayName": "two\nlines"}), "InvalidValue"),
             (json!({"role": "HOST"}), "UnknownKey"),
         ] {

@@ -247,7 +247,7 @@ on_both! {
         let wrong: [Wrong<'_>; 4] = [
             (&[], &[("file", "Required")]),
             (&[("picture", Some("a.png"), &png)], &[("file", "Required"), ("picture", "UnknownKey")]),
-            (&[file, file], &[("file", "InvalidValue")]),
+            (&[file, file], &[("file", "Repeated")]),
             (&[file, ("language", None, b"EN")], &[("language", "UnknownKey")]),
         ];
         for (parts, faults) in wrong {

@@ -45,15 +45,21 @@ on_both! {
         let ada = world.user().await;
         for (query, field) in [
             ("limit=0", "limit"), ("limit=101", "limit"), ("limit=-1", "limit"), ("limit=abc", "limit"), ("limit=", "limit"),
-            ("limit=1.5", "limit"), ("limit=99999999999999999999", "limit"), ("limit=1&limit=2", "limit"),
+            ("limit=1.5", "limit"), ("limit=99999999999999999999", "limit"),
             ("cursor=x", "cursor"), ("cursor=", "cursor"), ("cursor=%00", "cursor"), ("status=OPEN", "status"),
-            ("search=", "search"), ("status=", "status"),
+            ("status=", "status"),
         ] {
             let answer = ada.client.get(format!("/api/projects?{query}")).await.refused(422, "InvalidValue");
             assert_eq!(answer.faults(), [(field.to_owned(), "InvalidValue".to_owned())], "{query}");
         }
-        let search = format!("search={}", "x".repeat(201));
-        ada.client.get(format!("/api/projects?{search}")).await.refused(422, "InvalidValue");
+        let long = format!("search={}", "x".repeat(201));
+        for (query, field, reason) in [
+            ("limit=1&limit=2", "limit", "Repeated"), ("search=", "search", "TooShort"), (&long, "search", "TooLong"),
+            ("search=%07", "search", "InvalidValue"),
+        ] {
+            let answer = ada.client.get(format!("/api/projects?{query}")).await.is(422);
+            assert_eq!(answer.faults(), [(field.to_owned(), reason.to_owned())], "{query}");
+        }
         let answer = ada.client.get("/api/projects?limit=0&cursor=x&status=OPEN").await.is(422);
         assert_eq!(answer.faults().len(), 3);
     }

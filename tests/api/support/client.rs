@@ -194,11 +194,13 @@ impl Answer {
         self
     }
 
-    /// Fails the story unless it is refused with this status and code, in `errors` too.
+    /// Fails the story unless it is refused with this status and, in `errors`, this code; or, where values break rules, with
+    /// this reason.
     #[track_caller]
-    pub fn refused(self, status: u16, code: &str) -> Self {
+    pub fn refused(self, status: u16, why: &str) -> Self {
         let this = self.is(status);
-        assert!(this.codes().contains(&code), "{}: {code} is not in {}", this.asked, this.text());
+        let is_there = this.codes().contains(&why) || this.faults().iter().any(|(_, said)| said == why);
+        assert!(is_there, "{}: {why} is not in {}", this.asked, this.text());
         this
     }
 
@@ -219,11 +221,12 @@ impl Answer {
         errors.into_iter().flatten().filter_map(|error| error["code"].as_str()).collect()
     }
 
-    /// The fields at fault with their codes, sorted.
+    /// The fields at fault, each with the rule that it breaks, or with its code where that says it; sorted.
     pub fn faults(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let errors = self.body["errors"].as_array().into_iter().flatten();
-        let mut faults: Vec<_> = errors.map(|error| (text(&error["field"]), text(&error["code"]))).collect();
+        let why = |error: &Value| text(if error["reason"].is_string() { &error["reason"] } else { &error["code"] });
+        let mut faults: Vec<_> = errors.map(|error| (text(&error["field"]), why(error))).collect();
         faults.sort();
         faults
     }
@@ -292,20 +295,24 @@ impl Answer {
         let errors = envelope["errors"].as_array().unwrap_or_else(|| panic!("{asked}: {text}"));
         if success {
             assert!(envelope["data"].is_object() && errors.is_empty(), "{asked}: {text}");
+            assert_eq!(envelope["message"], super::says::of(asked), "{asked}: {text}");
             return;
         }
-        assert!(envelope["data"].is_null() && !errors.is_empty(), "{asked}: {text}");
+        assert!(envelope["data"].is_null() && (1..=20).contains(&errors.len()), "{asked}: {text}");
         for error in errors {
             let error = error.as_object().unwrap_or_else(|| panic!("{asked}: {text}"));
             let mut keys: Vec<&str> = error.keys().map(String::as_str).collect();
             keys.sort_unstable();
-            assert_eq!(keys, ["code", "field", "message"], "{asked}: {text}");
+            assert_eq!(keys, ["code", "field", "message", "reason"], "{asked}: {text}");
             let is_pascal = |code: &str| {
                 code.starts_with(|first: char| first.is_ascii_uppercase()) && code.chars().all(char::is_alphanumeric)
             };
             assert!(error["code"].as_str().is_some_and(is_pascal), "{asked}: {text}");
             assert!(error["message"].is_string(), "{asked}: {text}");
             assert!(error["field"].is_null() || error["field"].is_string(), "{asked}: {text}");
+            let breaks_a_rule = error["code"] == "ValidationError";
+            assert_eq!(breaks_a_rule, self.status == 422 && !error["reason"].is_null(), "{asked}: {text}");
+            assert!(error["reason"].is_null() || error["reason"].as_str().is_some_and(is_pascal), "{asked}: {text}");
         }
     }
 }

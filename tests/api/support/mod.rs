@@ -13,6 +13,7 @@ pub mod outbox;
 pub mod parts;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
+pub mod says;
 pub mod server;
 pub mod shape;
 pub mod socket;

@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::db::Conn;
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
+use crate::http::reason::Reason;
 use crate::meetings::{Meeting, store as meetings};
 use crate::projects;
 
@@ -59,7 +60,7 @@ pub async fn invite(
     let now = app.now();
     if asked.expires_at.is_some_and(|at| at <= now || at > now + LONGEST) {
         let sentence = "This must be a time in the next 90 days.";
-        return Err(Failure::field("expiresAt", Code::INVALID_VALUE, sentence));
+        return Err(Failure::field("expiresAt", Reason::InvalidValue, sentence));
     }
     let tokens = asked.invitees.iter().map(|_| OneTimeToken::draw()).collect::<Result<_, _>>()?;
     let batch = Batch { app: app.clone(), caller, meeting_id: meeting.state.id, asked, tokens, now, request };
@@ -141,14 +142,12 @@ impl Batch {
         let mut seen = HashSet::new();
         let mut faults = Vec::new();
         for (index, invitee) in self.asked.invitees.iter().enumerate() {
-            let mut fault = |key: &str, code: Code, sentence: &str| {
-                let field = Some(format!("invitees[{index}].{key}"));
-                faults.push(Fault { code: code.name, message: sentence.to_owned(), field });
-            };
+            let field = |key: &str| Some(format!("invitees[{index}].{key}"));
             let (draft, key, member) = match invitee {
                 Invitee::Member { user_id, role } => {
                     let (Some(member), Some(account)) = (roles.get(user_id).copied(), accounts.get(user_id)) else {
-                        fault("userId", Code::NOT_A_PROJECT_MEMBER, Code::NOT_A_PROJECT_MEMBER.sentence);
+                        let none = Code::NOT_A_PROJECT_MEMBER;
+                        faults.push(Fault::of(none, field("userId"), none.sentence));
                         continue;
                     };
                     let (email, display_name) = (account.email.clone(), Some(account.full_name.clone()));
@@ -164,10 +163,10 @@ impl Batch {
                 }
             };
             if let Err(unfit) = may_be(draft.role, member) {
-                fault("role", Code::INVALID_VALUE, unfit.sentence());
+                faults.push(Fault::value(Reason::InvalidValue, field("role"), unfit.sentence()));
             }
             if !seen.insert(draft.email.clone()) {
-                fault(key, Code::INVALID_VALUE, "This is there twice.");
+                faults.push(Fault::value(Reason::Repeated, field(key), Reason::Repeated.sentence()));
             }
             drafts.push(draft);
         }
@@ -193,7 +192,7 @@ impl Batch {
             let mut fault = |sentence: &str| {
                 let key = if draft.user_id.is_some() { "userId" } else { "email" };
                 let field = Some(format!("invitees[{index}].{key}"));
-                faults.push(Fault { code: Code::CONFLICT.name, message: sentence.to_owned(), field });
+                faults.push(Fault::of(Code::CONFLICT, field, sentence));
             };
             let present = draft.user_id.and_then(|user_id| meeting.participants.of_user(user_id));
             if present.is_some_and(|present| present.role == Role::Host) {
