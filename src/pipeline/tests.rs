@@ -440,6 +440,7 @@ fn names_and_progress_are_those_of_the_interface() {
     );
     for node in Node::ALL {
         assert_eq!(serde_json::to_value(node).unwrap(), node.name());
+        assert_eq!(node.label(), node.name().parse::<actors::run::Node>().unwrap().label());
         assert_eq!((node.progress_within(0), node.progress_within(5_000) >= node.progress()), (node.progress(), true));
     }
     assert_eq!(Node::BuildSourceIndex.progress_within(1_000), 34);

@@ -75,22 +75,9 @@ impl Node {
         }
     }
 
-    /// For people.
+    /// For people: in the words that the run itself has for its node, which are written down there alone.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Queued => "Queued",
-            Self::PrepareSources => "Preparing sources",
-            Self::TranscribeRecordings => "Transcribing recordings",
-            Self::BuildSourceIndex => "Building the source index",
-            Self::ExtractRequirements => "Extracting requirements",
-            Self::ClassifyRequirements => "Classifying requirements",
-            Self::EvidenceGrounding => "Checking the evidence",
-            Self::GenerateUserStories => "Writing user stories",
-            Self::QualityChecks => "Checking quality",
-            Self::Summarize => "Summarising",
-            Self::Finalize => "Finalising",
-            Self::Done => "Done",
-        }
+        self.name().parse().map_or(self.name(), actors::run::Node::label)
     }
 
     /// Progress at the node's start, in percent.
