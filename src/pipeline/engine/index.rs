@@ -16,7 +16,7 @@ pub const DEEPEST: usize = 6;
 /// Characters kept of a speaker's name.
 pub const LONGEST_NAME: usize = 120;
 /// Characters of a sentence that can lead in a list: it is said again with each of its items.
-pub const LONGEST_LEAD: usize = 300;
+pub const LONGEST_LEAD: usize = 200;
 
 /// All sentences in reading order, source by source. What many sentences share stands once, in a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
