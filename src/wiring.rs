@@ -34,7 +34,7 @@ use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::front::{self, Door, Paths};
 use crate::http::limits::{Limit, Limits};
-use crate::http::line::{self, Lines};
+use crate::http::line::Lines;
 use crate::http::openapi;
 use crate::http::operation::Operation;
 use crate::http::places::Places;
@@ -312,8 +312,8 @@ fn listen(
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let server = server
         .on_connect(move |connection, extensions| lines.note(connection, extensions))
-        .keep_alive(line::KEEP_ALIVE)
-        // The server's own limit would count time in which it did not come to read: lines have theirs.
+        // Its own limits count time in which it did not come to read, and end what a client has sent: lines have theirs.
+        .keep_alive(actix_web::http::KeepAlive::Os)
         .client_request_timeout(Duration::ZERO)
         .disable_signals()
         .shutdown_timeout(drain)

@@ -23,7 +23,7 @@ use super::places::{Place, Places};
 use crate::config::Http;
 
 /// How long a connection is kept without a request.
-pub const KEEP_ALIVE: Duration = Duration::from_secs(5);
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// After so long a connection without a request is cut even if there is something of it to read: a server that is that busy
 /// does its clients no favour.
 const LONGEST: Duration = Duration::from_secs(60);

@@ -126,7 +126,7 @@ async fn what_anybody_may_send_is_small() {
     large.refused(413, "PayloadTooLarge");
     let large = client().post("/api/auth/password/forgot").body("application/json", padded(1024 * 1024)).await;
     large.refused(413, "PayloadTooLarge");
-    let known = json!({"name": "x", "description": "y".repeat(4000)}).to_string() + &" ".repeat(60_000);
+    let known = json!({"name": "x", "description": "y".repeat(4000)}).to_string() + &" ".repeat(10_000);
     ada.client.post("/api/projects").body("application/json", known).await.is(201);
 }
 
@@ -193,7 +193,7 @@ async fn a_hundred_and_sixty_answers_that_nobody_reads_are_cut_off() {
     honest.sees_little_taken(&server);
     // Whoever reads gets all of it, as slowly as is allowed.
     let text = honest.ada.client.get(format!("{path}/text")).await.is(200);
-    assert!(text.bytes.len() > 3_000_000, "{}", text.bytes.len());
+    assert!(text.bytes.len() > 600_000, "{}", text.bytes.len());
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_hundred_and_sixty_unread_refusals_of_large_bodies_are_small() {
     let place = Place::new(Kind::Sqlite).unwrap();
     let server = place.start_within(LIMIT, &SHORT);
     let honest = Honest::at(&server).await;
-    let keys: Vec<String> = (0..80_000).map(|number| format!("\"k{number}\":1")).collect();
+    let keys: Vec<String> = (0..40_000).map(|number| format!("\"k{number}\":1")).collect();
     let body = format!("{{{}}}", keys.join(","));
     let mut wires = Vec::new();
     for number in 0..160 {
