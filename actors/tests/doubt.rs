@@ -1,5 +1,5 @@
 //! A save that ends nobody knows how, and late: until its end is known nothing older is served.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

@@ -12,7 +12,7 @@ use crate::db::{Conn, Db, Failed, Key, RunQueryDsl};
 use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 
 /// What goes with the last row of what it belongs to: one each, or bounded by something else.
-const FEW: [&str; 2] = ["run_results", "item_numbers"];
+const FEW: [&str; 3] = ["run_results", "run_drafts", "item_numbers"];
 /// Gone when a project is buried, which nobody may be a member of from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
 /// Deleted by the project itself, in pages of their own.
@@ -33,6 +33,9 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "events (topic, position, kind, data, at, request_id) SELECT topic, i, 'k', '', {old}, 'r' FROM n, topics",
         "items (id, project_id, run_id, kind, number, text_key, item_type, priority, workflow_status, search_text, body, created_at, \
            updated_at) SELECT {id}, project_id, runs.id, 'REQUIREMENT', i, 't', 'T', 'P', 'W', '', '', {old}, {old} FROM n, runs",
+        "run_items (run_id, id, project_id, kind, number, text_key, item_type, priority, workflow_status, search_text, body, \
+           created_at, updated_at) SELECT runs.id, {id}, project_id, 'REQUIREMENT', i, 't', 'T', 'P', 'W', '', '', {old}, {old} \
+         FROM n, runs",
         "run_nodes (run_id, attempt, node, input_hash, engine_version, output) SELECT runs.id, i, 'n', 'h', '1', '' FROM n, runs",
         "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
          SELECT {id}, projects.id, 'f', 'm', 1, 's' || i, 'READY', 'en', owner_id, {old} FROM n, projects",
@@ -121,6 +124,7 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "item_numbers",
             "runs",
             "run_nodes",
+            "run_items",
             "run_results",
             "events",
             "topics",

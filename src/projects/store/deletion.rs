@@ -21,7 +21,10 @@ pub const OF_MEETING: [Part; 3] = [
     Part { table: "meeting_invitations", key: "id", of: "meeting_id" },
     Part { table: "participants", key: "id", of: "meeting_id" },
 ];
-pub const OF_RUN: [Part; 1] = [Part { table: "run_nodes", key: "run_id, attempt, node", of: "run_id" }];
+pub const OF_RUN: [Part; 2] = [
+    Part { table: "run_nodes", key: "run_id, attempt, node", of: "run_id" },
+    Part { table: "run_items", key: "run_id, id", of: "run_id" },
+];
 
 /// Takes a project out of everybody's sight: nobody is a member of it, or asked to be.
 pub async fn bury(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), Failed> {
