@@ -231,12 +231,15 @@ impl Worker {
     }
 }
 
+/// The kind and the fair key of each job.
+type Running = HashMap<Id<Job>, (&'static str, String)>;
+
 /// The jobs that run here, whatever their leases say.
 #[derive(Clone, Default)]
-struct UnderWay(Arc<Mutex<HashMap<Id<Job>, (&'static str, String)>>>);
+struct UnderWay(Arc<Mutex<Running>>);
 
 impl UnderWay {
-    fn all(&self) -> MutexGuard<'_, HashMap<Id<Job>, (&'static str, String)>> {
+    fn all(&self) -> MutexGuard<'_, Running> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -302,14 +302,14 @@ mod tests {
         // The row comes once the sweep has seen that there is none.
         let (looked, look) = oneshot::channel();
         let looked = Arc::new(Mutex::new(Some(looked)));
-        let committing = tokio::spawn({
+        let committing = {
             let (rows, sha256) = (Arc::clone(&rows), sha256.clone());
             async move {
                 look.await.unwrap();
                 rows.lock().unwrap().push(sha256);
                 drop(kept);
             }
-        });
+        };
         let named = move |_| {
             let named = rows.lock().unwrap().clone();
             if let Some(looked) = looked.lock().unwrap().take() {
@@ -317,9 +317,9 @@ mod tests {
             }
             async move { Ok(named) }.boxed()
         };
-        let swept = files.sweep(SystemTime::now() - SETTLED, named, &CancellationToken::new()).await;
+        let stopping = CancellationToken::new();
+        let (swept, ()) = tokio::join!(files.sweep(SystemTime::now() - SETTLED, named, &stopping), committing);
         assert_eq!(swept, Ok(0));
-        committing.await.unwrap();
         assert!(files.path(&sha256).exists());
     }
 }

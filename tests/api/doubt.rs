@@ -55,16 +55,16 @@ on_both! {
         let id = room.joined(&eve).await;
         let grant = json!({"recordingConsent": true, "scopes": ["RECORDING"], "wordingVersion": room.wording().await});
         room.consents(&eve, &id, grant).await.is(200);
-        let (record, one) = (format!("{}/consents", room.path), format!("{}/participants/{id}", room.path));
+        let (record, people) = (format!("{}/consents", room.path), format!("{}/participants", room.path));
         slow.hold();
         not_known(room.consents(&eve, &id, json!({"recordingConsent": false})).await);
         for _ in 0..2 {
-            not_known(room.ada.client.get(&one).await);
+            not_known(room.ada.client.get(&people).await);
             not_known(room.ada.client.get(&record).await);
         }
         slow.let_go();
-        let seen = once_known(async || room.ada.client.get(&one).await).await.is(200);
-        assert_eq!(seen.data()["consent"]["recordingConsent"], false);
+        once_known(async || room.ada.client.get(&people).await).await.is(200);
+        assert_eq!(room.person(&id).await["consent"]["recordingConsent"], false);
         let record = room.ada.client.get(&record).await.is(200);
         let decisions: Vec<_> = record.data()["items"].as_array().unwrap().iter().map(|item| &item["decision"]).collect();
         assert_eq!(decisions, ["GRANTED", "WITHDRAWN"]);

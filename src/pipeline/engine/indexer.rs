@@ -263,7 +263,7 @@ impl<'a> Outline<'a> {
     fn at(&mut self, offset: usize, indexer: &mut Indexer) -> Option<usize> {
         while let Some(section) = self.source.sections.get(self.next).filter(|section| section.start_offset <= offset) {
             while self.open.pop_if(|(level, _)| *level >= section.level).is_some() {}
-            let above = self.open.iter().take(DEEPEST - 1).last().and_then(|&(_, heading)| heading);
+            let above = self.open.iter().take(DEEPEST - 1).next_back().and_then(|&(_, heading)| heading);
             let title = section.title.trim();
             let heading = if title.is_empty() { above } else { Some(indexer.heading(title, above)) };
             self.open.push((section.level, heading));

@@ -134,17 +134,15 @@ async fn a_class_that_fails_stops_no_other_and_other_writes_get_in_between() {
         let mut classes = all_due(&db).await;
         classes.insert(0, Over { table: "no_such_table", ..classes[0] });
         let stopping = CancellationToken::new();
-        let sweeping = tokio::spawn({
-            let (db, classes, stopping) = (db.clone(), classes.clone(), stopping.clone());
-            async move { sweep::all(&db, &classes, now(), &stopping).await }
-        });
-        // Somebody's write that comes when the first page has gone is done before the last one goes.
-        while rows_in(&db, classes[1].table).await == DUE + YOUNG {
-            tokio::task::yield_now().await;
-        }
-        run(&db, "UPDATE projects SET version = 2").await;
-        assert!(rows_in(&db, "run_nodes").await > YOUNG, "the sweep has not come to its end");
-        sweeping.await.unwrap();
+        let writing = async {
+            // Somebody's write that comes when the first page has gone is done before the last one goes.
+            while rows_in(&db, classes[1].table).await == DUE + YOUNG {
+                tokio::task::yield_now().await;
+            }
+            run(&db, "UPDATE projects SET version = 2").await;
+            assert!(rows_in(&db, "run_nodes").await > YOUNG, "the sweep has not come to its end");
+        };
+        tokio::join!(sweep::all(&db, &classes, now(), &stopping), writing);
         for over in classes.iter().skip(1) {
             let kept = if over.table == "sessions" { 2 * YOUNG } else { YOUNG };
             assert_eq!(rows_in(&db, over.table).await, kept, "{over:?}");
