@@ -58,7 +58,7 @@ on_both! {
         let stage = Stage::open(&place, &[]).await;
         let (server, room) = (&stage.server, &stage.room);
         let (eve, bob) = (room.member(server, Role::Analyst).await, room.member(server, Role::Stakeholder).await);
-        for (gone, by) in [(&eve, &room.ada), (&bob, &bob)] {
+        for (calls, gone, by) in [(1, &eve, &room.ada), (2, &bob, &bob)] {
             let own = stage.entered(gone).await;
             stage.media.comes(stage.name(), &own);
             let mut others = Socket::open(&room.ada.client).await;
@@ -79,7 +79,7 @@ on_both! {
                 }
             }
             while listens.next().await["code"] != "Forbidden" {}
-            let call = stage.media.wait_for("RemoveParticipant", 1).await;
+            let call = stage.media.wait_for("RemoveParticipant", calls).await;
             assert!(call.iter().any(|call| call.body["identity"] == json!(own)), "{call:?}");
             while stage.media.room(stage.name()).unwrap().people.iter().any(|(identity, ..)| *identity == own) {
                 tokio::time::sleep(Duration::from_millis(10)).await;
