@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod admin;
+mod allocator;
 mod bench;
 mod client;
 mod demo;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
+use colloquy::pipeline::confined::Allowance;
 use colloquy::pipeline::{engine, process, readers};
 use colloquy::{routes, wiring};
 
@@ -67,7 +69,10 @@ fn main() -> ExitCode {
         return code;
     }
     match Arguments::parse().command {
-        Command::Serve(serve) => self::serve(&serve),
+        Command::Serve(serve) => {
+            allocator::settle();
+            self::serve(&serve)
+        }
         Command::Demo(demo) => demo::run(&demo),
         Command::Bench(bench) => bench::run(&bench),
         Command::Admin(asked) => admin::run(asked),
@@ -95,13 +100,11 @@ fn score(file: &Path) -> ExitCode {
 
 /// How this process ended, where a server started it: to read one document, or to work at one run.
 fn child_of_a_server() -> Option<ExitCode> {
-    if let Some(task) = readers::Task::of_arguments(std::env::args().skip(1)) {
-        return Some(readers::child_main(task));
-    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["analyse", allowance @ ..] => process::Allowance::named(allowance).map(process::child_main),
+        [readers::VERB, task @ ..] => readers::Task::of_arguments(task).map(readers::child_main),
+        [process::VERB, allowance @ ..] => Allowance::of_arguments(allowance).map(process::child_main),
         _ => None,
     }
 }

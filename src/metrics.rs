@@ -49,3 +49,51 @@ pub async fn gather(app: &App) {
         Err(error) => tracing::warn!(%error, "failed jobs could not be counted"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rusty_fork::rusty_fork_test;
+    use tokio_util::sync::CancellationToken;
+
+    use super::{keep_up, recorder};
+
+    /// Samples of one round, and rounds: two hundred MiB if they were kept.
+    const SAMPLES: u32 = 100_000;
+    const ROUNDS: u32 = 100;
+
+    fn resident_kib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    // In a process of its own: the memory of this one is that of all tests.
+    rusty_fork_test! {
+        #[test]
+        fn what_is_recorded_does_not_pile_up_until_somebody_reads_it() {
+            let recorder = recorder().unwrap().build_recorder();
+            let (figures, stop) = (recorder.handle(), CancellationToken::new());
+            let recording = async {
+                let before = resident_kib();
+                for _ in 0..ROUNDS {
+                    metrics::with_local_recorder(&recorder, || {
+                        let histogram = metrics::histogram!("seconds");
+                        (0..SAMPLES).for_each(|number| histogram.record(f64::from(number % 100) / 100.0));
+                    });
+                    // Until the upkeep has had its turn.
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                let grown = resident_kib().saturating_sub(before);
+                stop.cancel();
+                grown
+            };
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            let upkeep = keep_up(figures.clone(), Duration::from_millis(1), stop.clone());
+            let ((), grown) = runtime.block_on(async { tokio::join!(upkeep, recording) });
+            assert!(grown < 64 * 1024, "{} samples took {grown} KiB", SAMPLES * ROUNDS);
+            assert!(figures.render().contains("seconds_count "));
+        }
+    }
+}

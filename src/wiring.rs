@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::{Server, ServerHandle};
+use actix_http::{HttpService, Protocol};
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::{AppConfig, Server, ServerHandle};
 use actix_web::middleware::from_fn;
-use actix_web::{App as Web, HttpServer, web};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App as Web, web};
 use actors::hub::{Hub, HubLimits};
 use actors::keeper::{AllLocal, Keeper, Parts as Keeping};
 use actors::live::{Journal, Live};
@@ -33,6 +36,7 @@ use crate::http::budget::Budget;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::front::{self, Door, Paths};
+use crate::http::gate::Gated;
 use crate::http::limits::{Limit, Limits};
 use crate::http::line::Lines;
 use crate::http::openapi;
@@ -55,6 +59,8 @@ use crate::service::{Readiness, docs, pages};
 use crate::tasks::Tasks;
 use crate::{accounts, meetings, projects, routes};
 
+/// How long a connection that is to end waits for its client to end it too.
+const DISCONNECT: Duration = Duration::from_secs(1);
 /// How long the last work in the background may take once requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
 
@@ -298,28 +304,46 @@ fn listen(
     let drain = built.app.config.server.drain_seconds;
     let paths = Paths::new(operations().iter().map(|operation| operation.path));
     let door = Arc::new(Door { paths, over_tls: app.url.starts_with("https://") });
-    let server = HttpServer::new(move || {
+    let service = move || {
         let door = Arc::clone(&door);
+        let app = app.clone();
         Web::new()
             .app_data(app.clone())
             .wrap(from_fn(move |request, next| front::pass(Arc::clone(&door), request, next)))
             .configure(|service| mount(service, &operations()))
             .configure(|service| beside(&app, service))
             .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
-    });
-    let server = if workers > 0 { server.workers(workers) } else { server };
+    };
     let lines = Arc::clone(&built.app.lines);
     let own = listener.try_clone().map_err(|error| error.to_string())?;
-    let server = server
-        .on_connect(move |connection, extensions| lines.note(connection, extensions))
-        // Its own limits count time in which it did not come to read, and end what a client has sent: lines have theirs.
-        .keep_alive(actix_web::http::KeepAlive::Os)
-        .client_request_timeout(Duration::ZERO)
-        .disable_signals()
-        .shutdown_timeout(drain)
-        .listen(own)
-        .map_err(|error| format!("listening failed: {error}"))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let server = Server::build().disable_signals().shutdown_timeout(drain);
+    let server = if workers > 0 { server.workers(workers) } else { server };
+    let stopping = server.graceful_shutdown_signal();
+    // As `HttpServer` does it, but that each connection has its gate.
+    let server = server.listen(address.to_string(), own, move || {
+        let (lines, stopping) = (Arc::clone(&lines), stopping.clone());
+        let gated = fn_service(move |stream: TcpStream| {
+            let (line, peer) = (lines.of(&stream), stream.peer_addr().ok());
+            async move { Ok((Gated::new(stream, line), Protocol::Http1, peer)) }
+        });
+        let http = HttpService::build()
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            // Its own limits count time in which it did not come to read, and end what a client has sent: lines have theirs.
+            .keep_alive(actix_web::http::KeepAlive::Os)
+            .client_request_timeout(Duration::ZERO)
+            .client_disconnect_timeout(DISCONNECT)
+            .local_addr(address)
+            .on_connect_ext(|connection: &Gated, extensions| {
+                extensions.insert(connection.line.clone());
+            });
+        let service = service().into_factory().map_err(|error: actix_web::Error| error.error_response());
+        gated.and_then(http.finish(map_config(service, |()| AppConfig::default())))
+    });
+    let server = server.map_err(|error| format!("listening failed: {error}"))?;
     Ok(Listening { address, server: server.run() })
 }
 

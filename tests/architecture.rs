@@ -67,6 +67,7 @@ const MAY: &[(&str, &[&str])] = &[
     // What the demo and the bench share: it knows a server by its interface alone.
     ("client", &[]),
     ("admin", &["*"]),
+    ("allocator", &[]),
     ("demo", &["*"]),
     ("bench", &["*"]),
 ];

@@ -359,6 +359,10 @@ async fn fill(hub: Weak<Inner>, topic: Topic) {
                 channel.filling = false;
                 return;
             }
+            // Before it begins: whoever has doubts from then on wants another one.
+            if channel.released.is_some() {
+                channel.doubts = channel.doubts.saturating_sub(1);
+            }
             channel.released
         };
         let read = match after {
@@ -378,7 +382,6 @@ async fn fill(hub: Weak<Inner>, topic: Topic) {
         for row in rows {
             channel.take(Arc::new(row), &limits);
         }
-        channel.doubts = channel.doubts.saturating_sub(1);
         if channel.released != after {
             in_vain = 0;
         } else {

@@ -21,6 +21,8 @@ use tokio::time::Instant;
 struct Table {
     rows: Mutex<Vec<Told>>,
     away: Mutex<bool>,
+    /// How long a reading takes after it has seen the rows.
+    takes: Mutex<Duration>,
     reads: AtomicUsize,
 }
 
@@ -31,8 +33,11 @@ impl EventLog for Table {
         if *self.away.lock().unwrap() {
             return Err(Unavailable("away".to_owned()));
         }
-        let rows = self.rows.lock().unwrap();
-        Ok(rows.iter().filter(|row| row.topic == topic && row.offset > after).take(limit).cloned().collect())
+        let is_next = |row: &&Told| row.topic == topic && row.offset > after;
+        let seen = self.rows.lock().unwrap().iter().filter(is_next).take(limit).cloned().collect();
+        let takes = *self.takes.lock().unwrap();
+        tokio::time::sleep(takes).await;
+        Ok(seen)
     }
 }
 
@@ -213,6 +218,35 @@ async fn doubt_looks_into_the_table_though_nothing_was_told() {
     let reads = world.table.reads.load(Ordering::SeqCst);
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.table.reads.load(Ordering::SeqCst), reads, "doubt ends");
+}
+
+#[actix::test]
+async fn a_look_that_is_asked_for_during_a_reading_is_another_one() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    listening.after(3);
+    *world.table.takes.lock().unwrap() = Duration::from_secs(1);
+    world.hub.look_at_all();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(world.table.reads.load(Ordering::SeqCst), 1, "it has seen that there is nothing");
+    *world.table.rows.lock().unwrap() = vec![world.told(4)];
+    world.hub.look_at_all();
+    let told = tokio::time::timeout(Duration::from_secs(60), heard(&mut listening, 1)).await;
+    assert_eq!(told.unwrap(), [4]);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.table.reads.load(Ordering::SeqCst), 2);
+}
+
+#[actix::test]
+async fn a_look_waits_until_it_is_known_where_to_begin() {
+    let world = world(HubLimits::default());
+    let mut listening = world.hub.subscribe(world.topic);
+    world.hub.look_at_all();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    *world.table.rows.lock().unwrap() = vec![world.told(4)];
+    listening.after(3);
+    let told = tokio::time::timeout(Duration::from_secs(60), heard(&mut listening, 1)).await;
+    assert_eq!(told.unwrap(), [4]);
 }
 
 #[actix::test]

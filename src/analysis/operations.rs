@@ -1,5 +1,7 @@
 //! AI runs, one function an operation.
 
+use std::time::Duration;
+
 use actors::ids::{self, Document, Id, User};
 use actors::live::RequestId;
 use actors::meeting::Meeting;
@@ -11,6 +13,7 @@ use super::model::{AiAnalysisRun, AnalysisType, EngineName};
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
 use crate::accounts::model::Language;
+use crate::accounts::operations::hold;
 use crate::app::App;
 use crate::db::Failed;
 use crate::http::code::Code;
@@ -22,6 +25,9 @@ use crate::meetings::operations::answered;
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
 use crate::projects::model::Project;
+
+/// When somebody who has as many unfinished runs as they may is to try again.
+const UNTIL_ENDED: Duration = Duration::from_secs(10);
 
 /// What is to be analysed.
 #[derive(Debug)]
@@ -50,11 +56,15 @@ pub async fn start(
     crate::projects::must_be_active(project)?;
     let now = app.now();
     let project_id = project.id;
-    let most = app.config.limits.documents_per_run;
+    let (most, most_runs) = (app.config.limits.documents_per_run, app.config.limits.unfinished_runs);
     let (run, told) = app
         .db
         .write(move |conn| {
             Box::pin(async move {
+                // Those of one account one by one, so that runs that are begun at once are counted too.
+                if !hold(conn, caller.user_id).await? {
+                    return Err(Failure::of(Code::UNAUTHORIZED));
+                }
                 if let Some(run) = store::find(conn, id).await? {
                     return Ok((run, Vec::new()));
                 }
@@ -62,6 +72,9 @@ pub async fn start(
                 let input_hash = input_hash(&wanted, &sources);
                 if let Some(run) = store::unfinished(conn, project_id, &input_hash).await? {
                     return Ok((run, Vec::new()));
+                }
+                if store::unfinished_of(conn, caller.user_id, most_runs).await? >= most_runs {
+                    return Err(too_many_unfinished(most_runs));
                 }
                 let draft = Draft {
                     id,
@@ -91,6 +104,13 @@ pub async fn start(
         app.runner.begin(app, run.id);
     }
     Ok(AiAnalysisRun::of(&run))
+}
+
+/// Each takes its turn and is held until then, so that nobody can pile them up.
+fn too_many_unfinished(most: usize) -> Failure {
+    let message =
+        format!("You have {most} runs under way, as many as one may have. Begin this one when some have ended.");
+    Failure { message, ..Failure::too_many(UNTIL_ENDED) }
 }
 
 /// The documents of a run with the hashes of their contents.
@@ -194,16 +214,21 @@ pub(super) async fn stop(
 /// 409 for a run in any other state, or while another run over the same input is unfinished.
 pub async fn retry(app: &App, run: &Run, job_id: Id<ids::AiJob>, request: RequestId) -> Result<AiAnalysisRun, Failure> {
     let (project_id, input_hash) = (run.state.project_id, run.state.input_hash.clone());
+    let (owner, most) = (run.state.created_by, app.config.limits.unfinished_runs);
     let project = app.db.read(move |conn| {
         Box::pin(async move {
             let project = crate::projects::store::find(conn, project_id).await?;
-            Ok::<_, Failed>((project, store::unfinished(conn, project_id, &input_hash).await?))
+            let unfinished = store::unfinished(conn, project_id, &input_hash).await?;
+            Ok::<_, Failed>((project, unfinished, store::unfinished_of(conn, owner, most).await?))
         })
     });
-    let (project, unfinished) = project.await?;
+    let (project, unfinished, of_owner) = project.await?;
     crate::projects::must_be_active(&project.ok_or_else(|| Failure::of(Code::NOT_FOUND))?)?;
     if unfinished.is_some_and(|other| other.id != run.state.id) {
         return Err(Failure::saying(Code::INVALID_STATE, "Another run over the same input is under way."));
+    }
+    if of_owner >= most && run.state.is_over() {
+        return Err(too_many_unfinished(most));
     }
     let retried = ask(app, run.state.id, Command::Retry { job_id }, request).await?;
     app.runner.begin(app, run.state.id);

@@ -126,20 +126,16 @@ impl Runner {
     }
 
     async fn work(&self, app: &App, id: Id<run::Run>, token: &CancelToken) {
-        let Ok(Some(run)) = app.runs.snapshot(id).await else { return };
-        if run.state.is_over() {
-            return;
-        }
+        let unfinished = || async { app.runs.snapshot(id).await.ok().flatten().filter(|run| !run.state.is_over()) };
+        // While it waits, its id is held and nothing more.
+        let Some(project) = unfinished().await.map(|run| run.state.project_id) else { return };
         let _place = tokio::select! {
             biased;
             () = token.cancelled() => return,
-            place = self.places.acquire(run.state.project_id) => place,
+            place = self.places.acquire(project) => place,
         };
         // As it is by now: it may have waited for long.
-        let Ok(Some(run)) = app.runs.snapshot(id).await else { return };
-        if run.state.is_over() {
-            return;
-        }
+        let Some(run) = unfinished().await else { return };
         let request: RequestId = format!("run-{id}-{}", run.state.attempt).into();
         let span = tracing::info_span!("run", request_id = %request);
         let attempt = Attempt::new(app, &run.state, request);

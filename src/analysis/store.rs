@@ -172,6 +172,17 @@ pub async fn unfinished(
     row.map(RunRow::run).transpose()
 }
 
+/// How many unfinished runs somebody has, counted up to `most`.
+pub async fn unfinished_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, Failed> {
+    let unfinished = runs::table
+        .filter(runs::status.eq_any(UNFINISHED))
+        .filter(runs::created_by_id.eq(Key(user_id)))
+        .select(runs::id)
+        .limit(i64::try_from(most).unwrap_or(i64::MAX));
+    let unfinished: Vec<Key<Run>> = unfinished.load(conn).await?;
+    Ok(unfinished.len())
+}
+
 /// A project's unfinished runs.
 pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Run>, Failed> {
     let rows: Vec<RunRow> = runs::table

@@ -8,6 +8,14 @@ pub fn resident_kib(process_id: Option<u32>) -> Result<u64, String> {
     kib(process_id, "VmRSS:")
 }
 
+/// Of it what is of no file, in KiB: pages of files are the system's, which takes them back when it needs them.
+///
+/// # Errors
+/// As [`resident_kib`].
+pub fn own_kib(process_id: Option<u32>) -> Result<u64, String> {
+    kib(process_id, "RssAnon:")
+}
+
 /// The most that was ever resident, in KiB.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ sections! {
         calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class, code_failures: Class,
         token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,
         invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
-        documents_per_run: usize, unread_documents: usize,
+        documents_per_run: usize, unread_documents: usize, unfinished_runs: usize,
     }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,

@@ -150,7 +150,10 @@ async fn take_lease(db: &Db) -> Result<Alone, TakenBy> {
     let mut seen: Option<(Lease, Instant)> = None;
     loop {
         let now = current(db).await.map_err(unknown)?;
-        let is_renewed = matches!((&seen, &now), (Some((then, _)), Some(now)) if then.row != now.row);
+        let is_renewed = matches!(
+            (&seen, &now),
+            (Some((then, _)), Some(now)) if then.row != now.row && !now.is_given_back()
+        );
         if is_renewed || Instant::now() > deadline {
             return Err(TakenBy(
                 "another server works on this PostgreSQL database: stop it first, or give this one a database of its own"
@@ -209,7 +212,11 @@ const GIVEN_BACK: i64 = 0;
 impl Lease {
     /// Whether another server may take it when it has stood as it is for that long.
     fn is_free_after(&self, stands: Duration) -> bool {
-        self.row.until_micros == GIVEN_BACK || stands >= if self.is_over { SILENCE } else { LEASE }
+        self.is_given_back() || stands >= if self.is_over { SILENCE } else { LEASE }
+    }
+
+    const fn is_given_back(&self) -> bool {
+        self.row.until_micros == GIVEN_BACK
     }
 }
 

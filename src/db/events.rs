@@ -127,25 +127,6 @@ pub async fn end_at(conn: &mut Conn, topic: Topic, offset: u64) -> Result<(), Fa
     Ok(())
 }
 
-/// Writes what was told of a topic anew where `edit` has another text for it: for what must be forgotten.
-///
-/// # Errors
-/// The database's own, or a row that can't be.
-pub async fn rewrite(conn: &mut Conn, topic: Topic, edit: impl Fn(&str) -> Option<String>) -> Result<(), Failed> {
-    const PAGE: u32 = 256;
-    let mut after = 0;
-    loop {
-        let page = read_after(conn, topic, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = last.offset;
-        for told in &page {
-            let Some(data) = edit(&told.data) else { continue };
-            let row = events::table.find((topic.to_string(), position(told.offset)?));
-            diesel::update(row).set(events::data.eq(data)).execute(conn).await?;
-        }
-    }
-}
-
 /// The events after an offset in their order, at most `limit` of them.
 ///
 /// # Errors

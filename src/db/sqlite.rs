@@ -159,6 +159,10 @@ fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     // SQLite's own knows the letters of ASCII alone.
     super::search::lower_utils::register_impl(&mut conn, |text: String| text.to_lowercase())
         .map_err(|error| format!("{name} can't be set up: {error}"))?;
+    if purpose == Use::Read {
+        // Pages come from the file's own, which is mapped: what is beyond that, and what the log holds, needs few.
+        conn.batch_execute("PRAGMA cache_size = -512;").map_err(|error| format!("{name} can't be set up: {error}"))?;
+    }
     if purpose == Use::Write {
         // What is deleted is overwritten: an account that is gone must not be found in free space.
         conn.batch_execute("PRAGMA secure_delete = ON;").map_err(|error| format!("{name} can't be set up: {error}"))?;

@@ -19,6 +19,7 @@ use super::code::Code;
 use super::cors;
 use super::failure::Failure;
 use super::head;
+use super::line::Line;
 use super::request_id::{self, X_REQUEST_ID};
 use super::transit::Transit;
 use crate::access::admission::count_refusal;
@@ -98,6 +99,7 @@ pub async fn pass<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
+    let under_way = request.conn_data::<Line>().map(Line::begin);
     let id = request_id::accept(request.request());
     request_id::note(request.request(), Arc::clone(&id));
     let method = head::method(request.method());
@@ -112,7 +114,7 @@ pub async fn pass<B: MessageBody + 'static>(
         cors::allow(response.headers_mut(), origin.as_ref());
         return Ok(response);
     }
-    let transit = Transit::begin(&request);
+    let transit = Transit::begin(&request, under_way);
     let work = async {
         fit?;
         let transit = transit?;

@@ -3,15 +3,17 @@
 //! The HTTP server polls nothing of ours while a client does not read, and nothing at all between two requests, so what has to
 //! end can't end itself: all lines are looked at once a second, and those whose client is too slow are cut.
 
-use std::any::Any;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::Waker;
 use std::time::Duration;
 
-use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream as Stream;
 use actors::ids::Id;
+use futures_util::task::AtomicWaker;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +56,12 @@ struct Shared {
     /// `None`: refused.
     stream: Option<TcpStream>,
     stage: Mutex<Stage>,
+    /// Requests that were answered.
+    answered: AtomicUsize,
+    /// Whether it is a socket by now.
+    is_switched: AtomicBool,
+    /// Wakes who reads, when one more is answered.
+    reader: AtomicWaker,
     _place: Option<Place<String>>,
 }
 
@@ -64,6 +72,8 @@ struct Stage {
     idle_since: Instant,
     /// With whoever reads the present answer.
     patience: Patience,
+    /// Since when nothing more can be passed on. Answers without a body have no patience of their own, however many there are.
+    full_since: Option<Instant>,
 }
 
 /// A request that has not been answered whole yet.
@@ -86,10 +96,9 @@ impl Lines {
         }
     }
 
-    /// Notes the line of a new connection, for its requests: given to `HttpServer::on_connect`. One that is too many is
-    /// refused and ended at once.
-    pub fn note(&self, connection: &dyn Any, extensions: &mut Extensions) {
-        let Some(stream) = connection.downcast_ref::<Stream>() else { return };
+    /// The line of a new connection, for its requests. One that is too many is refused and ended at once.
+    #[must_use]
+    pub fn of(&self, stream: &Stream) -> Line {
         let place = stream.peer_addr().ok().and_then(|peer| self.place(peer.ip().to_canonical()));
         let own = stream.as_fd().try_clone_to_owned().map(TcpStream::from);
         let (stream, place) = match (own, place) {
@@ -104,10 +113,18 @@ impl Lines {
             // Where the system can't, slow clients have less time.
             let _ = SockRef::from(stream).set_tcp_notsent_lowat(AHEAD_BYTES);
         }
-        let stage = Stage { under_way: 0, idle_since: Instant::now(), patience: Patience::new(self.pace) };
-        let shared = Arc::new(Shared { stream, stage: Mutex::new(stage), _place: place });
+        let stage =
+            Stage { under_way: 0, idle_since: Instant::now(), patience: Patience::new(self.pace), full_since: None };
+        let shared = Arc::new(Shared {
+            stream,
+            stage: Mutex::new(stage),
+            answered: AtomicUsize::new(0),
+            is_switched: AtomicBool::new(false),
+            reader: AtomicWaker::new(),
+            _place: place,
+        });
         self.open.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&shared));
-        extensions.insert(Line(shared));
+        Line(shared)
     }
 
     /// A place for one connection more of that address. Those of a proxy are many clients': they are counted as requests.
@@ -145,15 +162,35 @@ impl Lines {
 
     fn look(&self, now: Instant) {
         let idle = KEEP_ALIVE + Duration::from_secs(self.settings.head_seconds);
+        let mut open = Vec::new();
         self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|line| {
-            let Some(shared) = line.upgrade() else { return false };
-            if let Some(why) = shared.too_slow(idle, now) {
-                metrics::counter!("colloquy_connections_cut_total", "why" => why).increment(1);
-                Line(shared).cut();
-                return false;
-            }
-            true
+            let line = line.upgrade();
+            let is_open = line.is_some();
+            open.extend(line);
+            is_open
         });
+        note_full(&open, now);
+        for line in open {
+            if let Some(why) = line.too_slow(idle, now) {
+                metrics::counter!("colloquy_connections_cut_total", "why" => why).increment(1);
+                Line(line).cut();
+            }
+        }
+    }
+}
+
+/// Notes of each whether anything more can be passed on.
+fn note_full(lines: &[Arc<Shared>], now: Instant) {
+    let streams = lines.iter().filter_map(|line| line.stream.as_ref().map(|stream| (line, stream)));
+    let (lines, mut asked): (Vec<_>, Vec<_>) =
+        streams.map(|(line, stream)| (line, PollFd::new(stream, PollFlags::OUT))).unzip();
+    // Where the system doesn't say, the other bounds hold.
+    if poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
+        return;
+    }
+    for (line, asked) in lines.into_iter().zip(asked) {
+        let mut stage = line.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        stage.full_since = if asked.revents().is_empty() { stage.full_since.or(Some(now)) } else { None };
     }
 }
 
@@ -179,7 +216,8 @@ impl Shared {
     fn too_slow(&self, idle: Duration, now: Instant) -> Option<&'static str> {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let why = stage.too_slow(idle, now)?;
-        let is_ours = stage.under_way == 0 && now.duration_since(stage.idle_since) < LONGEST && self.waits_for_us();
+        let is_idle = stage.under_way == 0 && stage.full_since.is_none();
+        let is_ours = is_idle && now.duration_since(stage.idle_since) < LONGEST && self.waits_for_us();
         (!is_ours).then_some(why)
     }
 
@@ -192,6 +230,10 @@ impl Shared {
 impl Stage {
     fn too_slow(&self, idle: Duration, now: Instant) -> Option<&'static str> {
         if self.under_way == 0 {
+            let grace = self.patience.pace().grace();
+            if self.full_since.is_some_and(|since| now.duration_since(since) > grace) {
+                return Some("answer not read");
+            }
             return (now.duration_since(self.idle_since) > idle).then_some("no request");
         }
         self.patience.is_over(now).then_some("answer not read")
@@ -203,6 +245,27 @@ impl Line {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.0.stream.is_none()
+    }
+
+    /// How many requests were answered.
+    #[must_use]
+    pub fn answered(&self) -> usize {
+        self.0.answered.load(Ordering::Acquire)
+    }
+
+    pub fn wake_at_answer(&self, waker: &Waker) {
+        self.0.reader.register(waker);
+    }
+
+    /// From here on it is a socket's.
+    pub fn switch(&self) {
+        self.0.is_switched.store(true, Ordering::Release);
+        self.0.reader.wake();
+    }
+
+    #[must_use]
+    pub fn is_switched(&self) -> bool {
+        self.0.is_switched.load(Ordering::Acquire)
     }
 
     pub fn cut(&self) {
@@ -230,6 +293,11 @@ impl UnderWay {
         self.0.stage(|stage| stage.patience.wait(Instant::now()));
     }
 
+    #[must_use]
+    pub const fn line(&self) -> &Line {
+        &self.0
+    }
+
     /// It has read so many bytes, or so it seems.
     pub fn moved(&self, bytes: usize) {
         self.0.stage(|stage| stage.patience.moved(bytes, Instant::now()));
@@ -244,6 +312,9 @@ impl Drop for UnderWay {
             stage.idle_since = now;
             stage.patience = Patience::new(stage.patience.pace());
         });
+        let shared = &self.0.0;
+        shared.answered.fetch_add(1, Ordering::AcqRel);
+        shared.reader.wake();
     }
 }
 
@@ -276,9 +347,12 @@ mod tests {
     fn a_line_without_a_request_is_cut_and_one_that_is_not_read_too() {
         let (now, idle) = (Instant::now(), Duration::from_secs(15));
         let pace = super::Pace::of(&settings());
-        let mut stage = Stage { under_way: 0, idle_since: now, patience: Patience::new(pace) };
+        let mut stage = Stage { under_way: 0, idle_since: now, patience: Patience::new(pace), full_since: None };
         assert_eq!(stage.too_slow(idle, now + idle), None);
         assert_eq!(stage.too_slow(idle, now + idle * 2), Some("no request"));
+        (stage.full_since, stage.idle_since) = (Some(now), now + idle);
+        assert_eq!(stage.too_slow(idle, now + Duration::from_secs(9)), None);
+        assert_eq!(stage.too_slow(idle, now + Duration::from_secs(11)), Some("answer not read"), "idle or not");
         stage.under_way = 1;
         assert_eq!(stage.too_slow(idle, now + idle * 2), None, "what takes us long is not the client's fault");
         stage.patience.wait(now);

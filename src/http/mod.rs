@@ -12,6 +12,7 @@ pub mod failure;
 pub mod fields;
 pub mod form;
 pub mod front;
+pub mod gate;
 mod head;
 pub mod idempotency;
 pub mod input;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::budget::{SMALL_BYTES, Share};
 use super::failure::Failure;
-use super::line::{Line, UnderWay, too_many};
+use super::line::{UnderWay, too_many};
 use super::places::Place;
 use crate::app::App;
 
@@ -33,16 +33,15 @@ pub struct Transit {
 impl Transit {
     /// # Errors
     /// 429: the client has too many connections, or requests under way behind a proxy.
-    pub fn begin(request: &ServiceRequest) -> Result<Self, Failure> {
+    pub fn begin(request: &ServiceRequest, under_way: Option<UnderWay>) -> Result<Self, Failure> {
         let app = App::of(request.request())?;
         let client = app.config.http.client_address(request.request());
-        let line = request.conn_data::<Line>();
-        if line.is_some_and(Line::is_refused) {
+        if under_way.as_ref().is_some_and(|under_way| under_way.line().is_refused()) {
             return Err(too_many());
         }
         let place = app.lines.request_of(request.peer_addr(), &client)?;
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        Ok(Self { under_way: line.map(Line::begin), place, is_read, app, client })
+        Ok(Self { under_way, place, is_read, app, client })
     }
 
     /// Lets the answer out. A large one that there is no room for now is 503.
@@ -65,6 +64,12 @@ impl Transit {
         };
         // A socket sees to its own client.
         let is_paced = head.status() != StatusCode::SWITCHING_PROTOCOLS;
+        match &self.under_way {
+            // From its head on: a body is not asked for where not even the head could be passed on.
+            Some(under_way) if is_paced => under_way.wait(),
+            Some(under_way) => under_way.line().switch(),
+            None => {}
+        }
         let going = Going {
             body,
             rest: Bytes::new(),

@@ -29,6 +29,8 @@ const MOST: i64 = 20;
 const AWAKE: i64 = 1000;
 const KIND: &str = "exclude from meetings";
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
+/// Between two tries to have meetings read anew.
+const AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Places in meetings, as what a membership gives.
 pub struct Places {
@@ -54,18 +56,10 @@ impl MembershipHook for Places {
 
     async fn settle(&self, app: &App, ended: &EndedMembership) {
         let EndedMembership { project_id, user_id, .. } = *ended;
-        let touched = app.db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
-        match touched.await {
-            Ok(touched) => {
-                for id in touched {
-                    app.meetings.reload(id).await;
-                }
-            }
-            // The job finds them; until then their own saves are refused.
-            Err(away) => {
-                let away: Failed = away;
-                tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet");
-            }
+        if let Err(away) = reload(app, project_id, user_id).await {
+            tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet");
+            // Whoever waits for an answer has it at once; saves of these meetings are refused until then.
+            app.tasks.spawn(reload_by_and_by(app.clone(), project_id, user_id));
         }
         app.jobs.wake();
     }
@@ -86,6 +80,32 @@ impl Places {
             Err(NotSaved::Failed(failed)) => Err(failed),
             Err(NotSaved::Conflict) => Err(Failed::Unavailable(format!("the meeting {id} changed meanwhile"))),
         }
+    }
+}
+
+/// Has the meetings that somebody has, or had, a place in read anew where they are awake.
+async fn reload(app: &App, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<(), Failed> {
+    let touched = app.db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
+    for id in touched.await? {
+        app.meetings.reload(id).await;
+    }
+    Ok(())
+}
+
+/// The same as soon as it is known what became of the removal, which may be written though nobody heard so.
+async fn reload_by_and_by(app: App, project_id: Id<ids::Project>, user_id: Id<User>) {
+    let stopping = app.tasks.stopping();
+    let reloading = async {
+        loop {
+            app.db.settle().await;
+            let Err(away) = reload(&app, project_id, user_id).await else { return };
+            tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet; it is tried again");
+            tokio::time::sleep(AGAIN).await;
+        }
+    };
+    tokio::select! {
+        () = reloading => {}
+        () = stopping.cancelled() => {}
     }
 }
 
@@ -123,10 +143,7 @@ impl Handler for Excluding {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
         let Payload { project_id, user_id, at } = payload;
         let app = &self.app;
-        let touched = app.db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
-        for id in touched.await.map_err(|error: Failed| error.to_string())? {
-            app.meetings.reload(id).await;
-        }
+        reload(app, project_id, user_id).await.map_err(|error| error.to_string())?;
         loop {
             let left = app.db.read(move |conn| {
                 Box::pin(async move {

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Told, Topic, TopicKind};
+use actors::meeting::Meeting;
+use actors::run::Run;
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -72,11 +74,19 @@ pub fn in_a_moment() -> Instant {
 }
 
 /// Deletes what is in a buried project, as far as it goes until then.
+///
+/// It ends between two pages and nowhere else: what was deleted in the middle would be in memory all the same.
 pub async fn begin(app: &App, id: Id<ids::Project>, until: Instant, request: &RequestId) {
-    let emptying = Emptying { db: app.db.clone(), stopping: app.tasks.stopping(), id };
-    match tokio::time::timeout_at(until, emptying.all(app.now(), request)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "a deleted project is not empty yet"),
+    let stopping = app.tasks.stopping().child_token();
+    // Also where the client goes away.
+    let _in_the_end = stopping.clone().drop_guard();
+    let emptying = Emptying { db: app.db.clone(), awake: app.clone(), stopping, id };
+    let (now, request) = (app.now(), request.clone());
+    let emptied = app.tasks.carry(async move { emptying.all(now, &request).await });
+    match tokio::time::timeout_at(until, emptied).await {
+        Ok(Ok(Ok(()))) => {}
+        Ok(Ok(Err(error))) => tracing::warn!(%error, "a deleted project is not empty yet"),
+        Ok(Err(error)) => tracing::error!(%error, "the deletion of a project did not come to its end"),
         Err(_) => tracing::info!("a deleted project is large: the rest goes later"),
     }
     app.jobs.wake();
@@ -104,21 +114,42 @@ impl Handler for Deleting {
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let Payload { project_id: id } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        let emptying = Emptying { db: self.app.db.clone(), stopping: self.app.tasks.stopping(), id };
+        let (db, awake) = (self.app.db.clone(), self.app.clone());
+        let emptying = Emptying { db, awake, stopping: self.app.tasks.stopping(), id };
         let emptied = emptying.all(self.app.now(), &job.request).await;
         self.app.jobs.wake();
         Ok(emptied.map_err(|error| error.to_string())?)
     }
 }
 
+/// What is served from memory, and has to hear that its row has gone.
+#[async_trait]
+trait Awake: Send + Sync {
+    async fn forget_meeting(&self, id: Id<Meeting>);
+    async fn forget_run(&self, id: Id<Run>);
+}
+
+#[async_trait]
+impl Awake for App {
+    /// One that finds no row stops.
+    async fn forget_meeting(&self, id: Id<Meeting>) {
+        self.meetings.reload(id).await;
+    }
+
+    async fn forget_run(&self, id: Id<Run>) {
+        self.runs.reload(id).await;
+    }
+}
+
 /// The deletion of what is in one project.
-struct Emptying {
+struct Emptying<A> {
     db: Db,
+    awake: A,
     stopping: CancellationToken,
     id: Id<ids::Project>,
 }
 
-impl Emptying {
+impl<A: Awake> Emptying<A> {
     /// # Errors
     /// The database's own; what has gone until then has gone.
     async fn all(&self, now: Time, request: &RequestId) -> Result<(), Failed> {
@@ -134,7 +165,10 @@ impl Emptying {
             for meeting in some {
                 self.parts(&OF_MEETING, meeting).await?;
                 self.told(Topic { kind: TopicKind::Meeting, id: meeting.uuid() }).await?;
-                self.db.write(move |conn| Box::pin(store::deletion::delete_meeting(conn, meeting))).await?;
+                let deleted = self.db.write(move |conn| Box::pin(store::deletion::delete_meeting(conn, meeting))).await;
+                self.outcome(&deleted).await;
+                self.awake.forget_meeting(meeting).await;
+                deleted?;
             }
         }
         self.parts(&OF_PROJECT, id).await?;
@@ -146,7 +180,10 @@ impl Emptying {
             for run in some {
                 self.parts(&OF_RUN, run).await?;
                 self.told(Topic { kind: TopicKind::Run, id: run.uuid() }).await?;
-                self.db.write(move |conn| Box::pin(store::deletion::delete_run(conn, run))).await?;
+                let deleted = self.db.write(move |conn| Box::pin(store::deletion::delete_run(conn, run))).await;
+                self.outcome(&deleted).await;
+                self.awake.forget_run(run).await;
+                deleted?;
             }
         }
         while self.documents(now, request).await? {}
@@ -182,6 +219,16 @@ impl Emptying {
         let had_some = some.await?;
         self.goes_on()?;
         Ok(had_some)
+    }
+
+    /// Returns when it is known what became of a write, or when the server stops.
+    async fn outcome(&self, written: &Result<(), Failed>) {
+        if written.is_err() {
+            tokio::select! {
+                () = self.db.settle() => {}
+                () = self.stopping.cancelled() => {}
+            }
+        }
     }
 
     fn goes_on(&self) -> Result<(), Failed> {

@@ -180,6 +180,8 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
     let now = app.now();
     let (id, jobs, asked) = (project.id, app.jobs.clone(), request.clone());
     super::must_be_active(&project)?;
+    // Whatever comes of it: it may be written though nobody heard so.
+    let changing = app.roles.change(id);
     let told = app
         .db
         .write(move |conn| {
@@ -188,9 +190,9 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
                 deletion::bury(conn, &jobs, &project, now, &asked).await
             })
         })
-        .await?;
-    app.roles.forget(id);
-    app.hub.tell(vec![told]);
+        .await;
+    drop(changing);
+    app.hub.tell(vec![told?]);
     deletion::begin(app, id, deletion::in_a_moment(), &request).await;
     Ok(())
 }

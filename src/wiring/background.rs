@@ -14,7 +14,7 @@ use crate::jobs::mail::Postman;
 use crate::jobs::{self, Desk, Handlers};
 use crate::meetings::invitations::delivery::Deliveries;
 use crate::meetings::invitations::notices::Notices;
-use crate::meetings::participants::{attendance, sweep};
+use crate::meetings::participants::{attendance, renaming, sweep};
 use crate::meetings::rooms::errands::Errands;
 use crate::meetings::rooms::lookout;
 use crate::metrics;
@@ -58,6 +58,7 @@ pub fn begin(app: &App, data: &Path) -> Result<(), String> {
         .with(contents::Forgetting { app: app.clone() })
         .with(projects::deletion::Deleting { app: app.clone() })
         .with(meetings::leaving::Forgetting { app: app.clone() })
+        .with(renaming::Renaming { app: app.clone() })
         .with(meetings::membership::Excluding { app: app.clone() })
         .with(Errands { app: app.clone() })
         .with(Cancelling { app: app.clone() })

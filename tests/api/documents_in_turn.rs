@@ -12,6 +12,8 @@ use crate::support::documents::documents;
 use crate::support::{Place, Server};
 
 const KIND: &str = "read-document";
+/// Of the server that is given so many, in MiB.
+const LIMIT: u64 = 768;
 
 /// Has the database keep jobs of reading from being due, until [`let_go`]: so that a story knows what waits.
 async fn hold_back(server: &Server) {
@@ -61,7 +63,7 @@ async fn begun(server: &Server, project: &str) -> Vec<Time> {
 
 on_both! {
     async fn of_eight_documents_of_one_project_another_projects_waits_for_one(place: Place) {
-        let server = place.start(&[("COLLOQUY__ANALYSIS__READERS", "1")]);
+        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__READERS", "1")]);
         let (ada, ben) = (server.user().await, server.user().await);
         let (many, one) = (ada.project().await, ben.project().await);
         hold_back(&server).await;
@@ -81,7 +83,7 @@ on_both! {
     }
 
     async fn nobody_has_more_documents_to_be_read_than_is_set(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__UNREAD_DOCUMENTS", "3")]);
+        let server = place.start_within(LIMIT, &[("COLLOQUY__LIMITS__UNREAD_DOCUMENTS", "3")]);
         let (ada, ben) = (server.user().await, server.user().await);
         let (project, others) = (ada.project().await, ben.project().await);
         hold_back(&server).await;
@@ -118,7 +120,7 @@ on_both! {
     }
 
     async fn a_document_fails_with_its_job(place: Place) {
-        let server = place.start(&[]);
+        let server = place.start_within(LIMIT, &[]);
         let ada = server.user().await;
         let project = ada.project().await;
         hold_back(&server).await;

@@ -105,3 +105,40 @@ fn a_member_whose_removal_may_have_been_saved_is_never_served_as_one() {
         once_known(async || eve.client.get(&path).await).await.refused(403, "Forbidden");
     });
 }
+
+#[test]
+fn a_project_whose_deletion_may_have_been_saved_is_never_served_as_being_there() {
+    tell(Kind::Postgres, |slow: Slow| async move {
+        let ada = slow.server.user().await;
+        let project = ada.project().await;
+        let eve = slow.server.member(&project, Role::Analyst).await;
+        let path = format!("/api/projects/{project}");
+        let meetings = format!("{path}/meetings");
+        // Her role is remembered.
+        eve.client.get(&meetings).await.is(200);
+        slow.hold();
+        not_known(ada.client.delete(&path).await);
+        for _ in 0..2 {
+            not_known(eve.client.get(&meetings).await);
+        }
+        slow.let_go();
+        for gone in [&meetings, &path] {
+            once_known(async || eve.client.get(gone).await).await.refused(404, "NotFound");
+        }
+    });
+}
+
+#[test]
+fn a_member_whose_removal_is_known_late_is_out_of_the_meeting_that_is_awake() {
+    tell(Kind::Postgres, |slow: Slow| async move {
+        let room = Room::open(&slow.server).await;
+        let eve = room.member(&slow.server, Role::Analyst).await;
+        let id = room.joined(&eve).await;
+        let own = membership(&room.ada, &room.project, &eve).await;
+        slow.hold();
+        not_known(room.ada.client.delete(&own).await);
+        slow.let_go();
+        once_known(async || room.ada.client.get(&room.path).await).await.is(200);
+        room.until(&id, |person| person["status"] == "REMOVED").await;
+    });
+}

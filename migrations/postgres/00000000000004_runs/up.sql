@@ -28,6 +28,7 @@ CREATE TABLE run_items (
   PRIMARY KEY (run_id, id)
 );
 
--- Left by runs that were cancelled or failed while their results were written: they counted for nobody.
-DELETE FROM items WHERE run_id NOT IN (SELECT run_id FROM run_results);
+-- Left by runs that were cancelled or failed while their results were written: they counted for nobody. What a later run found
+-- again, or somebody reviewed, was written anew under the same run, and stays.
+DELETE FROM items WHERE run_id NOT IN (SELECT run_id FROM run_results) AND updated_at = created_at;
 DELETE FROM run_nodes WHERE run_id IN (SELECT id FROM runs WHERE status NOT IN ('QUEUED', 'PROCESSING'));

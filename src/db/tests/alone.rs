@@ -39,6 +39,19 @@ async fn a_second_server_on_postgresql_is_refused_while_the_first_lives() {
     drop(second);
 }
 
+#[tokio::test]
+async fn a_server_that_waits_for_the_lease_has_it_when_it_is_given_back() {
+    let Some(Three { server, next, .. }) = Three::open().await else { return };
+    let first = Alone::take(&server).await.unwrap();
+    let given_back = async {
+        // The other has looked at it, and nobody has renewed it.
+        tokio::time::sleep(Duration::from_millis(800)).await;
+        first.release().await;
+    };
+    let (second, ()) = tokio::join!(Alone::take(&next), given_back);
+    assert!(second.is_ok(), "{:?}", second.err());
+}
+
 async fn put(db: &Db, name: &str) -> Result<(), Failed> {
     let thing = thing(name);
     db.write(move |conn| Box::pin(async move { insert(conn, &thing).await })).await

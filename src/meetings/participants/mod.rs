@@ -3,6 +3,7 @@
 pub mod attendance;
 pub mod model;
 pub mod operations;
+pub mod renaming;
 pub mod routes;
 pub mod store;
 pub mod sweep;

@@ -147,13 +147,22 @@ impl From<meeting::ParticipantStatus> for ParticipantStatus {
     }
 }
 
-/// What was told of a participant, with another name; `None`: it was told of something else.
+/// What was told of a participant, with another name; `None`: it was told of something else, or with that name.
 #[must_use]
 pub fn renamed(told: &str, participant: Id<ids::Participant>, name: &str) -> Option<String> {
-    let mut told: Value = serde_json::from_str(told).ok()?;
-    if told.get("id")?.as_str()? != participant.to_string() {
+    let id = participant.to_string();
+    // Most events: nothing is parsed that can't be about them.
+    if !told.contains(&id) {
         return None;
     }
-    *told.get_mut("displayName")? = Value::from(name);
+    let mut told: Value = serde_json::from_str(told).ok()?;
+    if told.get("id")?.as_str()? != id {
+        return None;
+    }
+    let shown = told.get_mut("displayName")?;
+    if shown.as_str() == Some(name) {
+        return None;
+    }
+    *shown = Value::from(name);
     Some(told.to_string())
 }

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use actors::ids::Id;
-use actors::live::{Decided, Group, Journal, Live, Told, Unavailable, Unsaved};
+use actors::live::{Decided, Group, Journal, Live, RequestId, Told, Unavailable, Unsaved};
 use actors::meeting::{Event, Meeting};
+use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};
 
@@ -90,25 +91,21 @@ pub async fn write(
     }
     let changed = after.participants.changed_since(&before.participants);
     participants::store::save(conn, after.id, changed).await?;
-    let (topic, mut said, mut put) = (topic(after.id), Vec::new(), 0);
+    let (topic, mut said) = (topic(after.id), Vec::new());
     let mut has_jobs = false;
     for (was, Decided { change, request, at }) in group.steps() {
         let meeting = &change.next;
         for event in &change.events {
-            if rewrites(event) {
-                events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
-                put = said.len();
-            }
-            keep_beside(conn, meeting, event).await?;
+            let offset = before.revision() + said.len() as u64 + 1;
+            has_jobs |= keep_beside(conn, meeting, event, offset, *at, request).await?;
             has_jobs |= invitations::kept::follow(conn, was, meeting, event, *at, request).await?;
             let data = told(meeting, event, app_url)?.into();
-            let offset = before.revision() + said.len() as u64 + 1;
             let (kind, at, request) = (event.kind().into(), *at, Arc::clone(request));
             said.push(Told { topic, offset, kind, data, at, request });
         }
         has_jobs |= has_rooms && errands::after(conn, was, change, *at, request).await?;
     }
-    events::put_all(conn, said.get(put..).unwrap_or_default()).await?;
+    events::put_all(conn, &said).await?;
     events::end_at(conn, topic, after.revision()).await?;
     // Last, since it holds the project's topic, which is others' too.
     for (was, Decided { change, request, at }) in group.steps() {
@@ -125,21 +122,26 @@ async fn update(conn: &mut Conn, before: &Meeting, next: &Meeting) -> Result<boo
     Ok(stored.set(&Row::from(next)).execute(conn).await? > 0)
 }
 
-/// Whether [`keep_beside`] writes anew what was told before, which has to be in the table then.
-const fn rewrites(event: &Event) -> bool {
-    matches!(event, Event::Forgotten { .. })
-}
-
-/// What an event has to say that is kept beside the meeting and its people.
-async fn keep_beside(conn: &mut Conn, meeting: &Meeting, event: &Event) -> Result<(), Failed> {
+/// What an event, told with that offset, has to say that is kept beside the meeting and its people; whether a job was made.
+async fn keep_beside(
+    conn: &mut Conn,
+    meeting: &Meeting,
+    event: &Event,
+    offset: u64,
+    at: Time,
+    request: &RequestId,
+) -> Result<bool, Failed> {
     match event {
-        Event::Consented { entry, user_agent } => consents::store::append(conn, entry, user_agent).await,
+        Event::Consented { entry, user_agent } => {
+            consents::store::append(conn, entry, user_agent).await?;
+            Ok(false)
+        }
         Event::Forgotten { participant, .. } => {
             consents::store::forget(conn, meeting.id, *participant).await?;
-            let Some(forgotten) = meeting.participants.get(participant) else { return Ok(()) };
-            // What was told of them is told again to whoever resumes: without the name.
-            let name = |told: &str| participants::model::renamed(told, *participant, &forgotten.display_name);
-            events::rewrite(conn, topic(meeting.id), name).await
+            let Some(forgotten) = meeting.participants.get(participant) else { return Ok(false) };
+            // What was told of them is told again to whoever resumes. It may be a lot: a save could not write all of it anew.
+            participants::renaming::enqueue(conn, meeting.id, forgotten, offset, at, request).await?;
+            Ok(true)
         }
         Event::Updated
         | Event::Started { .. }
@@ -148,7 +150,7 @@ async fn keep_beside(conn: &mut Conn, meeting: &Meeting, event: &Event) -> Resul
         | Event::Joined { .. }
         | Event::Left { .. }
         | Event::Removed { .. }
-        | Event::Changed { .. } => Ok(()),
+        | Event::Changed { .. } => Ok(false),
     }
 }
 

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rlimit::{Resource, getrlimit, setrlimit};
 
 use super::frame;
 use super::{CHECKPOINT_BYTES, FromChild, Outline, RESULT_BYTES, ToChild};
+use crate::pipeline::confined::{Allowance, start_nothing};
 use crate::pipeline::nodes::Node;
 use crate::pipeline::ports::{Checkpoints, Stop, Unavailable, Watcher};
 use crate::pipeline::request::{CancelToken, Request, Source};
@@ -23,53 +23,9 @@ use crate::pipeline::workers::Workers;
 /// Rust's own words, on standard error, where there is no memory and it aborts.
 pub(super) const NO_MEMORY: &str = "memory allocation of";
 
-/// What the child may take of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
-    /// Of addresses: it counts mappings, so that it is more than what is really used.
-    pub memory_mib: u64,
-    /// Of the processor.
-    pub seconds: u64,
-}
-
-impl Allowance {
-    /// As the parent gives them on the command line.
-    #[must_use]
-    pub fn arguments(self) -> [String; 4] {
-        let Self { memory_mib, seconds } = self;
-        ["--memory-mib".to_owned(), memory_mib.to_string(), "--seconds".to_owned(), seconds.to_string()]
-    }
-
-    /// `None`: no parent of ours wrote this.
-    #[must_use]
-    pub fn named(arguments: &[&str]) -> Option<Self> {
-        match arguments {
-            ["--memory-mib", memory_mib, "--seconds", seconds] => {
-                Some(Self { memory_mib: memory_mib.parse().ok()?, seconds: seconds.parse().ok()? })
-            }
-            _ => None,
-        }
-    }
-
-    fn set(self) -> io::Result<()> {
-        let bytes = self.memory_mib.saturating_mul(1024 * 1024);
-        for (resource, soft, hard) in [
-            (Resource::AS, bytes, bytes),
-            // The first second past it is a signal that says why, the next is the end.
-            (Resource::CPU, self.seconds, self.seconds.saturating_add(1)),
-            (Resource::CORE, 0, 0),
-        ] {
-            // The server itself may live under a limit, which nobody can raise.
-            let (_, most) = getrlimit(resource)?;
-            setrlimit(resource, soft.min(most), hard.min(most))?;
-        }
-        Ok(())
-    }
-}
-
 /// Body of the hidden subcommand. Dispatch it in `main` before any runtime or thread is started.
 pub fn child_main(allowance: Allowance) -> ExitCode {
-    match allowance.set().and_then(|()| work()) {
+    match allowance.take().and_then(|()| work()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if error.kind() == io::ErrorKind::OutOfMemory {
@@ -98,8 +54,7 @@ fn work() -> io::Result<()> {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     runtime.block_on(async {
-        // It does not bind root.
-        setrlimit(Resource::NPROC, 0, 0)?;
+        start_nothing()?;
         let pipe = Pipe::default();
         let request = pipe.request()?;
         let outcome = run(request, &pipe, &pipe, CancelToken::new(), &Workers::new(1)).await;

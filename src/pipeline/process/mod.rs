@@ -19,11 +19,14 @@ mod parent;
 
 use serde::{Deserialize, Serialize};
 
-pub use child::{Allowance, child_main};
+pub use child::child_main;
 pub use parent::{Analyser, Limits, Lost, Ports};
 
 use super::nodes::Node;
 use super::request::{AnalysisType, Bounds, Language, SourceKind, Unreadable};
+
+/// The hidden subcommand.
+pub const VERB: &str = "analyse";
 
 /// A request without its texts: those come one by one.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,17 +2,18 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::child::{Allowance, NO_MEMORY};
+use super::child::NO_MEMORY;
 use super::frame;
-use super::{FromChild, KEPT_BYTES, Outline, ToChild};
+use super::{FromChild, KEPT_BYTES, Outline, ToChild, VERB};
+use crate::pipeline::confined::{self, Allowance};
 use crate::pipeline::nodes::Node;
 use crate::pipeline::ports::{Checkpoints, TextStore, Unavailable, Watcher};
 use crate::pipeline::request::CancelToken;
@@ -91,17 +92,7 @@ impl Analyser {
 
     fn start(&self) -> std::io::Result<Child> {
         let allowance = Allowance { memory_mib: self.limits.memory_mib, seconds: self.limits.wall.as_secs().max(1) };
-        Command::new(&self.program)
-            .arg("analyse")
-            .args(allowance.arguments())
-            .env_clear()
-            // Each further arena of the C library would set apart 64 MiB of the addresses that the child may have.
-            .env("MALLOC_ARENA_MAX", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
+        confined::command(&self.program, &[VERB], allowance).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()
     }
 }
 
@@ -254,7 +245,7 @@ async fn how_it_ended(child: &mut Child, node: Node) -> Result<Outcome, Lost> {
     if said.contains("overflowed its stack") {
         return Ok(failed(node, "The documents are nested too deeply to be analysed."));
     }
-    if is_processor_time(status) {
+    if confined::is_processor_time(status) {
         return Ok(too_long(node));
     }
     Err(Lost(format!("the child ended with {status}: {}", said.trim())))
@@ -266,17 +257,4 @@ fn too_long(node: Node) -> Outcome {
 
 fn failed(node: Node, why: &str) -> Outcome {
     Outcome::Failed { node, message: format!("{why} Analyse fewer or smaller documents at once.") }
-}
-
-/// SIGXCPU comes from the limit on processor time.
-#[cfg(unix)]
-fn is_processor_time(status: ExitStatus) -> bool {
-    use std::os::unix::process::ExitStatusExt;
-    const SIGXCPU: i32 = 24;
-    status.signal() == Some(SIGXCPU)
-}
-
-#[cfg(not(unix))]
-fn is_processor_time(_: ExitStatus) -> bool {
-    false
 }

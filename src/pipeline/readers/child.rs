@@ -1,10 +1,10 @@
-//! The child that reads one document: `colloquy read-document --format NAME --memory BYTES --cpu SECONDS`, document on stdin,
+//! The child that reads one document: `colloquy read-document --format NAME --memory-mib N --seconds N`, document on stdin,
 //! answer on stdout: [`ANSWER`], a line that says what it is, and JSON, which the server keeps as it is.
 
 use std::io::{Read, Write, stdin, stdout};
 use std::process::ExitCode;
 
-use super::super::confined::Allowance;
+use super::super::confined::{Allowance, start_nothing};
 use super::source::{Reason, SourceText, Unreadable};
 use super::{Format, read};
 
@@ -26,17 +26,20 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task, where these arguments (without the program's name) are those that a server starts its readers with.
-    pub fn of_arguments(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
-        let is_child = arguments.next()? == VERB && arguments.next()? == "--format";
-        let format = if is_child { Format::named(&arguments.next()?)? } else { return None };
-        Some(Self { format, allowance: Allowance::of_arguments(arguments)? })
+    /// The task, where these arguments (after [`VERB`]) are those that a server starts its readers with.
+    pub fn of_arguments(arguments: &[&str]) -> Option<Self> {
+        match arguments {
+            ["--format", format, allowance @ ..] => {
+                Some(Self { format: Format::named(format)?, allowance: Allowance::of_arguments(allowance)? })
+            }
+            _ => None,
+        }
     }
 }
 
 /// Body of the hidden subcommand. Dispatch it in `main` before any runtime or thread is started.
 pub fn child_main(task: Task) -> ExitCode {
-    let answer = match task.allowance.take() {
+    let answer = match task.allowance.take().and_then(|()| start_nothing()) {
         Ok(()) => read_stdin(task.format).and_then(|text| json(&text)),
         Err(error) => Err(Unreadable::new(Reason::Crashed, format!("The reader could not limit itself: {error}."))),
     };

@@ -29,7 +29,7 @@ mod styles;
 mod text;
 mod transcript;
 
-pub use child::{Task, child_main};
+pub use child::{Task, VERB, child_main};
 pub use parent::{Limits, ReadDocument, Reader};
 pub use sniff::{Format, Unsupported, sniff};
 pub use source::{Block, BlockKind, Cue, Page, Reason, Section, SourceText, Unreadable, slice};

@@ -17,14 +17,14 @@ use super::Format;
 use super::child::{ANSWER, MOST_JSON, READ, UNREADABLE, VERB};
 use super::source::{Reason, SourceText, Unreadable};
 
-/// Bytes of address space of a child.
-const MEMORY: u64 = 512 * 1024 * 1024;
+/// Of a child's addresses.
+const MEMORY_MIB: u64 = 512;
 /// Of a child's processor time, in seconds: for any document, for each of its mebibytes, and at most.
 const CPU_BASE: u64 = 3;
 const CPU_PER_MIB: u64 = 2;
 const CPU_MOST: u64 = 30;
-/// By the clock a child has so many times its processor time: others work on this machine too.
-const PATIENCE: u32 = 2;
+/// By the clock a child has so many times its processor time: others work on this machine too, and go before it.
+const PATIENCE: u32 = 4;
 
 /// What children may take at most. Memory and processor time are limited by the child itself.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         // What stands around the JSON is a few bytes.
-        Self { wall: Duration::from_secs(30), output: MOST_JSON as u64 + 1024, parallel: 1 }
+        Self { wall: Duration::from_secs(120), output: MOST_JSON as u64 + 1024, parallel: 1 }
     }
 }
 
@@ -73,15 +73,16 @@ impl Reader {
     /// Reads a document. Dropping the future kills the child.
     ///
     /// # Errors
-    /// What the child says of the document; `TimedOut`, `TooLarge` (output) or `Crashed` when it says nothing.
+    /// What the child says of the document; `TimedOut`, `TooLarge` (output), `Crashed` or `Interrupted` when it says nothing.
     pub async fn read(&self, format: Format, document: File) -> Result<ReadDocument, Unreadable> {
         let Ok(_place) = self.places.acquire().await else { return Err(crashed()) };
         let size = document.metadata().map_err(|error| not_started(&error))?.len();
-        let allowance = Allowance { memory: MEMORY, cpu: cpu_seconds(size) };
-        let wall = (Duration::from_secs(allowance.cpu) * PATIENCE).min(self.limits.wall);
+        let allowance = Allowance { memory_mib: MEMORY_MIB, seconds: cpu_seconds(size) };
+        let wall = (Duration::from_secs(allowance.seconds) * PATIENCE).min(self.limits.wall);
         let arguments = [VERB, "--format", format.name()];
-        let child = confined::start(&self.program, &arguments, allowance, Stdio::from(document));
-        let child = child.map_err(|error| not_started(&error))?;
+        let mut command = confined::command(&self.program, &arguments, allowance);
+        let child =
+            command.stdin(Stdio::from(document)).stderr(Stdio::null()).spawn().map_err(|error| not_started(&error))?;
         let answer = confined::answer(child, wall, self.limits.output).await.map_err(said)?;
         spawn_blocking(move || understood(answer)).await.unwrap_or_else(|_| Err(crashed()))
     }
@@ -121,12 +122,13 @@ fn said(ended: Ended) -> Unreadable {
             Unreadable::new(Reason::TimedOut, "Reading the document took too long for its size, so it was stopped.")
         }
         Ended::TooMuch => Unreadable::new(Reason::TooLarge, "The document holds more text than is read."),
+        Ended::Told => Unreadable::new(Reason::Interrupted, "The document reader was told to end."),
         Ended::Died => crashed(),
     }
 }
 
 fn not_started(error: &std::io::Error) -> Unreadable {
-    Unreadable::new(Reason::Crashed, format!("The document reader could not be started: {error}."))
+    Unreadable::new(Reason::Interrupted, format!("The document reader could not be started: {error}."))
 }
 
 fn crashed() -> Unreadable {

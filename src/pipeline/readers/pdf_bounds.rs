@@ -124,6 +124,10 @@ pub fn check(document: &Document, size: usize) -> Result<(), Unreadable> {
         for id in document.get_page_contents(page) {
             if let Ok(stream) = document.get_object(id).and_then(Object::as_stream) {
                 drawn.add(&work.stream(stream, resources)?);
+                // Here already: the same one may be named again and again, with many fonts each time.
+                if drawn.bytes > work.most {
+                    return Err(repeated());
+                }
             }
         }
         // Within a page the crate reads a font once.

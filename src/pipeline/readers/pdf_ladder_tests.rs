@@ -144,6 +144,20 @@ fn what_is_named_again_and_again_is_not_read_again_and_again() {
         let profile = stream("/N 3", &"p".repeat(100 * n));
         page(&format!("{}{}", "/C cs q ".repeat(n), words(1)), "/ColorSpace<</C[/ICCBased 6 0 R]>>", &[profile])
     });
+    let fonts = |n: usize| {
+        let (named, chosen): (Vec<_>, Vec<_>) =
+            (0..n).map(|at| (format!("/f{at}<<>>"), format!("/f{at} 1 Tf "))).unzip();
+        let contents = "4 0 R ".repeat(n);
+        let resources = format!("/Resources<</Font<<{}>>>>", named.concat());
+        pdf(&[
+            CATALOGUE.to_owned(),
+            "<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 600 800]>>".to_owned(),
+            format!("<</Type/Page/Parent 2 0 R/Contents[{contents}]{resources}>>"),
+            stream("", &chosen.concat()),
+        ])
+    };
+    climb("a content of many fonts named often", 500, fonts);
+    refused("a content of many fonts named often", &fonts(2_000));
     climb("a mask set often", 300, |n| {
         let state = format!("/ExtGState<</G<</SMask<</A[{}]>>>>>>", "1 ".repeat(20 * n));
         page(&format!("{}{}", "/G gs q ".repeat(n), words(1)), &state, &[])

@@ -111,6 +111,8 @@ pub enum Reason {
     TimedOut,
     /// The reader ended without an answer.
     Crashed,
+    /// The reader could not be started, or was told to end: nothing is known of the document, and it may be tried again.
+    Interrupted,
 }
 
 impl Unreadable {

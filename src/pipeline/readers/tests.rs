@@ -355,6 +355,7 @@ async fn whatever_the_child_does_the_parent_gets_a_clear_answer() {
         ("floods", "exec yes", Reason::TooLarge),
         ("segfaults", "kill -SEGV $$", Reason::Crashed),
         ("aborts", "kill -ABRT $$", Reason::Crashed),
+        ("is-told-to-end", "kill -TERM $$", Reason::Interrupted),
         ("babbles", "cat >/dev/null; echo hello", Reason::Crashed),
         ("fails", "exit 1", Reason::Crashed),
         (
@@ -372,7 +373,7 @@ async fn whatever_the_child_does_the_parent_gets_a_clear_answer() {
         assert!(error.message.ends_with('.') && started.elapsed().as_secs() < 10, "{name}");
     }
     let nobody = Reader::new(folder.path().join("missing"), limits);
-    assert_eq!(nobody.read(Format::Pdf, file(b"")).await.unwrap_err().reason, Reason::Crashed);
+    assert_eq!(nobody.read(Format::Pdf, file(b"")).await.unwrap_err().reason, Reason::Interrupted);
 }
 
 #[cfg(unix)]
@@ -387,9 +388,9 @@ printf '\036read\n{"text":"%s","pages":[],"sections":[],"cues":[],"blocks":[],"l
     let (one, two) = tokio::join!(reader.read(Format::Vtt, file(b"")), reader.read(Format::Csv, file(&[0; 1 << 20])));
     let (one, two) = (one.unwrap(), two.unwrap());
     let said = |read: &ReadDocument| serde_json::from_str::<SourceText>(&read.json).unwrap().text;
-    assert_eq!(said(&one), "read-document --format vtt --memory 536870912 --cpu 3");
-    assert_eq!(said(&two), "read-document --format csv --memory 536870912 --cpu 5", "more for what is larger");
-    assert_eq!((one.pages, one.characters, one.language.as_deref()), (0, 53, Some("de")));
+    assert_eq!(said(&one), "read-document --format vtt --memory-mib 512 --seconds 3");
+    assert_eq!(said(&two), "read-document --format csv --memory-mib 512 --seconds 5", "more for what is larger");
+    assert_eq!((one.pages, one.characters, one.language.as_deref()), (0, 55, Some("de")));
     assert!(started.elapsed().as_millis() >= 1_000, "one after the other");
 }
 

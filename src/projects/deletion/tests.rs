@@ -1,11 +1,16 @@
 //! However much was in a project, it goes page by page.
 
+use std::sync::{Arc, Mutex};
+
 use actors::ids::{self, Id};
+use actors::meeting::Meeting;
+use actors::run::Run;
 use actors::time::Time;
+use async_trait::async_trait;
 use diesel::QueryDsl;
 use tokio_util::sync::CancellationToken;
 
-use super::{Emptying, store};
+use super::{Awake, Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl};
@@ -88,8 +93,27 @@ async fn bury(db: &Db, id: Id<ids::Project>) {
     db.write(move |conn| Box::pin(store::deletion::bury(conn, id))).await.unwrap();
 }
 
+/// Counts what was to be forgotten.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<&'static str>>>);
+
+#[async_trait]
+impl Awake for Memory {
+    async fn forget_meeting(&self, _: Id<Meeting>) {
+        self.0.lock().unwrap().push("meeting");
+    }
+
+    async fn forget_run(&self, _: Id<Run>) {
+        self.0.lock().unwrap().push("run");
+    }
+}
+
 async fn empty(db: &Db, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), Failed> {
-    let emptying = Emptying { db: db.clone(), stopping, id };
+    empty_in(db, Memory::default(), id, stopping).await
+}
+
+async fn empty_in(db: &Db, awake: Memory, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), Failed> {
+    let emptying = Emptying { db: db.clone(), awake, stopping, id };
     emptying.all(Time::from_millis(1_764_000_000_000).unwrap(), &"r".into()).await
 }
 
@@ -111,7 +135,9 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             run(&db, &trigger).await;
         }
         bury(&db, id).await;
-        assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()));
+        let memory = Memory::default();
+        assert_eq!(empty_in(&db, memory.clone(), id, CancellationToken::new()).await, Ok(()));
+        assert_eq!(*memory.0.lock().unwrap(), ["meeting", "run"], "what was awake hears of it");
         for table in [
             "projects",
             "meetings",

@@ -130,7 +130,7 @@ pub async fn list(
 }
 
 /// How many texts are taken apart at once, for people to read: each is in memory several times then.
-static TAKEN_APART: Semaphore = Semaphore::const_new(4);
+static TAKEN_APART: Semaphore = Semaphore::const_new(2);
 
 /// The text in which quotes are found.
 ///

@@ -17,7 +17,7 @@ use crate::accounts::model::Language;
 use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Outcome};
-use crate::pipeline::readers::{Format, ReadDocument, Reader};
+use crate::pipeline::readers::{Format, ReadDocument, Reader, Reason};
 
 const KIND: &str = "read-document";
 
@@ -101,8 +101,10 @@ impl Reading {
         let format = Format::of_mime_type(&document.mime_type).ok_or("its type is none that is read")?;
         let content = self.app.files.open(&document.sha256).await;
         let content = content.map_err(|error| format!("its content can't be read: {error}"))?;
-        let read = self.reader.read(format, content.into_std().await).await;
-        Ok(read.map_err(|unreadable| unreadable.message))
+        match self.reader.read(format, content.into_std().await).await {
+            Err(unreadable) if unreadable.reason == Reason::Interrupted => Err(unreadable.message),
+            read => Ok(read.map_err(|unreadable| unreadable.message)),
+        }
     }
 
     /// Keeps what came of it.

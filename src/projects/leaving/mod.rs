@@ -105,6 +105,8 @@ async fn delete_alone(
     request: &RequestId,
 ) -> Result<bool, Failure> {
     let (now, jobs, asked) = (app.now(), app.jobs.clone(), Arc::clone(request));
+    // Whatever comes of it: it may be written though nobody heard so.
+    let changing = app.roles.change(id);
     let told = app
         .db
         .write(move |conn| {
@@ -118,9 +120,9 @@ async fn delete_alone(
                 deletion::bury(conn, &jobs, &project, now, &asked).await.map(Some)
             })
         })
-        .await?;
-    let Some(told) = told else { return Ok(false) };
-    app.roles.forget(id);
+        .await;
+    drop(changing);
+    let Some(told) = told? else { return Ok(false) };
     app.hub.tell(vec![told]);
     Ok(true)
 }

@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::process::{analysts, has_ended, signal};
+use super::process::{analysts, goes_behind, has_ended, signal};
 use super::{NOTE, long_text, runs, text_of};
 use crate::support::{Place, Server, User};
+
+/// Of the server that is given such documents, in MiB.
+const LIMIT: u64 = 768;
 
 /// Waits for a process that works at a run of the server, other than those.
 async fn analyst(server: &Server, others: &[u32]) -> u32 {
@@ -35,16 +38,25 @@ async fn over_while_the_server_answers(server: &Server, user: &User, run: &str) 
     }
 }
 
-/// A heading of 60,000 words over as many sentences as a megabyte holds: the words of one, told in each of the others, are gigabytes.
-fn crowned() -> String {
-    let heading = "word ".repeat(60_000);
+/// Each of about a megabyte or less, and each once took the server's memory or its processor for minutes: the words of one heading
+/// or lead, told again with all that stands under it; headings within headings; nothing but ends of sentences; a new speaker a cue.
+fn hostile() -> Vec<(&'static str, String)> {
     let sentences = "The system must answer within a second. ".repeat(15_000);
-    format!("# {heading}\n\n{sentences}\n")
+    let nested = |at: usize| format!("{} {}\n\nIt must answer.\n\n", "#".repeat(at % 6 + 1), "heading ".repeat(40));
+    let cue = |at: usize| format!("{at}\n00:00:01,000 --> 00:00:02,000\nSpeaker {at}: We must keep it.\n\n");
+    vec![
+        ("crowned.md", format!("# {}\n\n{sentences}\n", "word ".repeat(60_000))),
+        ("led.md", format!("The system must {}:\n\n{}", "lead ".repeat(20_000), "- answer\n".repeat(20_000))),
+        ("nested.md", (0..2_000).map(nested).collect()),
+        ("dots.txt", ".".repeat(1_000_000)),
+        ("spaced-dots.txt", ". ".repeat(200_000)),
+        ("speakers.srt", (1..10_000).map(cue).collect()),
+    ]
 }
 
 on_both! {
     async fn a_run_that_needs_more_memory_than_it_may_have_fails_and_nothing_else_does(place: Place) {
-        let server = place.start_within(2048, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
+        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", text_of(3_000).as_bytes()).await;
@@ -55,23 +67,26 @@ on_both! {
         assert!(why.contains("more memory than it may have") && why.ends_with('.'), "{why}");
         assert!(!["queued", "done"].contains(&failed["currentNode"].as_str().unwrap()), "{failed}");
         drop(server);
-        let server = place.start(&[]);
+        let server = place.start_within(LIMIT, &[]);
         let ada = ada.at(&server);
         ada.client.post(format!("{path}/retry")).await.is(202);
         assert_eq!(ada.over(&path).await["status"], "COMPLETED", "with more of it");
     }
 
     async fn no_document_takes_the_server_along(place: Place) {
-        let server = place.start_within(2048, &[]);
+        let server = place.start_within(LIMIT, &[]);
         let ada = server.user().await;
         let project = ada.project().await;
-        ada.read(&project, "crowned.md", crowned().as_bytes()).await;
+        for (name, content) in hostile() {
+            ada.read(&project, name, content.as_bytes()).await;
+        }
         let before = server.memory();
         let (path, _) = ada.run(&project).await;
         let over = over_while_the_server_answers(&server, &ada, &path).await;
-        println!("{} {}", over["status"], over["errorMessage"]);
+        assert!(["COMPLETED", "PARTIAL"].contains(&over["status"].as_str().unwrap()), "{over}");
         let grown = server.memory().peak.saturating_sub(before.peak) / 1024;
-        assert!(grown < 300, "{grown} MiB more in the server");
+        println!("{grown} MiB more at its most");
+        assert!(grown < 150, "{grown} MiB more in the server");
         let small = ada.project().await;
         ada.read(&small, "note.md", NOTE.as_bytes()).await;
         let (path, _) = ada.run(&small).await;
@@ -79,12 +94,13 @@ on_both! {
     }
 
     async fn a_run_past_its_time_fails_where_it_was(place: Place) {
-        let server = place.start(&[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
+        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", long_text().as_bytes()).await;
         let (path, _) = ada.run(&project).await;
         let pid = analyst(&server, &[]).await;
+        assert!(goes_behind(pid, server.pid()).await);
         signal(pid, "STOP");
         let failed = over_while_the_server_answers(&server, &ada, &path).await;
         assert_eq!(failed["status"], "FAILED", "{failed}");
@@ -93,7 +109,7 @@ on_both! {
     }
 
     async fn a_run_whose_process_is_killed_is_taken_up_again(place: Place) {
-        let server = place.start(&[]);
+        let server = place.start_within(LIMIT, &[]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", text_of(2_000).as_bytes()).await;
@@ -108,7 +124,7 @@ on_both! {
 
     /// On PostgreSQL the lease of a killed server holds for ten seconds more.
     async fn a_run_that_was_taken_up_five_times_without_an_end_has_failed(place: Place) {
-        let mut server = place.start(&[]);
+        let mut server = place.start_within(LIMIT, &[]);
         let mut ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", text_of(4_000).as_bytes()).await;
@@ -119,7 +135,7 @@ on_both! {
             assert_eq!(now.data()["status"], "PROCESSING", "{}", now.text());
             server.kill();
             assert!(has_ended(pid).await, "what works at a run ends with its server");
-            server = place.start(&[]);
+            server = place.start_within(LIMIT, &[]);
             ada = ada.at(&server);
         }
         let failed = ada.over(&path).await;
@@ -131,14 +147,41 @@ on_both! {
         assert_eq!(retried.data()["attempt"], 2);
         analyst(&server, &[]).await;
         server.kill();
-        let server = place.start(&[]);
+        let server = place.start_within(LIMIT, &[]);
         let ada = ada.at(&server);
         let done = ada.over(&path).await;
         assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(2)), "the count begins anew: {done}");
     }
 
+    async fn nobody_has_more_unfinished_runs_than_is_set(place: Place) {
+        let settings = [("COLLOQUY__LIMITS__UNFINISHED_RUNS", "2"), ("COLLOQUY__ANALYSIS__WORKERS", "1")];
+        let server = place.start_within(LIMIT, &settings);
+        let (ada, ben) = (server.user().await, server.user().await);
+        let (project, others) = (ada.project().await, ben.project().await);
+        ada.read(&project, "long.md", text_of(2_000).as_bytes()).await;
+        ben.read(&others, "note.md", NOTE.as_bytes()).await;
+        let kinds = ["FULL", "REQUIREMENTS", "USER_STORIES", "MEETING_MINUTES"];
+        let begin = |kind: &str| ada.client.post(runs(&project)).json(json!({"analysisType": kind}));
+        let answers = futures_util::future::join_all(kinds.map(|kind| async move { (kind, begin(kind).await) })).await;
+        let (begun, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|(_, answer)| answer.status == 202);
+        assert_eq!(begun.len(), 2, "four at once are no more than four one by one");
+        for (kind, refused) in refused {
+            let refused = refused.refused(429, "TooManyRequests");
+            assert!(refused.text().contains("You have 2 runs under way"), "{kind}: {}", refused.text());
+        }
+        // The same again is the same run, and somebody else has places of their own.
+        let (kind, first) = &begun[0];
+        assert_eq!(begin(kind).await.is(202).text_of("id"), first.text_of("id"));
+        let (path, _) = ben.run(&others).await;
+        for (_, run) in &begun {
+            ada.client.post(format!("{}/{}/cancel", runs(&project), run.text_of("id"))).await.is(200);
+        }
+        begin("FULL").await.is(202);
+        assert_eq!(ben.over(&path).await["status"], "COMPLETED");
+    }
+
     async fn a_project_with_many_runs_does_not_hold_up_anothers_and_what_waits_can_be_cancelled(place: Place) {
-        let server = place.start(&[("COLLOQUY__ANALYSIS__WORKERS", "1")]);
+        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__WORKERS", "1")]);
         let (ada, bo) = (server.user().await, server.user().await);
         let (large, small) = (ada.project().await, bo.project().await);
         ada.read(&large, "long.md", text_of(2_000).as_bytes()).await;

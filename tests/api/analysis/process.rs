@@ -37,3 +37,19 @@ pub async fn has_ended(pid: u32) -> bool {
     }
     false
 }
+
+/// Whether a process comes to stand behind the server for the processor, within ten seconds: it sees to that itself.
+pub async fn goes_behind(pid: u32, server: u32) -> bool {
+    let niceness = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // After the name, which may hold anything.
+        stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse::<i32>().ok()
+    };
+    for _ in 0..1_000 {
+        if niceness(pid) > niceness(server) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    false
+}

@@ -190,7 +190,7 @@ async fn a_hundred_and_sixty_answers_that_nobody_reads_are_cut_off() {
     honest.goes_on().await;
     are_gone(&server).await;
     honest.goes_on().await;
-    // That the server lives is its bound here: it is dead past LIMIT.
+    honest.sees_little_taken(&server);
     // Whoever reads gets all of it, as slowly as is allowed.
     let text = honest.ada.client.get(format!("{path}/text")).await.is(200);
     assert!(text.bytes.len() > 600_000, "{}", text.bytes.len());
@@ -214,6 +214,38 @@ async fn a_hundred_and_sixty_unread_refusals_of_large_bodies_are_small() {
         let answer = wire.answer().await.unwrap();
         assert!(matches!(answer.status, 422 | 503) && answer.body.len() < 8192, "{}", answer.status);
     }
+    honest.sees_little_taken(&server);
+}
+
+/// Heads alone fill the connection, and nothing is asked for of an answer's body then.
+#[tokio::test]
+async fn thousands_of_small_answers_that_nobody_reads_are_cut_off() {
+    let place = Place::new(Kind::Sqlite).unwrap();
+    let server = place.start_within(LIMIT, &SHORT);
+    let honest = Honest::at(&server).await;
+    let (mut wires, mut again) = (Vec::new(), tokio::task::JoinSet::new());
+    for number in 0..20 {
+        let mut wire = Wire::from(attacker(number), server.public).await.unwrap();
+        let asks = |path: &str, count: usize| format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(count);
+        if number < 16 {
+            assert!(wire.send(asks("/health/live", 200)).await);
+            // More than that waits where it is.
+            let _ = tokio::time::timeout(Duration::from_millis(100), wire.send(asks("/health/live", 20_000))).await;
+            wires.push(wire);
+        } else {
+            // Answers without a body, until it is cut.
+            again.spawn(async move {
+                while wire.send(asks("/docs", 50)).await {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            });
+        }
+    }
+    honest.goes_on().await;
+    let all = tokio::time::timeout(ENDED, async { while again.join_next().await.is_some() {} }).await;
+    assert!(all.is_ok(), "somebody sends on and on");
+    are_gone(&server).await;
+    honest.goes_on().await;
     honest.sees_little_taken(&server);
 }
 

@@ -9,7 +9,9 @@ use diesel_async::RunQueryDsl;
 use serde_json::{Value, json};
 
 use super::deletion::delete;
-use crate::support::{Kind, Place};
+use crate::invitations::Guest;
+use crate::participants::Room;
+use crate::support::{Kind, Place, Server};
 
 #[derive(QueryableByName)]
 struct Line {
@@ -48,7 +50,64 @@ async fn wait_for(db: &Db, sql: &str) -> String {
     }
 }
 
+/// A guest of a meeting that has told 6,000 events of them, and the account that has their address.
+async fn much_told_of(server: &Server) -> (Guest, crate::support::User) {
+    let room = Room::scheduled(server, json!({})).await;
+    let guest = Guest::of(server, &room).await;
+    let eve = server.user_as(&guest.email, "Gus Guest", "en").await;
+    let (topic, told) = (room.topic(), json!({"id": guest.participant, "displayName": "Gus Guest"}));
+    let at = if server.kind == Kind::Sqlite { "1" } else { "to_timestamp(1)" };
+    run(
+        &server.db().await,
+        format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) \
+             INSERT INTO events (topic, position, kind, data, at, request_id) \
+             SELECT '{topic}', revision + i, 'participant.updated', '{told}', {at}, 'r' FROM n, meetings; \
+             UPDATE meetings SET revision = revision + 6000; \
+             UPDATE topics SET last = last + 6000 WHERE topic = '{topic}';"
+        ),
+    )
+    .await;
+    (guest, eve)
+}
+
 on_both! {
+    async fn a_meeting_forgets_somebody_at_once_and_what_it_told_of_them_page_by_page(place: Place) {
+        let server = place.start(&[]);
+        let (guest, eve) = much_told_of(&server).await;
+        // Whatever was awake has not seen what was planted.
+        server.kill();
+        let server = place.start(&[]);
+        let db = &server.db().await;
+        let (stop, go_on) = match server.kind {
+            Kind::Sqlite => (
+                "CREATE TRIGGER stop BEFORE UPDATE ON events WHEN OLD.position = 5100 BEGIN SELECT RAISE(ABORT, 'not now'); END",
+                "DROP TRIGGER stop",
+            ),
+            Kind::Postgres => (
+                "CREATE FUNCTION stop() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$ LANGUAGE plpgsql; \
+                 CREATE TRIGGER stop BEFORE UPDATE ON events FOR EACH ROW WHEN (OLD.position = 5100) EXECUTE FUNCTION stop()",
+                "DROP TRIGGER stop ON events",
+            ),
+        };
+        run(db, stop.to_owned()).await;
+        delete(&eve.at(&server)).await.is(200);
+        // The meeting's own save writes nothing of what was told before.
+        wait_for(db, "SELECT display_name AS text FROM participants WHERE display_name = 'Deleted account'").await;
+        let interrupted = "SELECT payload AS text FROM jobs WHERE kind = 'rename-forgotten' AND last_error IS NOT NULL";
+        let noted: Value = serde_json::from_str(&wait_for(db, interrupted).await).unwrap();
+        assert_eq!((&noted["participantId"], &noted["after"]["position"]), (&json!(guest.participant), &json!(5000)));
+        assert!(!noted.to_string().contains("Gus"), "{noted}");
+        let first = "SELECT CAST(min(position) AS text) AS text FROM events WHERE topic LIKE 'meeting:%' AND data LIKE '%Gus Guest%'";
+        assert_eq!(texts(db, first).await, ["5001"], "of what is written in one go, all stands or nothing");
+        run(db, go_on.to_owned()).await;
+        wait_for(db, "SELECT 'none' AS text WHERE NOT EXISTS (SELECT 1 FROM events WHERE data LIKE '%Gus Guest%')").await;
+        wait_for(db, "SELECT 'done' AS text WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE kind = 'rename-forgotten')").await;
+        let told = "SELECT CAST(count(*) AS text) AS text FROM events WHERE data LIKE '%Deleted account%' AND position > 5000";
+        let told: i64 = texts(db, told).await.remove(0).parse().unwrap();
+        assert!(told > 1000, "what was told is told again, without the name: {told}");
+    }
+
     async fn an_erasure_that_was_interrupted_goes_on_from_where_it_was(place: Place) {
         let server = place.start(&[]);
         let ada = server.user().await;

@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use crate::invitations::Guest;
+use crate::participants::Room;
 use crate::support::{Role, World};
 
 on_both! {
@@ -21,6 +23,22 @@ on_both! {
         ada.client.patch(&meeting).json(json!({"title": "x"})).await.refused(404, "MeetingNotFound");
         ada.client.delete(format!("/api/projects/{project}")).await.refused(404, "NotFound");
         assert_eq!(ada.client.get("/api/projects").await.data()["totalCount"], 0);
+    }
+
+    async fn a_meeting_that_is_awake_is_gone_for_those_who_took_part_too(world: World) {
+        let room = Room::open(world.server).await;
+        let eve = room.member(world.server, Role::Analyst).await;
+        room.joined(&eve).await;
+        let guest = Guest::of(world.server, &room).await;
+        guest.join(&room).await.is(200);
+        room.ada.client.post(format!("{}/end", room.path)).await.is(200);
+        for client in [&eve.client, &guest.client] {
+            client.get(&room.path).await.is(200);
+        }
+        room.ada.client.delete(format!("/api/projects/{}", room.project)).await.is(200);
+        for client in [&eve.client, &guest.client] {
+            client.get(&room.path).await.refused(404, "MeetingNotFound");
+        }
     }
 
     async fn only_its_owner_deletes_a_project(world: World) {

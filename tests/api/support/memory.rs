@@ -31,6 +31,8 @@ pub fn limited(command: &Command, mebibytes: u64) -> Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     pub resident: u64,
+    /// Of it what is of no file.
+    pub own: u64,
     /// The most that was ever resident.
     pub peak: u64,
     /// What the limit counts.
@@ -46,6 +48,6 @@ impl Memory {
             let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
             number.unwrap_or_else(|| panic!("no {name} in {status}")).parse().unwrap()
         };
-        Self { resident: kib("VmRSS:"), peak: kib("VmHWM:"), addresses: kib("VmSize:") }
+        Self { resident: kib("VmRSS:"), own: kib("RssAnon:"), peak: kib("VmHWM:"), addresses: kib("VmSize:") }
     }
 }
