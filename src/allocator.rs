@@ -1,16 +1,16 @@
 //! How the C library's allocator is set for a server.
 //!
-//! As it comes, it has eight places a processor in which it takes memory, and keeps large pieces that were freed in each of them: a
-//! server that once had large documents in all of them keeps ten times what it uses. It reads its settings once, before `main`, so the
+//! glibc's has eight arenas a processor, and each keeps even large blocks that were freed: a server that once had large documents in
+//! all of them keeps ten times what it uses. It reads its settings once, before `main`, so the
 //! program starts itself anew with them.
 
-/// Pieces from so many bytes on go back to the system as soon as they are freed. Set, it no longer grows by itself.
+/// Blocks of so many bytes or more go back to the system as soon as they are freed. A threshold that is set no longer grows by itself.
 const LARGE_BYTES: &str = "131072";
 
 /// Goes on as the same process with the allocator set, where it is not yet. What the operator has set stays as it is.
 pub fn settle() {
-    let places = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
-    let wanted = [("MALLOC_ARENA_MAX", places.to_string()), ("MALLOC_MMAP_THRESHOLD_", LARGE_BYTES.to_owned())];
+    let arenas = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
+    let wanted = [("MALLOC_ARENA_MAX", arenas.to_string()), ("MALLOC_MMAP_THRESHOLD_", LARGE_BYTES.to_owned())];
     let missing = |(name, _): &(&str, String)| std::env::var_os(name).is_none();
     let missing: Vec<(&str, String)> = wanted.into_iter().filter(missing).collect();
     if !missing.is_empty() {

@@ -74,7 +74,7 @@ pub async fn start(
                     return Ok((run, Vec::new()));
                 }
                 if store::unfinished_of(conn, caller.user_id, most_runs).await? >= most_runs {
-                    return Err(too_many_unfinished(most_runs));
+                    return Err(too_many_unfinished("You have", most_runs));
                 }
                 let draft = Draft {
                     id,
@@ -107,9 +107,9 @@ pub async fn start(
 }
 
 /// Each takes its turn and is held until then, so that nobody can pile them up.
-fn too_many_unfinished(most: usize) -> Failure {
+fn too_many_unfinished(whoever_has: &str, most: usize) -> Failure {
     let message =
-        format!("You have {most} runs under way, as many as one may have. Begin this one when some have ended.");
+        format!("{whoever_has} {most} runs under way, as many as one may have. Begin this one when some have ended.");
     Failure { message, ..Failure::too_many(UNTIL_ENDED) }
 }
 
@@ -228,7 +228,7 @@ pub async fn retry(app: &App, run: &Run, job_id: Id<ids::AiJob>, request: Reques
         return Err(Failure::saying(Code::INVALID_STATE, "Another run over the same input is under way."));
     }
     if of_owner >= most && run.state.is_over() {
-        return Err(too_many_unfinished(most));
+        return Err(too_many_unfinished("Whoever began this run has", most));
     }
     let retried = ask(app, run.state.id, Command::Retry { job_id }, request).await?;
     app.runner.begin(app, run.state.id);

@@ -37,8 +37,14 @@ impl Gated {
 impl AsyncRead for Gated {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
         let this = self.get_mut();
-        if this.line.is_switched() && this.held.is_empty() {
-            return Pin::new(&mut this.stream).poll_read(cx, out);
+        if this.line.is_switched() {
+            // What follows is a socket's.
+            if this.held.is_empty() {
+                return Pin::new(&mut this.stream).poll_read(cx, out);
+            }
+            let here = this.held.len().min(out.remaining());
+            out.put_slice(&this.held.split_to(here));
+            return Poll::Ready(Ok(()));
         }
         // Noted first: an answer that ends right after the look wakes it.
         this.line.wake_at_answer(cx.waker());

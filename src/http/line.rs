@@ -230,8 +230,7 @@ impl Shared {
 impl Stage {
     fn too_slow(&self, idle: Duration, now: Instant) -> Option<&'static str> {
         if self.under_way == 0 {
-            let grace = self.patience.pace().grace();
-            if self.full_since.is_some_and(|since| now.duration_since(since) > grace) {
+            if self.full_since.is_some_and(|since| now.duration_since(since) > idle) {
                 return Some("answer not read");
             }
             return (now.duration_since(self.idle_since) > idle).then_some("no request");
@@ -351,8 +350,8 @@ mod tests {
         assert_eq!(stage.too_slow(idle, now + idle), None);
         assert_eq!(stage.too_slow(idle, now + idle * 2), Some("no request"));
         (stage.full_since, stage.idle_since) = (Some(now), now + idle);
-        assert_eq!(stage.too_slow(idle, now + Duration::from_secs(9)), None);
-        assert_eq!(stage.too_slow(idle, now + Duration::from_secs(11)), Some("answer not read"), "idle or not");
+        assert_eq!(stage.too_slow(idle, now + idle), None);
+        assert_eq!(stage.too_slow(idle, now + idle + Duration::from_secs(1)), Some("answer not read"), "idle or not");
         stage.under_way = 1;
         assert_eq!(stage.too_slow(idle, now + idle * 2), None, "what takes us long is not the client's fault");
         stage.patience.wait(now);

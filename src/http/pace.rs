@@ -25,11 +25,6 @@ impl Pace {
     pub const fn of(settings: &Http) -> Self {
         Self { grace: Duration::from_secs(settings.grace_seconds), bytes_per_second: settings.least_bytes_per_second }
     }
-
-    #[must_use]
-    pub const fn grace(self) -> Duration {
-        self.grace
-    }
 }
 
 /// The patience with one client.

@@ -193,7 +193,7 @@ impl Handler for Postman {
 
     /// A letter's own time is its bound.
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: Duration::from_secs(15 * 60) }
+        Patience::UNTIL_DONE
     }
 
     fn at_once(&self) -> usize {

@@ -110,6 +110,11 @@ pub struct Patience {
     pub longest_pause: Duration,
 }
 
+impl Patience {
+    /// For what is owed, to a person above all: it is not given up.
+    pub const UNTIL_DONE: Self = Self { attempts: i64::MAX, longest_pause: Duration::from_secs(15 * 60) };
+}
+
 impl Default for Patience {
     fn default() -> Self {
         Self { attempts: 5, longest_pause: Duration::from_secs(64) }

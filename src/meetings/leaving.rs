@@ -22,8 +22,6 @@ use crate::jobs::{self, Fault, Handler, Job, Patience};
 /// How many places are looked up in one go.
 const PLACES: i64 = 100;
 const FORGET: &str = "forget-guest";
-/// As for all that a person is owed.
-const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(15 * 60);
 
 /// Meetings, as what accounts have part in.
 pub struct OfMeetings;
@@ -121,9 +119,8 @@ impl Handler for Forgetting {
         FORGET
     }
 
-    /// What a person is owed is not given up.
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+        Patience::UNTIL_DONE
     }
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {

@@ -136,7 +136,7 @@ impl Handler for Excluding {
 
     /// Who lost a project must not keep its meetings because something was away for long.
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+        Patience { longest_pause: LONGEST_PAUSE, ..Patience::UNTIL_DONE }
     }
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {

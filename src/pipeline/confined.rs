@@ -86,8 +86,10 @@ pub fn start_nothing() -> io::Result<()> {
 #[derive(Debug)]
 pub enum Ended {
     NotStarted(std::io::Error),
-    /// Past its processor time or its time by the clock.
+    /// Past its processor time.
     TooLong,
+    /// It was waited for no longer: the machine has too much else to do, or it hangs.
+    Late,
     /// It said more than it may.
     TooMuch,
     /// Somebody else had it end, as at the stop of a whole service.
@@ -119,7 +121,7 @@ pub fn command(program: &Path, arguments: &[&str], allowance: Allowance) -> Comm
 /// # Errors
 /// How it ended, where that is not well, within `wall` and with at most `most` bytes.
 pub async fn answer(mut child: Child, wall: Duration, most: u64) -> Result<Vec<u8>, Ended> {
-    let heard = timeout(wall, hear(&mut child, most)).await.unwrap_or(Err(Ended::TooLong));
+    let heard = timeout(wall, hear(&mut child, most)).await.unwrap_or(Err(Ended::Late));
     // Waits for it too, so that its place is free only when it is gone.
     let _ = child.kill().await;
     heard

@@ -36,8 +36,6 @@ const KIND: &str = "delete-project";
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// By then the request has done what it does.
 const THEN: Duration = Duration::from_secs(3);
-/// What somebody deleted is not kept because something went wrong.
-const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// How many meetings or runs are looked up at once.
 const SOME: i64 = 100;
 
@@ -104,7 +102,7 @@ impl Handler for Deleting {
     }
 
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+        Patience::UNTIL_DONE
     }
 
     /// One by one, so that they leave the database to others.

@@ -22,7 +22,6 @@ use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
 
 /// What was under way when the account ended has come to its end by then, and may have written a name again.
 const ONCE_MORE: Duration = Duration::from_secs(30);
-const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// After so many pages at most the job says where it is: that many are looked at again by whoever takes it up.
 const NOTED: usize = 20;
 const ERASE: &str = "erase-account";
@@ -73,9 +72,8 @@ impl Handler for Erasing {
         ERASE
     }
 
-    /// What a person is owed is not given up.
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+        Patience::UNTIL_DONE
     }
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
@@ -151,9 +149,8 @@ impl Handler for Overwriting {
         OVERWRITE
     }
 
-    /// What a person is owed is not given up.
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+        Patience::UNTIL_DONE
     }
 
     async fn run(&self, _: &Job) -> Result<(), Fault> {

@@ -3,8 +3,6 @@
 //! The meeting forgets them at once, in its own save, which has to be short: an actor waits for it. What it told may be a hundred
 //! thousand events. They are gone through page by page, each in a transaction of its own that also keeps how far the job came.
 
-use std::time::Duration;
-
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{self, Meeting};
@@ -22,10 +20,6 @@ use crate::meetings::store::topic;
 const KIND: &str = "rename-forgotten";
 /// How many events are looked at in one go; all of them may have to be written anew.
 const PAGE: i64 = 250;
-/// After so many pages at most the job says where it is: that many are looked at again by whoever takes it up.
-const NOTED: usize = 20;
-/// As for all that a person is owed.
-const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -76,9 +70,8 @@ impl Handler for Renaming {
         KIND
     }
 
-    /// What a person is owed is not given up.
     fn patience(&self) -> Patience {
-        Patience { attempts: i64::MAX, longest_pause: LONGEST_PAUSE }
+        Patience::UNTIL_DONE
     }
 
     /// One by one, so that they leave the database to others.
@@ -89,23 +82,19 @@ impl Handler for Renaming {
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let mut payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let stopping = self.app.tasks.stopping();
-        let mut since_noted = 0;
         loop {
             if stopping.is_cancelled() {
                 return Err(Fault::Again("the server stops".to_owned()));
             }
             let Some(page) = self.look(&payload).await.map_err(|error| error.to_string())? else { break };
-            since_noted += 1;
             let next = Payload {
                 after: page.reached.clone(),
                 is_written: payload.is_written || !page.renamed.is_empty(),
                 ..payload.clone()
             };
-            if page.renamed.is_empty() && since_noted < NOTED {
+            // Where nothing is written the place is not noted either: that is looked at again by whoever takes the job up.
+            if page.renamed.is_empty() || self.write(job, page, &next).await.map_err(|error| error.to_string())? {
                 payload = next;
-            } else if self.write(job, page, &next).await.map_err(|error| error.to_string())? {
-                payload = next;
-                since_noted = 0;
             }
             // Else others wrote there meanwhile, and the page is looked at again.
         }

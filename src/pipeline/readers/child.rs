@@ -41,7 +41,7 @@ impl Task {
 pub fn child_main(task: Task) -> ExitCode {
     let answer = match task.allowance.take().and_then(|()| start_nothing()) {
         Ok(()) => read_stdin(task.format).and_then(|text| json(&text)),
-        Err(error) => Err(Unreadable::new(Reason::Crashed, format!("The reader could not limit itself: {error}."))),
+        Err(error) => Err(Unreadable::new(Reason::Interrupted, format!("The reader could not limit itself: {error}."))),
     };
     match write_stdout(answer) {
         Ok(()) => ExitCode::SUCCESS,

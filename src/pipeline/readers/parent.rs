@@ -23,8 +23,9 @@ const MEMORY_MIB: u64 = 512;
 const CPU_BASE: u64 = 3;
 const CPU_PER_MIB: u64 = 2;
 const CPU_MOST: u64 = 30;
-/// By the clock a child has so many times its processor time: others work on this machine too, and go before it.
-const PATIENCE: u32 = 4;
+/// By the clock a child has so many times its processor time: others work on this machine too, and go before it. What it costs is
+/// bounded by its processor time; this is for one that hangs.
+const PATIENCE: u32 = 20;
 
 /// What children may take at most. Memory and processor time are limited by the child itself.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +41,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         // What stands around the JSON is a few bytes.
-        Self { wall: Duration::from_secs(120), output: MOST_JSON as u64 + 1024, parallel: 1 }
+        Self { wall: Duration::from_secs(600), output: MOST_JSON as u64 + 1024, parallel: 1 }
     }
 }
 
@@ -78,7 +79,7 @@ impl Reader {
         let Ok(_place) = self.places.acquire().await else { return Err(crashed()) };
         let size = document.metadata().map_err(|error| not_started(&error))?.len();
         let allowance = Allowance { memory_mib: MEMORY_MIB, seconds: cpu_seconds(size) };
-        let wall = (Duration::from_secs(allowance.seconds) * PATIENCE).min(self.limits.wall);
+        let wall = wall(allowance).min(self.limits.wall);
         let arguments = [VERB, "--format", format.name()];
         let mut command = confined::command(&self.program, &arguments, allowance);
         let child =
@@ -91,6 +92,10 @@ impl Reader {
 /// A small file can't take long, whatever is in it.
 fn cpu_seconds(size: u64) -> u64 {
     (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MOST)
+}
+
+fn wall(allowance: Allowance) -> Duration {
+    Duration::from_secs(allowance.seconds) * PATIENCE
 }
 
 /// The child is trusted no more than its document: what it calls a text is one, or it crashed.
@@ -121,6 +126,7 @@ fn said(ended: Ended) -> Unreadable {
         Ended::TooLong => {
             Unreadable::new(Reason::TimedOut, "Reading the document took too long for its size, so it was stopped.")
         }
+        Ended::Late => Unreadable::new(Reason::Interrupted, "The document reader did not end in time."),
         Ended::TooMuch => Unreadable::new(Reason::TooLarge, "The document holds more text than is read."),
         Ended::Told => Unreadable::new(Reason::Interrupted, "The document reader was told to end."),
         Ended::Died => crashed(),
@@ -136,4 +142,18 @@ fn crashed() -> Unreadable {
         Reason::Crashed,
         "The document could not be read: its reader stopped, most likely because the file is damaged or needs too much memory.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Allowance, Limits, MEMORY_MIB, cpu_seconds, wall};
+
+    #[test]
+    fn a_small_file_never_has_the_time_of_a_large_one() {
+        let by_the_clock = |size| wall(Allowance { memory_mib: MEMORY_MIB, seconds: cpu_seconds(size) });
+        assert_eq!((cpu_seconds(600), by_the_clock(600)), (5, Duration::from_secs(100)));
+        assert_eq!((cpu_seconds(50 << 20), by_the_clock(50 << 20)), (30, Limits::default().wall));
+    }
 }

@@ -43,7 +43,7 @@ on_both! {
         let (id, code) = registered(world.server, &email).await;
         let guess = wrong(&code);
         let tries = (0..40).map(|_| confirm(world.server, &id, &email, &guess));
-        join_all(tries.map(std::future::IntoFuture::into_future)).await;
+        join_all(tries.map(Request::served)).await;
         confirm(world.server, &id, &email, &code).await.refused(422, "OtpInvalid");
     }
 
@@ -51,7 +51,7 @@ on_both! {
         let email = fresh_email();
         let (id, code) = registered(world.server, &email).await;
         let tries = (0..100).map(|_| confirm(world.server, &id, &email, &code));
-        let answers = join_all(tries.map(std::future::IntoFuture::into_future)).await;
+        let answers = join_all(tries.map(Request::served)).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
         assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 422)));
         let won = answers.iter().find(|answer| answer.status == 200).unwrap();

@@ -1,7 +1,5 @@
 //! How often one may try (S4, S5, S20), and that a restart changes nothing of what is counted in the store.
 
-use std::future::IntoFuture;
-
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -142,7 +140,7 @@ on_both! {
     async fn wrong_passwords_at_once_are_no_more_than_one_by_one(place: Place) {
         let server = place.start(&[("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "3")]);
         let ada = server.user().await;
-        let rush = join_all((0..100).map(|_| login(&server, &ada.email, WRONG, HERE).into_future())).await;
+        let rush = join_all((0..100).map(|_| login(&server, &ada.email, WRONG, HERE).served())).await;
         let looked_at = rush.iter().filter(|answer| answer.status == 401).count();
         assert_eq!((looked_at, rush.iter().filter(|answer| answer.status == 429).count()), (3, 97));
     }
@@ -218,7 +216,7 @@ on_both! {
         let server = place.start(&[("COLLOQUY__LIMITS__TOKEN_FAILURES_OF_CLIENT__MOST", "3"), PROXY]);
         let ada = server.user().await;
         let token = allowed(&server, &ada.email).await;
-        let rush = join_all((0..50).map(|_| reset(&server, "x", HERE).into_future())).await;
+        let rush = join_all((0..50).map(|_| reset(&server, "x", HERE).served())).await;
         assert_eq!(rush.iter().filter(|answer| answer.status == 422).count(), 3);
         reset(&server, &token, HERE).await.refused(429, "TooManyRequests");
         reset(&server, &token, THERE).await.is(200);

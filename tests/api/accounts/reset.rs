@@ -1,6 +1,5 @@
 //! A new password for one that was forgotten (S3, S5, S10): a code by mail, a token for it, a password for that.
 
-use std::future::IntoFuture;
 use std::time::{Duration, Instant};
 
 use actors::time::Time;
@@ -157,7 +156,7 @@ on_both! {
         let body = json!({"registrationId": id, "email": ada.email, "code": code});
         server.client().post("/api/auth/confirm-account").json(body).await.refused(422, "OtpInvalid");
         let guess = wrong(&code);
-        join_all((0..40).map(|_| verify(server, &ada.email, &guess).into_future())).await;
+        join_all((0..40).map(|_| verify(server, &ada.email, &guess).served())).await;
         verify(server, &ada.email, &code).await.refused(422, "OtpInvalid");
         let again = json!({"email": ada.email, "purpose": "RESET_PASSWORD"});
         server.client().post("/api/auth/otp/resend").json(again).await.is(200);
@@ -180,7 +179,7 @@ on_both! {
         let ada = world.user().await;
         let token = allowed(server, &ada.email).await;
         let passwords: Vec<String> = (0..100).map(|number| format!("{NEW} number {number}")).collect();
-        let rush = join_all(passwords.iter().map(|password| reset(server, &token, password).into_future())).await;
+        let rush = join_all(passwords.iter().map(|password| reset(server, &token, password).served())).await;
         let won: Vec<usize> = (0..100).filter(|number| rush[*number].status == 200).collect();
         assert_eq!(won.len(), 1, "one effect");
         for lost in rush.into_iter().filter(|answer| answer.status != 200) {
@@ -198,8 +197,8 @@ on_both! {
             let ada = world.user().await;
             let token = allowed(server, &ada.email).await;
             // Log-ins that are under way while the password changes.
-            let logins = join_all((0..20).map(|_| login(server, &ada.email, PASSWORD).into_future()));
-            let (logins, done) = tokio::join!(logins, reset(server, &token, NEW).into_future());
+            let logins = join_all((0..20).map(|_| login(server, &ada.email, PASSWORD).served()));
+            let (logins, done) = tokio::join!(logins, reset(server, &token, NEW).served());
             done.is(200);
             for answer in logins {
                 if answer.status == 200 {

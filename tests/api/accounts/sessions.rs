@@ -1,7 +1,6 @@
 //! Refresh tokens (S8, S9) and the end of sessions.
 
 use std::collections::BTreeSet;
-use std::future::IntoFuture;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
@@ -23,7 +22,7 @@ fn refresh(server: &Server, token: &str) -> Request {
 /// A hundred refreshes of one token at once; gives its one successor.
 async fn rush(server: &Server, token: &str) -> String {
     let client = server.client();
-    let ask = |_| client.post("/api/auth/refresh-token").json(json!({"refreshToken": token})).into_future();
+    let ask = |_| client.post("/api/auth/refresh-token").json(json!({"refreshToken": token})).served();
     let answers = join_all((0..100).map(ask)).await;
     let granted = answers.iter().filter(|answer| answer.status == 200);
     let successors: BTreeSet<String> = granted.map(|answer| answer.text_of("refreshToken")).collect();

@@ -31,7 +31,7 @@ pub fn link(token: &str) -> String {
 }
 
 pub async fn accept(client: &Client, token: &str) -> Answer {
-    client.post(format!("{}/accept", link(token))).json(json!({})).await
+    client.post(format!("{}/accept", link(token))).json(json!({})).served().await
 }
 
 pub async fn ask_guests(room: &Room, invitees: Value) -> Answer {

@@ -35,7 +35,7 @@ on_both! {
                 let mut versions = Vec::new();
                 for write in 0..5 {
                     let body = json!({"description": format!("{writer} {write}")});
-                    let answer = client.patch(meeting).json(body).await.is(200);
+                    let answer = client.patch(meeting).json(body).served().await.is(200);
                     assert_eq!(answer.data()["description"], format!("{writer} {write}"));
                     versions.push(answer.etag().trim_matches('"').parse::<u64>().unwrap());
                 }
@@ -54,7 +54,7 @@ on_both! {
         let meeting = ada.meeting_path(&ada.project().await).await;
         let write = |writer: usize| {
             let patch = ada.client.patch(&meeting).if_match(1).json(json!({"title": format!("Writer {writer}")}));
-            patch.into_future()
+            patch.served()
         };
         let answers = join_all((0..64).map(write)).await;
         let won: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();

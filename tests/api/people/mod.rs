@@ -24,7 +24,7 @@ pub fn link(token: &str) -> String {
 }
 
 pub async fn accept(client: &Client, token: &str) -> Answer {
-    client.post(format!("{}/accept", link(token))).await
+    client.post(format!("{}/accept", link(token))).served().await
 }
 
 /// All members, as somebody sees them.

@@ -91,7 +91,7 @@ on_both! {
             let client = ada.client.apart();
             let body = json!({"email": email, "role": "ANALYST"});
             let path = members(&project);
-            async move { client.post(path).json(body).await.is(201) }
+            async move { client.post(path).json(body).served().await.is(201) }
         });
         join_all(asks).await;
         outbox::wait_for(&world.server.data, &email, 20).await;

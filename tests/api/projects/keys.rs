@@ -1,7 +1,5 @@
 //! Idempotency-Key: one effect and one answer for 24 hours.
 
-use std::future::IntoFuture;
-
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -12,7 +10,7 @@ on_both! {
         let ada = world.user().await;
         let body = json!({"name": "Once"});
         let post = || ada.client.apart().post("/api/projects").key("a-key").json(body.clone());
-        let answers = join_all((0..100).map(|_| post().into_future())).await;
+        let answers = join_all((0..100).map(|_| post().served())).await;
         let mut made = answers.iter().filter(|answer| answer.status == 201);
         let first = made.next().expect("one of them made it");
         assert!(made.all(|answer| answer.body == first.body && answer.etag() == first.etag()));

@@ -64,7 +64,7 @@ on_both! {
         other.subscribe(&topic).await;
         let patches = (0..64).map(|number| {
             let patch = ada.client.patch(&path).header("x-request-id", format!("patch-{number}"));
-            async move { patch.json(json!({"title": format!("Title {number}")})).await.is(200) }
+            async move { patch.json(json!({"title": format!("Title {number}")})).served().await.is(200) }
         });
         let answers = join_all(patches).await;
         let mut state = begun["snapshot"]["meeting"].clone();

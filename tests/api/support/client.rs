@@ -138,6 +138,29 @@ impl Request {
         self.header("if-match", format!("\"{version}\""))
     }
 
+    /// As `.await`, for one of many at once: asks again when the answer says so, as long as there is no room for it.
+    pub async fn served(mut self) -> Answer {
+        for _ in 0..60 {
+            let body = self.body.as_ref().and_then(reqwest::Body::as_bytes).map(<[u8]>::to_vec);
+            let again = Self {
+                http: self.http.clone(),
+                method: self.method.clone(),
+                url: self.url.clone(),
+                path: self.path.clone(),
+                headers: self.headers.clone(),
+                body: body.map(Into::into),
+            };
+            let answer = self.await;
+            if answer.status != 503 {
+                return answer;
+            }
+            let seconds = answer.header("retry-after").unwrap().parse().unwrap();
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            self = again;
+        }
+        panic!("{} {} is not served for a minute", self.method, self.path);
+    }
+
     /// As `.await`, for calls that may meet no server.
     pub async fn tried(self) -> Result<Answer, reqwest::Error> {
         let sent_id = self.headers.get("x-request-id").cloned();

@@ -1,7 +1,5 @@
 //! Log-in at a real OpenID provider (npm oidc-provider).
 
-use std::future::IntoFuture;
-
 use actors::ids::{Id, User as UserId};
 use actors::time::Time;
 use colloquy::db::schema::{login_codes, users};
@@ -157,7 +155,7 @@ on_both! {
         refused(google.exchange(&late, VERIFIER).await);
 
         let rushed = code().await;
-        let rush = join_all((0..100).map(|_| google.exchange(&rushed, VERIFIER).into_future())).await;
+        let rush = join_all((0..100).map(|_| google.exchange(&rushed, VERIFIER).served())).await;
         let (won, lost): (Vec<_>, Vec<_>) = rush.into_iter().partition(|answer| answer.status == 200);
         assert_eq!((won.len(), lost.len()), (1, 99));
         lost.into_iter().for_each(|answer| drop(refused(answer)));
