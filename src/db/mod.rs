@@ -28,6 +28,7 @@ mod doubts;
 pub mod events;
 mod failed;
 pub mod idempotency;
+mod idle;
 mod job;
 mod lease;
 mod postgres;

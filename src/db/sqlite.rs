@@ -15,12 +15,15 @@ use tokio::time::{Instant, sleep};
 
 use super::conn::{Conn, InPlace, LiteConn};
 use super::failed::Failed;
+use super::idle::Idle;
 use super::job::{Job, run_within};
 use super::writer::Writer;
 use super::{OpenError, Settings};
 
 /// For a lock of another program, such as the operator's.
 const BUSY_TIMEOUT: &str = "PRAGMA busy_timeout = 2000";
+/// Bytes of the file that are mapped: the most that SQLite can. What lies beyond is copied into each connection's own memory.
+const MOST_MAPPED: u64 = 0x7fff_0000;
 /// Between two looks at whether the log of writes can be emptied.
 const LOG_AGAIN: Duration = Duration::from_millis(50);
 
@@ -37,7 +40,7 @@ pub(super) enum Use {
 pub(super) struct Sqlite {
     pub(super) path: PathBuf,
     pub(super) writer: Writer,
-    idle: Mutex<Vec<Conn>>,
+    idle: Mutex<Idle<Conn>>,
     readers: Semaphore,
     limit: Duration,
 }
@@ -85,7 +88,7 @@ impl Sqlite {
         let here = Handle::current();
         let limit = self.limit;
         let path = self.path.clone();
-        let conn = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let conn = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done = tokio::task::spawn_blocking(move || {
             let conn = conn.map_or_else(|| connect(&path, Use::Read), Ok);
             let mut conn = match conn {
@@ -104,7 +107,11 @@ impl Sqlite {
             usable.then_some(conn)
         });
         if let Ok(Some(conn)) = done.await {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+            let closed = self.idle.lock().unwrap_or_else(PoisonError::into_inner).keep(conn, Instant::now());
+            if !closed.is_empty() {
+                // It may write.
+                tokio::task::spawn_blocking(move || drop(closed));
+            }
         }
         drop(permit);
     }
@@ -153,9 +160,11 @@ fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     let mut conn = SqliteConnection::establish(name).map_err(|error| format!("{name} can't be opened: {error}"))?;
     // synchronous=FULL: in WAL mode anything less loses answered writes with the power.
     conn.batch_execute(BUSY_TIMEOUT).map_err(|error| format!("{name} can't be set up: {error}"))?;
-    let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                   PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456;";
-    conn.batch_execute(pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
+    let pragmas = format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = {MOST_MAPPED};"
+    );
+    conn.batch_execute(&pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
     // SQLite's own knows the letters of ASCII alone.
     super::search::lower_utils::register_impl(&mut conn, |text: String| text.to_lowercase())
         .map_err(|error| format!("{name} can't be set up: {error}"))?;

@@ -60,7 +60,10 @@ pub async fn measure(asked: &Soak) -> Result<(), String> {
     let attackers = callers.split_off(count);
     let time = MINUTE * u32::try_from(asked.minutes).map_err(|error| error.to_string())?;
 
-    println!("{count} honest people alone, for {} s; memory is the server's own, in KiB:", (time / 5).as_secs());
+    println!(
+        "{count} honest people alone, for {} s; memory is the server's own, in KiB, the mean (least–most):",
+        (time / 5).as_secs()
+    );
     let alone = Arc::new(Tally::new());
     let going = begin(&callers, &alone);
     watch(&server, &alone, time / 5).await?;
@@ -103,6 +106,13 @@ fn begin(callers: &[Caller], tally: &Arc<Tally>) -> JoinSet<()> {
 struct Held(Vec<(Duration, u64)>);
 
 impl Held {
+    /// The least and the most of what was held until then.
+    fn range(&self, end: Duration, within: Duration) -> String {
+        let begin = end.saturating_sub(within);
+        let held = || self.0.iter().filter(|(at, _)| (begin..=end).contains(at)).map(|(_, kib)| *kib);
+        format!("{}–{}", held().min().unwrap_or_default(), held().max().unwrap_or_default())
+    }
+
     /// The mean of what was held until then.
     fn until(&self, end: Duration, mean: Duration) -> f64 {
         let begin = end.saturating_sub(mean);
@@ -121,7 +131,7 @@ async fn watch(server: &OwnServer, tally: &Tally, time: Duration) -> Result<Held
         held.0.push((at, own_kib(server.process_id())?));
         if at.as_secs() / 60 > told {
             told = at.as_secs() / 60;
-            println!("{told:>4} min {:>9.0}  {}", held.until(at, MEAN), tally.line());
+            println!("{told:>4} min {:>9.0} ({})  {}", held.until(at, MEAN), held.range(at, MEAN), tally.line());
         }
     }
     Ok(held)

@@ -1,0 +1,58 @@
+//! Connections that nobody uses at the moment. Whoever comes gets the one that was used last, so that those that were needed for a
+//! moment rest, and are closed after a while: each holds pages and prepared statements.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Since when each of them rests, the longest first.
+pub(super) struct Idle<C>(Vec<(Instant, C)>);
+
+impl<C> Default for Idle<C> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<C> Idle<C> {
+    pub(super) fn take(&mut self) -> Option<C> {
+        self.0.pop().map(|(_, conn)| conn)
+    }
+
+    /// Keeps a connection; gives those that have rested long enough to be closed.
+    #[must_use]
+    pub(super) fn keep(&mut self, conn: C, now: Instant) -> Vec<C> {
+        let rested = self.0.iter().take_while(|(since, _)| now.duration_since(*since) > LONGEST).count();
+        let closed = self.0.drain(..rested).map(|(_, conn)| conn).collect();
+        self.0.push((now, conn));
+        closed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::{Idle, LONGEST};
+
+    #[test]
+    fn what_was_needed_for_a_moment_is_closed_and_what_is_used_stays() {
+        let begun = Instant::now();
+        let mut idle = Idle::default();
+        for conn in ["one", "two", "three"] {
+            assert!(idle.keep(conn, begun).is_empty());
+        }
+        // One of them is used again and again.
+        let mut closed = Vec::new();
+        for second in 1..=LONGEST.as_secs() + 1 {
+            assert_eq!(idle.take(), Some("three"));
+            closed.extend(idle.keep("three", begun + Duration::from_secs(second)));
+        }
+        assert_eq!(closed, ["one", "two"]);
+        assert_eq!((idle.take(), idle.take()), (Some("three"), None));
+    }
+}
