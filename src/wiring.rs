@@ -277,6 +277,7 @@ impl Keepers<'_> {
 
 /// What an address answers: operations, and what is none.
 struct Served {
+    is_public: bool,
     operations: fn() -> Vec<Operation>,
     beside: fn(&App, &mut web::ServiceConfig),
 }
@@ -286,24 +287,25 @@ fn listen_public(built: &Built) -> Result<Listening, String> {
         docs::mount(service);
         pages::mount(service, &app.url, app.rooms.server().map(|media| media.url()));
     };
-    let served = Served { operations: routes::public, beside };
+    let served = Served { is_public: true, operations: routes::public, beside };
     listen(built, &built.sockets.public, served, built.app.config.server.workers)
 }
 
 fn listen_internal(built: &Built) -> Result<Listening, String> {
-    listen(built, &built.sockets.internal, Served { operations: routes::internal, beside: |_, _| () }, 1)
+    let served = Served { is_public: false, operations: routes::internal, beside: |_, _| () };
+    listen(built, &built.sockets.internal, served, 1)
 }
 
 fn listen(
     built: &Built,
     listener: &std::net::TcpListener,
-    Served { operations, beside }: Served,
+    Served { is_public, operations, beside }: Served,
     workers: usize,
 ) -> Result<Listening, String> {
     let app = built.app.clone();
     let drain = built.app.config.server.drain_seconds;
     let paths = Paths::new(operations().iter().map(|operation| operation.path));
-    let door = Arc::new(Door { paths, over_tls: app.url.starts_with("https://") });
+    let door = Arc::new(Door { paths, over_tls: app.url.starts_with("https://"), is_public });
     let service = move || {
         let door = Arc::clone(&door);
         let app = app.clone();

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use utoipa::openapi::{RefOr, Schema};
 
+use super::budget::Share;
 use super::envelope::{JSON, Rendered, Reply};
 use super::failure::Failure;
 
@@ -112,6 +113,24 @@ impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
         }
         let body = Bytes::from_owner(self.body);
         Ok(HttpResponse::Ok().insert_header((ETAG, self.etag)).content_type(JSON).body(body))
+    }
+}
+
+/// A large answer whose bytes were counted before it was made.
+pub struct Counted<T> {
+    pub reply: Reply<T>,
+    pub share: Share,
+}
+
+impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Counted<T> {
+    fn describe() -> AnswerDescribed {
+        json::<T>()
+    }
+    fn respond(mut self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, Failure> {
+        let ready = self.reply.written(says)?;
+        // It may be larger than was thought.
+        self.share.grow_to(ready.body.len())?;
+        Ok(Ready { body: self.share.with(ready.body.into()), ..ready }.response())
     }
 }
 

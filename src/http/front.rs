@@ -87,6 +87,8 @@ pub struct Door {
     pub paths: Paths,
     /// Whether people reach the server by https: then browsers are told never to try without (S19).
     pub over_tls: bool,
+    /// Whether it is for strangers too: then what large answers hold is counted. Operators get theirs when nothing is left.
+    pub is_public: bool,
 }
 
 /// What every request passes, outermost.
@@ -126,7 +128,7 @@ pub async fn pass<B: MessageBody + 'static>(
         .unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", super::operation::said(&*panic))).into()));
     match answered {
         Ok((transit, response)) => {
-            let mut response = transit.end(counted(enveloped(response)));
+            let mut response = transit.end(counted(enveloped(response)), door.is_public);
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
             dress(response.headers_mut(), &id, door.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{RefOr, Required, Schema};
 
-use super::budget::SMALL_BYTES;
+use super::budget::{SMALL_BYTES, Share};
 use super::code::Code;
 use super::failure::Failure;
 use super::fields::{Faulty, Fields};
@@ -86,6 +86,20 @@ impl Input for Empty {
     }
 }
 
+/// Nothing is read; what the answer will hold is the client's, to be counted before the work for it is done.
+impl Input for Share {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+        share_of(request)
+    }
+}
+
+/// # Errors
+/// 500: the server is not set up.
+fn share_of(request: &HttpRequest) -> Result<Share, Failure> {
+    let app = App::of(request)?;
+    Ok(app.budget.share(app.config.http.client_address(request)))
+}
+
 /// A JSON body with exactly the fields of `T`.
 #[derive(Debug)]
 pub struct Valid<T>(pub T);
@@ -149,8 +163,7 @@ pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<By
         Raw::Bytes(bytes) => return Ok(bytes),
         Raw::Stream(payload, most) => (payload, limit.min(most)),
     };
-    let app = App::of(request)?;
-    let mut share = app.budget.share(app.config.http.client_address(request));
+    let mut share = share_of(request)?;
     let mut bytes = Vec::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {

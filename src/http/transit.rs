@@ -44,14 +44,14 @@ impl Transit {
         Ok(Self { under_way, place, is_read, app, client })
     }
 
-    /// Lets the answer out. A large one that there is no room for now is 503.
-    pub fn end(self, response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    /// Lets the answer out. A large one that is counted, and that there is no room for now, is 503.
+    pub fn end(self, response: ServiceResponse<BoxBody>, is_counted: bool) -> ServiceResponse<BoxBody> {
         let (request, response) = response.into_parts();
         let (head, body) = response.into_parts();
         let mut share = self.app.budget.share(self.client);
         let body = match body.try_into_bytes() {
-            // What is shared with other answers is there only once.
-            Ok(bytes) if bytes.len() > SMALL_BYTES && bytes.is_unique() => {
+            // What is shared with other answers is there only once, and what was counted before is not unique either.
+            Ok(bytes) if is_counted && bytes.len() > SMALL_BYTES && bytes.is_unique() => {
                 if let Err(failure) = share.grow_to(bytes.len())
                     && self.is_read
                 {

@@ -45,7 +45,7 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
             Operation::reading(Method::GET, "/health/ready", "readiness", service::readiness),
         ]
     };
-    let door = std::sync::Arc::new(Door { paths: Paths::default(), over_tls: false });
+    let door = std::sync::Arc::new(Door { paths: Paths::default(), over_tls: false, is_public: true });
     let web = Web::new()
         .app_data(built.app.clone())
         .wrap(from_fn(move |request, next| front::pass(std::sync::Arc::clone(&door), request, next)))

@@ -13,7 +13,8 @@ use super::store::Filter;
 use super::upload::Upload;
 use crate::access::guard::{Analyst, Member};
 use crate::app::App;
-use crate::http::answer::Binary;
+use crate::http::answer::{Binary, Counted};
+use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
@@ -64,8 +65,12 @@ pub async fn details(may: Allowed<Member<Document>, Empty>, _: App) -> Result<Re
     Ok(Reply::ok(may.by.thing))
 }
 
-pub async fn text(may: Allowed<Member<Document>, Empty>, app: App) -> Result<Reply<DocumentText>, Failure> {
-    operations::text(&app, &may.by.thing).await.map(Reply::ok)
+pub async fn text(may: Allowed<Member<Document>, Share>, app: App) -> Result<Counted<DocumentText>, Failure> {
+    let (document, mut share) = (may.by.thing, may.input);
+    // Whom there is no room for costs no work. A character has at least a byte.
+    share.grow_to(document.character_count.and_then(|count| count.try_into().ok()).unwrap_or_default())?;
+    let text = operations::text(&app, &document).await?;
+    Ok(Counted { reply: Reply::ok(text), share })
 }
 
 /// Always as an attachment: what others uploaded never runs in a browser under our name.
