@@ -12,8 +12,8 @@ const MEASURABLE: Duration = Duration::from_millis(20);
 const DOUBLINGS: u32 = 10;
 /// Of one rung; the best counts.
 const TRIES: u32 = 2;
-/// Ladders, before it is believed that one fails: chance doesn't strike so often.
-const LADDERS: u32 = 3;
+/// Ladders, before it is believed that one fails: on a busy machine caches are cold for several in a row.
+const LADDERS: u32 = 8;
 /// Twice would be in proportion; the rest is for caches, growing vectors and chance.
 const MOST: u32 = 3;
 

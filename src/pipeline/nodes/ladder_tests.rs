@@ -30,7 +30,7 @@ const FIRST: usize = 32 * 1024;
 /// Less is not told from chance.
 const MEASURABLE: Duration = Duration::from_millis(20);
 /// Ladders, before it is believed that one fails.
-const LADDERS: u32 = 3;
+const LADDERS: u32 = 8;
 /// JSON per byte of a document: the smallest sentence has offsets, an item has a key, a story and a quote.
 const MOST_BYTES: usize = 128;
 /// Of processor time, between two looks at the cancel token, in a build that is not optimised.
