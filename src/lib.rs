@@ -21,11 +21,13 @@
 pub mod access;
 pub mod accounts;
 pub mod analysis;
-pub mod app;
+pub mod api;
 pub mod config;
+pub mod core;
 pub mod db;
 pub mod http;
 pub mod jobs;
+pub mod keys;
 pub mod live;
 pub mod log;
 pub mod meetings;

@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench::run(&bench),
         Command::Admin(asked) => admin::run(asked),
         Command::Openapi => {
-            println!("{:#}", colloquy::http::openapi::document(&routes::all()));
+            println!("{:#}", colloquy::api::openapi::document(&routes::all()));
             ExitCode::SUCCESS
         }
         Command::Score(Score { file }) => score(&file),

@@ -5,11 +5,13 @@
 
 use std::time::Duration;
 
+use actors::watch::Watch;
 use metrics::gauge;
 use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::core::Core;
+use crate::http::state::Http;
 
 /// The bounds of all histograms, in seconds. Fixed ones: quantiles would be kept as sketches, of hundreds of KiB a route.
 const SECONDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
@@ -34,17 +36,17 @@ pub async fn keep_up(figures: PrometheusHandle, every: Duration, stopping: Cance
 
 /// Reads what is not counted as it happens: mailboxes, listeners, the database's queue, jobs that failed for good.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
-pub async fn gather(app: &App) {
-    gauge!("colloquy_database_waiting").set(app.db.waiting() as f64);
-    gauge!("colloquy_listeners").set(app.hub.listeners() as f64);
-    gauge!("colloquy_connections").set(app.lines.count() as f64);
-    gauge!("colloquy_buffered_bytes").set(app.budget.held() as f64);
-    for reading in app.watch.read() {
+pub async fn gather(core: &Core, http: &Http, watch: &Watch) {
+    gauge!("colloquy_database_waiting").set(core.db.waiting() as f64);
+    gauge!("colloquy_listeners").set(core.hub.listeners() as f64);
+    gauge!("colloquy_connections").set(http.lines.count() as f64);
+    gauge!("colloquy_buffered_bytes").set(http.budget.held() as f64);
+    for reading in watch.read() {
         for (name, value) in reading.figures() {
             gauge!(format!("colloquy_live_{name}"), "kind" => reading.kind).set(value as f64);
         }
     }
-    match app.db.read(|conn| Box::pin(crate::jobs::failed_count(conn))).await {
+    match core.db.read(|conn| Box::pin(crate::jobs::failed_count(conn))).await {
         Ok(failed) => gauge!("colloquy_jobs_failed").set(failed as f64),
         Err(error) => tracing::warn!(%error, "failed jobs could not be counted"),
     }

@@ -5,7 +5,7 @@
 use actix_web::http::Method;
 
 use crate::accounts::{external, profile, resets, sessions};
-use crate::http::operation::Operation;
+use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, participants, rooms};
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};

@@ -43,6 +43,13 @@ impl Tasks {
     }
 }
 
+/// What a panic said.
+#[must_use]
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
+}
+
 impl actors::live::Tasks for Tasks {
     fn spawn(&self, work: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {
         Self::spawn(self, work);

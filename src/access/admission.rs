@@ -4,12 +4,16 @@
 //! Over the limit the answer is 429 wherever something would have to be loaded to know a better one: 401 (for whoever proved
 //! nothing the client's address is over it), 404 and 403. Ids that are none are a 400 first, since that costs nothing.
 
-use actix_web::{HttpMessage, HttpRequest};
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpRequest, ResponseError};
 use uuid::Uuid;
 
 use super::guard::Rule;
-use crate::app::App;
+use super::state::Gate;
 use crate::http::failure::Failure;
+use crate::http::mounted::Mounted;
 
 /// For whom a call is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,35 +33,50 @@ struct Counted;
 ///
 /// # Errors
 /// 429, or why it may not, in the contract's order.
-pub async fn admit<R: Rule>(request: &HttpRequest, app: &App) -> Result<R, Failure> {
-    let claim = R::claim(request, app);
+pub async fn admit<R: Rule>(request: &HttpRequest, gate: &Gate) -> Result<R, Failure> {
+    let claim = R::claim(request, gate);
     let counted_for = claim.as_ref().map_or(CountedFor::Client, R::counted_for);
     request.extensions_mut().insert(Counted);
-    let within = count(request, app, counted_for);
+    let within = count(request, gate, counted_for);
     let claim = match claim {
         Ok(claim) => claim,
         Err(refused) => return Err(within.err().unwrap_or(refused)),
     };
     R::syntax(request)?;
     within?;
-    R::check(claim, request, app).await
+    R::check(claim, request, gate).await
 }
 
-fn count(request: &HttpRequest, app: &App, counted_for: CountedFor) -> Result<(), Failure> {
+fn count(request: &HttpRequest, gate: &Gate, counted_for: CountedFor) -> Result<(), Failure> {
     match counted_for {
-        CountedFor::Visitor(id) => app.limits.calls.take(&id.to_string()),
-        CountedFor::Client => app.limits.calls.take(&app.config.http.client_address(request)),
+        CountedFor::Visitor(id) => gate.limits.calls.take(&id.to_string()),
+        CountedFor::Client => gate.limits.calls.take(&gate.config.http.client_address(request)),
         CountedFor::Nobody => Ok(()),
     }
 }
 
-/// Counts what was refused before anybody asked who calls: no such address, no such method.
+/// Middleware: what was refused before anybody asked who calls (no such address, no such method) counts for the client; past the
+/// limit it is a 429.
 ///
 /// # Errors
-/// 429.
-pub fn count_refusal(request: &HttpRequest) -> Result<(), Failure> {
+/// The framework's own.
+pub async fn count_refusals<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let response = next.call(request).await?.map_into_boxed_body();
+    if !response.status().is_client_error() {
+        return Ok(response);
+    }
+    match count_refusal(response.request()) {
+        Ok(()) => Ok(response),
+        Err(failure) => Ok(response.into_response(failure.error_response())),
+    }
+}
+
+fn count_refusal(request: &HttpRequest) -> Result<(), Failure> {
     if request.extensions().contains::<Counted>() {
         return Ok(());
     }
-    count(request, &App::of(request)?, CountedFor::Client)
+    count(request, &Gate::of(request)?, CountedFor::Client)
 }

@@ -8,10 +8,12 @@ use actors::ids::Id;
 
 use super::admission::CountedFor;
 use super::caller::{Caller, Guest, Visitor};
+use super::credentials::{bearer, bearer_if_any, ticket_or_bearer};
 use super::role::{ProjectRole, Standing};
-use crate::app::App;
+use super::state::Gate;
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
+use crate::http::mounted::{Mounted, Need};
 
 /// Who may call an operation, as the contract's table says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,9 @@ pub enum Who {
 
 /// A thing that permissions are about.
 pub trait Guarded: Sized + 'static {
+    /// What loads it.
+    type State: Mounted;
+
     /// The names of the ids in the path, outermost first.
     type Ids;
 
@@ -45,14 +50,18 @@ pub trait Guarded: Sized + 'static {
     ///
     /// # Errors
     /// 404 where the parent is missing.
-    fn find(app: &App, ids: Self::Ids, caller: Caller) -> impl Future<Output = Result<Found<Self>, Failure>>;
+    fn find(state: &Self::State, ids: Self::Ids, caller: Caller) -> impl Future<Output = Result<Found<Self>, Failure>>;
 
     /// The same for a guest, who is a stranger to all but their own meeting.
     ///
     /// # Errors
     /// 404 where the parent is missing, 401 where the guest's time is over.
-    fn find_for_guest(app: &App, ids: Self::Ids, guest: Guest) -> impl Future<Output = Result<Found<Self>, Failure>> {
-        Self::find(app, ids, guest.as_stranger())
+    fn find_for_guest(
+        state: &Self::State,
+        ids: Self::Ids,
+        guest: Guest,
+    ) -> impl Future<Output = Result<Found<Self>, Failure>> {
+        Self::find(state, ids, guest.as_stranger())
     }
 }
 
@@ -89,7 +98,7 @@ pub trait Rule: Sized + 'static {
     ///
     /// # Errors
     /// 401.
-    fn claim(request: &HttpRequest, app: &App) -> Result<Self::Claim, Failure>;
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Self::Claim, Failure>;
 
     fn counted_for(claim: &Self::Claim) -> CountedFor;
 
@@ -101,7 +110,13 @@ pub trait Rule: Sized + 'static {
 
     /// # Errors
     /// Why they may not, in the contract's order.
-    fn check(claim: Self::Claim, request: &HttpRequest, app: &App) -> impl Future<Output = Result<Self, Failure>>;
+    fn check(claim: Self::Claim, request: &HttpRequest, gate: &Gate) -> impl Future<Output = Result<Self, Failure>>;
+
+    /// What it loads things with, beside the gate.
+    #[must_use]
+    fn needs() -> Vec<Need> {
+        Vec::new()
+    }
 
     /// Whose idempotency keys these are; nobody's where nobody proved themself.
     fn visitor(&self) -> Option<Visitor> {
@@ -120,16 +135,16 @@ pub struct Public {
 impl Rule for Public {
     const WHO: Who = Who::Public;
     type Claim = ();
-    fn claim(_: &HttpRequest, _: &App) -> Result<(), Failure> {
+    fn claim(_: &HttpRequest, _: &Gate) -> Result<(), Failure> {
         Ok(())
     }
     fn counted_for((): &()) -> CountedFor {
         CountedFor::Client
     }
-    async fn check((): (), request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+    async fn check((): (), request: &HttpRequest, gate: &Gate) -> Result<Self, Failure> {
         let agent = request.headers().get(actix_web::http::header::USER_AGENT);
         let device = agent.and_then(|value| value.to_str().ok()).unwrap_or("").chars().take(200).collect();
-        Ok(Self { client: app.config.http.client_address(request), device })
+        Ok(Self { client: gate.config.http.client_address(request), device })
     }
 }
 
@@ -142,13 +157,13 @@ pub struct Anyone {
 impl Rule for Anyone {
     const WHO: Who = Who::Public;
     type Claim = Option<Visitor>;
-    fn claim(request: &HttpRequest, app: &App) -> Result<Option<Visitor>, Failure> {
-        Visitor::if_any(request, app)
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Option<Visitor>, Failure> {
+        bearer_if_any(request, gate)
     }
     fn counted_for(_: &Option<Visitor>) -> CountedFor {
         CountedFor::Client
     }
-    async fn check(visitor: Option<Visitor>, _: &HttpRequest, _: &App) -> Result<Self, Failure> {
+    async fn check(visitor: Option<Visitor>, _: &HttpRequest, _: &Gate) -> Result<Self, Failure> {
         Ok(Self { caller: visitor.and_then(|visitor| visitor.account().ok()) })
     }
 }
@@ -160,13 +175,13 @@ pub struct Internal;
 impl Rule for Internal {
     const WHO: Who = Who::Internal;
     type Claim = ();
-    fn claim(_: &HttpRequest, _: &App) -> Result<(), Failure> {
+    fn claim(_: &HttpRequest, _: &Gate) -> Result<(), Failure> {
         Ok(())
     }
     fn counted_for((): &()) -> CountedFor {
         CountedFor::Nobody
     }
-    async fn check((): (), _: &HttpRequest, _: &App) -> Result<Self, Failure> {
+    async fn check((): (), _: &HttpRequest, _: &Gate) -> Result<Self, Failure> {
         Ok(Self)
     }
 }
@@ -180,13 +195,13 @@ pub struct SignedIn {
 impl Rule for SignedIn {
     const WHO: Who = Who::User;
     type Claim = Visitor;
-    fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
-        Visitor::of(request, app)
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Visitor, Failure> {
+        bearer(request, gate)
     }
     fn counted_for(visitor: &Visitor) -> CountedFor {
         CountedFor::Visitor(visitor.uuid())
     }
-    async fn check(visitor: Visitor, _: &HttpRequest, _: &App) -> Result<Self, Failure> {
+    async fn check(visitor: Visitor, _: &HttpRequest, _: &Gate) -> Result<Self, Failure> {
         Ok(Self { caller: visitor.account()? })
     }
     fn visitor(&self) -> Option<Visitor> {
@@ -203,13 +218,13 @@ pub struct SignedInOrGuest {
 impl Rule for SignedInOrGuest {
     const WHO: Who = Who::UserOrGuest;
     type Claim = Visitor;
-    fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
-        Visitor::of(request, app)
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Visitor, Failure> {
+        bearer(request, gate)
     }
     fn counted_for(visitor: &Visitor) -> CountedFor {
         CountedFor::Visitor(visitor.uuid())
     }
-    async fn check(caller: Visitor, _: &HttpRequest, _: &App) -> Result<Self, Failure> {
+    async fn check(caller: Visitor, _: &HttpRequest, _: &Gate) -> Result<Self, Failure> {
         Ok(Self { caller })
     }
     fn visitor(&self) -> Option<Visitor> {
@@ -227,14 +242,14 @@ pub struct Ticket {
 impl Rule for Ticket {
     const WHO: Who = Who::Ticket;
     type Claim = Visitor;
-    fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
-        Visitor::by_ticket(request, app)
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Visitor, Failure> {
+        ticket_or_bearer(request, gate)
     }
     fn counted_for(visitor: &Visitor) -> CountedFor {
         CountedFor::Visitor(visitor.uuid())
     }
-    async fn check(caller: Visitor, request: &HttpRequest, app: &App) -> Result<Self, Failure> {
-        if !app.config.http.allows_origin(request, &app.url) {
+    async fn check(caller: Visitor, request: &HttpRequest, gate: &Gate) -> Result<Self, Failure> {
+        if !gate.config.http.allows_origin(request, &gate.url) {
             return Err(Failure::saying(Code::FORBIDDEN, "Pages of this origin may not open sockets here."));
         }
         Ok(Self { caller })
@@ -271,8 +286,8 @@ macro_rules! rules {
         impl<T: Guarded> Rule for $name<T> {
             const WHO: Who = Who::$who;
             type Claim = Visitor;
-            fn claim(request: &HttpRequest, app: &App) -> Result<Visitor, Failure> {
-                $read(request, app)
+            fn claim(request: &HttpRequest, gate: &Gate) -> Result<Visitor, Failure> {
+                $read(request, gate)
             }
             fn counted_for(visitor: &Visitor) -> CountedFor {
                 CountedFor::Visitor(visitor.uuid())
@@ -280,13 +295,16 @@ macro_rules! rules {
             fn syntax(request: &HttpRequest) -> Result<(), Failure> {
                 T::ids(&PathIds(request)).map(drop)
             }
-            async fn check(visitor: Visitor, request: &HttpRequest, app: &App) -> Result<Self, Failure> {
+            async fn check(visitor: Visitor, request: &HttpRequest, _: &Gate) -> Result<Self, Failure> {
                 let may = |$standing: Standing| $may;
-                let (caller, standing, thing) = pass(visitor, request, app, Self::WHO, may).await?;
+                let (caller, standing, thing) = pass(visitor, request, Self::WHO, may).await?;
                 Ok(Self { caller, standing, thing })
             }
             fn visitor(&self) -> Option<Visitor> {
                 Some(self.caller.into())
+            }
+            fn needs() -> Vec<Need> {
+                vec![Need::of::<T::State>()]
             }
         }
     )*};
@@ -294,46 +312,46 @@ macro_rules! rules {
 
 rules! {
     /// Whose the thing is, and nobody else.
-    Own, User, Caller, Visitor::of, |standing| standing.own;
+    Own, User, Caller, bearer, |standing| standing.own;
     /// Any signed-in account, whatever it is to the thing.
-    AnyUser, User, Caller, Visitor::of, |_standing| true;
+    AnyUser, User, Caller, bearer, |_standing| true;
     /// A member of the thing's project, whatever the role.
-    Member, Member, Caller, Visitor::of, |standing| standing.role.is_some();
+    Member, Member, Caller, bearer, |standing| standing.role.is_some();
     /// As [`Member`], for streams: a ticket will do, since a browser's EventSource sends no headers.
-    Listener, Member, Caller, Visitor::by_ticket, |standing| standing.role.is_some();
+    Listener, Member, Caller, ticket_or_bearer, |standing| standing.role.is_some();
     /// ANALYST, MANAGER or OWNER.
-    Analyst, Analyst, Caller, Visitor::of, |standing| standing.is(ProjectRole::Analyst);
+    Analyst, Analyst, Caller, bearer, |standing| standing.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
-    Manager, Manager, Caller, Visitor::of, |standing| standing.is(ProjectRole::Manager);
+    Manager, Manager, Caller, bearer, |standing| standing.is(ProjectRole::Manager);
     /// As [`Manager`], or whoever the thing is about: anybody may leave.
-    ManagerOrSelf, Manager, Caller, Visitor::of, |standing| standing.own || standing.is(ProjectRole::Manager);
+    ManagerOrSelf, Manager, Caller, bearer, |standing| standing.own || standing.is(ProjectRole::Manager);
     /// OWNER.
-    Owner, Owner, Caller, Visitor::of, |standing| standing.is(ProjectRole::Owner);
+    Owner, Owner, Caller, bearer, |standing| standing.is(ProjectRole::Owner);
     /// The meeting's host or co-host, or a manager of its project.
-    Host, Host, Caller, Visitor::of, |standing| standing.may_host();
+    Host, Host, Caller, bearer, |standing| standing.may_host();
     /// A member of the meeting's project, or whoever accepted an invitation to it.
-    Attendee, Attendee, Visitor, Visitor::of, |standing| standing.may_attend();
+    Attendee, Attendee, Visitor, bearer, |standing| standing.may_attend();
     /// Whoever is or was in the meeting, and may still attend it.
-    Present, Participant, Visitor, Visitor::of, |standing| standing.took_part && standing.may_attend();
+    Present, Participant, Visitor, bearer, |standing| standing.took_part && standing.may_attend();
     /// Whoever is or was in the meeting.
-    Participant, Participant, Visitor, Visitor::of, |standing| standing.took_part;
+    Participant, Participant, Visitor, bearer, |standing| standing.took_part;
 }
 
 async fn pass<T: Guarded, B: By>(
     visitor: Visitor,
     request: &HttpRequest,
-    app: &App,
     who: Who,
     may: impl Fn(Standing) -> bool,
 ) -> Result<(B, Standing, T), Failure> {
     let ids = T::ids(&PathIds(request))?;
+    let state = &T::State::of(request)?;
     if who == Who::User {
         // Whatever the thing is, a guest is nobody to it.
         visitor.account()?;
     }
     let found = match visitor {
-        Visitor::Account(caller) => T::find(app, ids, caller).await?,
-        Visitor::Guest(guest) => T::find_for_guest(app, ids, guest).await?,
+        Visitor::Account(caller) => T::find(state, ids, caller).await?,
+        Visitor::Guest(guest) => T::find_for_guest(state, ids, guest).await?,
     };
     let by = B::of(visitor).filter(|_| may(found.standing)).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
     Ok((by, found.standing, found.thing?))

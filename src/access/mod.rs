@@ -2,9 +2,11 @@
 
 pub mod admission;
 pub mod caller;
+pub mod credentials;
 pub mod guard;
-pub mod keys;
 pub mod one_time;
 pub mod revoked;
 pub mod role;
+pub mod state;
+pub mod tickets;
 pub mod token;

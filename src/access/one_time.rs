@@ -8,10 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use super::keys::{Secret, random};
 use crate::http::failure::Failure;
 use crate::http::fields::{Field, Wrong};
 use crate::http::input::{Input, Raw};
+use crate::keys::{Secret, random};
 
 /// What such a token looks like in the OpenAPI document.
 pub const PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
@@ -78,8 +78,8 @@ impl Input for OneTimeToken {
 #[cfg(test)]
 mod tests {
     use super::OneTimeToken;
-    use crate::access::keys::Secret;
     use crate::http::fields::Field;
+    use crate::keys::Secret;
     use proptest::prelude::*;
 
     #[test]

@@ -15,6 +15,7 @@ use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 
 use super::caller::{Caller, Guest, Visitor};
+use crate::keys::Key;
 
 const TYPE: &str = "at+jwt";
 const LEEWAY_SECONDS: i64 = 5;
@@ -35,13 +36,6 @@ struct Claims {
     jti: String,
     iat: i64,
     exp: i64,
-}
-
-/// A key of the ring.
-pub struct Key {
-    /// Names the key in a token's header.
-    pub id: String,
-    pub secret: Vec<u8>,
 }
 
 /// Signs and checks access tokens.

@@ -25,4 +25,5 @@ pub mod profile;
 pub mod resets;
 pub mod routes;
 pub mod sessions;
+pub mod state;
 pub mod store;

@@ -13,7 +13,7 @@ use super::sessions::begun::Begun;
 use super::sessions::store as sessions;
 use super::{codes, letters, store};
 use crate::access::guard::Public;
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::db::attempts;
 use crate::db::{Conn, Failed};
 use crate::http::failure::Failure;
@@ -34,12 +34,17 @@ pub struct Applicant {
 ///
 /// # Errors
 /// 422 for the password, 429 past the limits of codes.
-pub async fn register(app: &App, by: &Public, applicant: Applicant, request: RequestId) -> Result<Registered, Failure> {
+pub async fn register(
+    state: &Accounts,
+    by: &Public,
+    applicant: Applicant,
+    request: RequestId,
+) -> Result<Registered, Failure> {
     let email = applicant.email.as_str().to_owned();
     passwords::acceptable(&applicant.password, &[&email, &applicant.full_name])
         .map_err(|wrong| Failure::field("password", wrong.reason, wrong.message))?;
-    let password_hash = app.passwords.hash(applicant.password).await?;
-    let now = app.now();
+    let password_hash = state.passwords.hash(applicant.password).await?;
+    let now = state.now();
     let registration = Registration {
         id: Id::draw(),
         email: email.clone(),
@@ -49,11 +54,11 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
         created_at: now,
     };
     let registration_id = registration.id;
-    let drawn = Drawn::new(app, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
-    let rates = limits::code_mails(app, by, &email);
-    let tries = limits::code_tries(app, by, &email);
-    let post = app.post.clone();
-    let wait: Option<Duration> = app
+    let drawn = Drawn::new(state, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
+    let rates = limits::code_mails(state, by, &email);
+    let tries = limits::code_tries(state, by, &email);
+    let post = state.post.clone();
+    let wait: Option<Duration> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -70,8 +75,8 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
         })
         .await?;
     wait.map_or(Ok(()), |wait| Err(Failure::too_many(wait)))?;
-    app.jobs.wake();
-    Ok(Registered { registration_id, email, code_expires_in: app.config.accounts.code_seconds })
+    state.jobs.wake();
+    Ok(Registered { registration_id, email, code_expires_in: state.config.accounts.code_seconds })
 }
 
 /// Mails a new code to an address that waits for one; answers alike where none does.
@@ -79,18 +84,18 @@ pub async fn register(app: &App, by: &Public, applicant: Applicant, request: Req
 /// # Errors
 /// 429 past the limits of codes, or while the address is locked.
 pub async fn resend_otp(
-    app: &App,
+    state: &Accounts,
     by: &Public,
     email: Email,
     purpose: CodePurpose,
     request: RequestId,
 ) -> Result<(), Failure> {
     let email = email.as_str().to_owned();
-    let now = app.now();
-    let rates = limits::code_mails(app, by, &email);
-    let tries = limits::code_tries(app, by, &email);
-    let own = app.clone();
-    let wait: Option<Duration> = app
+    let now = state.now();
+    let rates = limits::code_mails(state, by, &email);
+    let tries = limits::code_tries(state, by, &email);
+    let own = state.clone();
+    let wait: Option<Duration> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -123,7 +128,7 @@ pub async fn resend_otp(
         })
         .await?;
     wait.map_or(Ok(()), |wait| Err(Failure::too_many(wait)))?;
-    app.jobs.wake();
+    state.jobs.wake();
     Ok(())
 }
 
@@ -155,20 +160,20 @@ async fn may_ask(
 /// # Errors
 /// 422 `OtpInvalid` for whatever is wrong: the code, its age, the address, the registration.
 pub async fn confirm_account(
-    app: &App,
+    state: &Accounts,
     by: &Public,
     registration_id: Id<Registration>,
     email: Email,
     typed: String,
 ) -> Result<AuthResponse, Failure> {
     let email = email.as_str().to_owned();
-    let now = app.now();
+    let now = state.now();
     let purpose = CodePurpose::ConfirmAccount;
-    let hash = codes::hash(&app.secret, purpose, &email, &registration_id.to_string(), &typed);
-    let session = Begun::draw(app, &by.device, now)?;
+    let hash = codes::hash(&state.secret, purpose, &email, &registration_id.to_string(), &typed);
+    let session = Begun::draw(state, &by.device, now)?;
     let new = session.clone();
-    let rates = limits::code_tries(app, by, &email);
-    let confirmed: Tried<Account> = app
+    let rates = limits::code_tries(state, by, &email);
+    let confirmed: Tried<Account> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -207,7 +212,7 @@ pub async fn confirm_account(
             })
         })
         .await?;
-    session.answer(app, &confirmed.or_refused("code")?)
+    session.answer(state, &confirmed.or_refused("code")?)
 }
 
 /// Holds an account's row to the end of the transaction, so that what others do to it, or count of it, comes after. Whether

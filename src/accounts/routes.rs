@@ -6,12 +6,12 @@ use utoipa::ToSchema;
 use super::model::{AuthResponse, CodePurpose, Email, FullName, Language, Registered, Registration, Typed, TypedCode};
 use super::operations::{self, Applicant};
 use crate::access::guard::Public;
-use crate::app::App;
+use crate::accounts::state::Accounts;
+use crate::api::operation::Allowed;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Body, Valid};
-use crate::http::operation::Allowed;
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -35,7 +35,7 @@ impl Body for Register {
     }
 }
 
-pub async fn register(may: Allowed<Public, Valid<Register>>, app: App) -> Result<Reply<Registered>, Failure> {
+pub async fn register(may: Allowed<Public, Valid<Register>>, state: Accounts) -> Result<Reply<Registered>, Failure> {
     let Valid(body) = may.input;
     let applicant = Applicant {
         email: body.email,
@@ -43,7 +43,7 @@ pub async fn register(may: Allowed<Public, Valid<Register>>, app: App) -> Result
         full_name: body.full_name.0,
         language: body.language.unwrap_or(Language::En),
     };
-    operations::register(&app, &may.by, applicant, may.request).await.map(Reply::created)
+    operations::register(&state, &may.by, applicant, may.request).await.map(Reply::created)
 }
 
 #[derive(ToSchema)]
@@ -68,10 +68,10 @@ impl Body for ConfirmAccount {
 
 pub async fn confirm_account(
     may: Allowed<Public, Valid<ConfirmAccount>>,
-    app: App,
+    state: Accounts,
 ) -> Result<Reply<AuthResponse>, Failure> {
     let Valid(body) = may.input;
-    operations::confirm_account(&app, &may.by, body.registration_id, body.email, body.code.0).await.map(Reply::ok)
+    operations::confirm_account(&state, &may.by, body.registration_id, body.email, body.code.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -90,8 +90,8 @@ impl Body for ResendOtp {
     }
 }
 
-pub async fn resend_otp(may: Allowed<Public, Valid<ResendOtp>>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn resend_otp(may: Allowed<Public, Valid<ResendOtp>>, state: Accounts) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
-    operations::resend_otp(&app, &may.by, body.email, body.purpose, may.request).await?;
+    operations::resend_otp(&state, &may.by, body.email, body.purpose, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }

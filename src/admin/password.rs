@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use colloquy::access::keys::random;
 use colloquy::accounts::model::Typed;
 use colloquy::http::fields::Field;
+use colloquy::keys::random;
 
 #[derive(clap::Args)]
 pub struct Asked {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::results::draft::{self, Undrafted};
 use super::{Run, store};
-use crate::app::App;
+use crate::analysis::state::Analysis;
 use crate::db::{At, Failed, Key};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
@@ -25,7 +25,7 @@ use crate::projects::documents;
 
 /// Works at an attempt, and tells the run's actor how far it is.
 pub(super) struct Attempt<'a> {
-    app: &'a App,
+    state: &'a Analysis,
     run: &'a run::Run,
     request: RequestId,
     /// The node under way, and since when.
@@ -33,8 +33,8 @@ pub(super) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    pub fn new(app: &'a App, run: &'a run::Run, request: RequestId) -> Self {
-        Self { app, run, request, since: Mutex::new((Node::Queued, app.now())) }
+    pub fn new(state: &'a Analysis, run: &'a run::Run, request: RequestId) -> Self {
+        Self { state, run, request, since: Mutex::new((Node::Queued, state.now())) }
     }
 
     /// # Errors
@@ -49,7 +49,7 @@ impl<'a> Attempt<'a> {
         }
         let outline = self.outline().await?;
         let ports = Ports { texts: self, checkpoints: self, watcher: self };
-        let outcome = self.app.runner.analyser.analyse(&outline, ports, token).await.map_err(Failure::unavailable)?;
+        let outcome = self.state.runner.analyser.analyse(&outline, ports, token).await.map_err(Failure::unavailable)?;
         let command = match outcome {
             Outcome::Completed(result) => return self.complete(*result, Vec::new()).await,
             Outcome::Partial(result, warnings) => {
@@ -69,8 +69,8 @@ impl<'a> Attempt<'a> {
     /// What was found becomes the project's in the transaction that completes the run, where that is still wanted.
     async fn complete(&self, result: PipelineResult, warnings: Vec<Warning>) -> Result<(), Failure> {
         let attempt = self.run.attempt;
-        let _one_at_a_time = self.app.runner.keeping().await;
-        match draft::write(self.app, self.run, result).await {
+        let _one_at_a_time = self.state.runner.keeping().await;
+        match draft::write(self.state, self.run, result).await {
             Ok(()) => self.end(Command::Complete { attempt, warnings }).await,
             Err(Undrafted::TooMuch) => {
                 let Outcome::Failed { message, .. } = Outcome::too_much() else { return Ok(()) };
@@ -88,7 +88,7 @@ impl<'a> Attempt<'a> {
 
     /// Outer error: it could not be told. Inner: the run refuses, its work is not wanted.
     async fn tell(&self, command: Command) -> Result<Result<Run, Refusal>, Failure> {
-        match self.app.runs.ask(self.run.id, command, Arc::clone(&self.request)).await {
+        match self.state.registry.ask(self.run.id, command, Arc::clone(&self.request)).await {
             Ok(run) => Ok(Ok(run)),
             Err(shell::Failure::Refused(refusal)) => Ok(Err(refusal)),
             Err(shell::Failure::Missing) => Err(Failure::of(Code::NOT_FOUND)),
@@ -98,7 +98,7 @@ impl<'a> Attempt<'a> {
 
     async fn outline(&self) -> Result<Outline, Failure> {
         let run = self.run;
-        let found = documents::operations::sources(&self.app.db, run.project_id, run.document_ids.clone()).await?;
+        let found = documents::operations::sources(&self.state.db, run.project_id, run.document_ids.clone()).await?;
         let mut sources = Vec::with_capacity(run.document_ids.len());
         for id in &run.document_ids {
             let (name, unreadable) = match found.iter().find(|source| source.id == *id) {
@@ -126,7 +126,7 @@ impl<'a> Attempt<'a> {
     /// The pipeline's message, and how long its node has been at work: so that a long node is told of every second even
     /// where its share of the whole is less than a hundredth.
     fn timed(&self, node: Node, message: &str) -> String {
-        let now = self.app.now();
+        let now = self.state.now();
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         if since.0 != node {
             *since = (node, now);
@@ -171,7 +171,7 @@ impl Watcher for Attempt<'_> {
 impl TextStore for Attempt<'_> {
     async fn text(&self, source_id: &str) -> Result<String, Unavailable> {
         let id: Id<ids::Document> = source_id.parse().map_err(|_| Unavailable("no id of a document".to_owned()))?;
-        let kept = documents::operations::kept_text(&self.app.db, id).await;
+        let kept = documents::operations::kept_text(&self.state.db, id).await;
         let kept = kept.map_err(|error| Unavailable(error.to_string()))?;
         kept.ok_or_else(|| Unavailable(format!("the document {id} has no text any more")))
     }
@@ -182,7 +182,7 @@ impl TextStore for Attempt<'_> {
 impl Checkpoints for Attempt<'_> {
     async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> Result<Option<String>, Unavailable> {
         let (id, input_hash, engine_version) = (self.run.id, input_hash.to_owned(), engine_version.to_owned());
-        let found = self.app.db.read(move |conn| {
+        let found = self.state.db.read(move |conn| {
             Box::pin(async move { store::node_output(conn, id, node.name(), &input_hash, &engine_version).await })
         });
         found.await.map_err(|error: Failed| Unavailable(error.to_string()))
@@ -197,9 +197,9 @@ impl Checkpoints for Attempt<'_> {
             input_hash: input_hash.to_owned(),
             engine_version: engine_version.to_owned(),
             output: output.to_owned(),
-            kept_at: At(self.app.now()),
+            kept_at: At(self.state.now()),
         };
-        let kept = self.app.db.write(move |conn| {
+        let kept = self.state.db.write(move |conn| {
             Box::pin(async move {
                 if store::is_at_work(conn, id, attempt).await? {
                     store::keep_node_output(conn, output).await?;

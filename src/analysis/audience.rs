@@ -12,16 +12,18 @@ use super::model::AiAnalysisRun;
 use super::store;
 use crate::access::caller::Visitor;
 use crate::access::guard::Guarded;
-use crate::app::App;
+use crate::analysis::state::Analysis;
 use crate::db::{Conn, Failed, events};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::live::audience::{Audience, Snapshot};
 use crate::meetings::invitations;
-use crate::projects::{self, model::Project, operations::topic};
+use crate::projects::{self, events::topic, model::Project};
 
 /// Members of a run's project.
-pub struct OfRuns;
+pub struct OfRuns {
+    pub state: Analysis,
+}
 
 #[async_trait]
 impl Audience for OfRuns {
@@ -29,24 +31,24 @@ impl Audience for OfRuns {
         TopicKind::Run
     }
 
-    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
         let caller = caller.account()?;
-        let run = find(app, id).await?;
+        let run = find(&self.state, id).await?;
         let project_id = run.state.project_id;
-        match projects::roles::role(app, project_id, caller.user_id).await? {
+        match self.state.roles.of(&self.state.db, project_id, caller.user_id).await? {
             Some(_) => Ok(topic(project_id)),
             None => Err(Failure::of(Code::FORBIDDEN)),
         }
     }
 
-    async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure> {
-        let run = find(app, id).await?;
+    async fn snapshot(&self, id: Uuid) -> Result<Snapshot, Failure> {
+        let run = find(&self.state, id).await?;
         Snapshot::of(&AiAnalysisRun::of(&run.state), run.state.revision, event(&run.state))
     }
 }
 
-async fn find(app: &App, id: Uuid) -> Result<super::Run, Failure> {
-    let found = app.runs.snapshot(Id::from_uuid(id)).await.map_err(|away| Failure::unavailable(away.0))?;
+async fn find(state: &Analysis, id: Uuid) -> Result<super::Run, Failure> {
+    let found = state.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| Failure::unavailable(away.0))?;
     found.ok_or_else(|| Failure::of(Code::NOT_FOUND))
 }
 
@@ -71,7 +73,9 @@ pub fn ends(event: &str) -> bool {
 }
 
 /// Members of a project.
-pub struct OfProjects;
+pub struct OfProjects {
+    pub state: Analysis,
+}
 
 /// A project with all that its events tell.
 #[derive(Serialize)]
@@ -89,17 +93,17 @@ impl Audience for OfProjects {
         TopicKind::Project
     }
 
-    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
         let caller = caller.account()?;
         let id: Id<ids::Project> = Id::from_uuid(id);
-        let found = Project::find(app, id, caller).await?;
+        let found = Project::find(&self.state, id, caller).await?;
         if found.standing.role.is_none() {
             return Err(Failure::of(Code::FORBIDDEN));
         }
         Ok(topic(id))
     }
 
-    async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure> {
+    async fn snapshot(&self, id: Uuid) -> Result<Snapshot, Failure> {
         let id = Id::from_uuid(id);
         let read = async move |conn: &mut Conn| {
             let Some(project) = projects::store::find(conn, id).await? else { return Ok::<_, Failed>(None) };
@@ -107,7 +111,7 @@ impl Audience for OfProjects {
             let head = events::head(conn, topic(id)).await?;
             Ok(Some((project, runs, head.map_or(0, |(_, last)| last))))
         };
-        let found = app.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
+        let found = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
         let (project, runs, offset) = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
         let active_runs = runs.iter().map(AiAnalysisRun::of).collect();
         Snapshot::of(&State { project, active_runs, active_exports: [] }, offset, "project.updated")
@@ -117,8 +121,8 @@ impl Audience for OfProjects {
         invitations::is_for_hosts(event)
     }
 
-    async fn tells(&self, app: &App, caller: Visitor, told: &Told) -> Result<bool, Failure> {
+    async fn tells(&self, caller: Visitor, told: &Told) -> Result<bool, Failure> {
         let Ok(caller) = caller.account() else { return Ok(false) };
-        invitations::is_told(app, caller, &told.data).await
+        invitations::is_told(&self.state, caller, &told.data).await
     }
 }

@@ -17,7 +17,9 @@ pub mod operations;
 pub mod operator;
 pub mod results;
 pub mod routes;
+pub mod run_loop;
 pub mod runner;
+pub mod state;
 pub mod store;
 
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use actors::shell::Snapshot;
 use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
-use crate::app::App;
+use crate::analysis::state::Analysis;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::projects;
@@ -37,21 +39,22 @@ use crate::projects;
 pub type Run = Arc<Snapshot<actors::run::Run>>;
 
 impl Guarded for Run {
+    type State = Analysis;
     type Ids = (Id<ids::Project>, Id<actors::run::Run>);
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         Ok((path.id("projectId")?, path.id("runId")?))
     }
 
-    async fn find(app: &App, (project_id, run_id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let run = app.runs.snapshot(run_id).await.map_err(|away| Failure::unavailable(away.0))?;
+    async fn find(state: &Analysis, (project_id, run_id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let run = state.registry.snapshot(run_id).await.map_err(|away| Failure::unavailable(away.0))?;
         let run = run.filter(|run| run.state.project_id == project_id);
         if run.is_none() {
             // Without the run it is not yet known that there is such a project.
-            let project = app.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await;
+            let project = state.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await;
             project.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
         }
-        let role = projects::roles::role(app, project_id, caller.user_id).await?;
+        let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
         let thing = run.ok_or_else(|| Failure::of(Code::NOT_FOUND));
         Ok(Found { standing: Standing { role, ..Standing::default() }, thing })
     }

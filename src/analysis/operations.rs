@@ -10,11 +10,12 @@ use sha2::{Digest, Sha256};
 
 use super::Run;
 use super::model::{AiAnalysisRun, AnalysisType, EngineName};
+use super::run_loop;
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
 use crate::accounts::model::Language;
 use crate::accounts::operations::hold;
-use crate::app::App;
+use crate::analysis::state::Analysis;
 use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::envelope::List;
@@ -46,7 +47,7 @@ pub struct Wanted {
 /// # Errors
 /// 422 for sources of another project or none at all; 409 for ones that are still being read.
 pub async fn start(
-    app: &App,
+    state: &Analysis,
     caller: Caller,
     project: &Project,
     id: Id<run::Run>,
@@ -54,10 +55,10 @@ pub async fn start(
     request: RequestId,
 ) -> Result<AiAnalysisRun, Failure> {
     crate::projects::must_be_active(project)?;
-    let now = app.now();
+    let now = state.now();
     let project_id = project.id;
-    let (most, most_runs) = (app.config.limits.documents_per_run, app.config.limits.unfinished_runs);
-    let (run, told) = app
+    let (most, most_runs) = (state.config.limits.documents_per_run, state.config.limits.unfinished_runs);
+    let (run, told) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -99,9 +100,9 @@ pub async fn start(
             })
         })
         .await?;
-    app.hub.tell(told);
+    state.hub.tell(told);
     if !run.is_over() {
-        app.runner.begin(app, run.id);
+        run_loop::begin(state, run.id);
     }
     Ok(AiAnalysisRun::of(&run))
 }
@@ -176,12 +177,12 @@ fn input_hash(wanted: &Wanted, sources: &[(Id<Document>, String)]) -> String {
 /// # Errors
 /// The database's own.
 pub async fn list(
-    app: &App,
+    state: &Analysis,
     project_id: Id<ids::Project>,
     filter: Filter,
     page: Page,
 ) -> Result<List<AiAnalysisRun>, Failure> {
-    let found = app.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }));
+    let found = state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }));
     let (found, total_count) = found.await.map_err(|failed: Failed| Failure::from(failed))?;
     let (found, next_cursor) = page.cut(found, |run| run.id.uuid());
     Ok(List { items: found.iter().map(AiAnalysisRun::of).collect(), next_cursor, total_count })
@@ -191,19 +192,19 @@ pub async fn list(
 ///
 /// # Errors
 /// 409 for a run that is over.
-pub async fn cancel(app: &App, run: &Run, caller: Caller, request: RequestId) -> Result<AiAnalysisRun, Failure> {
-    stop(app, run.state.id, caller.user_id, request).await
+pub async fn cancel(state: &Analysis, run: &Run, caller: Caller, request: RequestId) -> Result<AiAnalysisRun, Failure> {
+    stop(state, run.state.id, caller.user_id, request).await
 }
 
 /// Has a run's actor end it, and its work stop.
 pub(super) async fn stop(
-    app: &App,
+    state: &Analysis,
     id: Id<run::Run>,
     by: Id<User>,
     request: RequestId,
 ) -> Result<AiAnalysisRun, Failure> {
-    let cancelled = ask(app, id, Command::Cancel { by }, request).await?;
-    app.runner.cancel(id);
+    let cancelled = ask(state, id, Command::Cancel { by }, request).await?;
+    state.runner.cancel(id);
     Ok(AiAnalysisRun::of(&cancelled.state))
 }
 
@@ -212,10 +213,15 @@ pub(super) async fn stop(
 ///
 /// # Errors
 /// 409 for a run in any other state, or while another run over the same input is unfinished.
-pub async fn retry(app: &App, run: &Run, job_id: Id<ids::AiJob>, request: RequestId) -> Result<AiAnalysisRun, Failure> {
+pub async fn retry(
+    state: &Analysis,
+    run: &Run,
+    job_id: Id<ids::AiJob>,
+    request: RequestId,
+) -> Result<AiAnalysisRun, Failure> {
     let (project_id, input_hash) = (run.state.project_id, run.state.input_hash.clone());
-    let (owner, most) = (run.state.created_by, app.config.limits.unfinished_runs);
-    let project = app.db.read(move |conn| {
+    let (owner, most) = (run.state.created_by, state.config.limits.unfinished_runs);
+    let project = state.db.read(move |conn| {
         Box::pin(async move {
             let project = crate::projects::store::find(conn, project_id).await?;
             let unfinished = store::unfinished(conn, project_id, &input_hash).await?;
@@ -230,13 +236,13 @@ pub async fn retry(app: &App, run: &Run, job_id: Id<ids::AiJob>, request: Reques
     if of_owner >= most && run.state.is_over() {
         return Err(too_many_unfinished("Whoever began this run has", most));
     }
-    let retried = ask(app, run.state.id, Command::Retry { job_id }, request).await?;
-    app.runner.begin(app, run.state.id);
+    let retried = ask(state, run.state.id, Command::Retry { job_id }, request).await?;
+    run_loop::begin(state, run.state.id);
     Ok(AiAnalysisRun::of(&retried.state))
 }
 
-async fn ask(app: &App, id: Id<run::Run>, command: Command, request: RequestId) -> Result<Run, Failure> {
-    answered(&app.runs, id, command, request, Code::NOT_FOUND, |refusal| match refusal {
+async fn ask(state: &Analysis, id: Id<run::Run>, command: Command, request: RequestId) -> Result<Run, Failure> {
+    answered(&state.registry, id, command, request, Code::NOT_FOUND, |refusal| match refusal {
         Refusal::OldAttempt { .. } => Failure::saying(Code::INVALID_STATE, "The run was started again meanwhile."),
         Refusal::InvalidState { status } => Failure::saying(
             Code::INVALID_STATE,

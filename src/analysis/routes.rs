@@ -14,14 +14,15 @@ use super::operations::{self, Wanted};
 use super::store::{Filter, topic};
 use crate::access::guard::{Analyst, Listener, Member};
 use crate::accounts::model::Language;
-use crate::app::App;
+use crate::analysis::state::Analysis;
+use crate::api::operation::Allowed;
 use crate::http::answer::EventStream;
 use crate::http::envelope::{List, Rendered, Reply, success};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::Page;
+use crate::live::state::RealTime;
 use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
 
@@ -59,7 +60,7 @@ impl Body for StartAiAnalysisRun {
 
 pub async fn start(
     may: Allowed<Analyst<Project>, Valid<StartAiAnalysisRun>>,
-    app: App,
+    state: Analysis,
 ) -> Result<Reply<AiAnalysisRun>, Failure> {
     let id = may.drawn();
     let Valid(body) = may.input;
@@ -70,7 +71,7 @@ pub async fn start(
         language: body.language.unwrap_or(may.by.thing.language),
         engine: body.engine.unwrap_or(EMBEDDED),
     };
-    operations::start(&app, may.by.caller, &may.by.thing, id, wanted, may.request).await.map(Reply::accepted)
+    operations::start(&state, may.by.caller, &may.by.thing, id, wanted, may.request).await.map(Reply::accepted)
 }
 
 pub struct ListAiAnalysisRuns {
@@ -94,30 +95,30 @@ impl Query for ListAiAnalysisRuns {
 
 pub async fn list(
     may: Allowed<Member<Project>, Asked<ListAiAnalysisRuns>>,
-    app: App,
+    state: Analysis,
 ) -> Result<Reply<List<AiAnalysisRun>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
 /// Polled by many, so it is rendered once a change and not once a request.
-pub async fn status(may: Allowed<Member<Run>, Empty>, _: App) -> Result<Rendered<AiAnalysisRun>, Failure> {
+pub async fn status(may: Allowed<Member<Run>, Empty>, _: Analysis) -> Result<Rendered<AiAnalysisRun>, Failure> {
     let run = may.by.thing;
     let body = run.rendered(|run| success(200, may.says, &AiAnalysisRun::of(run)).unwrap_or_default());
     Ok(Rendered { etag: format!("\"{}\"", run.state.revision), body, of: PhantomData })
 }
 
 /// The run's events as they happen, until it is over.
-pub async fn stream(may: Allowed<Listener<Run>, LastEventId>, app: App) -> Result<EventStream, Failure> {
+pub async fn stream(may: Allowed<Listener<Run>, LastEventId>, state: RealTime) -> Result<EventStream, Failure> {
     let topic = topic(may.by.thing.state.id);
-    stream::stream(&app, may.by.caller, topic, may.input.0, audience::ends).await.map(EventStream)
+    stream::stream(&state, may.by.caller, topic, may.input.0, audience::ends).await.map(EventStream)
 }
 
-pub async fn cancel(may: Allowed<Analyst<Run>, Empty>, app: App) -> Result<Reply<AiAnalysisRun>, Failure> {
-    operations::cancel(&app, &may.by.thing, may.by.caller, may.request).await.map(Reply::ok)
+pub async fn cancel(may: Allowed<Analyst<Run>, Empty>, state: Analysis) -> Result<Reply<AiAnalysisRun>, Failure> {
+    operations::cancel(&state, &may.by.thing, may.by.caller, may.request).await.map(Reply::ok)
 }
 
-pub async fn retry(may: Allowed<Analyst<Run>, Empty>, app: App) -> Result<Reply<AiAnalysisRun>, Failure> {
+pub async fn retry(may: Allowed<Analyst<Run>, Empty>, state: Analysis) -> Result<Reply<AiAnalysisRun>, Failure> {
     let job_id = may.drawn();
-    operations::retry(&app, &may.by.thing, job_id, may.request).await.map(Reply::accepted)
+    operations::retry(&state, &may.by.thing, job_id, may.request).await.map(Reply::accepted)
 }

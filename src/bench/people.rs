@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use actors::ids::{Id, Project};
 use actors::time::{Clock, SystemClock};
-use colloquy::access::keys;
 use colloquy::access::role::ProjectRole;
 use colloquy::access::token::Tokens;
 use colloquy::accounts;
 use colloquy::accounts::model::{Account, Language};
 use colloquy::db::{Db, Failed, Settings};
+use colloquy::keys;
 use colloquy::projects::people;
 
 /// Whose tokens the server takes; it has to be told by [`ISSUER`].

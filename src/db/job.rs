@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use super::conn::Conn;
 use super::doubts::Course;
 use super::failed::Failed;
+use crate::tasks::panic_text;
 
 tokio::task_local! {
     /// Until when the job may take.
@@ -111,9 +112,7 @@ pub(super) async fn run_within(limit: Duration, job: &mut dyn Job, conn: &mut Co
         Ok(Ok(true)) => Ran::Keep,
         Ok(Ok(false)) => Ran::Undo,
         Ok(Err(panic)) => {
-            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            job.spoil(Failed::Broken(format!("a job panicked: {said}")));
+            job.spoil(Failed::Broken(format!("a job panicked: {}", panic_text(&*panic))));
             Ran::Undo
         }
         Err(_late) => {

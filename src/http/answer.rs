@@ -1,14 +1,15 @@
 //! What an operation answers with: data in the envelope, files, streams, redirects; and how each is described.
 
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, LOCATION, SET_COOKIE};
+use actix_web::http::header::{CACHE_CONTROL, ETAG, LOCATION, SET_COOKIE};
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::budget::Share;
-use super::envelope::{JSON, Rendered, Reply};
+use super::envelope::{Rendered, Reply};
 use super::failure::Failure;
+use super::ready::{JSON, Ready};
 
 /// How an answer is described in the OpenAPI document.
 pub struct AnswerDescribed {
@@ -35,41 +36,6 @@ pub trait Outcome: Answer + Send {
     /// # Errors
     /// 500: it can't be written down.
     fn ready(self, says: &'static str) -> Result<Ready, Failure>;
-}
-
-/// An answer that is written down: it can go to another thread, and be kept.
-#[derive(Debug, Clone)]
-pub struct Ready {
-    pub status: StatusCode,
-    headers: Vec<(HeaderName, String)>,
-    pub body: Bytes,
-}
-
-impl Ready {
-    #[must_use]
-    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
-        Self { status, headers: vec![(CONTENT_TYPE, JSON.to_owned())], body: body.into() }
-    }
-
-    #[must_use]
-    pub fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
-        self
-    }
-
-    #[must_use]
-    pub fn etag(&self) -> Option<&str> {
-        self.headers.iter().find(|(name, _)| name == ETAG).map(|(_, value)| value.as_str())
-    }
-
-    #[must_use]
-    pub fn response(self) -> HttpResponse {
-        let mut response = HttpResponse::build(self.status);
-        for header in self.headers {
-            response.insert_header(header);
-        }
-        response.body(self.body)
-    }
 }
 
 /// Whether a client that sent `If-None-Match` has this very answer already.

@@ -5,14 +5,15 @@ use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
 
-use crate::app::App;
+use super::mounted::Mounted;
+use super::state::Http;
 
 /// The origin of the page that calls, if it is in the list.
 #[must_use]
 pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
     let origin = request.headers().get(header::ORIGIN)?;
-    let app = App::of(request).ok()?;
-    let listed = app.config.http.origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes());
+    let http = Http::of(request).ok()?;
+    let listed = http.settings.origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes());
     listed.then(|| origin.clone())
 }
 

@@ -9,35 +9,16 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::answer::Ready;
-use super::failure::{Failure, Fault};
-
-pub const JSON: &str = "application/json";
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Envelope<'a, T: Serialize> {
-    is_success: bool,
-    data: Option<&'a T>,
-    message: &'a str,
-    status_code: u16,
-    errors: &'a [Fault],
-}
+use super::failure::Failure;
+use super::ready::{Ready, success_bytes};
 
 /// The bytes of a success.
 ///
 /// # Errors
 /// 500: it can't be serialised.
 pub fn success<T: Serialize>(status: u16, message: &str, data: &T) -> Result<Vec<u8>, Failure> {
-    let envelope = Envelope { is_success: true, data: Some(data), message, status_code: status, errors: &[] };
-    serde_json::to_vec(&envelope).map_err(|error| Failure::internal(format!("an answer can't be serialised: {error}")))
-}
-
-/// The bytes of a failure.
-#[must_use]
-pub fn failure(status: u16, message: &str, errors: &[Fault]) -> Vec<u8> {
-    let envelope = Envelope::<()> { is_success: false, data: None, message, status_code: status, errors };
-    serde_json::to_vec(&envelope).unwrap_or_default()
+    success_bytes(status, message, data)
+        .map_err(|error| Failure::internal(format!("an answer can't be serialised: {error}")))
 }
 
 /// What a handler answers with: data in the envelope, and perhaps an ETag. What it says of it is the operation's.

@@ -7,9 +7,8 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
 
-use super::answer::Ready;
 use super::code::Code;
-use super::envelope;
+use super::ready::{self, Ready};
 use super::reason::Reason;
 use crate::db::Failed;
 
@@ -164,7 +163,7 @@ impl Failure {
         }];
         let faults: Vec<Fault> = self.faults.iter().take(MOST_FAULTS).map(Fault::cut).collect();
         let errors = if faults.is_empty() { own.as_slice() } else { faults.as_slice() };
-        let ready = Ready::json(self.status_code(), envelope::failure(self.code.status, &message, errors));
+        let ready = Ready::json(self.status_code(), ready::failure_bytes(self.code.status, &message, errors));
         let ready = match self.retry_after {
             Some(wait) => {
                 let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);

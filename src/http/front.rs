@@ -22,7 +22,7 @@ use super::head;
 use super::line::Line;
 use super::request_id::{self, X_REQUEST_ID};
 use super::transit::Transit;
-use crate::access::admission::count_refusal;
+use crate::tasks::panic_text;
 
 /// The fixed segments of all paths, to bring a path into its canonical case.
 #[derive(Debug, Default)]
@@ -124,11 +124,11 @@ pub async fn pass<B: MessageBody + 'static>(
     };
     let answered = AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await;
     let _entered = span.enter();
-    let answered = answered
-        .unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", super::operation::said(&*panic))).into()));
+    let answered =
+        answered.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", panic_text(&*panic))).into()));
     match answered {
         Ok((transit, response)) => {
-            let mut response = transit.end(counted(enveloped(response)), door.is_public);
+            let mut response = transit.end(enveloped(response), door.is_public);
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
             dress(response.headers_mut(), &id, door.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
@@ -177,7 +177,7 @@ impl ResponseError for Dressed {
 /// Errors of the framework's own (a body that is no envelope) get one.
 fn enveloped<B: MessageBody + 'static>(response: ServiceResponse<B>) -> ServiceResponse<BoxBody> {
     let status = response.status();
-    let is_ours = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == super::envelope::JSON);
+    let is_ours = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == super::ready::JSON);
     if !(status.is_client_error() || status.is_server_error()) || is_ours {
         return response.map_into_boxed_body();
     }
@@ -187,17 +187,6 @@ fn enveloped<B: MessageBody + 'static>(response: ServiceResponse<B>) -> ServiceR
         failure.headers_mut().insert(header::ALLOW, allow);
     }
     response.into_response(failure)
-}
-
-/// A refusal counts for the client where nobody has counted the call for anybody: past the limit it is a 429.
-fn counted(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
-    if !response.status().is_client_error() {
-        return response;
-    }
-    match count_refusal(response.request()) {
-        Ok(()) => response,
-        Err(failure) => response.into_response(failure.error_response()),
-    }
 }
 
 const HEADERS: [(HeaderName, &str); 6] = [

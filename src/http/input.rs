@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{RefOr, Required, Schema};
 
-use super::budget::{SMALL_BYTES, Share};
+use super::budget::Share;
 use super::code::Code;
 use super::failure::Failure;
 use super::fields::{Faulty, Fields};
 use super::json::{self, Unacceptable};
+use super::mounted::{Mounted, Need};
 use super::pace::{self, Pace, Paced};
 use super::reason::Reason;
-use crate::access::guard::Who;
-use crate::app::App;
+use super::state::Http;
 
 /// The largest JSON body.
 pub const MAX_JSON_BYTES: usize = 1024 * 1024;
@@ -49,6 +49,12 @@ pub trait Input: Sized + 'static {
         String::new()
     }
 
+    /// What has to be mounted for it.
+    #[must_use]
+    fn needs() -> Vec<Need> {
+        Vec::new()
+    }
+
     fn describe() -> Described {
         Described::default()
     }
@@ -61,17 +67,12 @@ pub enum Raw {
 }
 
 impl Raw {
-    /// What comes with a request: no slower than it may, and small where anybody may send it. Sockets see to that themselves.
+    /// A body that may come no slower than that, of so many bytes at most.
     #[must_use]
-    pub fn arriving(payload: Payload, who: Who, app: &App) -> Self {
-        let most = if who == Who::Public { SMALL_BYTES } else { usize::MAX };
-        match (payload, who) {
-            (Payload::None, _) => Self::Stream(Payload::None, most),
-            (payload, Who::Ticket) => Self::Stream(payload, most),
-            (payload, _) => {
-                let paced = Box::pin(Paced::new(payload, Pace::of(&app.config.http)));
-                Self::Stream(Payload::Stream { payload: paced }, most)
-            }
+    pub fn paced(payload: Payload, pace: Pace, most: usize) -> Self {
+        match payload {
+            Payload::None => Self::Stream(Payload::None, most),
+            payload => Self::Stream(Payload::Stream { payload: Box::pin(Paced::new(payload, pace)) }, most),
         }
     }
 }
@@ -96,8 +97,8 @@ impl Input for Share {
 /// # Errors
 /// 500: the server is not set up.
 fn share_of(request: &HttpRequest) -> Result<Share, Failure> {
-    let app = App::of(request)?;
-    Ok(app.budget.share(app.config.http.client_address(request)))
+    let http = Http::of(request)?;
+    Ok(http.budget.share(http.settings.client_address(request)))
 }
 
 /// A JSON body with exactly the fields of `T`.

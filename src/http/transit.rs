@@ -13,8 +13,9 @@ use bytes::Bytes;
 use super::budget::{SMALL_BYTES, Share};
 use super::failure::Failure;
 use super::line::{UnderWay, too_many};
+use super::mounted::Mounted;
 use super::places::Place;
-use crate::app::App;
+use super::state::Http;
 
 /// What is copied to the connection's buffer at once: of an answer that nobody reads, little is there twice.
 const PIECE_BYTES: usize = 16 * 1024;
@@ -26,7 +27,7 @@ pub struct Transit {
     place: Option<Place<String>>,
     /// Whether its answer may be another: nothing was changed.
     is_read: bool,
-    app: App,
+    http: Http,
     client: String,
 }
 
@@ -34,21 +35,21 @@ impl Transit {
     /// # Errors
     /// 429: the client has too many connections, or requests under way behind a proxy.
     pub fn begin(request: &ServiceRequest, under_way: Option<UnderWay>) -> Result<Self, Failure> {
-        let app = App::of(request.request())?;
-        let client = app.config.http.client_address(request.request());
+        let http = Http::of(request.request())?;
+        let client = http.settings.client_address(request.request());
         if under_way.as_ref().is_some_and(|under_way| under_way.line().is_refused()) {
             return Err(too_many());
         }
-        let place = app.lines.request_of(request.peer_addr(), &client)?;
+        let place = http.lines.request_of(request.peer_addr(), &client)?;
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        Ok(Self { under_way, place, is_read, app, client })
+        Ok(Self { under_way, place, is_read, http, client })
     }
 
     /// Lets the answer out. A large one that is counted, and that there is no room for now, is 503.
     pub fn end(self, response: ServiceResponse<BoxBody>, is_counted: bool) -> ServiceResponse<BoxBody> {
         let (request, response) = response.into_parts();
         let (head, body) = response.into_parts();
-        let mut share = self.app.budget.share(self.client);
+        let mut share = self.http.budget.share(self.client);
         let body = match body.try_into_bytes() {
             // What is shared with other answers is there only once, and what was counted before is not unique either.
             Ok(bytes) if is_counted && bytes.len() > SMALL_BYTES && bytes.is_unique() => {

@@ -16,8 +16,8 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Handler, Job, Outcome, Patience, store};
-use crate::access::keys::Secret;
 use crate::db::{Conn, Failed};
+use crate::keys::Secret;
 pub use crate::outside::mail::{Block, Calendar, Letter, Tongue, isolated};
 use crate::outside::mail::{Mail, Sending, Unsent};
 

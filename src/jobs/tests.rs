@@ -15,8 +15,8 @@ use tempfile::TempDir;
 
 use super::mail::{Block, Delivered, Letter, Mailing, Post, Postman, Tongue};
 use super::{Desk, Fault, Handler, Handlers, Job, Jobs, Outcome, enqueue, work};
-use crate::access::keys::Secret;
 use crate::db::{Conn, Db, Failed, Settings};
+use crate::keys::Secret;
 use crate::live::event_log::Rows;
 use crate::outside::mail::{Mail, Sending, Unsent};
 use crate::tasks::Tasks;

@@ -7,7 +7,6 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::access::caller::Visitor;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 
@@ -28,14 +27,14 @@ pub trait Audience: Send + Sync + 'static {
     ///
     /// # Errors
     /// 404: there is no such thing. 403: it is not the caller's.
-    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure>;
+    async fn admit(&self, caller: Visitor, id: Uuid) -> Result<Topic, Failure>;
 
     /// The state as its GET gives it, without what differs by caller, and the offset of the last event in it: both
     /// from one reading.
     ///
     /// # Errors
     /// 404: there is no such thing; 503.
-    async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure>;
+    async fn snapshot(&self, id: Uuid) -> Result<Snapshot, Failure>;
 
     /// Whether events of this name are told to some listeners alone.
     fn is_for_some(&self, _event: &str) -> bool {
@@ -46,12 +45,12 @@ pub trait Audience: Send + Sync + 'static {
     ///
     /// # Errors
     /// 503: that can't be known at the moment.
-    async fn tells(&self, _app: &App, _caller: Visitor, _told: &Told) -> Result<bool, Failure> {
+    async fn tells(&self, _caller: Visitor, _told: &Told) -> Result<bool, Failure> {
         Ok(true)
     }
 
     /// Notes that the caller listens now, as long as the answer is held.
-    fn listens(&self, _app: &App, _caller: Visitor, _id: Uuid) -> Option<Listening> {
+    fn listens(&self, _caller: Visitor, _id: Uuid) -> Option<Listening> {
         None
     }
 }

@@ -8,9 +8,9 @@ use tokio::time::{Duration, sleep};
 
 use super::audience::CHANGES_OF_STANDING;
 use crate::access::caller::{Guest, Visitor};
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::live::state::RealTime;
 
 /// How often it is asked whether a guest's time is over; and again while the store is away.
 const LOOK: Duration = Duration::from_secs(30);
@@ -26,12 +26,12 @@ pub enum Ending {
 
 /// Resolves when it is time to end. A socket lives as long as its session, or as its guest's place, not as the token it was
 /// opened with.
-pub async fn ending(app: App, visitor: Visitor) -> Ending {
-    let stopping = app.tasks.stopping();
+pub async fn ending(state: RealTime, visitor: Visitor) -> Ending {
+    let stopping = state.tasks.stopping();
     let revoked = async {
         match visitor {
-            Visitor::Account(caller) => revoked(&app, caller.session_id).await,
-            Visitor::Guest(guest) => put_out(&app, guest).await,
+            Visitor::Account(caller) => revoked(&state, caller.session_id).await,
+            Visitor::Guest(guest) => put_out(&state, guest).await,
         }
     };
     tokio::select! {
@@ -40,10 +40,10 @@ pub async fn ending(app: App, visitor: Visitor) -> Ending {
     }
 }
 
-async fn revoked(app: &App, session_id: Id<Session>) {
-    let mut ended = app.revoked.listen();
+async fn revoked(state: &RealTime, session_id: Id<Session>) {
+    let mut ended = state.revoked.listen();
     // After the listening has begun, so that an end between the two is not missed; and after a lag.
-    while !app.revoked.contains(session_id) {
+    while !state.revoked.contains(session_id) {
         loop {
             match ended.recv().await {
                 Ok(other) if other != session_id => {}
@@ -56,11 +56,11 @@ async fn revoked(app: &App, session_id: Id<Session>) {
 }
 
 /// Resolves once the guest's meeting lets them in no more.
-async fn put_out(app: &App, guest: Guest) {
+async fn put_out(state: &RealTime, guest: Guest) {
     let topic = Topic { kind: TopicKind::Meeting, id: guest.meeting_id.uuid() };
     loop {
-        let mut told = app.hub.subscribe(topic);
-        match still_stands(app, Visitor::Guest(guest)).await {
+        let mut told = state.hub.subscribe(topic);
+        match still_stands(state, Visitor::Guest(guest)).await {
             Ok(()) => {}
             Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => {
                 sleep(AGAIN).await;
@@ -88,12 +88,12 @@ async fn put_out(app: &App, guest: Guest) {
 ///
 /// # Errors
 /// 401, 403, 404: they have none. 503.
-pub async fn still_stands(app: &App, visitor: Visitor) -> Result<(), Failure> {
+pub async fn still_stands(state: &RealTime, visitor: Visitor) -> Result<(), Failure> {
     match visitor {
         Visitor::Account(_) => Ok(()),
         Visitor::Guest(guest) => {
-            let audience = app.audiences.of(TopicKind::Meeting)?;
-            audience.admit(app, visitor, guest.meeting_id.uuid()).await.map(drop)
+            let audience = state.audiences.of(TopicKind::Meeting)?;
+            audience.admit(visitor, guest.meeting_id.uuid()).await.map(drop)
         }
     }
 }

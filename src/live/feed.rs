@@ -18,11 +18,11 @@ use tokio::time::sleep;
 
 use super::audience::{CHANGES_OF_STANDING, Listening, Snapshot, WITHHELD};
 use crate::access::caller::Visitor;
-use crate::app::App;
 use crate::db::events::{self, Epoch};
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::live::state::RealTime;
 
 /// Events read from the table at once.
 const PAGE: u32 = 256;
@@ -59,7 +59,7 @@ pub enum Fed {
 
 /// One listener's place at one topic.
 pub struct Feed {
-    app: App,
+    state: RealTime,
     caller: Visitor,
     topic: Topic,
     /// Tells, beside the topic itself, when it is to be asked again who may listen.
@@ -103,17 +103,17 @@ impl Feed {
     /// # Errors
     /// 403, 404: it may not listen to that. 503.
     pub async fn begin(
-        app: App,
+        state: RealTime,
         caller: Visitor,
         topic: Topic,
         since: Option<Since>,
     ) -> Result<(Self, Beginning), Failure> {
-        let audience = app.audiences.of(topic.kind)?;
-        let told_under = audience.admit(&app, caller, topic.id).await?;
-        let standing = (told_under != topic).then(|| app.hub.subscribe(told_under));
-        let listening = audience.listens(&app, caller, topic.id);
+        let audience = state.audiences.of(topic.kind)?;
+        let told_under = audience.admit(caller, topic.id).await?;
+        let standing = (told_under != topic).then(|| state.hub.subscribe(told_under));
+        let listening = audience.listens(caller, topic.id);
         let mut feed = Self {
-            app,
+            state,
             caller,
             topic,
             standing,
@@ -175,7 +175,7 @@ impl Feed {
                 heard = hear(&mut self.standing) => match heard {
                     Heard::Told(told) => self.doubtful = changes_standing(&told),
                     Heard::Lagged => {
-                        self.standing = self.standing.as_ref().map(|lagged| self.app.hub.subscribe(lagged.topic()));
+                        self.standing = self.standing.as_ref().map(|lagged| self.state.hub.subscribe(lagged.topic()));
                         self.doubtful = true;
                     }
                     Heard::Closed => return Fed::Behind,
@@ -186,8 +186,8 @@ impl Feed {
 
     /// An event as it is for this listener; `None`: it can't be known at the moment whether it is told to them.
     async fn as_seen(&self, told: Arc<Told>) -> Option<Arc<Told>> {
-        let audience = self.app.audiences.of(self.topic.kind).ok()?;
-        if !audience.is_for_some(&told.kind) || audience.tells(&self.app, self.caller, &told).await.ok()? {
+        let audience = self.state.audiences.of(self.topic.kind).ok()?;
+        if !audience.is_for_some(&told.kind) || audience.tells(self.caller, &told).await.ok()? {
             return Some(told);
         }
         let Told { topic, offset, at, .. } = *told;
@@ -202,7 +202,7 @@ impl Feed {
 
     /// Goes on from where the listener stood; `None`: that is no place of this topic, or too long ago.
     async fn recover(&mut self, since: Since) -> Result<Option<Beginning>, Failure> {
-        let own = self.app.hub.subscribe(self.topic);
+        let own = self.state.hub.subscribe(self.topic);
         let Some(page) = self.read(since.offset).await.map_err(Failure::from)? else { return Ok(None) };
         let is_same = since.epoch.is_none_or(|epoch| epoch == page.epoch);
         if !is_same || since.offset > page.last || !page.follows(since.offset) {
@@ -215,9 +215,9 @@ impl Feed {
     }
 
     async fn afresh(&mut self) -> Result<Beginning, Failure> {
-        let mut own = self.app.hub.subscribe(self.topic);
-        let audience = self.app.audiences.of(self.topic.kind)?;
-        let snapshot = audience.snapshot(&self.app, self.topic.id).await?;
+        let mut own = self.state.hub.subscribe(self.topic);
+        let audience = self.state.audiences.of(self.topic.kind)?;
+        let snapshot = audience.snapshot(self.topic.id).await?;
         self.epoch = self.find_epoch().await.map_err(Failure::from)?;
         self.cursor = snapshot.offset;
         own.after(snapshot.offset);
@@ -228,16 +228,16 @@ impl Feed {
     /// A topic without any event yet gets its epoch here, so that its first listeners can come back too.
     async fn find_epoch(&self) -> Result<Id<Epoch>, Failed> {
         let topic = self.topic;
-        let head = self.app.db.read(move |conn| Box::pin(events::head(conn, topic))).await?;
+        let head = self.state.db.read(move |conn| Box::pin(events::head(conn, topic))).await?;
         match head {
             Some((epoch, _)) => Ok(epoch),
-            None => self.app.db.write(move |conn| Box::pin(events::open(conn, topic))).await,
+            None => self.state.db.write(move |conn| Box::pin(events::open(conn, topic))).await,
         }
     }
 
     /// Whether the table has all that comes after the cursor; then it is taken.
     async fn catch_up(&mut self) -> Result<bool, Failed> {
-        let own = self.app.hub.subscribe(self.topic);
+        let own = self.state.hub.subscribe(self.topic);
         match self.read(self.cursor).await? {
             Some(page) if page.epoch == self.epoch && page.follows(self.cursor) => {
                 self.take(page, own);
@@ -263,13 +263,13 @@ impl Feed {
             let events = events::read_after(conn, topic, after, PAGE).await?;
             Ok(Some(Page { epoch, last, events }))
         };
-        self.app.db.read(move |conn| Box::pin(conn.transaction(read))).await
+        self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await
     }
 
     /// Whether the listener still may; `false`: it can't be known at the moment.
     async fn admitted(&self) -> Result<bool, Failure> {
-        let audience = self.app.audiences.of(self.topic.kind)?;
-        match audience.admit(&self.app, self.caller, self.topic.id).await {
+        let audience = self.state.audiences.of(self.topic.kind)?;
+        match audience.admit(self.caller, self.topic.id).await {
             Ok(_) => Ok(true),
             Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => Ok(false),
             Err(failure) => Err(failure),

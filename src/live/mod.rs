@@ -13,6 +13,6 @@ mod frames;
 mod inbound;
 pub mod routes;
 mod socket;
+pub mod state;
 pub mod stream;
-pub mod tickets;
 mod window;

@@ -36,11 +36,11 @@ use super::frames::{self, Asked};
 use super::inbound::Inbound;
 use super::window::Window;
 use crate::access::caller::Visitor;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::line::Line;
 use crate::http::places::Place;
+use crate::live::state::RealTime;
 
 /// The largest frame, and message, that a client may send.
 pub const MAX_FRAME_BYTES: usize = 64 * 1024;
@@ -59,7 +59,7 @@ const END: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_millis(250);
 
 struct Socket {
-    app: App,
+    state: RealTime,
     caller: Visitor,
     inbound: Inbound,
     window: Rc<Window>,
@@ -77,7 +77,7 @@ struct Socket {
 /// # Errors
 /// 400: it does not ask for that.
 pub fn open(
-    app: App,
+    state: RealTime,
     caller: Visitor,
     place: Place<Uuid>,
     request: &HttpRequest,
@@ -85,10 +85,10 @@ pub fn open(
 ) -> Result<HttpResponse, Failure> {
     let line = request.conn_data::<Line>().cloned();
     let inbound = Inbound::of(payload, MAX_FRAME_BYTES);
-    let window = Rc::new(Window::of(app.config.sockets.window_frames, app.config.sockets.window_bytes));
+    let window = Rc::new(Window::of(state.config.sockets.window_frames, state.config.sockets.window_bytes));
     let now = Instant::now();
     let socket = Socket {
-        app,
+        state,
         caller,
         inbound: inbound.clone(),
         window,
@@ -157,22 +157,22 @@ enum Out {
 
 /// What one subscription sends, as fast as the window takes it.
 fn outgoing(
-    app: App,
+    state: RealTime,
     caller: Visitor,
     topic: Topic,
     since: Option<Since>,
     window: Rc<Window>,
 ) -> impl Stream<Item = Out> + 'static {
     enum Stage {
-        Begin(App, Option<Since>),
+        Begin(RealTime, Option<Since>),
         Going(Box<Feed>),
         Over,
     }
-    unfold(Stage::Begin(app, since), move |stage| {
+    unfold(Stage::Begin(state, since), move |stage| {
         let window = Rc::clone(&window);
         async move {
             let (out, stage) = match stage {
-                Stage::Begin(app, since) => match Feed::begin(app, caller, topic, since).await {
+                Stage::Begin(state, since) => match Feed::begin(state, caller, topic, since).await {
                     Ok((feed, beginning)) => {
                         (Out::Frame(frames::subscribed(topic, &beginning)), Stage::Going(Box::new(feed)))
                     }
@@ -207,7 +207,7 @@ impl Actor for Socket {
 
     fn started(&mut self, context: &mut Context) {
         context.run_interval(LOOK, Self::look);
-        let ending = ending(self.app.clone(), self.caller).into_actor(self);
+        let ending = ending(self.state.clone(), self.caller).into_actor(self);
         context.spawn(ending.map(|ending, _, context| match ending {
             Ending::Revoked => close(context, CloseCode::Policy, "the session has ended, or the place in the meeting"),
             Ending::Stopping => close(context, CloseCode::Restart, "the server restarts: resume shortly"),
@@ -320,7 +320,7 @@ impl Socket {
         let topic: Topic = topic.parse().map_err(|_| {
             Failure::saying(Code::VALIDATION_ERROR, "A topic is meeting:<id>, run:<id> or project:<id>.")
         })?;
-        self.app.limits.calls.take(&self.caller.uuid().to_string())?;
+        self.state.limits.calls.take(&self.caller.uuid().to_string())?;
         if let Some(former) = self.feeds.remove(&topic) {
             context.cancel_future(former);
         }
@@ -328,7 +328,7 @@ impl Socket {
             let most = format!("A socket listens to {MAX_SUBSCRIPTIONS} topics at most.");
             return Err(Failure::saying(Code::TOO_MANY_REQUESTS, most));
         }
-        let outgoing = outgoing(self.app.clone(), self.caller, topic, since, Rc::clone(&self.window));
+        let outgoing = outgoing(self.state.clone(), self.caller, topic, since, Rc::clone(&self.window));
         self.feeds.insert(topic, context.add_stream(outgoing));
         Ok(())
     }

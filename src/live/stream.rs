@@ -17,11 +17,11 @@ use uuid::Uuid;
 use super::ending::{Ending, ending};
 use super::feed::{Fed, Feed, Since};
 use crate::access::caller::Caller;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::input::{Input, Raw};
 use crate::http::places::Place;
+use crate::live::state::RealTime;
 
 /// Between two comments on a quiet stream, so that nobody on the way takes it for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -45,28 +45,28 @@ impl Input for LastEventId {
 /// # Errors
 /// 403, 404: the caller may not listen to that. 429: too many streams. 503.
 pub async fn stream(
-    app: &App,
+    state: &RealTime,
     caller: Caller,
     topic: Topic,
     after: Option<u64>,
     ends: fn(event: &str) -> bool,
 ) -> Result<HttpResponse, Failure> {
-    let place = app.streams.take(caller.user_id.uuid()).ok_or_else(|| Failure {
+    let place = state.streams.take(caller.user_id.uuid()).ok_or_else(|| Failure {
         retry_after: Some(HEARTBEAT),
         ..Failure::saying(Code::TOO_MANY_REQUESTS, "Too many open streams.")
     })?;
     let since = after.map(|offset| Since { epoch: None, offset });
-    let (feed, beginning) = Feed::begin(app.clone(), caller.into(), topic, since).await?;
+    let (feed, beginning) = Feed::begin(state.clone(), caller.into(), topic, since).await?;
     let (first, is_over) = match &beginning.snapshot {
         Some(snapshot) => (Some(written(snapshot.offset, snapshot.event, &snapshot.data)), ends(snapshot.event)),
-        None => (None, is_over(app, topic, beginning.offset, ends).await?),
+        None => (None, is_over(state, topic, beginning.offset, ends).await?),
     };
     let quiet = {
         let mut quiet = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         quiet.set_missed_tick_behavior(MissedTickBehavior::Delay);
         quiet
     };
-    let going = Going { feed, ending: Box::pin(ending(app.clone(), caller.into())), quiet, ends, _place: place };
+    let going = Going { feed, ending: Box::pin(ending(state.clone(), caller.into())), quiet, ends, _place: place };
     let stage = Stage { first, going: (!is_over).then_some(going) };
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))
@@ -77,8 +77,8 @@ pub async fn stream(
 }
 
 /// Whether the last event that the client had was the end already.
-async fn is_over(app: &App, topic: Topic, offset: u64, ends: fn(&str) -> bool) -> Result<bool, Failure> {
-    let snapshot = app.audiences.of(topic.kind)?.snapshot(app, topic.id).await?;
+async fn is_over(state: &RealTime, topic: Topic, offset: u64, ends: fn(&str) -> bool) -> Result<bool, Failure> {
+    let snapshot = state.audiences.of(topic.kind)?.snapshot(topic.id).await?;
     Ok(snapshot.offset <= offset && ends(snapshot.event))
 }
 

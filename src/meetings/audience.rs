@@ -11,13 +11,15 @@ use super::model;
 use super::participants::model::Participant;
 use crate::access::caller::Visitor;
 use crate::access::guard::Guarded;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::live::audience::{self, Listening, Snapshot};
+use crate::meetings::state::Meetings;
 
 /// Attendees.
-pub struct Audience;
+pub struct Audience {
+    pub meetings: Meetings,
+}
 
 /// A meeting with all that its events tell.
 #[derive(Serialize)]
@@ -33,11 +35,11 @@ impl audience::Audience for Audience {
         TopicKind::Meeting
     }
 
-    async fn admit(&self, app: &App, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
         let id = Id::from_uuid(id);
         let found = match caller {
-            Visitor::Account(caller) => Meeting::find(app, id, caller).await?,
-            Visitor::Guest(guest) => Meeting::find_for_guest(app, id, guest).await?,
+            Visitor::Account(caller) => Meeting::find(&self.meetings, id, caller).await?,
+            Visitor::Guest(guest) => Meeting::find_for_guest(&self.meetings, id, guest).await?,
         };
         let meeting = found.thing?;
         if !found.standing.may_attend() {
@@ -46,18 +48,19 @@ impl audience::Audience for Audience {
         Ok(Topic { kind: TopicKind::Project, id: meeting.state.project_id.uuid() })
     }
 
-    async fn snapshot(&self, app: &App, id: Uuid) -> Result<Snapshot, Failure> {
-        let found = app.meetings.snapshot(Id::from_uuid(id)).await.map_err(|away| Failure::unavailable(away.0))?;
+    async fn snapshot(&self, id: Uuid) -> Result<Snapshot, Failure> {
+        let found =
+            self.meetings.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| Failure::unavailable(away.0))?;
         let meeting = &found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?.state;
         let state = State {
-            meeting: model::Meeting::of(meeting, &app.url),
+            meeting: model::Meeting::of(meeting, &self.meetings.url),
             participants: meeting.participants.values().map(|one| Participant::of(meeting.id, one)).collect(),
             recordings: [],
         };
         Snapshot::of(&state, meeting.revision, "meeting.updated")
     }
 
-    fn listens(&self, app: &App, caller: Visitor, id: Uuid) -> Option<Listening> {
-        Some(Listening::until_dropped(app.attendance.enter(app, Id::from_uuid(id), caller.uuid())))
+    fn listens(&self, caller: Visitor, id: Uuid) -> Option<Listening> {
+        Some(Listening::until_dropped(self.meetings.attendance.enter(&self.meetings, Id::from_uuid(id), caller.uuid())))
     }
 }

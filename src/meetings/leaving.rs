@@ -13,18 +13,20 @@ use super::invitations::store::leaving::{self as invitations, OF_ACCOUNT};
 use super::participants::store;
 use crate::accounts::model::NOBODY;
 use crate::accounts::profile::leaving::{Afterwards, Holder, Leaving, Stop};
-use crate::app::App;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, Failed};
 use crate::http::failure::Failure;
 use crate::jobs::{self, Fault, Handler, Job, Patience};
+use crate::meetings::state::Meetings;
 
 /// How many places are looked up in one go.
 const PLACES: i64 = 100;
 const FORGET: &str = "forget-guest";
 
 /// Meetings, as what accounts have part in.
-pub struct OfMeetings;
+pub struct OfMeetings {
+    pub state: Meetings,
+}
 
 #[async_trait]
 impl Holder for OfMeetings {
@@ -35,10 +37,10 @@ impl Holder for OfMeetings {
 
     /// Of an address that was asked to more than a page of meetings, page by page, so that one page at most is left for the
     /// transaction.
-    async fn prepare(&self, app: &App, leaving: &Leaving) -> Result<(), Failure> {
+    async fn prepare(&self, leaving: &Leaving) -> Result<(), Failure> {
         let (email, now, request) = (leaving.account.email.clone(), leaving.now, leaving.request.clone());
-        let stopping = app.tasks.stopping();
-        let gone = in_pages(&app.db, &stopping, move |conn| {
+        let stopping = self.state.tasks.stopping();
+        let gone = in_pages(&self.state.db, &stopping, move |conn| {
             let (email, request) = (email.clone(), request.clone());
             Box::pin(async move {
                 match invitations::has_more_than(conn, &email, PAGE).await? {
@@ -57,19 +59,20 @@ impl Holder for OfMeetings {
     }
 
     /// By each meeting itself, as all its writes: it may be live.
-    async fn erase(&self, app: &App, user_id: Id<User>, request: &RequestId) -> Result<(), String> {
+    async fn erase(&self, user_id: Id<User>, request: &RequestId) -> Result<(), String> {
         // What gave the account a place, and what was accepted while it ended.
-        let stopping = app.tasks.stopping();
-        let gone = in_pages(&app.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
+        let state = &self.state;
+        let stopping = state.tasks.stopping();
+        let gone = in_pages(&state.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
         gone.await.map_err(|error: Failed| error.to_string())?;
         loop {
-            let named = app.db.read(move |conn| Box::pin(store::naming(conn, user_id, NOBODY, PLACES))).await;
+            let named = state.db.read(move |conn| Box::pin(store::naming(conn, user_id, NOBODY, PLACES))).await;
             let named = named.map_err(|error: Failed| error.to_string())?;
             if named.is_empty() {
                 return Ok(());
             }
             for (meeting_id, participant_id) in named {
-                forget(app, Payload { meeting_id, participant_id }, request).await?;
+                forget(state, Payload { meeting_id, participant_id }, request).await?;
             }
         }
     }
@@ -98,10 +101,10 @@ struct Payload {
     participant_id: Id<ids::Participant>,
 }
 
-async fn forget(app: &App, place: Payload, request: &RequestId) -> Result<(), String> {
+async fn forget(state: &Meetings, place: Payload, request: &RequestId) -> Result<(), String> {
     let Payload { meeting_id, participant_id } = place;
     let command = Command::Forget { participant: participant_id, name: NOBODY.to_owned() };
-    match app.meetings.ask(meeting_id, command, request.clone()).await {
+    match state.registry.ask(meeting_id, command, request.clone()).await {
         // Deleted meanwhile: nothing is left to forget.
         Ok(_) | Err(shell::Failure::Missing) => Ok(()),
         Err(failure) => Err(format!("the meeting {meeting_id} could not forget: {failure:?}")),
@@ -110,7 +113,7 @@ async fn forget(app: &App, place: Payload, request: &RequestId) -> Result<(), St
 
 /// LATER: takes the name of a guest out of a meeting, whose account was deleted.
 pub struct Forgetting {
-    pub app: App,
+    pub state: Meetings,
 }
 
 #[async_trait]
@@ -125,6 +128,6 @@ impl Handler for Forgetting {
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let place: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        Ok(forget(&self.app, place, &job.request).await?)
+        Ok(forget(&self.state, place, &job.request).await?)
     }
 }

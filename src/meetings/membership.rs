@@ -6,6 +6,7 @@
 //! should write, and one that was taken in the same moment, are left to a job, which comes after the commit.
 
 use actors::ids::{self, Id, User};
+use actors::keeper::Keeper;
 use actors::live::{Decided, Group, Live, Told};
 use actors::meeting::{Command, Meeting};
 use actors::shell;
@@ -17,11 +18,12 @@ use uuid::Uuid;
 use super::invitations::store as invitations;
 use super::participants::store as participants;
 use super::store::{self, NotSaved};
-use crate::app::App;
-use crate::db::{Conn, Failed};
-use crate::jobs::{self, Fault, Handler, Job, Patience};
+use crate::db::{Conn, Db, Failed};
+use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
+use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::people::membership_end::{EndedMembership, MembershipHook};
+use crate::tasks::Tasks;
 
 /// Places that one transaction ends: each is some dozen statements. Nobody is in so many meetings at once.
 const MOST: i64 = 20;
@@ -38,6 +40,10 @@ pub struct Places {
     pub app_url: String,
     /// Whether there is a media server, out of whose rooms they are to be put.
     pub has_rooms: bool,
+    pub db: Db,
+    pub jobs: Jobs,
+    pub tasks: Tasks,
+    pub registry: Keeper<Meeting>,
 }
 
 #[async_trait]
@@ -54,14 +60,20 @@ impl MembershipHook for Places {
         Ok(told)
     }
 
-    async fn settle(&self, app: &App, ended: &EndedMembership) {
+    async fn settle(&self, ended: &EndedMembership) {
         let EndedMembership { project_id, user_id, .. } = *ended;
-        if let Err(away) = reload(app, project_id, user_id).await {
+        if let Err(away) = reload(&self.db, &self.registry, project_id, user_id).await {
             tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet");
             // Whoever waits for an answer has it at once; saves of these meetings are refused until then.
-            app.tasks.spawn(reload_by_and_by(app.clone(), project_id, user_id));
+            let (db, registry, stopping) = (self.db.clone(), self.registry.clone(), self.tasks.stopping());
+            self.tasks.spawn(async move {
+                tokio::select! {
+                    () = reload_by_and_by(&db, &registry, project_id, user_id) => {}
+                    () = stopping.cancelled() => {}
+                }
+            });
         }
-        app.jobs.wake();
+        self.jobs.wake();
     }
 }
 
@@ -84,28 +96,26 @@ impl Places {
 }
 
 /// Has the meetings that somebody has, or had, a place in read anew where they are awake.
-async fn reload(app: &App, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<(), Failed> {
-    let touched = app.db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
+async fn reload(
+    db: &Db,
+    registry: &Keeper<Meeting>,
+    project_id: Id<ids::Project>,
+    user_id: Id<User>,
+) -> Result<(), Failed> {
+    let touched = db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
     for id in touched.await? {
-        app.meetings.reload(id).await;
+        registry.reload(id).await;
     }
     Ok(())
 }
 
 /// The same as soon as it is known what became of the removal, which may be written though nobody heard so.
-async fn reload_by_and_by(app: App, project_id: Id<ids::Project>, user_id: Id<User>) {
-    let stopping = app.tasks.stopping();
-    let reloading = async {
-        loop {
-            app.db.settle().await;
-            let Err(away) = reload(&app, project_id, user_id).await else { return };
-            tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet; it is tried again");
-            tokio::time::sleep(AGAIN).await;
-        }
-    };
-    tokio::select! {
-        () = reloading => {}
-        () = stopping.cancelled() => {}
+async fn reload_by_and_by(db: &Db, registry: &Keeper<Meeting>, project_id: Id<ids::Project>, user_id: Id<User>) {
+    loop {
+        db.settle().await;
+        let Err(away) = reload(db, registry, project_id, user_id).await else { return };
+        tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet; it is tried again");
+        tokio::time::sleep(AGAIN).await;
     }
 }
 
@@ -125,7 +135,7 @@ struct Payload {
 
 /// LATER: ends what places are left.
 pub struct Excluding {
-    pub app: App,
+    pub state: Meetings,
 }
 
 #[async_trait]
@@ -142,10 +152,10 @@ impl Handler for Excluding {
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
         let Payload { project_id, user_id, at } = payload;
-        let app = &self.app;
-        reload(app, project_id, user_id).await.map_err(|error| error.to_string())?;
+        let state = &self.state;
+        reload(&state.db, &state.registry, project_id, user_id).await.map_err(|error| error.to_string())?;
         loop {
-            let left = app.db.read(move |conn| {
+            let left = state.db.read(move |conn| {
                 Box::pin(async move {
                     // Who is a member again keeps what they have by that.
                     if projects::store::role(conn, project_id, user_id).await?.is_some() {
@@ -159,7 +169,7 @@ impl Handler for Excluding {
                 return Ok(());
             }
             for id in left {
-                match app.meetings.ask(id, Command::Exclude { user: user_id }, job.request.clone()).await {
+                match state.registry.ask(id, Command::Exclude { user: user_id }, job.request.clone()).await {
                     Ok(_) | Err(shell::Failure::Missing) => {}
                     Err(failure) => return Err(Fault::Again(format!("{failure:?}"))),
                 }

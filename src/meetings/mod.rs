@@ -11,6 +11,7 @@ pub mod operations;
 pub mod participants;
 pub mod rooms;
 pub mod routes;
+pub mod state;
 pub mod store;
 
 pub use audience::Audience;
@@ -26,33 +27,33 @@ use actors::time::Time;
 use crate::access::caller::{Caller, Guest, Visitor};
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
-use crate::projects;
+use crate::meetings::state::Meetings;
 
 /// A meeting that somebody may see or host: as it was last saved.
 pub type Meeting = Arc<Snapshot<actors::meeting::Meeting>>;
 
 impl Guarded for Meeting {
+    type State = Meetings;
     type Ids = Id<actors::meeting::Meeting>;
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         path.id("meetingId")
     }
 
-    async fn find(app: &App, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let found = app.meetings.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
+    async fn find(state: &Meetings, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let found = state.registry.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
         let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
         let project_id = meeting.state.project_id;
-        let role = projects::roles::role(app, project_id, caller.user_id).await?;
+        let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
         Ok(Found { standing: standing(&meeting.state, caller, role), thing: Ok(meeting) })
     }
 
-    async fn find_for_guest(app: &App, id: Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
-        let found = app.meetings.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
+    async fn find_for_guest(state: &Meetings, id: Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
+        let found = state.registry.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
         let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
-        let standing = standing_of_guest(&meeting.state, guest, app.now())?;
+        let standing = standing_of_guest(&meeting.state, guest, state.now())?;
         // A place that another invitation gave is another's, though it be the same person.
         let took_part = standing.took_part && standing.invited;
         Ok(Found { standing: Standing { took_part, ..standing }, thing: Ok(meeting) })

@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 
 use super::consents::model::ConsentWording;
 use crate::access::caller::Visitor;
-use crate::app::App;
 use crate::enumeration;
 use crate::http::agent::Agent;
 use crate::http::fields::{Field, Wrong, line, text};
+use crate::meetings::state::Meetings;
 
 enumeration! {
     /// Where a meeting is in its life.
@@ -175,10 +175,10 @@ pub struct MeetingDetails {
 
 impl MeetingDetails {
     #[must_use]
-    pub fn of(meeting: &meeting::Meeting, caller: Visitor, app: &App, agent: &Agent) -> Self {
+    pub fn of(meeting: &meeting::Meeting, caller: Visitor, state: &Meetings, agent: &Agent) -> Self {
         let own = super::place_of(meeting, caller);
         Self {
-            meeting: Meeting::of(meeting, &app.url),
+            meeting: Meeting::of(meeting, &state.url),
             my_role: own.map(|own| own.role.into()),
             my_participant_id: own.map(|own| own.id),
             end_reason: meeting.end_reason().map(|reason| match reason {
@@ -192,7 +192,7 @@ impl MeetingDetails {
                 meeting::ConsentPolicy::Notice => ConsentPolicy::Notice,
             },
             version: meeting.version,
-            consent_wording: app.wordings.in_one_of(&agent.languages),
+            consent_wording: state.wordings.in_one_of(&agent.languages),
         }
     }
 }

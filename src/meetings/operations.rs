@@ -12,12 +12,12 @@ use super::model::{self, ConsentPolicy, MeetingListItem, Reason, Title};
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
 use crate::accounts;
-use crate::app::App;
 use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
+use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
 
 /// What a new meeting is made of.
@@ -35,15 +35,16 @@ pub struct NewMeeting {
 /// # Errors
 /// 409 in an archived project.
 pub async fn create(
-    app: &App,
+    state: &Meetings,
     caller: Caller,
     project: &Project,
     new: NewMeeting,
 ) -> Result<meeting::Meeting, Failure> {
     crate::projects::must_be_active(project)?;
-    let now = app.now();
+    let now = state.now();
     let (id, project_id) = (new.id, project.id);
-    app.db
+    state
+        .db
         .write(move |conn| {
             Box::pin(async move {
                 let account = accounts::store::account(conn, caller.user_id).await?;
@@ -78,12 +79,12 @@ pub async fn create(
 /// # Errors
 /// The database's own.
 pub async fn list(
-    app: &App,
+    state: &Meetings,
     project_id: Id<ids::Project>,
     filter: Filter,
     page: Page,
 ) -> Result<List<MeetingListItem>, Failure> {
-    let (found, total_count) = app
+    let (found, total_count) = state
         .db
         .read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }))
         .await
@@ -91,7 +92,7 @@ pub async fn list(
     let (found, next_cursor) = page.cut(found, |(meeting, _)| meeting.id.uuid());
     let item = |(meeting, participant_count): (meeting::Meeting, i64)| MeetingListItem {
         participant_count,
-        meeting: model::Meeting::of(&meeting, &app.url),
+        meeting: model::Meeting::of(&meeting, &state.url),
         recording_status: None,
     };
     Ok(List { items: found.into_iter().map(item).collect(), next_cursor, total_count })
@@ -111,8 +112,13 @@ pub struct Update {
 ///
 /// # Errors
 /// 412 for a stale version, 409 for a meeting that is over.
-pub async fn update(app: &App, meeting: &Meeting, update: Update, request: RequestId) -> Result<Meeting, Failure> {
-    active(app, meeting).await?;
+pub async fn update(
+    state: &Meetings,
+    meeting: &Meeting,
+    update: Update,
+    request: RequestId,
+) -> Result<Meeting, Failure> {
+    active(state, meeting).await?;
     // No version is below zero, so such an If-Match is stale.
     let if_match = update.version.map(|version| u64::try_from(version).unwrap_or(0));
     let command = Command::Update {
@@ -121,16 +127,21 @@ pub async fn update(app: &App, meeting: &Meeting, update: Update, request: Reque
         scheduled_at: update.scheduled_at.map_or(Edit::Keep, Edit::Set),
         if_match,
     };
-    ask(app, meeting.state.id, command, request).await
+    ask(state, meeting.state.id, command, request).await
 }
 
 /// Opens the meeting; again while it is LIVE changes nothing.
 ///
 /// # Errors
 /// 409 for a meeting that is over.
-pub async fn start(app: &App, meeting: &Meeting, caller: Caller, request: RequestId) -> Result<Meeting, Failure> {
-    active(app, meeting).await?;
-    ask(app, meeting.state.id, Command::Start { by: caller.user_id }, request).await
+pub async fn start(
+    state: &Meetings,
+    meeting: &Meeting,
+    caller: Caller,
+    request: RequestId,
+) -> Result<Meeting, Failure> {
+    active(state, meeting).await?;
+    ask(state, meeting.state.id, Command::Start { by: caller.user_id }, request).await
 }
 
 /// Ends the meeting for everybody; again changes nothing.
@@ -138,7 +149,7 @@ pub async fn start(app: &App, meeting: &Meeting, caller: Caller, request: Reques
 /// # Errors
 /// 409 for a meeting that has not begun or was cancelled.
 pub async fn end(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     caller: Caller,
     reason: Option<Reason>,
@@ -146,7 +157,7 @@ pub async fn end(
 ) -> Result<Meeting, Failure> {
     let note = reason.map(|reason| reason.0);
     let command = Command::End { by: Some(caller.user_id), reason: EndReason::HostEnded, note };
-    ask(app, meeting.state.id, command, request).await
+    ask(state, meeting.state.id, command, request).await
 }
 
 /// Calls off a meeting that has not begun; again changes nothing.
@@ -154,24 +165,24 @@ pub async fn end(
 /// # Errors
 /// 409 for a meeting that has begun.
 pub async fn cancel(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     caller: Caller,
     reason: Option<Reason>,
     request: RequestId,
 ) -> Result<Meeting, Failure> {
-    active(app, meeting).await?;
+    active(state, meeting).await?;
     let command = Command::Cancel { by: caller.user_id, reason: reason.map(|reason| reason.0) };
-    ask(app, meeting.state.id, command, request).await
+    ask(state, meeting.state.id, command, request).await
 }
 
 /// The project of a meeting must take changes; to end a meeting, to leave it or to take back a consent is always possible.
 ///
 /// # Errors
 /// 409: it is archived.
-pub async fn active(app: &App, meeting: &Meeting) -> Result<(), Failure> {
+pub async fn active(state: &Meetings, meeting: &Meeting) -> Result<(), Failure> {
     let id = meeting.state.project_id;
-    let project = app.db.read(move |conn| Box::pin(crate::projects::store::find(conn, id))).await;
+    let project = state.db.read(move |conn| Box::pin(crate::projects::store::find(conn, id))).await;
     let project = project.map_err(|failed: Failed| Failure::from(failed))?;
     crate::projects::must_be_active(&project.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?)
 }
@@ -181,12 +192,12 @@ pub async fn active(app: &App, meeting: &Meeting) -> Result<(), Failure> {
 /// # Errors
 /// Why it refused; else as [`answered`].
 pub async fn ask(
-    app: &App,
+    state: &Meetings,
     id: Id<meeting::Meeting>,
     command: Command,
     request: RequestId,
 ) -> Result<Meeting, Failure> {
-    answered(&app.meetings, id, command, request, Code::MEETING_NOT_FOUND, |refusal| match refusal {
+    answered(&state.registry, id, command, request, Code::MEETING_NOT_FOUND, |refusal| match refusal {
         Refusal::Stale { .. } => Failure::of(Code::PRECONDITION_FAILED),
         Refusal::InvalidState { status } => Failure::saying(
             Code::INVALID_STATE,

@@ -8,15 +8,15 @@ use super::model::{ConsentPolicy, Meeting, MeetingDetails, MeetingListItem, Meet
 use super::operations::{self, NewMeeting, Update};
 use super::store::Filter;
 use crate::access::guard::{Analyst, Attendee, Host, Member};
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::agent::Sent;
 use crate::http::envelope::{List, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::http::version::Matching;
+use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
 
 #[derive(ToSchema)]
@@ -48,7 +48,7 @@ impl Body for CreateMeeting {
 
 pub async fn create(
     may: Allowed<Analyst<Project>, Sent<Valid<CreateMeeting>>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<MeetingDetails>, Failure> {
     let id = may.drawn();
     let Sent { input: Valid(body), agent } = may.input;
@@ -59,8 +59,8 @@ pub async fn create(
         scheduled_at: body.scheduled_at,
         consent_policy: body.consent_policy.unwrap_or(ConsentPolicy::All),
     };
-    let made = operations::create(&app, may.by.caller, &may.by.thing, new).await?;
-    let details = MeetingDetails::of(&made, may.by.caller.into(), &app, &agent);
+    let made = operations::create(&state, may.by.caller, &may.by.thing, new).await?;
+    let details = MeetingDetails::of(&made, may.by.caller.into(), &state, &agent);
     Ok(Reply::created(details).version(made.version))
 }
 
@@ -88,17 +88,17 @@ impl Query for ListMeetings {
 
 pub async fn list(
     may: Allowed<Member<Project>, Asked<ListMeetings>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<List<MeetingListItem>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
 pub async fn details(
     may: Allowed<Attendee<super::Meeting>, Sent<Empty>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<MeetingDetails>, Failure> {
-    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller, &app, &may.input.agent);
+    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller, &state, &may.input.agent);
     let version = details.version;
     Ok(Reply::ok(details).version(version))
 }
@@ -129,11 +129,11 @@ impl Body for UpdateMeeting {
 
 pub async fn update(
     may: Allowed<Host<super::Meeting>, Matching<Valid<UpdateMeeting>>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<Meeting>, Failure> {
     let Matching { input: Valid(body), version } = may.input;
     let update = Update { title: body.title, description: body.description, scheduled_at: body.scheduled_at, version };
-    operations::update(&app, &may.by.thing, update, may.request).await.map(|changed| meeting(&changed, &app))
+    operations::update(&state, &may.by.thing, update, may.request).await.map(|changed| meeting(&changed, &state))
 }
 
 /// The body of what ends a meeting.
@@ -151,23 +151,26 @@ impl Body for Why {
     }
 }
 
-pub async fn cancel(may: Allowed<Host<super::Meeting>, Valid<Why>>, app: App) -> Result<Reply<Meeting>, Failure> {
+pub async fn cancel(
+    may: Allowed<Host<super::Meeting>, Valid<Why>>,
+    state: Meetings,
+) -> Result<Reply<Meeting>, Failure> {
     let Valid(why) = may.input;
-    let cancelled = operations::cancel(&app, &may.by.thing, may.by.caller, why.reason, may.request).await?;
-    Ok(meeting(&cancelled, &app))
+    let cancelled = operations::cancel(&state, &may.by.thing, may.by.caller, why.reason, may.request).await?;
+    Ok(meeting(&cancelled, &state))
 }
 
-pub async fn start(may: Allowed<Host<super::Meeting>, Empty>, app: App) -> Result<Reply<Meeting>, Failure> {
-    let started = operations::start(&app, &may.by.thing, may.by.caller, may.request).await?;
-    Ok(meeting(&started, &app))
+pub async fn start(may: Allowed<Host<super::Meeting>, Empty>, state: Meetings) -> Result<Reply<Meeting>, Failure> {
+    let started = operations::start(&state, &may.by.thing, may.by.caller, may.request).await?;
+    Ok(meeting(&started, &state))
 }
 
-pub async fn end(may: Allowed<Host<super::Meeting>, Valid<Why>>, app: App) -> Result<Reply<Meeting>, Failure> {
+pub async fn end(may: Allowed<Host<super::Meeting>, Valid<Why>>, state: Meetings) -> Result<Reply<Meeting>, Failure> {
     let Valid(why) = may.input;
-    let ended = operations::end(&app, &may.by.thing, may.by.caller, why.reason, may.request).await?;
-    Ok(meeting(&ended, &app))
+    let ended = operations::end(&state, &may.by.thing, may.by.caller, why.reason, may.request).await?;
+    Ok(meeting(&ended, &state))
 }
 
-fn meeting(changed: &super::Meeting, app: &App) -> Reply<Meeting> {
-    Reply::ok(Meeting::of(&changed.state, &app.url)).version(changed.state.version)
+fn meeting(changed: &super::Meeting, state: &Meetings) -> Reply<Meeting> {
+    Reply::ok(Meeting::of(&changed.state, &state.url)).version(changed.state.version)
 }

@@ -19,6 +19,7 @@ pub mod confined;
 pub mod engine;
 pub mod fair;
 pub mod nodes;
+pub mod pace;
 pub mod ports;
 pub mod process;
 pub mod readers;

@@ -150,3 +150,18 @@ pub enum Language {
     Hi,
     Ru,
 }
+
+/// A source with something to read in it. `slot` is its place in the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadySource {
+    pub slot: usize,
+    pub id: String,
+    pub kind: SourceKind,
+    pub name: String,
+    pub digest: String,
+    /// ISO 639-1 or 639-3 as the reader gave it; empty if unknown.
+    pub language: String,
+    pub words: u64,
+    /// Of speech; 0 where nothing is timed.
+    pub spoken_ms: u64,
+}

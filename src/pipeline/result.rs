@@ -299,3 +299,11 @@ impl Warning {
         !own.contains(&self.code.as_str())
     }
 }
+
+/// Requirements and stories with what was found wrong with them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Checked {
+    pub requirements: Vec<Requirement>,
+    pub user_stories: Vec<UserStory>,
+    pub quality: Quality,
+}

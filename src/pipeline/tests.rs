@@ -9,11 +9,11 @@ use async_trait::async_trait;
 use proptest::prelude::*;
 
 use super::engine::{Book, Finding, Items};
-use super::nodes::prepare_sources::ReadySource;
-use super::nodes::quality_checks::Checked;
-use super::nodes::{Halted, Pace};
+use super::pace::{Halted, Pace};
 use super::ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, Unavailable, Watcher};
 use super::readers::{Format, SourceText, read, slice};
+use super::request::ReadySource;
+use super::result::Checked;
 use super::result::{
     PipelineResult, Priority, Requirement, RequirementType, ResultStatus, SourceReference, Summary, UserStory,
 };

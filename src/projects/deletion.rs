@@ -7,29 +7,31 @@
 //! Whoever deletes it does that in the request as far as it goes in a moment, and the job what is left. Until a meeting of
 //! it has gone, who took part in it may still read it.
 
+pub mod awake;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Told, Topic, TopicKind};
-use actors::meeting::Meeting;
-use actors::run::Run;
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use self::awake::Awake;
 use super::documents::contents;
+use super::events::{tell, topic};
 use super::model::Project;
-use super::operations::{tell, topic};
 use super::store;
 use super::store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
-use crate::app::App;
 use crate::db::sweep::{PAGE, Part, in_pages};
 use crate::db::{Conn, Db, Failed, events};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
+use crate::projects::state::Projects;
 
 const KIND: &str = "delete-project";
 /// How long a request goes on with it, whatever else it deletes.
@@ -74,25 +76,25 @@ pub fn in_a_moment() -> Instant {
 /// Deletes what is in a buried project, as far as it goes until then.
 ///
 /// It ends between two pages and nowhere else: what was deleted in the middle would be in memory all the same.
-pub async fn begin(app: &App, id: Id<ids::Project>, until: Instant, request: &RequestId) {
-    let stopping = app.tasks.stopping().child_token();
+pub async fn begin(state: &Projects, id: Id<ids::Project>, until: Instant, request: &RequestId) {
+    let stopping = state.tasks.stopping().child_token();
     // Also where the client goes away.
     let _in_the_end = stopping.clone().drop_guard();
-    let emptying = Emptying { db: app.db.clone(), awake: app.clone(), stopping, id };
-    let (now, request) = (app.now(), request.clone());
-    let emptied = app.tasks.carry(async move { emptying.all(now, &request).await });
+    let emptying = Emptying { db: state.db.clone(), awake: Arc::clone(&state.awake), stopping, id };
+    let (now, request) = (state.now(), request.clone());
+    let emptied = state.tasks.carry(async move { emptying.all(now, &request).await });
     match tokio::time::timeout_at(until, emptied).await {
         Ok(Ok(Ok(()))) => {}
         Ok(Ok(Err(error))) => tracing::warn!(%error, "a deleted project is not empty yet"),
         Ok(Err(error)) => tracing::error!(%error, "the deletion of a project did not come to its end"),
         Err(_) => tracing::info!("a deleted project is large: the rest goes later"),
     }
-    app.jobs.wake();
+    state.jobs.wake();
 }
 
 /// LATER: deletes what is left of buried projects. Safe to repeat.
 pub struct Deleting {
-    pub app: App,
+    pub state: Projects,
 }
 
 #[async_trait]
@@ -112,42 +114,23 @@ impl Handler for Deleting {
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let Payload { project_id: id } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        let (db, awake) = (self.app.db.clone(), self.app.clone());
-        let emptying = Emptying { db, awake, stopping: self.app.tasks.stopping(), id };
-        let emptied = emptying.all(self.app.now(), &job.request).await;
-        self.app.jobs.wake();
+        let (db, awake) = (self.state.db.clone(), Arc::clone(&self.state.awake));
+        let emptying = Emptying { db, awake, stopping: self.state.tasks.stopping(), id };
+        let emptied = emptying.all(self.state.now(), &job.request).await;
+        self.state.jobs.wake();
         Ok(emptied.map_err(|error| error.to_string())?)
     }
 }
 
-/// What is served from memory, and has to hear that its row has gone.
-#[async_trait]
-trait Awake: Send + Sync {
-    async fn forget_meeting(&self, id: Id<Meeting>);
-    async fn forget_run(&self, id: Id<Run>);
-}
-
-#[async_trait]
-impl Awake for App {
-    /// One that finds no row stops.
-    async fn forget_meeting(&self, id: Id<Meeting>) {
-        self.meetings.reload(id).await;
-    }
-
-    async fn forget_run(&self, id: Id<Run>) {
-        self.runs.reload(id).await;
-    }
-}
-
 /// The deletion of what is in one project.
-struct Emptying<A> {
+struct Emptying {
     db: Db,
-    awake: A,
+    awake: Arc<dyn Awake>,
     stopping: CancellationToken,
     id: Id<ids::Project>,
 }
 
-impl<A: Awake> Emptying<A> {
+impl Emptying {
     /// # Errors
     /// The database's own; what has gone until then has gone.
     async fn all(&self, now: Time, request: &RequestId) -> Result<(), Failed> {

@@ -1,41 +1,35 @@
 //! Projects, one function an operation.
 
 use actors::ids::{self, Id};
-use actors::live::{RequestId, Told, Topic, TopicKind};
+use actors::live::RequestId;
 
 use super::deletion;
+use super::events::tell;
 use super::model::{Counts, Description, MyProject, Name, Project, ProjectStatus};
 use super::store::{self, Filter};
 use crate::access::caller::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;
 use crate::accounts::model::Language;
-use crate::app::App;
-use crate::db::{Failed, events};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
-
-/// What a project is told under.
-#[must_use]
-pub fn topic(id: Id<ids::Project>) -> Topic {
-    Topic { kind: TopicKind::Project, id: id.uuid() }
-}
+use crate::projects::state::Projects;
 
 /// Makes a project whose owner is the caller. Under an id that was made before, gives that project.
 ///
 /// # Errors
 /// The database's own.
 pub async fn create(
-    app: &App,
+    state: &Projects,
     caller: Caller,
     id: Id<ids::Project>,
     name: Name,
     description: Description,
     language: Language,
 ) -> Result<MyProject, Failure> {
-    let now = app.now();
+    let now = state.now();
     let project = Project {
         id,
         name: name.0,
@@ -47,7 +41,8 @@ pub async fn create(
         created_at: now,
         updated_at: now,
     };
-    app.db
+    state
+        .db
         .write(move |conn| {
             Box::pin(async move {
                 if store::insert(conn, &project).await? {
@@ -69,8 +64,9 @@ pub async fn create(
 ///
 /// # Errors
 /// The database's own.
-pub async fn list(app: &App, caller: Caller, filter: Filter, page: Page) -> Result<List<MyProject>, Failure> {
-    app.db
+pub async fn list(state: &Projects, caller: Caller, filter: Filter, page: Page) -> Result<List<MyProject>, Failure> {
+    state
+        .db
         .read(move |conn| {
             Box::pin(async move {
                 let (found, total_count) = store::list(conn, caller.user_id, &filter, &page).await?;
@@ -90,9 +86,9 @@ pub async fn list(app: &App, caller: Caller, filter: Filter, page: Page) -> Resu
 ///
 /// # Errors
 /// The database's own.
-pub async fn details(app: &App, project: Project, my_role: ProjectRole) -> Result<MyProject, Failure> {
+pub async fn details(state: &Projects, project: Project, my_role: ProjectRole) -> Result<MyProject, Failure> {
     let id = project.id;
-    let counts = app.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(Failure::from)?;
+    let counts = state.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(Failure::from)?;
     Ok(MyProject { project, my_role, counts })
 }
 
@@ -118,15 +114,15 @@ impl Edit {
 /// # Errors
 /// 412 for a stale version, 409 for an edit of an archived project that does not wake it.
 pub async fn edit(
-    app: &App,
+    state: &Projects,
     id: Id<ids::Project>,
     my_role: ProjectRole,
     edit: Edit,
     version: Option<i64>,
     request: RequestId,
 ) -> Result<MyProject, Failure> {
-    let now = app.now();
-    let (project, counts, told) = app
+    let now = state.now();
+    let (project, counts, told) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -156,33 +152,21 @@ pub async fn edit(
             })
         })
         .await?;
-    app.hub.tell(told.into_iter().collect());
+    state.hub.tell(told.into_iter().collect());
     Ok(MyProject { project, my_role, counts })
-}
-
-/// Tells a project as it is after a change; `now` and `request` are the change's.
-pub(super) async fn tell(
-    conn: &mut crate::db::Conn,
-    project: &Project,
-    kind: &str,
-    now: actors::time::Time,
-    request: &RequestId,
-) -> Result<Told, Failed> {
-    let data = serde_json::to_string(project).map_err(|error| Failed::Broken(error.to_string()))?;
-    events::append(conn, topic(project.id), kind, &data, now, request).await
 }
 
 /// Deletes a project with all that belongs to it.
 ///
 /// # Errors
 /// 409 while a meeting is LIVE or a run unfinished, and for an archived project.
-pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(), Failure> {
-    let now = app.now();
-    let (id, jobs, asked) = (project.id, app.jobs.clone(), request.clone());
+pub async fn delete(state: &Projects, project: Project, request: RequestId) -> Result<(), Failure> {
+    let now = state.now();
+    let (id, jobs, asked) = (project.id, state.jobs.clone(), request.clone());
     super::must_be_active(&project)?;
     // Whatever comes of it: it may be written though nobody heard so.
-    let changing = app.roles.change(id);
-    let told = app
+    let changing = state.roles.change(id);
+    let told = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -192,7 +176,7 @@ pub async fn delete(app: &App, project: Project, request: RequestId) -> Result<(
         })
         .await;
     drop(changing);
-    app.hub.tell(vec![told?]);
-    deletion::begin(app, id, deletion::in_a_moment(), &request).await;
+    state.hub.tell(vec![told?]);
+    deletion::begin(state, id, deletion::in_a_moment(), &request).await;
     Ok(())
 }

@@ -9,7 +9,7 @@ use actors::ids::{self, Id, User};
 
 use super::store;
 use crate::access::role::ProjectRole;
-use crate::app::App;
+use crate::db::Db;
 use crate::http::failure::Failure;
 
 const MOST: usize = 50_000;
@@ -81,22 +81,29 @@ impl Drop for Changing<'_> {
     }
 }
 
-/// What somebody is in a project; `None`: no member, or no project.
-///
-/// # Errors
-/// The database's own.
-pub async fn role(app: &App, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<ProjectRole>, Failure> {
-    let since = match app.roles.get((project_id, user_id)) {
-        Ok(role) => return Ok(role),
-        Err(since) => since,
-    };
-    let role =
-        app.db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(Failure::from)?;
-    // Strangers are not remembered: there is no end of them.
-    if role.is_some() {
-        app.roles.keep((project_id, user_id), role, since);
+impl Roles {
+    /// What somebody is in a project; `None`: no member, or no project.
+    ///
+    /// # Errors
+    /// The database's own.
+    pub async fn of(
+        &self,
+        db: &Db,
+        project_id: Id<ids::Project>,
+        user_id: Id<User>,
+    ) -> Result<Option<ProjectRole>, Failure> {
+        let since = match self.get((project_id, user_id)) {
+            Ok(role) => return Ok(role),
+            Err(since) => since,
+        };
+        let role =
+            db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(Failure::from)?;
+        // Strangers are not remembered: there is no end of them.
+        if role.is_some() {
+            self.keep((project_id, user_id), role, since);
+        }
+        Ok(role)
     }
-    Ok(role)
 }
 
 #[cfg(test)]

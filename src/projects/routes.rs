@@ -9,14 +9,14 @@ use super::store::Filter;
 use crate::access::guard::{Manager, Member, Owner, SignedIn};
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Language;
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::http::version::Matching;
+use crate::projects::state::Projects;
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -37,12 +37,15 @@ impl Body for CreateProject {
     }
 }
 
-pub async fn create(may: Allowed<SignedIn, Valid<CreateProject>>, app: App) -> Result<Reply<MyProject>, Failure> {
+pub async fn create(
+    may: Allowed<SignedIn, Valid<CreateProject>>,
+    state: Projects,
+) -> Result<Reply<MyProject>, Failure> {
     let id = may.drawn();
     let Valid(body) = may.input;
     let language = body.language.unwrap_or(Language::Auto);
     let description = body.description.unwrap_or_default();
-    let made = operations::create(&app, may.by.caller, id, body.name, description, language).await?;
+    let made = operations::create(&state, may.by.caller, id, body.name, description, language).await?;
     let version = made.project.version;
     Ok(Reply::created(made).version(version))
 }
@@ -69,14 +72,17 @@ impl Query for ListProjects {
     }
 }
 
-pub async fn list(may: Allowed<SignedIn, Asked<ListProjects>>, app: App) -> Result<Reply<List<MyProject>>, Failure> {
+pub async fn list(
+    may: Allowed<SignedIn, Asked<ListProjects>>,
+    state: Projects,
+) -> Result<Reply<List<MyProject>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.caller, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.caller, asked.filter, asked.page).await.map(Reply::ok)
 }
 
-pub async fn details(may: Allowed<Member<Project>, Empty>, app: App) -> Result<Reply<MyProject>, Failure> {
+pub async fn details(may: Allowed<Member<Project>, Empty>, state: Projects) -> Result<Reply<MyProject>, Failure> {
     let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
-    let project = operations::details(&app, may.by.thing, role).await?;
+    let project = operations::details(&state, may.by.thing, role).await?;
     let version = project.project.version;
     Ok(Reply::ok(project).version(version))
 }
@@ -110,17 +116,17 @@ impl Body for EditProject {
 
 pub async fn edit(
     may: Allowed<Manager<Project>, Matching<Valid<EditProject>>>,
-    app: App,
+    state: Projects,
 ) -> Result<Reply<MyProject>, Failure> {
     let Matching { input: Valid(body), version } = may.input;
     let edit = Edit { name: body.name, description: body.description, language: body.language, status: body.status };
     let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
-    let project = operations::edit(&app, may.by.thing.id, role, edit, version, may.request).await?;
+    let project = operations::edit(&state, may.by.thing.id, role, edit, version, may.request).await?;
     let version = project.project.version;
     Ok(Reply::ok(project).version(version))
 }
 
-pub async fn delete(may: Allowed<Owner<Project>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
-    operations::delete(&app, may.by.thing, may.request).await?;
+pub async fn delete(may: Allowed<Owner<Project>, Empty>, state: Projects) -> Result<Reply<Nothing>, Failure> {
+    operations::delete(&state, may.by.thing, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -3,35 +3,22 @@
 
 pub mod docs;
 pub mod pages;
-
-use std::sync::atomic::{AtomicBool, Ordering};
+pub mod readiness;
+pub mod state;
 
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::guard::{Internal, Public};
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::db::Failed;
 use crate::http::answer::{Bare, Text};
-use crate::http::envelope::{JSON, Reply};
+use crate::http::envelope::Reply;
 use crate::http::failure::Failure;
 use crate::http::input::Empty;
-use crate::http::operation::Allowed;
-
-/// Whether the server takes new work; no longer once it was told to stop.
-#[derive(Default)]
-pub struct Readiness(AtomicBool);
-
-impl Readiness {
-    pub fn set(&self, ready: bool) {
-        self.0.store(ready, Ordering::SeqCst);
-    }
-    #[must_use]
-    pub fn get(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
+use crate::http::ready::JSON;
+use crate::service::state::Probes;
 
 #[derive(Serialize, ToSchema)]
 pub struct Alive {
@@ -40,7 +27,7 @@ pub struct Alive {
     version: &'static str,
 }
 
-pub async fn liveness(_: Allowed<Public, Empty>, _: App) -> Result<Reply<Alive>, Failure> {
+pub async fn liveness(_: Allowed<Public, Empty>, _: Probes) -> Result<Reply<Alive>, Failure> {
     Ok(Reply::ok(Alive { service: "colloquy", version: env!("CARGO_PKG_VERSION") }))
 }
 
@@ -50,11 +37,11 @@ pub struct Ready {
     database: bool,
 }
 
-pub async fn readiness(_: Allowed<Public, Empty>, app: App) -> Result<Reply<Ready>, Failure> {
-    if !app.readiness.get() {
+pub async fn readiness(_: Allowed<Public, Empty>, state: Probes) -> Result<Reply<Ready>, Failure> {
+    if !state.readiness.get() {
         return Err(Failure::unavailable("the server is stopping or has not started yet"));
     }
-    let asked = app.db.read(|conn| {
+    let asked = state.db.read(|conn| {
         Box::pin(async move {
             conn.batch("SELECT 1").await?;
             Ok::<_, Failed>(())
@@ -64,11 +51,11 @@ pub async fn readiness(_: Allowed<Public, Empty>, app: App) -> Result<Reply<Read
     Ok(Reply::ok(Ready { database: true }))
 }
 
-pub async fn metrics(_: Allowed<Internal, Empty>, app: App) -> Result<Text, Failure> {
-    crate::metrics::gather(&app).await;
-    Ok(Text(HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(app.metrics.render())))
+pub async fn metrics(_: Allowed<Internal, Empty>, state: Probes) -> Result<Text, Failure> {
+    crate::metrics::gather(&state, &state.http, &state.watch).await;
+    Ok(Text(HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(state.metrics.render())))
 }
 
-pub async fn openapi_document(_: Allowed<Public, Empty>, app: App) -> Result<Bare, Failure> {
-    Ok(Bare(HttpResponse::Ok().content_type(JSON).body(app.openapi.clone())))
+pub async fn openapi_document(_: Allowed<Public, Empty>, state: Probes) -> Result<Bare, Failure> {
+    Ok(Bare(HttpResponse::Ok().content_type(JSON).body(state.openapi.clone())))
 }

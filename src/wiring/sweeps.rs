@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::accounts::{self, profile};
-use crate::app::App;
 use crate::db::sweep::{self, Over};
 use crate::db::{attempts, events, idempotency};
 use crate::projects::documents;
-use crate::{analysis, http, jobs, meetings, projects};
+use crate::projects::state::Projects;
+use crate::{analysis, api, jobs, meetings, projects};
 
 const HOURLY: Duration = Duration::from_secs(3600);
 /// Each file is looked at.
@@ -17,7 +17,7 @@ const DAILY: Duration = Duration::from_secs(24 * 3600);
 #[must_use]
 pub fn over() -> Vec<Over> {
     let mut all = vec![
-        idempotency::over(http::idempotency::KEPT),
+        idempotency::over(api::idempotency::KEPT),
         attempts::OVER,
         accounts::codes::store::OVER,
         accounts::external::OVER,
@@ -33,18 +33,18 @@ pub fn over() -> Vec<Over> {
 }
 
 /// Sweeps until the server stops. Safe to repeat: what fails comes again an hour later, and holds up nothing else.
-pub async fn hourly(app: App) {
-    let stopping = app.tasks.stopping();
-    let mut files_at = app.now();
+pub async fn hourly(state: Projects) {
+    let stopping = state.tasks.stopping();
+    let mut files_at = state.now();
     loop {
-        let now = app.now();
-        sweep::all(&app.db, &over(), now, &stopping).await;
-        if let Err(error) = events::prune(&app.db, now, &stopping).await {
+        let now = state.now();
+        sweep::all(&state.db, &over(), now, &stopping).await;
+        if let Err(error) = events::prune(&state.db, now, &stopping).await {
             tracing::warn!(%error, "events could not be pruned; it comes again");
         }
         if files_at <= now {
             files_at = now + DAILY;
-            for swept in [documents::contents::sweep(&app).await, profile::avatar::sweep(&app).await] {
+            for swept in [documents::contents::sweep(&state).await, profile::avatar::sweep(&state).await] {
                 match swept {
                     Ok(0) => {}
                     Ok(files) => tracing::info!(files, "files that nothing named were removed"),
@@ -52,7 +52,7 @@ pub async fn hourly(app: App) {
                 }
             }
         }
-        if let Err(error) = app.db.overwrite_deleted().await {
+        if let Err(error) = state.db.overwrite_deleted().await {
             tracing::debug!(%error, "what was deleted is not overwritten yet");
         }
         tokio::select! {

@@ -5,24 +5,25 @@ use actix_web::middleware::from_fn;
 use actix_web::{App as Web, test};
 use serde_json::Value;
 
-use super::{build, mount};
+use super::build;
+use super::listen::mount;
 use crate::access::guard::Public;
-use crate::app::App;
+use crate::api::operation::{Allowed, Operation};
 use crate::config::{Config, Overrides};
+use crate::core::Core;
 use crate::db::Failed;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::front::{self, Door, Paths};
 use crate::http::input::Empty;
-use crate::http::operation::{Allowed, Operation};
 use crate::service;
 
-async fn bug_in_a_handler(_: Allowed<Public, Empty>, _: App) -> Result<Reply<Nothing>, Failure> {
+async fn bug_in_a_handler(_: Allowed<Public, Empty>, _: Core) -> Result<Reply<Nothing>, Failure> {
     panic!("a secret of the inside")
 }
 
-async fn bug_in_a_write(_: Allowed<Public, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
-    let written: Result<(), Failed> = app.db.write(|_| Box::pin(async { panic!("a secret of the inside") })).await;
+async fn bug_in_a_write(_: Allowed<Public, Empty>, core: Core) -> Result<Reply<Nothing>, Failure> {
+    let written: Result<(), Failed> = core.db.write(|_| Box::pin(async { panic!("a secret of the inside") })).await;
     written.map(|()| Reply::ok(Nothing {})).map_err(Failure::from)
 }
 
@@ -36,7 +37,7 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
     ];
     let config = Config::layered(None, std::collections::HashMap::new(), &Overrides { settings }).unwrap();
     let built = build(config).await.unwrap();
-    built.app.readiness.set(true);
+    built.states.probes.readiness.set(true);
     let operations = || {
         vec![
             Operation::reading(Method::GET, "/handler", "handler", bug_in_a_handler),
@@ -47,8 +48,8 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
     };
     let door = std::sync::Arc::new(Door { paths: Paths::default(), over_tls: false, is_public: true });
     let web = Web::new()
-        .app_data(built.app.clone())
         .wrap(from_fn(move |request, next| front::pass(std::sync::Arc::clone(&door), request, next)))
+        .configure(|service| built.states.mount(service))
         .configure(|service| mount(service, &operations()));
     let server = test::init_service(web).await;
     for _ in 0..20 {

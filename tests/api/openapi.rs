@@ -196,7 +196,7 @@ on_both! {
 fn the_program_prints_the_document_that_the_server_serves() {
     let printed = std::process::Command::new(env!("CARGO_BIN_EXE_colloquy")).arg("openapi").output().unwrap();
     let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
-    assert_eq!(printed, colloquy::http::openapi::document(&colloquy::routes::all()));
+    assert_eq!(printed, colloquy::api::openapi::document(&colloquy::routes::all()));
 }
 
 /// Each in words of its own, so that whoever reads a log of answers knows what happened.

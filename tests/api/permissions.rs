@@ -5,7 +5,7 @@
 
 use actix_web::http::Method;
 use colloquy::access::guard::Who;
-use colloquy::http::operation::Operation;
+use colloquy::api::operation::Operation;
 use colloquy::routes;
 use jsonwebtoken::Header;
 use serde_json::json;

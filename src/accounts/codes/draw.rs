@@ -1,7 +1,7 @@
 //! One-time codes: six digits from the system's chance, kept as a keyed hash that binds them to their purpose.
 
-use crate::access::keys::{Secret, random};
 use crate::http::failure::Failure;
+use crate::keys::{Secret, random};
 
 use super::super::model::CodePurpose;
 

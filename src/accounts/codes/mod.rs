@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 
 use super::letters;
 use super::model::{CodePurpose, Language};
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
@@ -37,15 +37,15 @@ impl Drawn {
     ///
     /// # Errors
     /// 500: the system has no chance to give.
-    pub fn new(app: &App, purpose: CodePurpose, email: &str, subject: &str, now: Time) -> Result<Self, Failure> {
+    pub fn new(state: &Accounts, purpose: CodePurpose, email: &str, subject: &str, now: Time) -> Result<Self, Failure> {
         let code = draw::draw()?;
-        let life = app.config.accounts.code_seconds;
+        let life = state.config.accounts.code_seconds;
         Ok(Self {
             email: email.to_owned(),
             purpose,
-            hash: hash(&app.secret, purpose, email, subject, &code),
+            hash: hash(&state.secret, purpose, email, subject, &code),
             code,
-            tries: app.config.accounts.code_tries,
+            tries: state.config.accounts.code_tries,
             minutes: life.div_ceil(60),
             expires_at: now + Duration::from_secs(life),
         })

@@ -15,9 +15,9 @@ use crate::access::one_time::OneTimeToken;
 use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName, Language};
 use crate::accounts::sessions::begun::Begun;
 use crate::accounts::sessions::store as sessions;
+use crate::accounts::state::Accounts;
 use crate::accounts::store as accounts;
 use crate::accounts::{codes, letters};
-use crate::app::App;
 use crate::db::attempts::{self, Rate};
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
@@ -34,18 +34,22 @@ const CODE_LIFE: Duration = Duration::from_secs(60);
 /// A state is good once: a try to use it is counted like any other.
 const STATE: Rate = Rate { class: "login_state", most: 1, window: AT_PROVIDER };
 
-fn provider(app: &App) -> Result<&OpenId, Failure> {
+fn provider(state: &Accounts) -> Result<&OpenId, Failure> {
     let an_hour = Some(Duration::from_secs(3600));
     let not_configured = || Failure { retry_after: an_hour, ..Failure::of(Code::LOGIN_PROVIDER_NOT_CONFIGURED) };
-    app.google.as_ref().ok_or_else(not_configured)
+    state.google.as_ref().ok_or_else(not_configured)
 }
 
 /// Sends somebody to the provider.
 ///
 /// # Errors
 /// 503: there is no provider, or it can't be reached.
-pub async fn begin(app: &App, challenge: CodeChallenge, return_url: Option<ReturnUrl>) -> Result<SentOn, Failure> {
-    let provider = provider(app)?;
+pub async fn begin(
+    state: &Accounts,
+    challenge: CodeChallenge,
+    return_url: Option<ReturnUrl>,
+) -> Result<SentOn, Failure> {
+    let provider = provider(state)?;
     let drawn = || OneTimeToken::draw().map(|token| token.text().to_owned());
     let under_way = UnderWay {
         state: drawn()?,
@@ -53,17 +57,17 @@ pub async fn begin(app: &App, challenge: CodeChallenge, return_url: Option<Retur
         verifier: drawn()?,
         code_challenge: challenge.as_str().to_owned(),
         return_url: return_url.map(|url| url.as_str().to_owned()),
-        expires_at: (app.now() + AT_PROVIDER).millis(),
+        expires_at: (state.now() + AT_PROVIDER).millis(),
     };
-    let location = provider.authorize_url(&under_way.state, &under_way.nonce, &under_way.verifier, app.now()).await;
+    let location = provider.authorize_url(&under_way.state, &under_way.nonce, &under_way.verifier, state.now()).await;
     let seconds = i64::try_from(AT_PROVIDER.as_secs()).unwrap_or(0);
-    let cookie = under_way.set(&app.secret, seconds, is_secure(app)).map_err(Failure::internal)?;
+    let cookie = under_way.set(&state.secret, seconds, is_secure(state)).map_err(Failure::internal)?;
     Ok(SentOn { location: location.map_err(refused)?, cookie: Some(cookie) })
 }
 
 /// Cookies of a page that was served without TLS can't be marked so.
-fn is_secure(app: &App) -> bool {
-    app.url.starts_with("https://")
+fn is_secure(state: &Accounts) -> bool {
+    state.url.starts_with("https://")
 }
 
 fn refused(fault: Fault) -> Failure {
@@ -81,11 +85,11 @@ fn refused(fault: Fault) -> Failure {
 ///
 /// # Errors
 /// 503: there is no provider.
-pub async fn finish(app: &App, returned: Returned, request: RequestId) -> Result<SentOn, Failure> {
-    let provider = provider(app)?;
-    let opened = returned.cookie.as_deref().and_then(|value| UnderWay::open(&app.secret, value, app.now()));
+pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) -> Result<SentOn, Failure> {
+    let provider = provider(state)?;
+    let opened = returned.cookie.as_deref().and_then(|value| UnderWay::open(&state.secret, value, state.now()));
     let return_url = opened.as_ref().and_then(|under_way| under_way.return_url.clone());
-    let finished = finished(app, provider, opened, &returned, request).await;
+    let finished = finished(state, provider, opened, &returned, request).await;
     let mut fragment = url::form_urlencoded::Serializer::new(String::new());
     match finished {
         Ok(code) => fragment.append_pair("code", code.text()),
@@ -97,12 +101,12 @@ pub async fn finish(app: &App, returned: Returned, request: RequestId) -> Result
     if let Some(return_url) = return_url {
         fragment.append_pair("returnUrl", &return_url);
     }
-    let location = format!("{}/login/callback#{}", app.url, fragment.finish());
-    Ok(SentOn { location, cookie: returned.cookie.map(|_| under_way::dropped(is_secure(app))) })
+    let location = format!("{}/login/callback#{}", state.url, fragment.finish());
+    Ok(SentOn { location, cookie: returned.cookie.map(|_| under_way::dropped(is_secure(state))) })
 }
 
 async fn finished(
-    app: &App,
+    state: &Accounts,
     provider: &OpenId,
     under_way: Option<UnderWay>,
     returned: &Returned,
@@ -110,8 +114,8 @@ async fn finished(
 ) -> Result<OneTimeToken, Failure> {
     let invalid = || Failure::of(Code::LOGIN_STATE_INVALID);
     let under_way = under_way.ok_or_else(invalid)?;
-    let state = returned.state.as_deref().unwrap_or_default();
-    if !bool::from(state.as_bytes().ct_eq(under_way.state.as_bytes())) {
+    let given = returned.state.as_deref().unwrap_or_default();
+    if !bool::from(given.as_bytes().ct_eq(under_way.state.as_bytes())) {
         return Err(invalid());
     }
     if let Some(error) = &returned.error {
@@ -125,9 +129,9 @@ async fn finished(
         return Err(refused(Fault::Refused("another provider answered".to_owned())));
     }
     let code = returned.code.as_deref().ok_or_else(invalid)?;
-    let now = app.now();
-    let used = (STATE, app.secret.hex("login state", &[under_way.state.as_bytes()]));
-    let is_used = app.db.write(move |conn| Box::pin(async move { attempts::count(conn, &[used], now).await })).await;
+    let now = state.now();
+    let used = (STATE, state.secret.hex("login state", &[under_way.state.as_bytes()]));
+    let is_used = state.db.write(move |conn| Box::pin(async move { attempts::count(conn, &[used], now).await })).await;
     if is_used.map_err(Failure::from)?.is_some() {
         return Err(invalid());
     }
@@ -136,14 +140,14 @@ async fn finished(
     let settling = Settling {
         issuer: provider.issuer().to_owned(),
         identity,
-        code_hash: token.kept(&app.secret, CODE)?,
+        code_hash: token.kept(&state.secret, CODE)?,
         code_challenge: under_way.code_challenge,
-        now: app.now(),
+        now: state.now(),
         request,
-        post: app.post.clone(),
+        post: state.post.clone(),
     };
-    settle(app, settling).await?;
-    app.jobs.wake();
+    settle(state, settling).await?;
+    state.jobs.wake();
     Ok(token)
 }
 
@@ -159,8 +163,8 @@ struct Settling {
     post: Post,
 }
 
-async fn settle(app: &App, settling: Settling) -> Result<(), Failure> {
-    let once = |settling: Settling| app.db.write(move |conn| Box::pin(async move { settling.run(conn).await }));
+async fn settle(state: &Accounts, settling: Settling) -> Result<(), Failure> {
+    let once = |settling: Settling| state.db.write(move |conn| Box::pin(async move { settling.run(conn).await }));
     match once(settling.clone()).await {
         // Somebody else made the account or the link in the same moment: it is found now.
         Err(Unsettled::Failed(failed)) if failed.is_taken() => once(settling).await.map_err(Failure::from),
@@ -252,17 +256,17 @@ impl Settling {
 /// # Errors
 /// 401 `LoginCodeInvalid` for whatever is wrong; a wrong verifier uses the code up.
 pub async fn exchange(
-    app: &App,
+    state: &Accounts,
     by: &Public,
     code: OneTimeToken,
     verifier: CodeVerifier,
 ) -> Result<AuthResponse, Failure> {
     let invalid = || Failure::of(Code::LOGIN_CODE_INVALID);
-    let code_hash = code.hash(&app.secret, CODE).ok_or_else(invalid)?;
-    let now = app.now();
-    let session = Begun::draw(app, &by.device, now)?;
+    let code_hash = code.hash(&state.secret, CODE).ok_or_else(invalid)?;
+    let now = state.now();
+    let session = Begun::draw(state, &by.device, now)?;
     let new = session.clone();
-    let account: Option<Account> = app
+    let account: Option<Account> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -277,5 +281,5 @@ pub async fn exchange(
             })
         })
         .await?;
-    session.answer(app, &account.ok_or_else(invalid)?)
+    session.answer(state, &account.ok_or_else(invalid)?)
 }

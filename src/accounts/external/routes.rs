@@ -12,13 +12,13 @@ use super::{operations, under_way};
 use crate::access::guard::Public;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts::model::AuthResponse;
-use crate::app::App;
+use crate::accounts::state::Accounts;
+use crate::api::operation::Allowed;
 use crate::http::answer::Redirect;
 use crate::http::envelope::Reply;
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Described, Input, Query, Raw, Valid, query_parameter};
-use crate::http::operation::Allowed;
 
 /// The query of googleLogin.
 #[derive(Debug)]
@@ -46,9 +46,9 @@ impl Query for GoogleLogin {
     }
 }
 
-pub async fn google_login(may: Allowed<Public, Asked<GoogleLogin>>, app: App) -> Result<Redirect, Failure> {
+pub async fn google_login(may: Allowed<Public, Asked<GoogleLogin>>, state: Accounts) -> Result<Redirect, Failure> {
     let Asked(query) = may.input;
-    operations::begin(&app, query.code_challenge, query.return_url).await.map(sent)
+    operations::begin(&state, query.code_challenge, query.return_url).await.map(sent)
 }
 
 fn sent(SentOn { location, cookie }: SentOn) -> Redirect {
@@ -86,8 +86,8 @@ impl Input for Returned {
     }
 }
 
-pub async fn google_login_callback(may: Allowed<Public, Returned>, app: App) -> Result<Redirect, Failure> {
-    operations::finish(&app, may.input, may.request).await.map(sent)
+pub async fn google_login_callback(may: Allowed<Public, Returned>, state: Accounts) -> Result<Redirect, Failure> {
+    operations::finish(&state, may.input, may.request).await.map(sent)
 }
 
 #[derive(ToSchema)]
@@ -109,8 +109,8 @@ impl Body for ExchangeLoginCode {
 
 pub async fn exchange_login_code(
     may: Allowed<Public, Valid<ExchangeLoginCode>>,
-    app: App,
+    state: Accounts,
 ) -> Result<Reply<AuthResponse>, Failure> {
     let Valid(body) = may.input;
-    operations::exchange(&app, &may.by, body.code, body.code_verifier).await.map(Reply::ok)
+    operations::exchange(&state, &may.by, body.code, body.code_verifier).await.map(Reply::ok)
 }

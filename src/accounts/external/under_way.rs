@@ -8,7 +8,7 @@ use cookie::time::Duration;
 use cookie::{Cookie, SameSite};
 use serde::{Deserialize, Serialize};
 
-use crate::access::keys::Secret;
+use crate::keys::Secret;
 
 const NAME: &str = "colloquy-login";
 /// The two operations that read it, and nothing else.
@@ -80,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{UnderWay, dropped, value};
-    use crate::access::keys::Secret;
+    use crate::keys::Secret;
 
     fn under_way() -> UnderWay {
         UnderWay {

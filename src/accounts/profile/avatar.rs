@@ -18,7 +18,7 @@ use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
 use crate::accounts::model::{Account, Profile};
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
@@ -42,14 +42,15 @@ pub struct Avatar {
 }
 
 impl Guarded for Avatar {
+    type State = Accounts;
     type Ids = Id<User>;
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         path.id("userId")
     }
 
-    async fn find(app: &App, id: Self::Ids, _: Caller) -> Result<Found<Self>, Failure> {
-        let sha256 = app.db.read(move |conn| Box::pin(store::avatar(conn, id))).await.map_err(Failure::from)?;
+    async fn find(state: &Accounts, id: Self::Ids, _: Caller) -> Result<Found<Self>, Failure> {
+        let sha256 = state.db.read(move |conn| Box::pin(store::avatar(conn, id))).await.map_err(Failure::from)?;
         let thing = sha256.map(|sha256| Self { sha256 }).ok_or_else(|| Failure::of(Code::NOT_FOUND));
         Ok(Found { standing: Standing::default(), thing })
     }
@@ -59,21 +60,22 @@ impl Guarded for Avatar {
 ///
 /// # Errors
 /// 415 for what is no picture, 422 for one that is damaged or too large, 429 while too many are unpacked.
-pub async fn upload(app: &App, caller: Caller, upload: Upload, request: RequestId) -> Result<Profile, Failure> {
+pub async fn upload(state: &Accounts, caller: Caller, upload: Upload, request: RequestId) -> Result<Profile, Failure> {
     let face = made(upload).await?;
-    let mut incoming = app.avatars.receive().await.map_err(Failure::unavailable)?;
+    let mut incoming = state.avatars.receive().await.map_err(Failure::unavailable)?;
     incoming.write(&face).await.map_err(Failure::unavailable)?;
     let received = incoming.end().await.map_err(Failure::unavailable)?;
-    let now = app.now();
-    let (jobs, sha256, asked) = (app.jobs.clone(), received.sha256.clone(), request.clone());
+    let now = state.now();
+    let (jobs, sha256, asked) = (state.jobs.clone(), received.sha256.clone(), request.clone());
     // Before there is a file, so that no end of this server leaves a face that nobody looks for.
-    app.db
+    state
+        .db
         .write(move |conn| Box::pin(async move { forget_unless_chosen(conn, &jobs, sha256, &asked).await }))
         .await
         .map_err(Failure::from)?;
     let sha256 = received.sha256.clone();
-    let kept = app.avatars.keep(received).await.map_err(Failure::unavailable)?;
-    let (account, kept) = app
+    let kept = state.avatars.keep(received).await.map_err(Failure::unavailable)?;
+    let (account, kept) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -88,7 +90,7 @@ pub async fn upload(app: &App, caller: Caller, upload: Upload, request: RequestI
         })
         .await?;
     drop(kept);
-    app.jobs.wake();
+    state.jobs.wake();
     Ok(Profile::from(&account))
 }
 
@@ -136,7 +138,7 @@ async fn forget_unless_chosen(conn: &mut Conn, jobs: &Jobs, sha256: String, requ
 
 /// Forgets faces that no account has. Safe to repeat.
 pub struct Forgetting {
-    pub app: App,
+    pub state: Accounts,
 }
 
 #[async_trait]
@@ -148,10 +150,10 @@ impl Handler for Forgetting {
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let Payload { sha256 } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         // Uploads wait, so that none takes the file for its own between the look and the end.
-        let forgetting = self.app.avatars.forgetting().await;
+        let forgetting = self.state.avatars.forgetting().await;
         let wanted = sha256.clone();
         let has_owner =
-            self.app.db.read(move |conn| Box::pin(async move { store::is_worn(conn, &wanted).await })).await;
+            self.state.db.read(move |conn| Box::pin(async move { store::is_worn(conn, &wanted).await })).await;
         if has_owner.map_err(|error: Failed| error.to_string())? {
             return Ok(());
         }
@@ -163,8 +165,8 @@ impl Handler for Forgetting {
 ///
 /// # Errors
 /// Why some stay.
-pub async fn sweep(app: &App) -> Result<usize, String> {
-    let db = app.db.clone();
+pub async fn sweep(state: &Accounts) -> Result<usize, String> {
+    let db = state.db.clone();
     let named = move |faces| {
         let db = db.clone();
         async move {
@@ -173,5 +175,5 @@ pub async fn sweep(app: &App) -> Result<usize, String> {
         }
         .boxed()
     };
-    app.avatars.sweep((app.now() - files::SETTLED).utc().into(), named, &app.tasks.stopping()).await
+    state.avatars.sweep((state.now() - files::SETTLED).utc().into(), named, &state.tasks.stopping()).await
 }

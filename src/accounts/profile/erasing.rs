@@ -10,15 +10,16 @@ use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::leaving::Deletion;
 use super::store;
 use super::traces::{self, Person, Reached};
-use crate::access::keys::Secret;
 use crate::accounts::sessions::operations::are_over;
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::db::idempotency::OF_ACCOUNT;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
+use crate::keys::Secret;
 
 /// What was under way when the account ended has come to its end by then, and may have written a name again.
 const ONCE_MORE: Duration = Duration::from_secs(30);
@@ -63,7 +64,7 @@ pub async fn enqueue(
 
 /// Erases: names in what lives on, then in what was told and answered.
 pub struct Erasing {
-    pub app: App,
+    pub state: Deletion,
 }
 
 #[async_trait]
@@ -79,18 +80,18 @@ impl Handler for Erasing {
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let user_id = payload.user_id;
-        let now = self.app.now();
-        let ended = self.app.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
-        are_over(&self.app, ended.map_err(|error: Failed| error.to_string())?, now);
-        for holder in self.app.holders.iter() {
-            holder.erase(&self.app, user_id, &job.request).await?;
+        let now = self.state.now();
+        let ended = self.state.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
+        are_over(&self.state, ended.map_err(|error: Failed| error.to_string())?, now);
+        for holder in self.state.holders.iter() {
+            holder.erase(user_id, &job.request).await?;
         }
-        let stopping = self.app.tasks.stopping();
-        let keys = in_pages(&self.app.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
+        let stopping = self.state.tasks.stopping();
+        let keys = in_pages(&self.state.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
         keys.await.map_err(|error: Failed| error.to_string())?;
         self.erase_traces(job, payload).await?;
-        let (jobs, request) = (self.app.jobs.clone(), job.request.clone());
-        let later = self.app.db.write(move |conn| {
+        let (jobs, request) = (self.state.jobs.clone(), job.request.clone());
+        let later = self.state.db.write(move |conn| {
             let (nothing, delay) = (serde_json::json!({}), AFTER_THE_LAST_MAIL);
             Box::pin(async move { jobs::enqueue_after(conn, &jobs, OVERWRITE, &nothing, delay, &request).await })
         });
@@ -102,16 +103,16 @@ impl Handler for Erasing {
 impl Erasing {
     /// Goes through all that was told and answered once, page by page, from where the job came before.
     async fn erase_traces(&self, job: &Job, mut payload: Payload) -> Result<(), Fault> {
-        let (secret, addresses) = (self.app.secret.clone(), payload.addresses.clone());
+        let (secret, addresses) = (self.state.secret.clone(), payload.addresses.clone());
         let person = Person::of(payload.user_id, move |email| addresses.contains(&hashed(&secret, email)));
-        let stopping = self.app.tasks.stopping();
+        let stopping = self.state.tasks.stopping();
         let mut since_noted = 0;
         loop {
             if stopping.is_cancelled() {
                 return Err(Fault::Again("the server stops".to_owned()));
             }
             let page =
-                traces::look(&self.app.db, &person, &payload.reached).await.map_err(|error| error.to_string())?;
+                traces::look(&self.state.db, &person, &payload.reached).await.map_err(|error| error.to_string())?;
             // The page after the last: nothing is on it.
             let Some(reached) = page.reached.clone() else { return Ok(()) };
             since_noted += 1;
@@ -120,7 +121,7 @@ impl Erasing {
                 continue;
             }
             let (own, noted) = (job.clone(), serde_json::to_value(&payload).map_err(|error| error.to_string())?);
-            let written = self.app.db.write(move |conn| {
+            let written = self.state.db.write(move |conn| {
                 Box::pin(async move {
                     let is_whole = page.write(conn).await?;
                     if is_whole && !jobs::note(conn, &own, &noted).await? {
@@ -140,7 +141,7 @@ impl Erasing {
 
 /// Has the database overwrite what was deleted in its own files.
 pub struct Overwriting {
-    pub app: App,
+    pub state: Accounts,
 }
 
 #[async_trait]
@@ -154,6 +155,6 @@ impl Handler for Overwriting {
     }
 
     async fn run(&self, _: &Job) -> Result<(), Fault> {
-        Ok(self.app.db.overwrite_deleted().await.map_err(|error| error.to_string())?)
+        Ok(self.state.db.overwrite_deleted().await.map_err(|error| error.to_string())?)
     }
 }

@@ -8,6 +8,7 @@
 //! What is left of an account is its id. Killed before the transaction, what was the account's alone may be gone, and the
 //! account stands: its owner asks again. Killed after it, the jobs go on at the next start.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use actors::ids::{Id, Session, User};
@@ -20,10 +21,11 @@ use super::{avatar, erasing, letters, proof, store};
 use crate::access::caller::Caller;
 use crate::accounts::model::{Account, Typed};
 use crate::accounts::sessions::operations::are_over;
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::http::mounted::Mounted;
 
 /// How often a deletion begins anew where something came in between.
 const ROUNDS: usize = 5;
@@ -36,7 +38,7 @@ pub struct Leaving {
 }
 
 /// What is to be done once the transaction stands, in this process alone: to forget, to tell.
-pub type Afterwards = Box<dyn FnOnce(&App) + Send>;
+pub type Afterwards = Box<dyn FnOnce() + Send>;
 
 /// Why a release did not come to its end.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ pub trait Holder: Send + Sync + 'static {
     ///
     /// # Errors
     /// 409 that names what is in the way.
-    async fn prepare(&self, _app: &App, _leaving: &Leaving) -> Result<(), Failure> {
+    async fn prepare(&self, _leaving: &Leaving) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -91,7 +93,7 @@ pub trait Holder: Send + Sync + 'static {
     ///
     /// # Errors
     /// Why it is to be tried again.
-    async fn erase(&self, _app: &App, _user_id: Id<User>, _request: &RequestId) -> Result<(), String> {
+    async fn erase(&self, _user_id: Id<User>, _request: &RequestId) -> Result<(), String> {
         Ok(())
     }
 }
@@ -112,30 +114,46 @@ impl Holders {
     }
 }
 
+/// What the deletion of accounts rests on: the accounts, and those who have a part in them. Clones are the same one.
+#[derive(Clone)]
+pub struct Deletion {
+    pub accounts: Accounts,
+    pub holders: Holders,
+}
+
+impl Deref for Deletion {
+    type Target = Accounts;
+    fn deref(&self) -> &Accounts {
+        &self.accounts
+    }
+}
+
+impl Mounted for Deletion {}
+
 /// Deletes the caller's account; the address may be registered anew from then on.
 ///
 /// # Errors
 /// Those of `proof::owner` on `password`; 409 `LastOwner` while other members of a project have no other owner, 409
 /// `InvalidState` while something is under way in a project that is to go.
 pub async fn delete_account(
-    app: &App,
+    state: &Deletion,
     caller: Caller,
     password: Option<Typed>,
     request: RequestId,
 ) -> Result<(), Failure> {
-    let account = proof::owner(app, caller, password, "password").await?;
-    let leaving = Arc::new(Leaving { account, now: app.now(), request });
+    let account = proof::owner(state, caller, password, "password").await?;
+    let leaving = Arc::new(Leaving { account, now: state.now(), request });
     for _ in 0..ROUNDS {
-        for holder in app.holders.iter() {
-            holder.prepare(app, &leaving).await?;
+        for holder in state.holders.iter() {
+            holder.prepare(&leaving).await?;
         }
-        match end(app, Arc::clone(&leaving)).await {
+        match end(state, Arc::clone(&leaving)).await {
             Ok(ended) => {
-                are_over(app, ended.sessions, leaving.now);
+                are_over(state, ended.sessions, leaving.now);
                 for afterwards in ended.afterwards {
-                    afterwards(app);
+                    afterwards();
                 }
-                app.jobs.wake();
+                state.jobs.wake();
                 return Ok(());
             }
             Err(Stop::Again) => {}
@@ -152,10 +170,10 @@ struct Ended {
 }
 
 /// The transaction.
-async fn end(app: &App, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
-    let (holders, post, jobs) = (app.holders.clone(), app.post.clone(), app.jobs.clone());
-    let secret = app.secret.clone();
-    let work = app.db.write(move |conn| {
+async fn end(state: &Deletion, leaving: Arc<Leaving>) -> Result<Ended, Stop> {
+    let (holders, post, jobs) = (state.holders.clone(), state.post.clone(), state.jobs.clone());
+    let secret = state.secret.clone();
+    let work = state.db.write(move |conn| {
         Box::pin(async move {
             let Leaving { account, now, request } = leaving.as_ref();
             let before = locked(conn, &holders, account.id).await?;

@@ -7,8 +7,8 @@ use crate::access::caller::Caller;
 use crate::accounts::model::{FullName, JobTitle, Language, Profile, Typed};
 use crate::accounts::sessions::operations::are_over;
 use crate::accounts::sessions::store::{self as sessions, Ending};
+use crate::accounts::state::Accounts;
 use crate::accounts::store as accounts;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::http::patch::Patch;
@@ -18,8 +18,8 @@ use crate::passwords;
 ///
 /// # Errors
 /// 401: it is gone.
-pub async fn details(app: &App, caller: Caller) -> Result<Profile, Failure> {
-    let found = app.db.read(move |conn| Box::pin(accounts::account(conn, caller.user_id))).await;
+pub async fn details(state: &Accounts, caller: Caller) -> Result<Profile, Failure> {
+    let found = state.db.read(move |conn| Box::pin(accounts::account(conn, caller.user_id))).await;
     let account = found.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
     Ok(Profile::from(&account))
 }
@@ -36,14 +36,14 @@ pub struct Edit {
 ///
 /// # Errors
 /// 401: it is gone.
-pub async fn edit(app: &App, caller: Caller, edit: Edit) -> Result<Profile, Failure> {
-    let now = app.now();
+pub async fn edit(state: &Accounts, caller: Caller, edit: Edit) -> Result<Profile, Failure> {
+    let now = state.now();
     let job_title = match edit.job_title {
         Patch::Keep => Patch::Keep,
         Patch::Set(JobTitle(Some(title))) => Patch::Set(title),
         Patch::Clear | Patch::Set(JobTitle(None)) => Patch::Clear,
     };
-    let edited = app.db.write(move |conn| {
+    let edited = state.db.write(move |conn| {
         Box::pin(
             async move { store::edit(conn, caller.user_id, &edit.full_name.0, job_title, edit.language, now).await },
         )
@@ -57,18 +57,18 @@ pub async fn edit(app: &App, caller: Caller, edit: Edit) -> Result<Profile, Fail
 /// # Errors
 /// Those of `proof::owner` on `currentPassword`; 422 on `newPassword` for one that may not be chosen.
 pub async fn change_password(
-    app: &App,
+    state: &Accounts,
     caller: Caller,
     current: Option<Typed>,
     new: Typed,
     request: RequestId,
 ) -> Result<Profile, Failure> {
-    let account = proof::owner(app, caller, current, "currentPassword").await?;
+    let account = proof::owner(state, caller, current, "currentPassword").await?;
     passwords::acceptable(&new.0, &[&account.email, &account.full_name])
         .map_err(|wrong| Failure::field("newPassword", wrong.reason, wrong.message))?;
-    let hash = app.passwords.hash(new.0).await?;
-    let (now, post) = (app.now(), app.post.clone());
-    let (account, ended) = app
+    let hash = state.passwords.hash(new.0).await?;
+    let (now, post) = (state.now(), state.post.clone());
+    let (account, ended) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -84,7 +84,7 @@ pub async fn change_password(
             })
         })
         .await?;
-    are_over(app, ended, now);
-    app.jobs.wake();
+    are_over(state, ended, now);
+    state.jobs.wake();
     Ok(Profile::from(&account))
 }

@@ -12,21 +12,21 @@ use super::upload::Upload;
 use super::{leaving, picture};
 use crate::access::guard::{AnyUser, SignedIn};
 use crate::accounts::model::{FullName, JobTitle, Language, Profile, Typed};
-use crate::app::App;
+use crate::accounts::state::Accounts;
+use crate::api::operation::Allowed;
 use crate::http::answer::Cached;
 use crate::http::code::Code;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Body, Empty, Valid};
-use crate::http::operation::Allowed;
 use crate::http::patch::Patch;
 
 /// How much of a face is read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-pub async fn details(may: Allowed<SignedIn, Empty>, app: App) -> Result<Reply<Profile>, Failure> {
-    operations::details(&app, may.by.caller).await.map(Reply::ok)
+pub async fn details(may: Allowed<SignedIn, Empty>, state: Accounts) -> Result<Reply<Profile>, Failure> {
+    operations::details(&state, may.by.caller).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -51,21 +51,21 @@ impl Body for EditProfile {
     }
 }
 
-pub async fn edit(may: Allowed<SignedIn, Valid<EditProfile>>, app: App) -> Result<Reply<Profile>, Failure> {
+pub async fn edit(may: Allowed<SignedIn, Valid<EditProfile>>, state: Accounts) -> Result<Reply<Profile>, Failure> {
     let Valid(body) = may.input;
     let edit = Edit { full_name: body.full_name, job_title: body.job_title, language: body.language };
-    operations::edit(&app, may.by.caller, edit).await.map(Reply::ok)
+    operations::edit(&state, may.by.caller, edit).await.map(Reply::ok)
 }
 
-pub async fn upload_avatar(may: Allowed<SignedIn, Upload>, app: App) -> Result<Reply<Profile>, Failure> {
-    avatar::upload(&app, may.by.caller, may.input, may.request).await.map(Reply::ok)
+pub async fn upload_avatar(may: Allowed<SignedIn, Upload>, state: Accounts) -> Result<Reply<Profile>, Failure> {
+    avatar::upload(&state, may.by.caller, may.input, may.request).await.map(Reply::ok)
 }
 
 /// As an attachment, like all that somebody brought; to be asked for again each time, since a face may be withdrawn.
-pub async fn download_avatar(may: Allowed<AnyUser<Avatar>, Empty>, app: App) -> Result<Cached, Failure> {
+pub async fn download_avatar(may: Allowed<AnyUser<Avatar>, Empty>, state: Accounts) -> Result<Cached, Failure> {
     let Avatar { sha256 } = may.by.thing;
     // Withdrawn since its row was read.
-    let file = app.avatars.open(&sha256).await.map_err(|error| match error.kind() {
+    let file = state.avatars.open(&sha256).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::of(Code::NOT_FOUND),
         _ => Failure::internal(error),
     })?;
@@ -101,11 +101,12 @@ impl Body for ChangePassword {
 
 pub async fn change_password(
     may: Allowed<SignedIn, Valid<ChangePassword>>,
-    app: App,
+    state: Accounts,
 ) -> Result<Reply<Profile>, Failure> {
     let Valid(body) = may.input;
     let changed =
-        operations::change_password(&app, may.by.caller, body.current_password, body.new_password, may.request).await?;
+        operations::change_password(&state, may.by.caller, body.current_password, body.new_password, may.request)
+            .await?;
     Ok(Reply::ok(changed))
 }
 
@@ -124,8 +125,11 @@ impl Body for DeleteAccount {
     }
 }
 
-pub async fn delete(may: Allowed<SignedIn, Valid<DeleteAccount>>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn delete(
+    may: Allowed<SignedIn, Valid<DeleteAccount>>,
+    state: leaving::Deletion,
+) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
-    leaving::delete_account(&app, may.by.caller, body.password, may.request).await?;
+    leaving::delete_account(&state, may.by.caller, body.password, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -4,11 +4,12 @@ use actix_web::HttpRequest;
 use futures_util::StreamExt;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-use crate::app::App;
+use crate::accounts::state::Accounts;
+use crate::api::idempotency;
 use crate::http::failure::{Failure, Fault, MOST_FAULTS};
 use crate::http::form::{self, small, unreadable};
-use crate::http::idempotency;
 use crate::http::input::{Described, Input, Raw};
+use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
 use crate::outside::files::Received;
 
@@ -20,13 +21,13 @@ impl Input for Upload {
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
         let mut parts = form::parts(request, body)?;
-        let app = App::of(request)?;
+        let state = Accounts::of(request)?;
         let (mut file, mut faults) = (None, Vec::new());
         while let Some(part) = parts.next().await {
             let part = part.map_err(unreadable)?;
             match part.name().unwrap_or_default().to_owned() {
                 name if name == "file" && file.is_none() => {
-                    file = Some(form::file(part, &app.avatars, app.config.limits.avatar_bytes).await?);
+                    file = Some(form::file(part, &state.avatars, state.config.limits.avatar_bytes).await?);
                 }
                 name => {
                     let known = name == "file";
@@ -55,6 +56,10 @@ impl Input for Upload {
 
     fn digest(&self) -> String {
         idempotency::digest(self.0.sha256.as_bytes())
+    }
+
+    fn needs() -> Vec<Need> {
+        vec![Need::of::<Accounts>()]
     }
 
     fn describe() -> Described {

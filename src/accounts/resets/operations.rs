@@ -13,9 +13,9 @@ use crate::accounts::limits::{self, Tried};
 use crate::accounts::model::{Account, CodePurpose, Email};
 use crate::accounts::sessions::operations::are_over;
 use crate::accounts::sessions::store::{self as sessions, Ending};
+use crate::accounts::state::Accounts;
 use crate::accounts::store as accounts;
 use crate::accounts::{codes, external, letters};
-use crate::app::App;
 use crate::db::Failed;
 use crate::db::attempts;
 use crate::http::failure::Failure;
@@ -28,16 +28,16 @@ const TOKEN: &str = "reset password";
 ///
 /// # Errors
 /// 422 `OtpInvalid` for whatever is wrong: the code, its age, the address; 429 while locked, whatever the code.
-pub async fn verify_otp(app: &App, by: &Public, email: Email, typed: String) -> Result<ResetToken, Failure> {
+pub async fn verify_otp(state: &Accounts, by: &Public, email: Email, typed: String) -> Result<ResetToken, Failure> {
     let email = email.as_str().to_owned();
-    let now = app.now();
-    let life = app.config.accounts.reset_token_seconds;
+    let now = state.now();
+    let life = state.config.accounts.reset_token_seconds;
     let expires_at = now + Duration::from_secs(life);
     let token = OneTimeToken::draw()?;
-    let token_hash = token.kept(&app.secret, TOKEN)?;
-    let rates = limits::code_tries(app, by, &email);
-    let secret = app.secret.clone();
-    let tried = app.db.write(move |conn| {
+    let token_hash = token.kept(&state.secret, TOKEN)?;
+    let rates = limits::code_tries(state, by, &email);
+    let secret = state.secret.clone();
+    let tried = state.db.write(move |conn| {
         Box::pin(async move {
             let counted = match attempts::reserve(conn, &rates, now).await? {
                 Ok(counted) => counted,
@@ -64,23 +64,23 @@ pub async fn verify_otp(app: &App, by: &Public, email: Email, typed: String) -> 
 /// 422 `OtpInvalid` for whatever is wrong with the token, `PasswordRefused` for the password (then the token is still good);
 /// 429 while the account's codes are locked, or past too many wrong tokens.
 pub async fn reset_password(
-    app: &App,
+    state: &Accounts,
     by: &Public,
     token: OneTimeToken,
     password: String,
     request: RequestId,
 ) -> Result<(), Failure> {
     // What has not the form of a token is looked for too, and counted: nothing is kept under an empty hash.
-    let token_hash = token.hash(&app.secret, TOKEN).unwrap_or_default();
-    let account = whose(app, by, token_hash.clone()).await?.or_refused("resetToken")?;
+    let token_hash = token.hash(&state.secret, TOKEN).unwrap_or_default();
+    let account = whose(state, by, token_hash.clone()).await?.or_refused("resetToken")?;
     passwords::acceptable(&password, &[&account.email, &account.full_name])
         .map_err(|wrong| Failure::field("newPassword", wrong.reason, wrong.message))?;
-    let hash = app.passwords.hash(password).await?;
-    let now = app.now();
-    let codes_of = limits::code_tries(app, by, &account.email);
-    let logins_of = limits::of_logins(app, by, &account.email);
-    let post = app.post.clone();
-    let set: Tried<Vec<Id<Session>>> = app
+    let hash = state.passwords.hash(password).await?;
+    let now = state.now();
+    let codes_of = limits::code_tries(state, by, &account.email);
+    let logins_of = limits::of_logins(state, by, &account.email);
+    let post = state.post.clone();
+    let set: Tried<Vec<Id<Session>>> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -103,16 +103,16 @@ pub async fn reset_password(
             })
         })
         .await?;
-    are_over(app, set.or_refused("resetToken")?, now);
-    app.jobs.wake();
+    are_over(state, set.or_refused("resetToken")?, now);
+    state.jobs.wake();
     Ok(())
 }
 
 /// Whose a token is. What has no owner counts against the client.
-async fn whose(app: &App, by: &Public, token_hash: String) -> Result<Tried<Account>, Failure> {
-    let rates = limits::token_tries(app, by);
-    let now = app.now();
-    let found = app.db.write(move |conn| {
+async fn whose(state: &Accounts, by: &Public, token_hash: String) -> Result<Tried<Account>, Failure> {
+    let rates = limits::token_tries(state, by);
+    let now = state.now();
+    let found = state.db.write(move |conn| {
         Box::pin(async move {
             let counted = match attempts::reserve(conn, &rates, now).await? {
                 Ok(counted) => counted,

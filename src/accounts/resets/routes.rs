@@ -8,12 +8,12 @@ use crate::access::guard::Public;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts::model::{CodePurpose, Email, Typed, TypedCode};
 use crate::accounts::operations::resend_otp;
-use crate::app::App;
+use crate::accounts::state::Accounts;
+use crate::api::operation::Allowed;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Body, Valid};
-use crate::http::operation::Allowed;
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -30,10 +30,10 @@ impl Body for SendResetPasswordEmail {
 
 pub async fn send_reset_password_email(
     may: Allowed<Public, Valid<SendResetPasswordEmail>>,
-    app: App,
+    state: Accounts,
 ) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
-    resend_otp(&app, &may.by, body.email, CodePurpose::ResetPassword, may.request).await?;
+    resend_otp(&state, &may.by, body.email, CodePurpose::ResetPassword, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
@@ -54,9 +54,9 @@ impl Body for VerifyOtp {
     }
 }
 
-pub async fn verify_otp(may: Allowed<Public, Valid<VerifyOtp>>, app: App) -> Result<Reply<ResetToken>, Failure> {
+pub async fn verify_otp(may: Allowed<Public, Valid<VerifyOtp>>, state: Accounts) -> Result<Reply<ResetToken>, Failure> {
     let Valid(body) = may.input;
-    operations::verify_otp(&app, &may.by, body.email, body.code.0).await.map(Reply::ok)
+    operations::verify_otp(&state, &may.by, body.email, body.code.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -76,8 +76,11 @@ impl Body for ResetPassword {
     }
 }
 
-pub async fn reset_password(may: Allowed<Public, Valid<ResetPassword>>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn reset_password(
+    may: Allowed<Public, Valid<ResetPassword>>,
+    state: Accounts,
+) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
-    operations::reset_password(&app, &may.by, body.reset_token, body.new_password.0, may.request).await?;
+    operations::reset_password(&state, &may.by, body.reset_token, body.new_password.0, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }

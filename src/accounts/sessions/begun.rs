@@ -6,10 +6,10 @@ use actors::ids::{Id, Session};
 use actors::time::Time;
 
 use super::{refresh, store};
-use crate::access::keys::random;
 use crate::accounts::model::{Account, AuthResponse, Profile};
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::http::failure::Failure;
+use crate::keys::random;
 
 /// A session that was drawn, or that goes on.
 #[derive(Debug, Clone)]
@@ -27,14 +27,14 @@ impl Begun {
     ///
     /// # Errors
     /// 500: the system has no chance to give.
-    pub fn draw(app: &App, device: &str, now: Time) -> Result<Self, Failure> {
+    pub fn draw(state: &Accounts, device: &str, now: Time) -> Result<Self, Failure> {
         Ok(Self {
             id: Id::draw(),
             salt: hex::encode(random::<16>().map_err(Failure::internal)?),
             counter: store::FIRST,
             device: device.to_owned(),
             now,
-            expires_at: now + Duration::from_secs(app.config.accounts.refresh_token_seconds),
+            expires_at: now + Duration::from_secs(state.config.accounts.refresh_token_seconds),
         })
     }
 
@@ -42,14 +42,14 @@ impl Begun {
     ///
     /// # Errors
     /// 500: there is no key to sign with.
-    pub fn answer(&self, app: &App, account: &Account) -> Result<AuthResponse, Failure> {
-        let access_token = app.tokens.issue(account.id, self.id, self.now);
+    pub fn answer(&self, state: &Accounts, account: &Account) -> Result<AuthResponse, Failure> {
+        let access_token = state.tokens.issue(account.id, self.id, self.now);
         Ok(AuthResponse {
             access_token: access_token.ok_or_else(|| Failure::internal("an access token could not be signed"))?,
-            refresh_token: refresh::issue(&app.secret, self.id, &self.salt, self.counter),
+            refresh_token: refresh::issue(&state.secret, self.id, &self.salt, self.counter),
             token_type: "Bearer",
-            expires_in: app.tokens.life().as_secs(),
-            refresh_expires_in: app.config.accounts.refresh_token_seconds,
+            expires_in: state.tokens.life().as_secs(),
+            refresh_expires_in: state.config.accounts.refresh_token_seconds,
             user: Profile::from(account),
         })
     }

@@ -17,7 +17,7 @@ use actors::ids::{self, Id};
 use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
-use crate::app::App;
+use crate::accounts::state::Accounts;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 
@@ -26,15 +26,16 @@ use crate::http::failure::Failure;
 pub struct GoingOn(pub Id<ids::Session>);
 
 impl Guarded for GoingOn {
+    type State = Accounts;
     type Ids = Id<ids::Session>;
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         path.id("sessionId")
     }
 
-    async fn find(app: &App, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let now = app.now();
-        let owner = app.db.read(move |conn| Box::pin(store::owner(conn, id, now))).await.map_err(Failure::from)?;
+    async fn find(state: &Accounts, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let now = state.now();
+        let owner = state.db.read(move |conn| Box::pin(store::owner(conn, id, now))).await.map_err(Failure::from)?;
         let owner = owner.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
         let standing = Standing { own: owner == caller.user_id, ..Standing::default() };
         Ok(Found { standing, thing: Ok(Self(id)) })

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
-use crate::access::keys::Secret;
+use crate::keys::Secret;
 
 const BYTES: usize = 16 + 8 + 32;
 
@@ -58,7 +58,7 @@ fn mac(secret: &Secret, session_id: Id<Session>, salt: &str, counter: i64) -> [u
 #[cfg(test)]
 mod tests {
     use super::{issue, read};
-    use crate::access::keys::Secret;
+    use crate::keys::Secret;
     use actors::ids::Id;
     use proptest::prelude::*;
 

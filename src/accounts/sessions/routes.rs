@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 use super::{GoingOn, model, operations};
 use crate::access::guard::{Own, Public, SignedIn};
 use crate::accounts::model::{AuthResponse, Email, Typed};
-use crate::app::App;
+use crate::accounts::state::Accounts;
+use crate::api::operation::Allowed;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Valid};
-use crate::http::operation::Allowed;
 use crate::http::page::Page;
 
 #[derive(ToSchema)]
@@ -30,9 +30,9 @@ impl Body for Login {
     }
 }
 
-pub async fn login(may: Allowed<Public, Valid<Login>>, app: App) -> Result<Reply<AuthResponse>, Failure> {
+pub async fn login(may: Allowed<Public, Valid<Login>>, state: Accounts) -> Result<Reply<AuthResponse>, Failure> {
     let Valid(body) = may.input;
-    operations::login(&app, &may.by, body.email, body.password.0).await.map(Reply::ok)
+    operations::login(&state, &may.by, body.email, body.password.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -50,10 +50,10 @@ impl Body for RefreshToken {
 
 pub async fn refresh_token(
     may: Allowed<Public, Valid<RefreshToken>>,
-    app: App,
+    state: Accounts,
 ) -> Result<Reply<AuthResponse>, Failure> {
     let Valid(body) = may.input;
-    operations::refresh_token(&app, &body.refresh_token.0).await.map(Reply::ok)
+    operations::refresh_token(&state, &body.refresh_token.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -69,18 +69,21 @@ impl Body for LogOut {
     }
 }
 
-pub async fn log_out(may: Allowed<SignedIn, Valid<LogOut>>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn log_out(may: Allowed<SignedIn, Valid<LogOut>>, state: Accounts) -> Result<Reply<Nothing>, Failure> {
     let Valid(body) = may.input;
-    operations::log_out(&app, may.by.caller, body.all_sessions.unwrap_or(false)).await?;
+    operations::log_out(&state, may.by.caller, body.all_sessions.unwrap_or(false)).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
-pub async fn list(may: Allowed<SignedIn, Asked<Page>>, app: App) -> Result<Reply<List<model::Session>>, Failure> {
+pub async fn list(
+    may: Allowed<SignedIn, Asked<Page>>,
+    state: Accounts,
+) -> Result<Reply<List<model::Session>>, Failure> {
     let Asked(page) = may.input;
-    operations::list(&app, may.by.caller, page).await.map(Reply::ok)
+    operations::list(&state, may.by.caller, page).await.map(Reply::ok)
 }
 
-pub async fn revoke(may: Allowed<Own<GoingOn>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
-    operations::revoke(&app, may.by.caller, may.by.thing.0).await?;
+pub async fn revoke(may: Allowed<Own<GoingOn>, Empty>, state: Accounts) -> Result<Reply<Nothing>, Failure> {
+    operations::revoke(&state, may.by.caller, may.by.thing.0).await?;
     Ok(Reply::ok(Nothing {}))
 }

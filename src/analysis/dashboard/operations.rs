@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::model::ResultsDashboard;
 use crate::analysis::results::store as results;
+use crate::analysis::state::Analysis;
 use crate::analysis::store;
-use crate::app::App;
 use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::envelope::{Rendered, success};
@@ -22,12 +22,12 @@ use crate::http::failure::Failure;
 /// # Errors
 /// 404 for a run that the project does not have; 409 for one without a result.
 pub async fn dashboard(
-    app: &App,
+    state: &Analysis,
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
     says: &str,
 ) -> Result<Rendered<ResultsDashboard>, Failure> {
-    let found = app
+    let found = state
         .db
         .read(move |conn| {
             Box::pin(async move {
@@ -43,7 +43,7 @@ pub async fn dashboard(
     match (found, run_id) {
         (None, Some(_)) => Err(Failure::of(Code::NOT_FOUND)),
         (None, None) => {
-            let empty = ResultsDashboard::empty(project_id, app.now());
+            let empty = ResultsDashboard::empty(project_id, state.now());
             Ok(rendered("\"none\"".to_owned(), success(200, says, &empty)?))
         }
         (Some((_, None)), _) => Err(Failure::saying(Code::INVALID_STATE, "The run has no result.")),

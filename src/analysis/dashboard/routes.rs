@@ -8,12 +8,12 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use super::model::ResultsDashboard;
 use super::operations;
 use crate::access::guard::Member;
-use crate::app::App;
+use crate::analysis::state::Analysis;
+use crate::api::operation::Allowed;
 use crate::http::envelope::Rendered;
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Query, query_parameter};
-use crate::http::operation::Allowed;
 use crate::projects::model::Project;
 
 pub struct OfRun {
@@ -34,8 +34,8 @@ impl Query for OfRun {
 
 pub async fn dashboard(
     may: Allowed<Member<Project>, Asked<OfRun>>,
-    app: App,
+    state: Analysis,
 ) -> Result<Rendered<ResultsDashboard>, Failure> {
     let Asked(of) = may.input;
-    operations::dashboard(&app, may.by.thing.id, of.run_id, may.says).await
+    operations::dashboard(&state, may.by.thing.id, of.run_id, may.says).await
 }

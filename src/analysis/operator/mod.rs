@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::operations;
 use super::store::RunJournal;
-use crate::app::App;
+use crate::analysis::state::Analysis;
 use crate::db::{Db, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
@@ -127,7 +127,7 @@ async fn save(db: &Db, id: Id<Run>, request: RequestId, now: Time) -> Result<(),
 
 /// Cancels runs for an operator. Safe to repeat.
 pub struct Cancelling {
-    pub app: App,
+    pub state: Analysis,
 }
 
 #[async_trait]
@@ -138,7 +138,7 @@ impl Handler for Cancelling {
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
-        match operations::stop(&self.app, payload.run_id, operator(), Arc::clone(&job.request)).await {
+        match operations::stop(&self.state, payload.run_id, operator(), Arc::clone(&job.request)).await {
             Ok(_) => Ok(()),
             // It is over, or gone.
             Err(failure) if matches!(failure.code.status, 404 | 409) => Ok(()),

@@ -8,8 +8,8 @@ use super::items::{self, Coded, Known};
 use super::model::{Requirement, UserStory};
 use super::store::{self, Draft, DraftItem, Kind};
 use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
-use crate::app::App;
 use crate::db::{At, Failed, Key};
 use crate::http::failure::Failure;
 use crate::pipeline::PipelineResult;
@@ -42,11 +42,11 @@ impl From<Failed> for Undrafted {
 ///
 /// # Errors
 /// See [`Undrafted`].
-pub async fn write(app: &App, run: &Run, result: PipelineResult) -> Result<(), Undrafted> {
+pub async fn write(state: &Analysis, run: &Run, result: PipelineResult) -> Result<(), Undrafted> {
     if result.requirements.len() + result.user_stories.len() > MOST_ITEMS {
         return Err(Undrafted::TooMuch);
     }
-    let desk = Desk { app, run, now: app.now() };
+    let desk = Desk { state, run, now: state.now() };
     desk.clear().await?;
     let keys = result.requirements.iter().map(|found| found.key.clone()).collect();
     let requirements = desk.known(Kind::Requirement, keys).await?;
@@ -86,7 +86,7 @@ pub async fn write(app: &App, run: &Run, result: PipelineResult) -> Result<(), U
 }
 
 struct Desk<'a> {
-    app: &'a App,
+    state: &'a Analysis,
     run: &'a Run,
     now: Time,
 }
@@ -95,7 +95,7 @@ impl Desk<'_> {
     /// What an earlier try left.
     async fn clear(&self) -> Result<(), Undrafted> {
         let (id, attempt) = (self.run.id, self.run.attempt);
-        let cleared = self.app.db.write(move |conn| {
+        let cleared = self.state.db.write(move |conn| {
             Box::pin(async move {
                 if !runs::is_at_work(conn, id, attempt).await? {
                     return Ok::<_, Failed>(false);
@@ -108,11 +108,11 @@ impl Desk<'_> {
 
     async fn known(&self, kind: Kind, keys: Vec<String>) -> Result<Known, Undrafted> {
         let project_id = self.run.project_id;
-        let last = self.app.db.read(move |conn| Box::pin(store::last_number(conn, project_id, kind))).await?;
+        let last = self.state.db.read(move |conn| Box::pin(store::last_number(conn, project_id, kind))).await?;
         let mut standing = Vec::new();
         for some in keys.chunks(AT_ONCE) {
             let some = some.to_vec();
-            let found = self.app.db.read(move |conn| Box::pin(store::known(conn, project_id, kind, some)));
+            let found = self.state.db.read(move |conn| Box::pin(store::known(conn, project_id, kind, some)));
             standing.extend(found.await?);
         }
         Ok(Known::of(standing, keys, last))
@@ -135,7 +135,7 @@ impl Desk<'_> {
                 rows.push(DraftItem::new(self.run, facts, key, number, body, self.now));
             }
             let (id, attempt) = (self.run.id, self.run.attempt);
-            let written = self.app.db.write(move |conn| {
+            let written = self.state.db.write(move |conn| {
                 Box::pin(async move {
                     if !runs::is_at_work(conn, id, attempt).await? {
                         return Ok::<_, Failed>(false);
@@ -157,7 +157,7 @@ impl Desk<'_> {
         let (id, attempt, generated_at) = (self.run.id, self.run.attempt, At(self.now));
         let run_id = Key(id);
         let draft = Draft { run_id, attempt: i64::from(attempt), result, generated_at, last_requirement, last_story };
-        let written = self.app.db.write(move |conn| {
+        let written = self.state.db.write(move |conn| {
             Box::pin(async move {
                 if !runs::is_at_work(conn, id, attempt).await? {
                     return Ok::<_, Failed>(false);

@@ -4,7 +4,7 @@ use actors::ids::{self, Id};
 use serde::de::DeserializeOwned;
 
 use super::store::{self, Filter, Kind};
-use crate::app::App;
+use crate::analysis::state::Analysis;
 use crate::db::Failed;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
@@ -15,14 +15,14 @@ use crate::http::page::Page;
 /// # Errors
 /// The database's own.
 pub async fn list<T: DeserializeOwned>(
-    app: &App,
+    state: &Analysis,
     project_id: Id<ids::Project>,
     kind: Kind,
     filter: Filter,
     page: Page,
 ) -> Result<List<T>, Failure> {
     let found =
-        app.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, kind, &filter, &page).await }));
+        state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, kind, &filter, &page).await }));
     let (found, total_count) = found.await.map_err(|failed: Failed| Failure::from(failed))?;
     let (found, next_cursor) = page.cut(found, |(id, _)| *id);
     let items = found.iter().map(|(_, body)| serde_json::from_str(body));

@@ -7,12 +7,12 @@ use super::model::{Priority, Requirement, RequirementType, UserStory, WorkflowSt
 use super::operations;
 use super::store::{Filter, Kind};
 use crate::access::guard::Member;
-use crate::app::App;
+use crate::analysis::state::Analysis;
+use crate::api::operation::Allowed;
 use crate::http::envelope::{List, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Query, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::projects::model::Project;
 
@@ -37,10 +37,10 @@ impl Query for ListRequirements {
 
 pub async fn requirements(
     may: Allowed<Member<Project>, Asked<ListRequirements>>,
-    app: App,
+    state: Analysis,
 ) -> Result<Reply<List<Requirement>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.thing.id, Kind::Requirement, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.id, Kind::Requirement, asked.filter, asked.page).await.map(Reply::ok)
 }
 
 pub struct ListUserStories {
@@ -69,8 +69,8 @@ impl Query for ListUserStories {
 
 pub async fn user_stories(
     may: Allowed<Member<Project>, Asked<ListUserStories>>,
-    app: App,
+    state: Analysis,
 ) -> Result<Reply<List<UserStory>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.thing.id, Kind::UserStory, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.id, Kind::UserStory, asked.filter, asked.page).await.map(Reply::ok)
 }

@@ -5,15 +5,15 @@ use utoipa::ToSchema;
 use super::model::{ConsentRecord, ConsentScope, Scopes, WordingVersion};
 use super::operations::{self, Said};
 use crate::access::guard::{Host, Participant};
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::agent::Sent;
 use crate::http::envelope::Reply;
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Body, Empty, Valid};
-use crate::http::operation::Allowed;
 use crate::meetings::participants::model::{SeenParticipant, Viewer};
 use crate::meetings::participants::{Oneself, operations::seen};
+use crate::meetings::state::Meetings;
 
 /// With `recordingConsent` true also `scopes` and `wordingVersion`, with false neither counts.
 #[derive(ToSchema)]
@@ -50,17 +50,17 @@ impl Body for SaveRecordingConsent {
 
 pub async fn save(
     may: Allowed<Participant<Oneself>, Sent<Valid<SaveRecordingConsent>>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<SeenParticipant>, Failure> {
     let Sent { input: Valid(body), agent } = may.input;
     let viewer = Viewer { visitor: may.by.caller, standing: may.by.standing };
-    let meeting = operations::save(&app, &may.by.thing, body.said(), agent, may.request).await?;
+    let meeting = operations::save(&state, &may.by.thing, body.said(), agent, may.request).await?;
     seen(&meeting, may.by.thing.id, viewer).map(Reply::ok)
 }
 
 pub async fn export(
     may: Allowed<Host<crate::meetings::Meeting>, Empty>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<ConsentRecord>, Failure> {
-    operations::export(&app, may.by.thing.state.id).await.map(Reply::ok)
+    operations::export(&state, may.by.thing.state.id).await.map(Reply::ok)
 }

@@ -23,10 +23,10 @@ use self::model::InvitationChanged;
 use super::Meeting;
 use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
-use crate::app::App;
 use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::meetings::state::Meetings;
 
 /// An invitation of a meeting, for those who host it.
 pub struct Invitation {
@@ -44,9 +44,9 @@ pub fn is_for_hosts(event: &str) -> bool {
 ///
 /// # Errors
 /// 503: it can't be known at the moment.
-pub async fn is_told(app: &App, caller: Caller, data: &str) -> Result<bool, Failure> {
+pub async fn is_told(state: &Meetings, caller: Caller, data: &str) -> Result<bool, Failure> {
     let Ok(InvitationChanged { meeting_id, .. }) = serde_json::from_str(data) else { return Ok(false) };
-    match Meeting::find(app, meeting_id, caller).await {
+    match Meeting::find(state, meeting_id, caller).await {
         Ok(found) => Ok(found.standing.may_host()),
         Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => Err(failure),
         Err(_) => Ok(false),
@@ -54,16 +54,17 @@ pub async fn is_told(app: &App, caller: Caller, data: &str) -> Result<bool, Fail
 }
 
 impl Guarded for Invitation {
+    type State = Meetings;
     type Ids = (Id<actors::meeting::Meeting>, Id<ids::Invitation>);
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         Ok((path.id("meetingId")?, path.id("invitationId")?))
     }
 
-    async fn find(app: &App, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let Found { standing, thing } = Meeting::find(app, meeting_id, caller).await?;
+    async fn find(state: &Meetings, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let Found { standing, thing } = Meeting::find(state, meeting_id, caller).await?;
         let meeting = thing?;
-        let found = app.db.read(move |conn| Box::pin(store::find(conn, id))).await;
+        let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
         let found = found.map_err(|failed: Failed| Failure::from(failed))?;
         let thing = match found.filter(|invitation| invitation.meeting_id == meeting_id) {
             Some(invitation) => Ok(Self { meeting, invitation }),

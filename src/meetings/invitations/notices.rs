@@ -14,12 +14,12 @@ use super::model::Invitation;
 use super::{calendar, letters, store};
 use crate::accounts;
 use crate::accounts::model::{Account, Language};
-use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::mail::{Mailing, Tongue};
 use crate::jobs::{self, Fault, Handler, Job};
 use crate::meetings;
 use crate::meetings::model::join_url;
+use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::model::Project;
 
@@ -43,7 +43,7 @@ pub async fn enqueue(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time, reques
 
 /// Tells them.
 pub struct Notices {
-    pub app: App,
+    pub state: Meetings,
 }
 
 #[async_trait]
@@ -55,13 +55,13 @@ impl Handler for Notices {
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
         loop {
-            let (app, request) = (self.app.clone(), job.request.clone());
+            let (state, request) = (self.state.clone(), job.request.clone());
             let told = self
-                .app
+                .state
                 .db
-                .write(move |conn| Box::pin(async move { some(&app, conn, payload.meeting_id, &request).await }));
+                .write(move |conn| Box::pin(async move { some(&state, conn, payload.meeting_id, &request).await }));
             let told: usize = told.await.map_err(|failed: Failed| Fault::Again(failed.to_string()))?;
-            self.app.jobs.wake();
+            self.state.jobs.wake();
             if told == 0 {
                 return Ok(());
             }
@@ -70,8 +70,13 @@ impl Handler for Notices {
 }
 
 /// Tells some of them; how many there were.
-async fn some(app: &App, conn: &mut Conn, meeting_id: Id<Meeting>, request: &RequestId) -> Result<usize, Failed> {
-    let now = app.now();
+async fn some(
+    state: &Meetings,
+    conn: &mut Conn,
+    meeting_id: Id<Meeting>,
+    request: &RequestId,
+) -> Result<usize, Failed> {
+    let now = state.now();
     let Some(meeting) = meetings::store::find(conn, meeting_id).await? else { return Ok(0) };
     let cancelled_at = match meeting.state {
         State::Scheduled | State::Live { .. } => None,
@@ -91,8 +96,8 @@ async fn some(app: &App, conn: &mut Conn, meeting_id: Id<Meeting>, request: &Req
         let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
         let tongue = tongue(own, &project, inviter.as_ref());
         let inviter = inviter.map(|inviter| inviter.full_name).unwrap_or_default();
-        let join_url = join_url(&app.url, meeting.id);
-        let entry = entry(app, &meeting, &join_url, invitation, &inviter, now);
+        let join_url = join_url(&state.url, meeting.id);
+        let entry = entry(state, &meeting, &join_url, invitation, &inviter, now);
         let words = |calendar| letters::Words {
             to: &invitation.email,
             tongue,
@@ -105,14 +110,14 @@ async fn some(app: &App, conn: &mut Conn, meeting_id: Id<Meeting>, request: &Req
             State::Cancelled { reason, .. } => letters::cancelled(words(calendar::cancel(entry)), reason.as_deref()),
             _ => letters::changed(words(calendar::request(entry)), join_url.clone()),
         };
-        app.post.send(conn, Mailing::from(letter), now, request).await?;
+        state.post.send(conn, Mailing::from(letter), now, request).await?;
     }
     Ok(outdated.len())
 }
 
 /// The calendar entry of somebody who was asked.
 pub fn entry<'a>(
-    app: &'a App,
+    state: &'a Meetings,
     meeting: &'a Meeting,
     join_url: &'a str,
     invitation: &'a Invitation,
@@ -122,7 +127,7 @@ pub fn entry<'a>(
     calendar::Entry {
         meeting,
         join_url,
-        from: &app.config.mail.from,
+        from: &state.config.mail.from,
         inviter,
         email: &invitation.email,
         name: invitation.display_name.as_deref(),

@@ -16,17 +16,18 @@ use super::store::Filter;
 use crate::access::guard::{Anyone, Host, Public};
 use crate::access::one_time::OneTimeToken;
 use crate::accounts::model::Email;
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::answer::Unkept;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Described, Empty, Input, Query, Raw, Valid, query_parameter};
-use crate::http::operation::Allowed;
+use crate::http::mounted::{Mounted, Need};
 use crate::http::page::{Page, Search};
 use crate::meetings::Meeting;
 use crate::meetings::model::MeetingRole;
 use crate::meetings::participants::model::DisplayName;
+use crate::meetings::state::Meetings;
 
 /// How many are asked by one call.
 const MOST: usize = 100;
@@ -65,7 +66,7 @@ impl Body for InviteParticipants {
 
 pub async fn invite_participants(
     may: Allowed<Host<Meeting>, Valid<InviteParticipants>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<MeetingInvitations>, Failure> {
     let first = may.drawn();
     let Valid(InviteParticipants { invitees, message }) = may.input;
@@ -75,7 +76,7 @@ pub async fn invite_participants(
     });
     let asked =
         Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at: None, first };
-    let items = operations::invite(&app, may.by.caller, &may.by.thing, asked, may.request).await?;
+    let items = operations::invite(&state, may.by.caller, &may.by.thing, asked, may.request).await?;
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
@@ -119,7 +120,7 @@ impl Body for InviteGuests {
 
 pub async fn invite_guests(
     may: Allowed<Host<Meeting>, Valid<InviteGuests>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<MeetingInvitations>, Failure> {
     let first = may.drawn();
     let Valid(InviteGuests { invitees, message, expires_at }) = may.input;
@@ -129,7 +130,7 @@ pub async fn invite_guests(
         role: role.unwrap_or(MeetingRole::Participant).into(),
     });
     let asked = Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at, first };
-    let items = operations::invite(&app, may.by.caller, &may.by.thing, asked, may.request).await?;
+    let items = operations::invite(&state, may.by.caller, &may.by.thing, asked, may.request).await?;
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
@@ -159,14 +160,14 @@ impl Query for ListInvitations {
 
 pub async fn list(
     may: Allowed<Host<Meeting>, Asked<ListInvitations>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<List<MeetingInvitation>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.thing.state.id, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.state.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
-pub async fn preview(may: Allowed<Public, OneTimeToken>, app: App) -> Result<Reply<InvitationPreview>, Failure> {
-    operations::preview(&app, &may.input).await.map(Reply::ok)
+pub async fn preview(may: Allowed<Public, OneTimeToken>, state: Meetings) -> Result<Reply<InvitationPreview>, Failure> {
+    operations::preview(&state, &may.input).await.map(Reply::ok)
 }
 
 /// The `{token}` of the path, with what else comes.
@@ -179,8 +180,11 @@ impl<I: Input> Input for ByLink<I> {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
         let token = OneTimeToken::take(request, Raw::Bytes(bytes::Bytes::new())).await?;
         // Whether the link leads anywhere is told before the body is looked at.
-        operations::must_lead(&App::of(request)?, &token).await?;
+        operations::must_lead(&Meetings::of(request)?, &token).await?;
         Ok(Self { token, input: I::take(request, body).await? })
+    }
+    fn needs() -> Vec<Need> {
+        vec![Need::of::<Meetings>()]
     }
     fn describe() -> Described {
         I::describe()
@@ -204,26 +208,29 @@ impl Body for AcceptInvitation {
 
 pub async fn accept(
     may: Allowed<Anyone, ByLink<Valid<AcceptInvitation>>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Unkept<AcceptedInvitation>, Failure> {
     let ByLink { token, input: Valid(AcceptInvitation { display_name }) } = may.input;
-    let accepted = operations::accept(&app, &token, may.by.caller, display_name, may.request).await?;
+    let accepted = operations::accept(&state, &token, may.by.caller, display_name, may.request).await?;
     Ok(Unkept(Reply::ok(accepted)))
 }
 
-pub async fn decline(may: Allowed<Anyone, OneTimeToken>, app: App) -> Result<Reply<Nothing>, Failure> {
-    operations::decline(&app, &may.input, may.by.caller, may.request).await?;
+pub async fn decline(may: Allowed<Anyone, OneTimeToken>, state: Meetings) -> Result<Reply<Nothing>, Failure> {
+    operations::decline(&state, &may.input, may.by.caller, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
-pub async fn resend(may: Allowed<Host<Invitation>, Empty>, app: App) -> Result<Reply<MeetingInvitation>, Failure> {
+pub async fn resend(
+    may: Allowed<Host<Invitation>, Empty>,
+    state: Meetings,
+) -> Result<Reply<MeetingInvitation>, Failure> {
     let id = may.by.thing.invitation.id;
-    let sent = operations::resend(&app, may.by.caller, id, may.request).await?;
+    let sent = operations::resend(&state, may.by.caller, id, may.request).await?;
     Ok(Reply::ok(sent))
 }
 
-pub async fn revoke(may: Allowed<Host<Invitation>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn revoke(may: Allowed<Host<Invitation>, Empty>, state: Meetings) -> Result<Reply<Nothing>, Failure> {
     let Invitation { meeting, invitation } = may.by.thing;
-    operations::revoke(&app, &meeting, &invitation, may.request).await?;
+    operations::revoke(&state, &meeting, &invitation, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }

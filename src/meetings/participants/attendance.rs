@@ -17,8 +17,8 @@ use futures_util::{StreamExt, stream};
 use uuid::Uuid;
 
 use super::store;
-use crate::app::App;
 use crate::db::Failed;
+use crate::meetings::state::Meetings;
 
 /// Between two attempts to tell while the database is away.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -41,15 +41,15 @@ struct House {
 
 /// One socket's listening to one meeting, until it is dropped.
 pub struct Stay {
-    app: App,
+    state: Meetings,
     meeting: Id<Meeting>,
     who: Uuid,
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        self.app.attendance.house().leave(self.meeting, self.who);
-        self.app.attendance.look_again(&self.app, self.meeting);
+        self.state.attendance.house().leave(self.meeting, self.who);
+        self.state.attendance.look_again(&self.state, self.meeting);
     }
 }
 
@@ -97,24 +97,24 @@ impl Attendance {
 
     /// Counts a socket among those that listen to a meeting.
     #[must_use]
-    pub fn enter(&self, app: &App, meeting: Id<Meeting>, who: Uuid) -> Stay {
+    pub fn enter(&self, state: &Meetings, meeting: Id<Meeting>, who: Uuid) -> Stay {
         self.house().enter(meeting, who);
-        self.look_again(app, meeting);
-        Stay { app: app.clone(), meeting, who }
+        self.look_again(state, meeting);
+        Stay { state: state.clone(), meeting, who }
     }
 
     /// Has a meeting told who listens to it, by and by.
-    pub fn look_again(&self, app: &App, meeting: Id<Meeting>) {
+    pub fn look_again(&self, state: &Meetings, meeting: Id<Meeting>) {
         let mut house = self.house();
         house.doubtful.insert(meeting);
         if !house.telling.insert(meeting) {
             return;
         }
         drop(house);
-        let (app, stopping) = (app.clone(), app.tasks.stopping());
-        app.clone().tasks.spawn(async move {
+        let (state, stopping) = (state.clone(), state.tasks.stopping());
+        state.clone().tasks.spawn(async move {
             tokio::select! {
-                () = tell(&app, meeting) => {}
+                () = tell(&state, meeting) => {}
                 () = stopping.cancelled() => {}
             }
         });
@@ -131,24 +131,24 @@ impl Attendance {
     }
 }
 
-async fn tell(app: &App, meeting: Id<Meeting>) {
-    while app.attendance.takes_up(meeting) {
-        if let Err(why) = told(app, meeting).await {
+async fn tell(state: &Meetings, meeting: Id<Meeting>) {
+    while state.attendance.takes_up(meeting) {
+        if let Err(why) = told(state, meeting).await {
             tracing::warn!(%meeting, why, "a meeting could not be told who listens to it; it is tried again");
-            app.attendance.house().doubtful.insert(meeting);
+            state.attendance.house().doubtful.insert(meeting);
             tokio::time::sleep(AGAIN).await;
         }
     }
 }
 
-async fn told(app: &App, meeting: Id<Meeting>) -> Result<(), String> {
-    let Some(found) = app.meetings.snapshot(meeting).await.map_err(|away| away.0)? else { return Ok(()) };
-    let seen = app.attendance.house().news(&found.state);
+async fn told(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
+    let Some(found) = state.registry.snapshot(meeting).await.map_err(|away| away.0)? else { return Ok(()) };
+    let seen = state.attendance.house().news(&found.state);
     if seen.is_empty() {
         return Ok(());
     }
     let request = RequestId::from("presence");
-    match app.meetings.ask(meeting, Command::See { seen }, request).await {
+    match state.registry.ask(meeting, Command::See { seen }, request).await {
         Ok(_) | Err(actors::shell::Failure::Missing) => Ok(()),
         Err(failure) => Err(format!("{failure:?}")),
     }
@@ -156,11 +156,11 @@ async fn told(app: &App, meeting: Id<Meeting>) -> Result<(), String> {
 
 /// At a start: tells the meetings that think somebody listens to them what is so. Until that is done once, it is tried
 /// again.
-pub async fn tell_all(app: App) {
-    let stopping = app.tasks.stopping();
+pub async fn tell_all(state: Meetings) {
+    let stopping = state.tasks.stopping();
     let telling = async {
         let meetings = loop {
-            match app.db.read(|conn| Box::pin(store::with_sockets(conn))).await {
+            match state.db.read(|conn| Box::pin(store::with_sockets(conn))).await {
                 Ok(meetings) => break meetings,
                 Err(away) => {
                     let away: Failed = away;
@@ -170,9 +170,9 @@ pub async fn tell_all(app: App) {
             }
         };
         let each = stream::iter(meetings).for_each_concurrent(AT_ONCE, |meeting| {
-            let app = app.clone();
+            let state = state.clone();
             async move {
-                while let Err(why) = told(&app, meeting).await {
+                while let Err(why) = told(&state, meeting).await {
                     tracing::warn!(%meeting, why, "a meeting could not be told that nobody listens to it");
                     tokio::time::sleep(AGAIN).await;
                 }

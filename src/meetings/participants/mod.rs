@@ -14,9 +14,9 @@ use super::{Meeting, standing_of_guest};
 use crate::access::caller::{Caller, Guest, Visitor};
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::meetings::state::Meetings;
 
 /// Somebody in a meeting, for those who host it.
 pub struct Someone {
@@ -37,14 +37,15 @@ fn in_path(path: &PathIds<'_>) -> Result<Ids, Failure> {
 }
 
 impl Guarded for Someone {
+    type State = Meetings;
     type Ids = Ids;
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         in_path(path)
     }
 
-    async fn find(app: &App, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let Found { standing, thing } = Meeting::find(app, meeting_id, caller).await?;
+    async fn find(state: &Meetings, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let Found { standing, thing } = Meeting::find(state, meeting_id, caller).await?;
         let meeting = thing?;
         let is_there = meeting.state.participants.get(&id).is_some();
         let thing = if is_there { Ok(Self { meeting, id }) } else { Err(Failure::of(Code::NOT_FOUND)) };
@@ -53,20 +54,25 @@ impl Guarded for Someone {
 }
 
 impl Guarded for Oneself {
+    type State = Meetings;
     type Ids = Ids;
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         in_path(path)
     }
 
-    async fn find(app: &App, ids: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        Ok(Someone::find(app, ids, caller).await?.of(caller.into()))
+    async fn find(state: &Meetings, ids: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        Ok(Someone::find(state, ids, caller).await?.of(caller.into()))
     }
 
     /// Who was removed, or let in anew, may still take back what they agreed to before.
-    async fn find_for_guest(app: &App, (meeting_id, id): Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
-        let meeting = Meeting::find_for_guest(app, meeting_id, guest).await?.thing?;
-        let standing = standing_of_guest(&meeting.state, guest, app.now())?;
+    async fn find_for_guest(
+        state: &Meetings,
+        (meeting_id, id): Self::Ids,
+        guest: Guest,
+    ) -> Result<Found<Self>, Failure> {
+        let meeting = Meeting::find_for_guest(state, meeting_id, guest).await?.thing?;
+        let standing = standing_of_guest(&meeting.state, guest, state.now())?;
         let is_there = meeting.state.participants.get(&id).is_some();
         let thing = if is_there { Ok(Someone { meeting, id }) } else { Err(Failure::of(Code::NOT_FOUND)) };
         Ok(Found { standing, thing }.of(Visitor::Guest(guest)))

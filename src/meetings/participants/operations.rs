@@ -7,12 +7,12 @@ use actors::meeting::{Command, Newcomer};
 use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
 use crate::access::caller::{Caller, Visitor};
 use crate::accounts;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
 use crate::meetings::operations::{active, ask};
+use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, place_of};
 
 /// What somebody brings who joins.
@@ -28,25 +28,25 @@ pub struct Joining {
 /// # Errors
 /// 403: they were removed. 409: the meeting has not begun, is over, or is full.
 pub async fn join(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     caller: Visitor,
     joining: Joining,
     request: RequestId,
 ) -> Result<Meeting, Failure> {
-    active(app, meeting).await?;
-    let newcomer = newcomer(app, meeting, caller, joining.place).await?;
+    active(state, meeting).await?;
+    let newcomer = newcomer(state, meeting, caller, joining.place).await?;
     let display_name = joining.display_name.map(|name| name.0);
-    let command = Command::Join { newcomer, display_name, most: app.config.meetings.people };
-    let joined = ask(app, meeting.state.id, command, request).await?;
+    let command = Command::Join { newcomer, display_name, most: state.config.meetings.people };
+    let joined = ask(state, meeting.state.id, command, request).await?;
     // They may listen already, from before they came in.
-    app.attendance.look_again(app, joined.state.id);
+    state.attendance.look_again(state, joined.state.id);
     Ok(joined)
 }
 
 /// The caller as the meeting knows them, or as their account does.
 async fn newcomer(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     caller: Visitor,
     place: Id<ids::Participant>,
@@ -57,7 +57,7 @@ async fn newcomer(
     }
     let caller = caller.account()?;
     let user_id = Some(caller.user_id);
-    let account = app.db.read(move |conn| Box::pin(accounts::store::account(conn, caller.user_id))).await?;
+    let account = state.db.read(move |conn| Box::pin(accounts::store::account(conn, caller.user_id))).await?;
     let account = account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
     Ok(Newcomer { id: place, user_id, display_name: account.full_name, email: Some(account.email) })
 }
@@ -67,12 +67,12 @@ async fn newcomer(
 /// # Errors
 /// 403: they never came, or were removed.
 pub async fn leave(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     who: Id<ids::Participant>,
     request: RequestId,
 ) -> Result<Meeting, Failure> {
-    ask(app, meeting.state.id, Command::Leave { participant: who }, request).await
+    ask(state, meeting.state.id, Command::Leave { participant: who }, request).await
 }
 
 /// Puts somebody out until they are invited again; again changes nothing.
@@ -80,14 +80,14 @@ pub async fn leave(
 /// # Errors
 /// 409: it is the host.
 pub async fn remove(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     who: Id<ids::Participant>,
     caller: Caller,
     request: RequestId,
 ) -> Result<(), Failure> {
     let command = Command::Remove { participant: who, by: Some(caller.user_id) };
-    ask(app, meeting.state.id, command, request).await.map(drop)
+    ask(state, meeting.state.id, command, request).await.map(drop)
 }
 
 /// Which of a meeting's people are listed.

@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::model;
-use crate::app::App;
 use crate::db::events::{self, Place, Text};
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Patience};
+use crate::meetings::state::Meetings;
 use crate::meetings::store::topic;
 
 const KIND: &str = "rename-forgotten";
@@ -61,7 +61,7 @@ pub async fn enqueue(
 
 /// Takes names out.
 pub struct Renaming {
-    pub app: App,
+    pub state: Meetings,
 }
 
 #[async_trait]
@@ -81,7 +81,7 @@ impl Handler for Renaming {
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let mut payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        let stopping = self.app.tasks.stopping();
+        let stopping = self.state.tasks.stopping();
         loop {
             if stopping.is_cancelled() {
                 return Err(Fault::Again("the server stops".to_owned()));
@@ -99,7 +99,7 @@ impl Handler for Renaming {
             // Else others wrote there meanwhile, and the page is looked at again.
         }
         if payload.is_written {
-            self.app.db.overwrite_deleted().await.map_err(|error| error.to_string())?;
+            self.state.db.overwrite_deleted().await.map_err(|error| error.to_string())?;
         }
         Ok(())
     }
@@ -115,7 +115,8 @@ impl Renaming {
     /// The next events; `None`: there are no more.
     async fn look(&self, payload: &Payload) -> Result<Option<Page>, Failed> {
         let place = payload.after.clone();
-        let read = self.app.db.read(move |conn| Box::pin(async move { events::texts_after(conn, &place, PAGE).await }));
+        let read =
+            self.state.db.read(move |conn| Box::pin(async move { events::texts_after(conn, &place, PAGE).await }));
         let mut texts = read.await?;
         // They are in the order of topics, and of offsets in each.
         let is_before = |text: &Text| u64::try_from(text.position).is_ok_and(|position| position < payload.until);
@@ -133,7 +134,7 @@ impl Renaming {
     async fn write(&self, job: &Job, page: Page, reached: &Payload) -> Result<bool, Failed> {
         let (own, reached) = (job.clone(), serde_json::to_value(reached));
         let noted = reached.map_err(|error| Failed::Broken(error.to_string()))?;
-        let written = self.app.db.write(move |conn| {
+        let written = self.state.db.write(move |conn| {
             Box::pin(async move {
                 let mut all = true;
                 for (event, data) in page.renamed {

@@ -10,14 +10,14 @@ use super::operations::{self, Filter, Joining};
 use crate::access::caller::Visitor;
 use crate::access::guard::{Attendee, Host, Participant};
 use crate::access::role::Standing;
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::code::Code;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
+use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, place_of};
 
 /// How to be called in the meeting; without it, as before, or as in the account.
@@ -37,18 +37,21 @@ impl Body for JoinMeeting {
 
 pub async fn join(
     may: Allowed<Attendee<Meeting>, Valid<JoinMeeting>>,
-    app: App,
+    state: Meetings,
 ) -> Result<Reply<SeenParticipant>, Failure> {
     let place = may.drawn();
     let Valid(body) = may.input;
     let joining = Joining { place, display_name: body.display_name };
-    let joined = operations::join(&app, &may.by.thing, may.by.caller, joining, may.request).await?;
+    let joined = operations::join(&state, &may.by.thing, may.by.caller, joining, may.request).await?;
     own(&joined, may.by.caller, may.by.standing).map(Reply::ok)
 }
 
-pub async fn leave(may: Allowed<Participant<Meeting>, Empty>, app: App) -> Result<Reply<SeenParticipant>, Failure> {
+pub async fn leave(
+    may: Allowed<Participant<Meeting>, Empty>,
+    state: Meetings,
+) -> Result<Reply<SeenParticipant>, Failure> {
     let own_id = own(&may.by.thing, may.by.caller, may.by.standing)?.participant.id;
-    let left = operations::leave(&app, &may.by.thing, own_id, may.request).await?;
+    let left = operations::leave(&state, &may.by.thing, own_id, may.request).await?;
     own(&left, may.by.caller, may.by.standing).map(Reply::ok)
 }
 
@@ -83,15 +86,15 @@ impl Query for ListParticipants {
 
 pub async fn list(
     may: Allowed<Attendee<Meeting>, Asked<ListParticipants>>,
-    _: App,
+    _: Meetings,
 ) -> Result<Reply<List<SeenParticipant>>, Failure> {
     let Asked(asked) = may.input;
     let viewer = Viewer { visitor: may.by.caller, standing: may.by.standing };
     Ok(Reply::ok(operations::list(&may.by.thing, viewer, &asked.filter, asked.page)))
 }
 
-pub async fn remove(may: Allowed<Host<Someone>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn remove(may: Allowed<Host<Someone>, Empty>, state: Meetings) -> Result<Reply<Nothing>, Failure> {
     let Someone { meeting, id } = may.by.thing;
-    operations::remove(&app, &meeting, id, may.by.caller, may.request).await?;
+    operations::remove(&state, &meeting, id, may.by.caller, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -11,9 +11,9 @@ use actors::meeting::{Command, Meeting, TimeLimits};
 use futures_util::{StreamExt, stream};
 
 use super::store;
-use crate::app::App;
 use crate::db::{At, Failed};
 use crate::meetings;
+use crate::meetings::state::Meetings;
 
 const LOOK: Duration = Duration::from_secs(1);
 /// Meetings that decide at once.
@@ -22,11 +22,11 @@ const AT_ONCE: usize = 32;
 const MOST: i64 = 20_000;
 
 /// Sweeps until the server stops.
-pub async fn sweep(app: App) {
-    let stopping = app.tasks.stopping();
+pub async fn sweep(state: Meetings) {
+    let stopping = state.tasks.stopping();
     loop {
         tokio::select! {
-            () = once(&app) => {}
+            () = once(&state) => {}
             () = stopping.cancelled() => return,
         }
         tokio::select! {
@@ -36,14 +36,14 @@ pub async fn sweep(app: App) {
     }
 }
 
-async fn once(app: &App) {
-    let settings = &app.config.meetings;
+async fn once(state: &Meetings) {
+    let settings = &state.config.meetings;
     let limits = TimeLimits {
         grace: Duration::from_secs(settings.grace_seconds),
         empty: Duration::from_secs(settings.empty_seconds),
         live: Duration::from_secs(settings.live_seconds),
     };
-    let due = match due(app, limits).await {
+    let due = match due(state, limits).await {
         Ok(due) => due,
         Err(away) => {
             tracing::warn!(%away, "meetings can't be swept; it is tried again");
@@ -52,7 +52,7 @@ async fn once(app: &App) {
     };
     let sweeping = stream::iter(due).for_each_concurrent(AT_ONCE, |meeting| async move {
         let command = Command::Sweep { limits };
-        let swept = app.meetings.ask(meeting, command, RequestId::from("sweep")).await;
+        let swept = state.registry.ask(meeting, command, RequestId::from("sweep")).await;
         if let Err(failure) = swept {
             tracing::warn!(%meeting, ?failure, "a meeting could not be swept; it is tried again");
         }
@@ -60,9 +60,9 @@ async fn once(app: &App) {
     sweeping.await;
 }
 
-async fn due(app: &App, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, Failed> {
-    let now = app.now();
-    let read = app.db.read(move |conn| {
+async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, Failed> {
+    let now = state.now();
+    let read = state.db.read(move |conn| {
         Box::pin(async move {
             let mut due = store::lost_before(conn, At(now - limits.grace), MOST).await?;
             due.extend(meetings::store::empty_since(conn, At(now - limits.empty), MOST).await?);

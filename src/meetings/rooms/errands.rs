@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{is_joined, is_last_room, is_over, may_otherwise, may_publish};
 use super::name;
-use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Patience};
+use crate::meetings::state::Meetings;
 use crate::outside::livekit::{self, MediaServer};
 
 const KIND: &str = "media";
@@ -101,7 +101,7 @@ pub async fn after(
 
 /// Goes to the media server.
 pub struct Errands {
-    pub app: App,
+    pub state: Meetings,
 }
 
 #[async_trait]
@@ -121,10 +121,10 @@ impl Handler for Errands {
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
         let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
-        if self.app.now() >= payload.until {
+        if self.state.now() >= payload.until {
             return Err(Fault::Lapsed("it is too late for this errand".to_owned()));
         }
-        let server = self.app.rooms.server();
+        let server = self.state.rooms.server();
         let server = server.ok_or_else(|| Fault::Lapsed("there is no media server any more".to_owned()))?;
         let room = name(payload.meeting_id);
         match payload.errand {
@@ -144,14 +144,14 @@ impl Errands {
         who: Id<ids::Participant>,
         job: &Job,
     ) -> Result<(), Fault> {
-        let found = self.app.meetings.snapshot(id).await.map_err(|away| away.0)?;
+        let found = self.state.registry.snapshot(id).await.map_err(|away| away.0)?;
         let meeting = found.as_ref().map(|found| &found.state);
         // They came back meanwhile.
         if meeting.is_some_and(|meeting| is_joined(meeting, who)) {
             return Ok(());
         }
         let left_at = meeting.and_then(|meeting| meeting.participants.get(&who)?.presence.left_at());
-        let since = left_at.unwrap_or_else(|| self.app.now());
+        let since = left_at.unwrap_or_else(|| self.state.now());
         Ok(server.remove(&name(id), &who.to_string(), since, &job.request).await?)
     }
 
@@ -162,7 +162,7 @@ impl Errands {
         who: Id<ids::Participant>,
         job: &Job,
     ) -> Result<(), Fault> {
-        let found = self.app.meetings.snapshot(id).await.map_err(|away| away.0)?;
+        let found = self.state.registry.snapshot(id).await.map_err(|away| away.0)?;
         let own = found.as_ref().and_then(|found| found.state.participants.get(&who)).filter(|own| own.is_joined());
         // Who is not there has no permission to change.
         let Some(own) = own else { return Ok(()) };
@@ -177,7 +177,7 @@ impl Errands {
         at: Time,
         job: &Job,
     ) -> Result<(), Fault> {
-        let found = self.app.meetings.snapshot(id).await.map_err(|away| away.0)?;
+        let found = self.state.registry.snapshot(id).await.map_err(|away| away.0)?;
         if !found.is_some_and(|found| is_last_room(&found.state, at)) {
             return Ok(());
         }
@@ -186,7 +186,7 @@ impl Errands {
         if now.is_some_and(|now| now != instance) {
             return Ok(());
         }
-        match self.app.meetings.ask(id, Command::RoomFinished, job.request.clone()).await {
+        match self.state.registry.ask(id, Command::RoomFinished, job.request.clone()).await {
             Ok(_) | Err(Failure::Missing) => Ok(()),
             Err(failure) => Err(Fault::Again(format!("{failure:?}"))),
         }

@@ -10,9 +10,9 @@ use actors::time::Time;
 use futures_util::{StreamExt, stream};
 
 use super::name;
-use crate::app::App;
 use crate::db::Failed;
 use crate::meetings::participants::store;
+use crate::meetings::state::Meetings;
 use crate::outside::livekit::{Connection, Fault, MediaServer};
 
 /// Meetings that are looked at at once.
@@ -23,24 +23,24 @@ const MOST: i64 = 20_000;
 const YOUNG: Duration = Duration::from_secs(10);
 
 /// Looks again and again until the server stops.
-pub async fn look(app: App) {
-    let Some(server) = app.rooms.server() else { return };
-    let stopping = app.tasks.stopping();
-    let pause = Duration::from_secs(app.config.livekit.look_seconds);
+pub async fn look(state: Meetings) {
+    let Some(server) = state.rooms.server() else { return };
+    let stopping = state.tasks.stopping();
+    let pause = Duration::from_secs(state.config.livekit.look_seconds);
     loop {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = stopping.cancelled() => return,
         }
         tokio::select! {
-            () = once(&app, server) => {}
+            () = once(&state, server) => {}
             () = stopping.cancelled() => return,
         }
     }
 }
 
-async fn once(app: &App, server: &dyn MediaServer) {
-    let found = app.db.read(|conn| Box::pin(store::with_media(conn, MOST))).await;
+async fn once(state: &Meetings, server: &dyn MediaServer) {
+    let found = state.db.read(|conn| Box::pin(store::with_media(conn, MOST))).await;
     let meetings = match found {
         Ok(meetings) => meetings,
         Err(away) => {
@@ -49,7 +49,7 @@ async fn once(app: &App, server: &dyn MediaServer) {
             return;
         }
     };
-    let looking = stream::iter(meetings).map(|meeting| async move { (meeting, at(app, server, meeting).await) });
+    let looking = stream::iter(meetings).map(|meeting| async move { (meeting, at(state, server, meeting).await) });
     let mut looking = looking.buffer_unordered(AT_ONCE);
     while let Some((meeting, looked)) = looking.next().await {
         match looked {
@@ -75,9 +75,9 @@ enum Trouble {
 }
 
 /// Tells a meeting which of the connections that it knows are gone.
-async fn at(app: &App, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), Trouble> {
+async fn at(state: &Meetings, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), Trouble> {
     // What it knows comes first: who comes in after that is not missed in the list.
-    let Some(found) = app.meetings.snapshot(id).await.map_err(|away| Trouble::Own(away.0))? else {
+    let Some(found) = state.registry.snapshot(id).await.map_err(|away| Trouble::Own(away.0))? else {
         return Ok(());
     };
     let request = RequestId::from("lookout");
@@ -86,11 +86,11 @@ async fn at(app: &App, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), 
         Fault::Away(why) => Trouble::Away(why),
         Fault::Refused(why) => Trouble::Own(why),
     })?;
-    let seen = gone(&found.state, &there, app.now());
+    let seen = gone(&found.state, &there, state.now());
     if seen.is_empty() {
         return Ok(());
     }
-    match app.meetings.ask(id, Command::See { seen }, request).await {
+    match state.registry.ask(id, Command::See { seen }, request).await {
         Ok(_) | Err(actors::shell::Failure::Missing) => Ok(()),
         Err(failure) => Err(Trouble::Own(format!("{failure:?}"))),
     }

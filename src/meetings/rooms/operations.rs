@@ -8,11 +8,11 @@ use actors::meeting::{Participant, Status};
 
 use super::model::{Barred, RoomCredentials, RoomGrants, may_enter, may_publish};
 use super::name;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::meetings::Meeting;
 use crate::meetings::operations::active;
+use crate::meetings::state::Meetings;
 use crate::outside::livekit::{Fault, Pass, Room, SOURCES};
 
 /// How long a token lets somebody in. Who loses the connection later asks for another one.
@@ -28,24 +28,24 @@ const UNTIL_SET: Duration = Duration::from_secs(60);
 /// # Errors
 /// 403, 409: why they may not come in. 503: there is no media server, or it can't be reached.
 pub async fn issue(
-    app: &App,
+    state: &Meetings,
     meeting: &Meeting,
     who: Id<ids::Participant>,
     request: RequestId,
 ) -> Result<RoomCredentials, Failure> {
-    active(app, meeting).await?;
+    active(state, meeting).await?;
     allowed(meeting, who)?;
-    let server = app
+    let server = state
         .rooms
         .server()
         .ok_or_else(|| Failure { retry_after: Some(UNTIL_SET), ..Failure::of(Code::MEDIA_SERVER_NOT_CONFIGURED) })?;
     let id = meeting.state.id;
     let room_name = name(id);
     let metadata = serde_json::json!({"meetingId": id, "projectId": meeting.state.project_id}).to_string();
-    let room = Room { name: &room_name, most: app.config.meetings.people, idle: IDLE, metadata };
+    let room = Room { name: &room_name, most: state.config.meetings.people, idle: IDLE, metadata };
     server.make_room(&room, &request).await.map_err(unavailable)?;
     // Meanwhile they may have been put out, or the meeting have ended.
-    let now = app.meetings.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
+    let now = state.registry.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
     let now = now.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
     let own = allowed(&now, who)?;
     let identity = own.id.to_string();

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::nodes::prepare_sources::ReadySource;
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
+use super::super::request::ReadySource;
 use super::super::result::SourceReference;
 use super::index::{Index, Place, Sentence};
 use super::people::People;

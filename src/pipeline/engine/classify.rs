@@ -1,7 +1,7 @@
 //! From findings to items: type, category, priority, title; what was said twice becomes one item with all its sources.
 
-use super::super::nodes::prepare_sources::ReadySource;
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
+use super::super::request::ReadySource;
 use super::super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, Severity, SourceReference};
 use super::book::{Book, Line};
 use super::duplicates::{Gist, firsts, gists};

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
 
 /// How many statements per rare word are looked at.
 const NEAR: usize = 60;

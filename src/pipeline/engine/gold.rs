@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::nodes::Pace;
-use super::super::nodes::prepare_sources::ReadySource;
+use super::super::pace::Pace;
 use super::super::readers::{Format, SourceText, read};
+use super::super::request::ReadySource;
 use super::super::request::{Bounds, CancelToken, SourceKind};
 use super::{Book, Embedded, Engine, FindingKind, Indexer, Items, Texts};
 

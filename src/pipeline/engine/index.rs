@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::nodes::prepare_sources::ReadySource;
 use super::super::request::Bounds;
+use super::super::request::ReadySource;
 use super::super::result::Warning;
 
 /// Characters kept of a heading.

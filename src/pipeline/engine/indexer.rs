@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
 use super::super::readers::{Block, BlockKind, SourceText};
 use super::super::request::Bounds;
 use super::index::{Cut, DEEPEST, Heading, Index, LONGEST_HEADING, LONGEST_LEAD, LONGEST_NAME, Place, Sentence};

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::nodes::quality_checks::Checked;
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
+use super::super::result::Checked;
 use super::super::result::{IssueCode, IssueCount, Quality, QualityIssue, Requirement, RequirementType, UserStory};
 use super::book::plain;
 use super::duplicates::{conflicts, gists};

@@ -30,10 +30,10 @@ mod wording;
 
 use serde::{Deserialize, Serialize};
 
-use super::nodes::prepare_sources::ReadySource;
-use super::nodes::quality_checks::Checked;
-use super::nodes::{Halted, Pace};
+use super::pace::{Halted, Pace};
 use super::request::AnalysisType;
+use super::request::ReadySource;
+use super::result::Checked;
 use super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, Summary, UserStory};
 
 #[cfg(test)]

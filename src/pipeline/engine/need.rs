@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
 use super::book::{Book, Line};
 use super::index::Place;
 use super::lexicon::{ABILITY, ACTOR, MUST, PASSIVE, QUESTION_WORD, SHOULD, SYSTEM, SYSTEM_ACTS, WILL, WISH};

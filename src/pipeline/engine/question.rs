@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
 use super::book::{Book, Line};
 use super::index::Place;
 use super::lexicon::pattern;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
 use super::super::result::{AcceptanceCriterion, Requirement, RequirementType, UserStory};
 use super::book::plain;
 use super::duplicates::Gist;

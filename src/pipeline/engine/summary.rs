@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::nodes::prepare_sources::ReadySource;
-use super::super::nodes::{Halted, Pace};
+use super::super::pace::{Halted, Pace};
+use super::super::request::ReadySource;
 use super::super::result::{Priority, Summary};
 use super::Items;
 use super::book::{Book, Line};

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Index, Indexer};
+use super::super::pace::Halted;
 use super::super::request::Bounds;
-use super::prepare_sources::ReadySource;
-use super::{Desk, Halted, Node, Step};
+use super::super::request::ReadySource;
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToIndex {

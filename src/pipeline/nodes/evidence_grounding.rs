@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Items, Texts};
+use super::super::pace::Halted;
+use super::super::request::ReadySource;
 use super::super::request::SourceKind;
 use super::super::result::SourceReference;
-use super::prepare_sources::ReadySource;
-use super::{Desk, Halted, Node, Step};
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToGround {

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Finding;
+use super::super::pace::Halted;
 use super::super::request::{AnalysisType, Bounds};
-use super::{Desk, Halted, Node, Step};
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToRead {

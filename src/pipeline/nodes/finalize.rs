@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
+use super::super::pace::Halted;
+use super::super::request::ReadySource;
 use super::super::result::{Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStory, Warning};
-use super::prepare_sources::ReadySource;
-use super::{Desk, Halted, Node, Step};
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Parts {

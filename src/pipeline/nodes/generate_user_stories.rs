@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::pace::Halted;
 use super::super::request::AnalysisType;
 use super::super::result::{Requirement, UserStory};
-use super::{Desk, Halted, Node, Step};
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToTell {

@@ -2,7 +2,6 @@
 //! more than triples from rung to rung, or where the JSON of its input or output more than doubles: that is what would be held, hashed
 //! and kept. Between two looks at the cancel token lies little work, whatever the document.
 
-use std::cell::Cell;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::engine::{Book, Embedded, Texts};
-use super::super::ladder::{counted_time, processor_time};
+use super::super::pace::Pace;
+use super::super::pace::looks::timed;
 use super::super::readers::{Format, read};
 use super::super::request::{AnalysisType, Bounds, CancelToken, Language, SourceKind};
 use super::build_source_index::{BuildSourceIndex, ToIndex};
@@ -23,7 +23,7 @@ use super::prepare_sources::{Offered, OfferedSource, PrepareSources};
 use super::quality_checks::{QualityChecks, ToCheck};
 use super::summarize::{Summarize, ToSummarize};
 use super::transcribe_recordings::{Spoken, TranscribeRecordings};
-use super::{Desk, Pace, Step};
+use super::{Desk, Step};
 
 /// Bytes of the first rung.
 const FIRST: usize = 32 * 1024;
@@ -45,29 +45,6 @@ struct Cost {
     stretch: Duration,
     input: usize,
     output: usize,
-}
-
-thread_local! {
-    /// When this thread looked at the cancel token last, and the longest time that it did not.
-    static LOOKS: Cell<Option<(Duration, Duration)>> = const { Cell::new(None) };
-}
-
-/// Called at each look.
-pub fn looked() {
-    if let Some((last, longest)) = LOOKS.get() {
-        let now = counted_time();
-        LOOKS.set(Some((now, longest.max(now.saturating_sub(last)))));
-    }
-}
-
-/// How long the work takes, and the longest time in it without a look.
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration, Duration) {
-    let before = processor_time();
-    LOOKS.set(Some((before, Duration::ZERO)));
-    let made = work();
-    looked();
-    let stretch = LOOKS.take().map_or(Duration::ZERO, |(_, longest)| longest);
-    (made, processor_time().saturating_sub(before), stretch)
 }
 
 fn json(value: &impl Serialize) -> usize {

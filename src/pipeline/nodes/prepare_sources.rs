@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::request::{Language, SourceKind, Unreadable};
+use super::super::pace::Halted;
+use super::super::request::{Language, ReadySource, SourceKind, Unreadable};
 use super::super::result::Warning;
-use super::{Desk, Halted, Node, Step};
+use super::{Desk, Node, Step};
 
 /// A source as the request gave it, its text standing in by its digest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -20,21 +21,6 @@ pub struct OfferedSource {
 pub struct Offered {
     pub language: Language,
     pub sources: Vec<OfferedSource>,
-}
-
-/// A source with something to read in it. `slot` is its place in the request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadySource {
-    pub slot: usize,
-    pub id: String,
-    pub kind: SourceKind,
-    pub name: String,
-    pub digest: String,
-    /// ISO 639-1 or 639-3 as the reader gave it; empty if unknown.
-    pub language: String,
-    pub words: u64,
-    /// Of speech; 0 where nothing is timed.
-    pub spoken_ms: u64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -5,22 +5,16 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
-use super::super::result::{Quality, Requirement, UserStory};
-use super::prepare_sources::ReadySource;
-use super::{Desk, Halted, Node, Step};
+use super::super::pace::Halted;
+use super::super::request::ReadySource;
+use super::super::result::{Checked, UserStory};
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToCheck {
     pub sources: Vec<ReadySource>,
     pub items: Items,
     pub user_stories: Vec<UserStory>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Checked {
-    pub requirements: Vec<Requirement>,
-    pub user_stories: Vec<UserStory>,
-    pub quality: Quality,
 }
 
 pub(in super::super) struct QualityChecks;

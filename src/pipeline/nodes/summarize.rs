@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
+use super::super::pace::Halted;
+use super::super::request::ReadySource;
 use super::super::result::{Summary, UserStory};
-use super::prepare_sources::ReadySource;
-use super::{Desk, Halted, Node, Step};
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToSummarize {

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::prepare_sources::ReadySource;
-use super::{Desk, Halted, Node, Step};
+use super::super::pace::Halted;
+use super::super::request::ReadySource;
+use super::{Desk, Node, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Spoken {

@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use diesel::QueryDsl;
 use tokio_util::sync::CancellationToken;
 
-use super::{Awake, Emptying, store};
+use super::awake::Awake;
+use super::{Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
 use crate::db::{Conn, Db, Failed, Key, RunQueryDsl};
@@ -113,7 +114,7 @@ async fn empty(db: &Db, id: Id<ids::Project>, stopping: CancellationToken) -> Re
 }
 
 async fn empty_in(db: &Db, awake: Memory, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), Failed> {
-    let emptying = Emptying { db: db.clone(), awake, stopping, id };
+    let emptying = Emptying { db: db.clone(), awake: Arc::new(awake), stopping, id };
     emptying.all(Time::from_millis(1_764_000_000_000).unwrap(), &"r".into()).await
 }
 

@@ -8,6 +8,7 @@
 //! same are kept once; the file goes with the last document that has it.
 
 pub mod contents;
+mod events;
 pub mod model;
 pub mod operations;
 pub mod reading;
@@ -20,21 +21,22 @@ use actors::ids::{self, Id};
 use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
-use crate::app::App;
 use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::projects::state::Projects;
 use model::Document;
 
 impl Guarded for Document {
+    type State = Projects;
     type Ids = (Id<ids::Project>, Id<ids::Document>);
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         Ok((path.id("projectId")?, path.id("documentId")?))
     }
 
-    async fn find(app: &App, (project_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let found = app
+    async fn find(state: &Projects, (project_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+        let found = state
             .db
             .read(move |conn| {
                 Box::pin(async move {

@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 use actors::ids::{self, Id};
-use actors::live::{RequestId, Told};
-use actors::time::Time;
-use tokio::sync::{Semaphore, oneshot};
+use actors::live::RequestId;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use super::contents::forget_contents;
+use super::events::tell;
 use super::model::{Document, DocumentStatus, DocumentText, Source};
 use super::reading;
 use super::store::{self, Filter};
 use super::upload::Upload;
 use crate::access::caller::Caller;
 use crate::accounts::operations::hold;
-use crate::app::App;
-use crate::db::{Conn, Db, Failed, events};
+use crate::db::{Db, Failed};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
 use crate::projects::model::Project;
-use crate::projects::operations::topic;
+use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
 
 /// When somebody with too many unread documents may come again.
@@ -33,7 +33,7 @@ const UNTIL_READ: Duration = Duration::from_secs(10);
 /// 409 in an archived project, 429 while the caller has as many unread documents as one may have, 503 where the disk takes
 /// no more.
 pub async fn upload(
-    app: &App,
+    state: &Projects,
     caller: Caller,
     project: &Project,
     id: Id<ids::Document>,
@@ -41,7 +41,7 @@ pub async fn upload(
     request: RequestId,
 ) -> Result<Document, Failure> {
     must_be_active(project)?;
-    let now = app.now();
+    let now = state.now();
     let document = Document {
         id,
         project_id: project.id,
@@ -57,9 +57,9 @@ pub async fn upload(
         uploaded_by_id: caller.user_id,
         created_at: now,
     };
-    let most = app.config.limits.unread_documents;
-    let kept = app.files.keep(upload.file).await.map_err(Failure::unavailable)?;
-    let (document, told, kept) = app
+    let most = state.config.limits.unread_documents;
+    let kept = state.files.keep(upload.file).await.map_err(Failure::unavailable)?;
+    let (document, told, kept) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -83,8 +83,8 @@ pub async fn upload(
         })
         .await?;
     drop(kept);
-    app.jobs.wake();
-    app.hub.tell(told.into_iter().collect());
+    state.jobs.wake();
+    state.hub.tell(told.into_iter().collect());
     Ok(document)
 }
 
@@ -96,29 +96,18 @@ fn too_many_unread(most: usize) -> Failure {
     Failure { message, ..Failure::too_many(UNTIL_READ) }
 }
 
-/// An event of a document, in its project's topic.
-pub(super) async fn tell(
-    conn: &mut Conn,
-    document: &Document,
-    kind: &str,
-    now: Time,
-    request: &RequestId,
-) -> Result<Told, Failed> {
-    let data = serde_json::to_string(document).map_err(|error| Failed::Broken(error.to_string()))?;
-    events::append(conn, topic(document.project_id), kind, &data, now, request).await
-}
-
 /// A project's documents, newest first.
 ///
 /// # Errors
 /// The database's own.
 pub async fn list(
-    app: &App,
+    state: &Projects,
     project_id: Id<ids::Project>,
     filter: Filter,
     page: Page,
 ) -> Result<List<Document>, Failure> {
-    app.db
+    state
+        .db
         .read(move |conn| {
             Box::pin(async move {
                 let (found, total_count) = store::list(conn, project_id, &filter, &page).await?;
@@ -136,13 +125,13 @@ static TAKEN_APART: Semaphore = Semaphore::const_new(2);
 ///
 /// # Errors
 /// 409 while the document is not READY.
-pub async fn text(app: &App, document: &Document) -> Result<DocumentText, Failure> {
+pub async fn text(state: &Projects, document: &Document) -> Result<DocumentText, Failure> {
     if let Some(reason) = unreadable(document) {
         return Err(Failure::saying(Code::SOURCE_NOT_READY, reason));
     }
     let id = document.id;
     let _turn = TAKEN_APART.acquire().await.map_err(Failure::internal)?;
-    let kept = app.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(Failure::from)?;
+    let kept = state.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(Failure::from)?;
     // Deleted meanwhile.
     let kept = kept.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
     let read = spawn_blocking(move || serde_json::from_str(&kept)).await.map_err(Failure::internal)?;
@@ -187,9 +176,9 @@ pub async fn kept_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>,
 ///
 /// # Errors
 /// 409 in an archived project, or while an unfinished run reads it.
-pub async fn delete(app: &App, document: Document, request: RequestId) -> Result<(), Failure> {
-    let now = app.now();
-    let (told, orphans) = app
+pub async fn delete(state: &Projects, document: Document, request: RequestId) -> Result<(), Failure> {
+    let now = state.now();
+    let (told, orphans) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -209,39 +198,7 @@ pub async fn delete(app: &App, document: Document, request: RequestId) -> Result
             })
         })
         .await?;
-    app.hub.tell(vec![told]);
-    forget_contents(app, orphans).await;
-    Ok(())
-}
-
-/// Drops contents, except for those that a document has again. A failure leaves a file that nobody reads, no more.
-pub async fn forget_contents(app: &App, contents: Vec<String>) {
-    if contents.is_empty() {
-        return;
-    }
-    let (app, tasks) = (app.clone(), app.tasks.clone());
-    let (done, wait) = oneshot::channel();
-    // In a task of its own: a client that goes away must not end this between looking and forgetting.
-    tasks.spawn(async move {
-        if let Err(error) = forget_orphans(&app, contents).await {
-            tracing::warn!(error, "contents stay that perhaps no document has");
-        }
-        // A client that went away needs no answer.
-        let _ = done.send(());
-    });
-    // An error means that the server ends.
-    let _ = wait.await;
-}
-
-/// Drops those of the contents that no document has. Must come to its end once it was begun.
-///
-/// # Errors
-/// Why some stay.
-pub async fn forget_orphans(app: &App, contents: Vec<String>) -> Result<(), String> {
-    let forgetting = app.files.forgetting().await;
-    let orphans = app.db.read(move |conn| Box::pin(store::orphans(conn, contents))).await;
-    for content in orphans.map_err(|error| error.to_string())? {
-        forgetting.forget(&content).await.map_err(|error| format!("{content}: {error}"))?;
-    }
+    state.hub.tell(vec![told]);
+    forget_contents(state, orphans).await;
     Ok(())
 }

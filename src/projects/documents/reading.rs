@@ -10,14 +10,14 @@ use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::events::tell;
 use super::model::{Document, DocumentStatus};
-use super::operations::tell;
 use super::store;
 use crate::accounts::model::Language;
-use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::jobs::{self, Fault, Handler, Job, Outcome};
 use crate::pipeline::readers::{Format, ReadDocument, Reader, Reason};
+use crate::projects::state::Projects;
 
 const KIND: &str = "read-document";
 
@@ -38,7 +38,7 @@ pub async fn enqueue(conn: &mut Conn, document: &Document, now: Time, request: &
 
 /// Reads documents.
 pub struct Reading {
-    pub app: App,
+    pub state: Projects,
     pub reader: Reader,
 }
 
@@ -50,7 +50,7 @@ impl Handler for Reading {
 
     /// As many as the reader has places: whose turn it is, is decided here and nowhere after.
     fn at_once(&self) -> usize {
-        self.app.config.analysis.readers
+        self.state.config.analysis.readers
     }
 
     async fn run(&self, job: &Job) -> Result<(), Fault> {
@@ -75,8 +75,8 @@ impl Handler for Reading {
 impl Reading {
     /// The document, now PROCESSING; `None`: there is nothing to do.
     async fn begin(&self, id: Id<ids::Document>, job: &Job) -> Result<Option<Document>, Failed> {
-        let (now, request) = (self.app.now(), job.request.clone());
-        let begun = self.app.db.write(move |conn| {
+        let (now, request) = (self.state.now(), job.request.clone());
+        let begun = self.state.db.write(move |conn| {
             Box::pin(async move {
                 let found = store::find_anywhere(conn, id).await?.filter(|document| document.status.is_open());
                 let Some(mut document) = found else { return Ok::<_, Failed>((None, None)) };
@@ -92,14 +92,14 @@ impl Reading {
             })
         });
         let (document, told) = begun.await?;
-        self.app.hub.tell(told.into_iter().collect());
+        self.state.hub.tell(told.into_iter().collect());
         Ok(document)
     }
 
     /// What is in the document, or why it can't be read, for whoever uploaded it. An error is a fault of ours.
     async fn read(&self, document: &Document) -> Result<Result<ReadDocument, String>, String> {
         let format = Format::of_mime_type(&document.mime_type).ok_or("its type is none that is read")?;
-        let content = self.app.files.open(&document.sha256).await;
+        let content = self.state.files.open(&document.sha256).await;
         let content = content.map_err(|error| format!("its content can't be read: {error}"))?;
         match self.reader.read(format, content.into_std().await).await {
             Err(unreadable) if unreadable.reason == Reason::Interrupted => Err(unreadable.message),
@@ -109,10 +109,10 @@ impl Reading {
 
     /// Keeps what came of it.
     async fn end(&self, document: &Document, read: Result<ReadDocument, String>, job: &Job) -> Result<(), String> {
-        let (id, now, request) = (document.id, self.app.now(), job.request.clone());
-        let ended = self.app.db.write(move |conn| Box::pin(async move { keep(conn, id, read, now, &request).await }));
+        let (id, now, request) = (document.id, self.state.now(), job.request.clone());
+        let ended = self.state.db.write(move |conn| Box::pin(async move { keep(conn, id, read, now, &request).await }));
         let told = ended.await.map_err(|error: Failed| error.to_string())?;
-        self.app.hub.tell(told.into_iter().collect());
+        self.state.hub.tell(told.into_iter().collect());
         Ok(())
     }
 }

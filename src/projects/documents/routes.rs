@@ -12,23 +12,23 @@ use super::operations;
 use super::store::Filter;
 use super::upload::Upload;
 use crate::access::guard::{Analyst, Member};
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::answer::{Binary, Counted};
 use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Empty, Query, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::projects::model::Project;
+use crate::projects::state::Projects;
 
 /// How much of a file is read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-pub async fn upload(may: Allowed<Analyst<Project>, Upload>, app: App) -> Result<Reply<Document>, Failure> {
+pub async fn upload(may: Allowed<Analyst<Project>, Upload>, state: Projects) -> Result<Reply<Document>, Failure> {
     let id = may.drawn();
-    operations::upload(&app, may.by.caller, &may.by.thing, id, may.input, may.request).await.map(Reply::created)
+    operations::upload(&state, may.by.caller, &may.by.thing, id, may.input, may.request).await.map(Reply::created)
 }
 
 pub struct ListDocuments {
@@ -55,28 +55,28 @@ impl Query for ListDocuments {
 
 pub async fn list(
     may: Allowed<Member<Project>, Asked<ListDocuments>>,
-    app: App,
+    state: Projects,
 ) -> Result<Reply<List<Document>>, Failure> {
     let Asked(asked) = may.input;
-    operations::list(&app, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
-pub async fn details(may: Allowed<Member<Document>, Empty>, _: App) -> Result<Reply<Document>, Failure> {
+pub async fn details(may: Allowed<Member<Document>, Empty>, _: Projects) -> Result<Reply<Document>, Failure> {
     Ok(Reply::ok(may.by.thing))
 }
 
-pub async fn text(may: Allowed<Member<Document>, Share>, app: App) -> Result<Counted<DocumentText>, Failure> {
+pub async fn text(may: Allowed<Member<Document>, Share>, state: Projects) -> Result<Counted<DocumentText>, Failure> {
     let (document, mut share) = (may.by.thing, may.input);
     // Whom there is no room for costs no work. A character has at least a byte.
     share.grow_to(document.character_count.and_then(|count| count.try_into().ok()).unwrap_or_default())?;
-    let text = operations::text(&app, &document).await?;
+    let text = operations::text(&state, &document).await?;
     Ok(Counted { reply: Reply::ok(text), share })
 }
 
 /// Always as an attachment: what others uploaded never runs in a browser under our name.
-pub async fn download(may: Allowed<Analyst<Document>, Empty>, app: App) -> Result<Binary, Failure> {
+pub async fn download(may: Allowed<Analyst<Document>, Empty>, state: Projects) -> Result<Binary, Failure> {
     let document = may.by.thing;
-    let file = app.files.open(&document.sha256).await.map_err(Failure::internal)?;
+    let file = state.files.open(&document.sha256).await.map_err(Failure::internal)?;
     let size = file.metadata().await.map_err(Failure::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
     Ok(Binary(
@@ -105,8 +105,8 @@ fn attachment(file_name: &str) -> ContentDisposition {
     }
 }
 
-pub async fn delete(may: Allowed<Analyst<Document>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
-    operations::delete(&app, may.by.thing, may.request).await?;
+pub async fn delete(may: Allowed<Analyst<Document>, Empty>, state: Projects) -> Result<Reply<Nothing>, Failure> {
+    operations::delete(&state, may.by.thing, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }
 

@@ -11,16 +11,17 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::model::FileName;
 use crate::accounts::model::Language;
-use crate::app::App;
+use crate::api::idempotency;
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault, MOST_FAULTS};
 use crate::http::fields::{Field, Wrong};
 use crate::http::form::{self, small, unreadable};
-use crate::http::idempotency;
 use crate::http::input::{Described, Input, Raw};
+use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
 use crate::outside::files::Received;
 use crate::pipeline::readers::{Format, sniff};
+use crate::projects::state::Projects;
 
 /// How many files are looked at at once.
 static LOOKED_AT: Semaphore = Semaphore::const_new(2);
@@ -38,10 +39,10 @@ impl Input for Upload {
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
         let mut parts = form::parts(request, body)?;
-        let app = App::of(request)?;
+        let state = Projects::of(request)?;
         let mut form = Form::default();
         while let Some(part) = parts.next().await {
-            form.take(&app, part.map_err(unreadable)?).await?;
+            form.take(&state, part.map_err(unreadable)?).await?;
             // Nobody would be told of more.
             if form.faults.len() >= MOST_FAULTS {
                 return Err(Failure::invalid(form.faults));
@@ -53,6 +54,10 @@ impl Input for Upload {
     fn digest(&self) -> String {
         let what = format!("{}\n{}\n{}", self.file.sha256, self.language, self.file_name.0);
         idempotency::digest(what.as_bytes())
+    }
+
+    fn needs() -> Vec<Need> {
+        vec![Need::of::<Projects>()]
     }
 
     fn describe() -> Described {
@@ -82,7 +87,7 @@ struct Form {
 }
 
 impl Form {
-    async fn take(&mut self, app: &App, part: Part) -> Result<(), Failure> {
+    async fn take(&mut self, state: &Projects, part: Part) -> Result<(), Failure> {
         let name = part.name().unwrap_or_default().to_owned();
         if self.seen.contains(&name) {
             self.fault(&name, Wrong::of(Reason::Repeated, Reason::Repeated.sentence()));
@@ -100,7 +105,8 @@ impl Form {
                     |given| FileName::of(&given),
                 );
                 let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
-                self.file = Some((form::file(part, &app.files, app.config.limits.document_bytes).await?, file_name));
+                self.file =
+                    Some((form::file(part, &state.files, state.config.limits.document_bytes).await?, file_name));
             }
             "language" => {
                 let given = String::from_utf8_lossy(&small(part).await?).into_owned();

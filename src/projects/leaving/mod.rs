@@ -14,20 +14,22 @@ use super::deletion;
 use super::people::operations as members;
 use super::people::store as people;
 use crate::accounts::profile::leaving::{Afterwards, Holder, Leaving, Stop};
-use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
+use crate::projects::state::Projects;
 use store::Part;
 
 /// Projects, as what accounts have part in.
-pub struct OfProjects;
+pub struct OfProjects {
+    pub state: Projects,
+}
 
 #[async_trait]
 impl Holder for OfProjects {
-    async fn prepare(&self, app: &App, leaving: &Leaving) -> Result<(), Failure> {
-        let user_id = leaving.account.id;
-        let found = app.db.read(move |conn| {
+    async fn prepare(&self, leaving: &Leaving) -> Result<(), Failure> {
+        let (state, user_id) = (&self.state, leaving.account.id);
+        let found = state.db.read(move |conn| {
             Box::pin(async move {
                 let parts = store::parts(conn, user_id).await?;
                 let mut busy = Vec::new();
@@ -43,8 +45,8 @@ impl Holder for OfProjects {
         refuse(&parts, busy)?;
         let until = deletion::in_a_moment();
         for part in parts.iter().filter(|part| part.is_alone()) {
-            if delete_alone(app, part.project_id, user_id, &leaving.request).await? {
-                deletion::begin(app, part.project_id, until, &leaving.request).await;
+            if delete_alone(state, part.project_id, user_id, &leaving.request).await? {
+                deletion::begin(state, part.project_id, until, &leaving.request).await;
             }
         }
         Ok(())
@@ -72,9 +74,10 @@ impl Holder for OfProjects {
         }
         store::forget_invitations(conn, &leaving.account.email).await?;
         let left: Vec<Id<ids::Project>> = parts.iter().map(|part| part.project_id).collect();
-        Ok(Some(Box::new(move |app| {
-            left.into_iter().for_each(|id| app.roles.forget(id));
-            app.hub.tell(told);
+        let state = self.state.clone();
+        Ok(Some(Box::new(move || {
+            left.into_iter().for_each(|id| state.roles.forget(id));
+            state.hub.tell(told);
         })))
     }
 }
@@ -99,15 +102,15 @@ fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), Failure> {
 /// Deletes a project that nobody else is in; one that somebody joined meanwhile stays, and so does one that is gone. Whether it
 /// was deleted.
 async fn delete_alone(
-    app: &App,
+    state: &Projects,
     id: Id<ids::Project>,
     user_id: Id<User>,
     request: &RequestId,
 ) -> Result<bool, Failure> {
-    let (now, jobs, asked) = (app.now(), app.jobs.clone(), Arc::clone(request));
+    let (now, jobs, asked) = (state.now(), state.jobs.clone(), Arc::clone(request));
     // Whatever comes of it: it may be written though nobody heard so.
-    let changing = app.roles.change(id);
-    let told = app
+    let changing = state.roles.change(id);
+    let told = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -123,7 +126,7 @@ async fn delete_alone(
         .await;
     drop(changing);
     let Some(told) = told? else { return Ok(false) };
-    app.hub.tell(vec![told]);
+    state.hub.tell(vec![told]);
     Ok(true)
 }
 

@@ -8,7 +8,6 @@ use actors::live::{RequestId, Told};
 use actors::time::Time;
 use async_trait::async_trait;
 
-use crate::app::App;
 use crate::db::{Conn, Failed};
 
 /// A membership that ends.
@@ -31,7 +30,7 @@ pub trait MembershipHook: Send + Sync + 'static {
     async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<Told>, Failed>;
 
     /// Follows that transaction, whatever became of it, before anything is told. Safe to repeat.
-    async fn settle(&self, app: &App, ended: &EndedMembership);
+    async fn settle(&self, ended: &EndedMembership);
 }
 
 /// The features that give members something of their own.
@@ -55,9 +54,9 @@ impl MembershipHooks {
         Ok(told)
     }
 
-    pub async fn settle(&self, app: &App, ended: &EndedMembership) {
+    pub async fn settle(&self, ended: &EndedMembership) {
         for hook in &self.0 {
-            hook.settle(app, ended).await;
+            hook.settle(ended).await;
         }
     }
 }

@@ -21,9 +21,9 @@ use super::model::Project;
 use crate::access::caller::Caller;
 use crate::access::guard::{Found, Guarded, PathIds};
 use crate::access::role::Standing;
-use crate::app::App;
 use crate::http::code::Code;
 use crate::http::failure::Failure;
+use crate::projects::state::Projects;
 
 /// A member of a project, by the ids in the path. What they are is read where they are changed.
 pub struct Membership {
@@ -32,15 +32,20 @@ pub struct Membership {
 }
 
 impl Guarded for Membership {
+    type State = Projects;
     type Ids = (Id<ids::Project>, Id<ids::Member>);
 
     fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
         Ok((path.id("projectId")?, path.id("memberId")?))
     }
 
-    async fn find(app: &App, (project_id, member_id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let Found { standing, .. } = Project::find(app, project_id, caller).await?;
-        let found = app.db.read(move |conn| Box::pin(store::find(conn, project_id, member_id))).await;
+    async fn find(
+        state: &Projects,
+        (project_id, member_id): Self::Ids,
+        caller: Caller,
+    ) -> Result<Found<Self>, Failure> {
+        let Found { standing, .. } = Project::find(state, project_id, caller).await?;
+        let found = state.db.read(move |conn| Box::pin(store::find(conn, project_id, member_id))).await;
         let found = found.map_err(Failure::from)?;
         let own = found.as_ref().is_some_and(|member| member.user_id == caller.user_id);
         let thing = found.map(|_| Self { project_id, member_id }).ok_or_else(|| Failure::of(Code::NOT_FOUND));

@@ -16,14 +16,14 @@ use super::model::{self, Member, MemberChanged, ProjectMember, Refusal, Stakehol
 use super::store::{self, Filter, Searched, StakeholderFilter};
 use crate::access::caller::Caller;
 use crate::access::role::ProjectRole;
-use crate::app::App;
 use crate::db::{Conn, Failed, events};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
+use crate::projects::events::{tell, topic};
 use crate::projects::model::Project;
-use crate::projects::operations::{tell, topic};
+use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
 
 /// A project's members, who joined last at the beginning.
@@ -31,15 +31,16 @@ use crate::projects::{must_be_active, store as projects};
 /// # Errors
 /// The database's own.
 pub async fn list(
-    app: &App,
+    state: &Projects,
     project_id: Id<ids::Project>,
     viewer: Viewer,
     filter: Filter,
     page: Page,
 ) -> Result<List<ProjectMember>, Failure> {
     let searched = if viewer.sees_emails() { Searched::NamesAndEmails } else { Searched::Names };
-    let read =
-        app.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, searched, &page).await }));
+    let read = state
+        .db
+        .read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, searched, &page).await }));
     let (found, total_count) = read.await.map_err(Failure::from)?;
     let (found, next_cursor) = page.cut(found, |member| member.id.uuid());
     let items = found.into_iter().map(|member| ProjectMember::of(member, viewer)).collect();
@@ -51,15 +52,15 @@ pub async fn list(
 /// # Errors
 /// 403 where the caller may not take the one role or give the other; 409 for the last OWNER, and in an archived project.
 pub async fn change_role(
-    app: &App,
+    state: &Projects,
     caller: Caller,
     project_id: Id<ids::Project>,
     member_id: Id<ids::Member>,
     role: ProjectRole,
     request: RequestId,
 ) -> Result<ProjectMember, Failure> {
-    let now = app.now();
-    let (member, viewer) = settle(app, project_id, None, move |conn| {
+    let now = state.now();
+    let (member, viewer) = settle(state, project_id, None, move |conn| {
         Box::pin(async move {
             let Held { project, actor, mut member, target, heir } = hold(conn, project_id, member_id, caller).await?;
             model::change(actor, target, role).map_err(refused)?;
@@ -88,18 +89,18 @@ pub async fn change_role(
 /// # Errors
 /// 403 for a role that the caller may not take; 409 for the last OWNER, and in an archived project.
 pub async fn remove(
-    app: &App,
+    state: &Projects,
     caller: Caller,
     project_id: Id<ids::Project>,
     member_id: Id<ids::Member>,
     request: RequestId,
 ) -> Result<(), Failure> {
-    let now = app.now();
-    let found = app.db.read(move |conn| Box::pin(store::find(conn, project_id, member_id))).await;
+    let now = state.now();
+    let found = state.db.read(move |conn| Box::pin(store::find(conn, project_id, member_id))).await;
     let found = found.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
     let ended = EndedMembership { project_id, user_id: found.user_id, at: now, request: request.clone() };
-    let (hooks, own) = (app.membership_hooks.clone(), ended.clone());
-    settle(app, project_id, Some(ended), move |conn| {
+    let (hooks, own) = (state.membership_hooks.clone(), ended.clone());
+    settle(state, project_id, Some(ended), move |conn| {
         Box::pin(async move {
             let Held { project, actor, member, target, heir } = hold(conn, project_id, member_id, caller).await?;
             model::removal(actor, target).map_err(refused)?;
@@ -118,14 +119,14 @@ pub async fn remove(
 /// # Errors
 /// The database's own.
 pub async fn stakeholders(
-    app: &App,
+    state: &Projects,
     project_id: Id<ids::Project>,
     filter: StakeholderFilter,
     page: Page,
 ) -> Result<List<Stakeholder>, Failure> {
     // Several queries that must see one state.
     let read = async move |conn: &mut Conn| store::stakeholders::list(conn, project_id, &filter, &page).await;
-    let found = app.db.read(move |conn| Box::pin(conn.transaction(read))).await;
+    let found = state.db.read(move |conn| Box::pin(conn.transaction(read))).await;
     let (found, total_count) = found.map_err(|failed: Failed| Failure::from(failed))?;
     let (items, next_cursor) = page.cut(found, |one| one.id.uuid());
     Ok(List { items, next_cursor, total_count })
@@ -134,19 +135,19 @@ pub async fn stakeholders(
 /// Writes a change of a project's members to its end, whatever becomes of the request: while it is written no role of the
 /// project is remembered, and afterwards everybody is told.
 async fn settle<T: Send + 'static>(
-    app: &App,
+    state: &Projects,
     project_id: Id<ids::Project>,
     ended: Option<EndedMembership>,
     job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<(T, Vec<Told>), Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
     let (answer, settled) = oneshot::channel();
-    let own = app.clone();
-    app.tasks.spawn(async move {
+    let own = state.clone();
+    state.tasks.spawn(async move {
         let changing = own.roles.change(project_id);
         let written = own.db.write(job).await;
         drop(changing);
         if let Some(ended) = ended {
-            own.membership_hooks.settle(&own, &ended).await;
+            own.membership_hooks.settle(&ended).await;
         }
         let written = match written {
             Ok((done, told)) => {

@@ -13,15 +13,15 @@ use crate::access::guard::{Analyst, Manager, ManagerOrSelf, Member, Public, Sign
 use crate::access::one_time::OneTimeToken;
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Email;
-use crate::app::App;
+use crate::api::operation::Allowed;
 use crate::http::answer::Unkept;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::failure::Failure;
 use crate::http::fields::{Faulty, Fields};
 use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::operation::Allowed;
 use crate::http::page::{Page, Search};
 use crate::projects::model::Project;
+use crate::projects::state::Projects;
 
 pub struct ListMembers {
     filter: Filter,
@@ -47,12 +47,12 @@ impl Query for ListMembers {
 
 pub async fn list(
     may: Allowed<Member<Project>, Asked<ListMembers>>,
-    app: App,
+    state: Projects,
 ) -> Result<Reply<List<ProjectMember>>, Failure> {
     let Asked(asked) = may.input;
     let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
     let viewer = Viewer { user_id: may.by.caller.user_id, role };
-    operations::list(&app, may.by.thing.id, viewer, asked.filter, asked.page).await.map(Reply::ok)
+    operations::list(&state, may.by.thing.id, viewer, asked.filter, asked.page).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -73,21 +73,24 @@ impl Body for AddProjectMember {
 
 pub async fn add(
     may: Allowed<Manager<Project>, Valid<AddProjectMember>>,
-    app: App,
+    state: Projects,
 ) -> Result<Reply<ProjectInvitation>, Failure> {
     let id = may.drawn();
     let Valid(AddProjectMember { email, role }) = may.input;
     let invited = invitations::Invited { id, email, role };
-    let invitation = invitations::add(&app, may.by.caller, may.by.thing.id, invited, may.request).await?;
+    let invitation = invitations::add(&state, may.by.caller, may.by.thing.id, invited, may.request).await?;
     Ok(Reply::created(invitation))
 }
 
-pub async fn preview(may: Allowed<Public, OneTimeToken>, app: App) -> Result<Reply<ProjectInvitationPreview>, Failure> {
-    invitations::preview(&app, &may.input).await.map(Reply::ok)
+pub async fn preview(
+    may: Allowed<Public, OneTimeToken>,
+    state: Projects,
+) -> Result<Reply<ProjectInvitationPreview>, Failure> {
+    invitations::preview(&state, &may.input).await.map(Reply::ok)
 }
 
-pub async fn accept(may: Allowed<SignedIn, OneTimeToken>, app: App) -> Result<Unkept<JoinedProject>, Failure> {
-    let joined = invitations::accept(&app, may.by.caller, &may.input, may.request).await?;
+pub async fn accept(may: Allowed<SignedIn, OneTimeToken>, state: Projects) -> Result<Unkept<JoinedProject>, Failure> {
+    let joined = invitations::accept(&state, may.by.caller, &may.input, may.request).await?;
     Ok(Unkept(Reply::ok(joined)))
 }
 
@@ -105,16 +108,19 @@ impl Body for ChangeProjectMemberRole {
 
 pub async fn change_role(
     may: Allowed<Manager<Membership>, Valid<ChangeProjectMemberRole>>,
-    app: App,
+    state: Projects,
 ) -> Result<Reply<ProjectMember>, Failure> {
     let Valid(body) = may.input;
     let Membership { project_id, member_id } = may.by.thing;
-    operations::change_role(&app, may.by.caller, project_id, member_id, body.role, may.request).await.map(Reply::ok)
+    operations::change_role(&state, may.by.caller, project_id, member_id, body.role, may.request).await.map(Reply::ok)
 }
 
-pub async fn remove(may: Allowed<ManagerOrSelf<Membership>, Empty>, app: App) -> Result<Reply<Nothing>, Failure> {
+pub async fn remove(
+    may: Allowed<ManagerOrSelf<Membership>, Empty>,
+    state: Projects,
+) -> Result<Reply<Nothing>, Failure> {
     let Membership { project_id, member_id } = may.by.thing;
-    operations::remove(&app, may.by.caller, project_id, member_id, may.request).await?;
+    operations::remove(&state, may.by.caller, project_id, member_id, may.request).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
@@ -142,8 +148,8 @@ impl Query for ListStakeholders {
 
 pub async fn stakeholders(
     may: Allowed<Analyst<Project>, Asked<ListStakeholders>>,
-    app: App,
+    state: Projects,
 ) -> Result<Reply<List<Stakeholder>>, Failure> {
     let Asked(asked) = may.input;
-    operations::stakeholders(&app, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+    operations::stakeholders(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
 }

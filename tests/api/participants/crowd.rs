@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
-use colloquy::access::keys;
 use colloquy::access::token::Tokens;
 use colloquy::db::schema::{meetings, members, participants, users};
 use colloquy::db::{At, Db, Failed, Key, RunQueryDsl};
+use colloquy::keys;
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;

@@ -16,13 +16,13 @@ use crate::access::caller::{Caller, Guest, Visitor};
 use crate::access::one_time::OneTimeToken;
 use crate::access::role::Standing;
 use crate::accounts;
-use crate::app::App;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
 use crate::http::failure::Failure;
 use crate::meetings::model as meetings;
 use crate::meetings::operations::{active, ask};
 use crate::meetings::participants::model::{DisplayName, SeenParticipant, Viewer};
+use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, place_of};
 use crate::projects;
 use crate::projects::people::model::masked;
@@ -34,14 +34,15 @@ const GUEST: Duration = Duration::from_secs(12 * 3600);
 ///
 /// # Errors
 /// 404 for a token of nothing, 410 for an invitation that can't be accepted any longer.
-pub async fn preview(app: &App, token: &OneTimeToken) -> Result<InvitationPreview, Failure> {
-    let Open { invitation, meeting, status } = open(app, token).await?;
+pub async fn preview(state: &Meetings, token: &OneTimeToken) -> Result<InvitationPreview, Failure> {
+    let Open { invitation, meeting, status } = open(state, token).await?;
     let (project_id, inviter_id) = (meeting.state.project_id, invitation.invited_by_id);
     let read = async move |conn: &mut Conn| {
         let project = projects::store::find(conn, project_id).await?;
         Ok::<_, Failed>((project, accounts::store::account(conn, inviter_id).await?))
     };
-    let (project, inviter) = app.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
+    let (project, inviter) =
+        state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
     Ok(InvitationPreview {
         meeting_title: meeting.state.title.clone(),
         project_name: project.ok_or_else(|| Failure::of(Code::NOT_FOUND))?.name,
@@ -60,37 +61,37 @@ pub async fn preview(app: &App, token: &OneTimeToken) -> Result<InvitationPrevie
 /// 401 and 403 where it is another's, or they were removed since; 404 for a token of nothing; 409 for an invitation that was
 /// declined, for a meeting that is over or full; 410 for one that can't be accepted any longer.
 pub async fn accept(
-    app: &App,
+    state: &Meetings,
     token: &OneTimeToken,
     caller: Option<Caller>,
     display_name: Option<DisplayName>,
     request: RequestId,
 ) -> Result<AcceptedInvitation, Failure> {
-    let Open { invitation, meeting, status } = open(app, token).await?;
+    let Open { invitation, meeting, status } = open(state, token).await?;
     bearer(&invitation, &meeting.state, caller)?;
     if status == InvitationStatus::Declined {
         return Err(Failure::saying(Code::INVALID_STATE, "The invitation was declined."));
     }
     must_go_on(&meeting.state)?;
-    active(app, &meeting).await?;
-    let newcomer = newcomer(app, &invitation, &meeting.state, caller, display_name).await?;
-    let most = app.config.meetings.people;
+    active(state, &meeting).await?;
+    let newcomer = newcomer(state, &invitation, &meeting.state, caller, display_name).await?;
+    let most = state.config.meetings.people;
     let command = Command::Admit { newcomer, role: invitation.role, invitation: invitation.id, most };
-    let admitted = match ask(app, meeting.state.id, command, request).await {
+    let admitted = match ask(state, meeting.state.id, command, request).await {
         Ok(admitted) => admitted,
         // What the meeting could not save may have been answered or taken back meanwhile, or taken by another.
         Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => {
-            let Open { invitation, meeting, .. } = open(app, token).await?;
+            let Open { invitation, meeting, .. } = open(state, token).await?;
             bearer(&invitation, &meeting.state, caller)?;
             return Err(failure);
         }
         Err(failure) => return Err(failure),
     };
-    accepted(app, &invitation, &admitted, caller)
+    accepted(state, &invitation, &admitted, caller)
 }
 
 fn accepted(
-    app: &App,
+    state: &Meetings,
     invitation: &Invitation,
     meeting: &Meeting,
     caller: Option<Caller>,
@@ -104,13 +105,13 @@ fn accepted(
     let guest_token = match caller {
         Some(_) => None,
         None => {
-            let token = app.tokens.issue_to_guest(guest, app.now(), GUEST);
+            let token = state.tokens.issue_to_guest(guest, state.now(), GUEST);
             Some(token.ok_or_else(|| Failure::internal("there is no key to sign with"))?)
         }
     };
     Ok(AcceptedInvitation {
         participant: Some(SeenParticipant::of(meeting.state.id, place, viewer)),
-        meeting: meetings::Meeting::of(&meeting.state, &app.url),
+        meeting: meetings::Meeting::of(&meeting.state, &state.url),
         expires_in: guest_token.as_ref().map(|_| GUEST.as_secs()),
         guest_token,
     })
@@ -118,7 +119,7 @@ fn accepted(
 
 /// The bearer as the meeting is to know them.
 async fn newcomer(
-    app: &App,
+    state: &Meetings,
     invitation: &Invitation,
     meeting: &meeting::Meeting,
     caller: Option<Caller>,
@@ -136,7 +137,7 @@ async fn newcomer(
         let role = projects::store::role(conn, project_id, user_id).await?;
         Ok::<_, Failed>((role, accounts::store::account(conn, user_id).await?))
     };
-    let (role, account) = app.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
+    let (role, account) = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
     if invitation.invitee_type == InviteeType::Participant && (role.is_none() || may_be(invitation.role, role).is_err())
     {
         return Err(Failure::saying(Code::FORBIDDEN, "You are no longer in the project what this invitation needs."));
@@ -151,20 +152,20 @@ async fn newcomer(
 /// # Errors
 /// As [`accept`].
 pub async fn decline(
-    app: &App,
+    state: &Meetings,
     token: &OneTimeToken,
     caller: Option<Caller>,
     request: RequestId,
 ) -> Result<(), Failure> {
-    let Open { invitation, meeting, status } = open(app, token).await?;
+    let Open { invitation, meeting, status } = open(state, token).await?;
     bearer(&invitation, &meeting.state, caller)?;
     let answered = || Failure::saying(Code::INVALID_STATE, "The invitation was answered already.");
     if status != InvitationStatus::Pending {
         return Err(answered());
     }
     must_go_on(&meeting.state)?;
-    let now = app.now();
-    let told = app.db.write(move |conn| {
+    let now = state.now();
+    let told = state.db.write(move |conn| {
         Box::pin(async move {
             if !store::decline(conn, invitation.id, now).await? {
                 return Ok::<_, Failed>(None);
@@ -174,14 +175,14 @@ pub async fn decline(
         })
     });
     let told = told.await.map_err(Failure::from)?.ok_or_else(answered)?;
-    app.hub.tell(vec![told]);
+    state.hub.tell(vec![told]);
     Ok(())
 }
 
 /// # Errors
 /// 404 for a token of nothing, 410 for one that is over.
-pub async fn must_lead(app: &App, token: &OneTimeToken) -> Result<(), Failure> {
-    open(app, token).await.map(drop)
+pub async fn must_lead(state: &Meetings, token: &OneTimeToken) -> Result<(), Failure> {
+    open(state, token).await.map(drop)
 }
 
 /// An invitation that a link leads to, and that can be read.
@@ -193,18 +194,18 @@ struct Open {
 
 /// # Errors
 /// 404 for a token of nothing, 410 for one that is over.
-async fn open(app: &App, token: &OneTimeToken) -> Result<Open, Failure> {
+async fn open(state: &Meetings, token: &OneTimeToken) -> Result<Open, Failure> {
     let unknown = || Failure::of(Code::NOT_FOUND);
-    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(unknown)?;
-    let led = app.db.read(move |conn| Box::pin(async move { store::by_token(conn, &hash).await })).await;
+    let hash = token.hash(&state.secret, PURPOSE).ok_or_else(unknown)?;
+    let led = state.db.read(move |conn| Box::pin(async move { store::by_token(conn, &hash).await })).await;
     let invitation = match led.map_err(|failed: Failed| Failure::from(failed))? {
         Led::Here(invitation) => *invitation,
         Led::Superseded => return Err(Failure::saying(Code::GONE, "There is a newer link, in a later mail.")),
         Led::Nowhere => return Err(unknown()),
     };
-    let found = app.meetings.snapshot(invitation.meeting_id).await.map_err(|away| Failure::unavailable(away.0))?;
+    let found = state.registry.snapshot(invitation.meeting_id).await.map_err(|away| Failure::unavailable(away.0))?;
     let meeting = found.ok_or_else(unknown)?;
-    match invitation.status(app.now()) {
+    match invitation.status(state.now()) {
         InvitationStatus::Expired | InvitationStatus::Revoked => Err(Failure::of(Code::GONE)),
         status => Ok(Open { invitation, meeting, status }),
     }

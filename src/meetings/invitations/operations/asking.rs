@@ -18,11 +18,11 @@ use super::{PURPOSE, must_go_on};
 use crate::access::caller::Caller;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts;
-use crate::app::App;
 use crate::db::Conn;
 use crate::http::code::Code;
 use crate::http::failure::{Failure, Fault};
 use crate::http::reason::Reason;
+use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, store as meetings};
 use crate::projects;
 
@@ -51,27 +51,27 @@ impl Asked {
 /// # Errors
 /// 422 and 409 with every invitee at fault; 409 for a meeting that is over; 429 past the limits of invitations.
 pub async fn invite(
-    app: &App,
+    state: &Meetings,
     caller: Caller,
     meeting: &Meeting,
     asked: Asked,
     request: RequestId,
 ) -> Result<Vec<MeetingInvitation>, Failure> {
-    let now = app.now();
+    let now = state.now();
     if asked.expires_at.is_some_and(|at| at <= now || at > now + LONGEST) {
         let sentence = "This must be a time in the next 90 days.";
         return Err(Failure::field("expiresAt", Reason::InvalidValue, sentence));
     }
     let tokens = asked.invitees.iter().map(|_| OneTimeToken::draw()).collect::<Result<_, _>>()?;
-    let batch = Batch { app: app.clone(), caller, meeting_id: meeting.state.id, asked, tokens, now, request };
-    let made = app.db.write(move |conn| Box::pin(batch.make(conn))).await?;
-    app.jobs.wake();
+    let batch = Batch { state: state.clone(), caller, meeting_id: meeting.state.id, asked, tokens, now, request };
+    let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
+    state.jobs.wake();
     Ok(made.into_iter().map(|invitation| MeetingInvitation::of(invitation, now)).collect())
 }
 
 /// One call's invitations, on their way into the database.
 struct Batch {
-    app: App,
+    state: Meetings,
     caller: Caller,
     meeting_id: Id<meeting::Meeting>,
     asked: Asked,
@@ -107,21 +107,21 @@ impl Batch {
         must_go_on(&meeting)?;
         let invitations = self.with_places(&meeting, &former, drafts)?;
         let emails: Vec<&str> = invitations.iter().map(|one| one.email.as_str()).collect();
-        count(&self.app, conn, self.caller, &emails, self.now).await?;
+        count(&self.state, conn, self.caller, &emails, self.now).await?;
         let mut rows = Vec::with_capacity(invitations.len());
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
-            rows.push((invitation, token.kept(&self.app.secret, PURPOSE)?));
+            rows.push((invitation, token.kept(&self.state.secret, PURPOSE)?));
         }
         store::insert(conn, rows).await?;
         let languages = accounts::store::languages(conn, &emails).await?;
         let inviter = accounts::store::account(conn, self.caller.user_id).await?;
-        let (app, inviter) = (&self.app, inviter.as_ref());
-        let sender = Sender { app, meeting: &meeting, project: &project, inviter, now: self.now };
+        let (state, inviter) = (&self.state, inviter.as_ref());
+        let sender = Sender { state, meeting: &meeting, project: &project, inviter, now: self.now };
         let letter = |(invitation, token): (&Invitation, &OneTimeToken)| {
             sender.letter(invitation, token, languages.get(&invitation.email).copied())
         };
         let letters = invitations.iter().zip(&self.tokens).map(letter);
-        app.post.send_all(conn, letters, self.now, &self.request).await?;
+        state.post.send_all(conn, letters, self.now, &self.request).await?;
         // Looked at again once rows name the accounts, which their deletion waits for.
         self.drafts(conn, &meeting).await?;
         Ok(invitations)

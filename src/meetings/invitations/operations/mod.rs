@@ -13,12 +13,12 @@ use actors::meeting::{Meeting, Status};
 
 use super::model::MeetingInvitation;
 use super::store::{self, Filter};
-use crate::app::App;
 use crate::db::Failed;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::failure::Failure;
 use crate::http::page::Page;
+use crate::meetings::state::Meetings;
 
 /// Keeps these tokens apart from those of other links.
 const PURPOSE: &str = "meeting invitation";
@@ -28,13 +28,13 @@ const PURPOSE: &str = "meeting invitation";
 /// # Errors
 /// The database's own.
 pub async fn list(
-    app: &App,
+    state: &Meetings,
     meeting_id: Id<Meeting>,
     filter: Filter,
     page: Page,
 ) -> Result<List<MeetingInvitation>, Failure> {
-    let now = app.now();
-    let read = app.db.read(move |conn| {
+    let now = state.now();
+    let read = state.db.read(move |conn| {
         Box::pin(async move {
             let (found, total_count) = store::list(conn, meeting_id, &filter, &page, now).await?;
             let (found, next_cursor) = page.cut(found, |invitation| invitation.id.uuid());

@@ -14,7 +14,6 @@ use crate::access::caller::Caller;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts;
 use crate::accounts::model::{Account, Language};
-use crate::app::App;
 use crate::db::attempts;
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
@@ -22,6 +21,7 @@ use crate::http::failure::Failure;
 use crate::jobs::mail::Mailing;
 use crate::meetings::model::join_url;
 use crate::meetings::operations::ask;
+use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, store as meetings};
 use crate::projects;
 use crate::projects::model::Project;
@@ -29,7 +29,7 @@ use crate::projects::people::operations as people;
 
 /// What the letters of one call have in common.
 pub struct Sender<'a> {
-    pub app: &'a App,
+    pub state: &'a Meetings,
     pub meeting: &'a meeting::Meeting,
     pub project: &'a Project,
     pub inviter: Option<&'a Account>,
@@ -39,11 +39,11 @@ pub struct Sender<'a> {
 impl Sender<'_> {
     /// The letter that asks somebody, in their `own` language if they have an account.
     pub fn letter(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> Mailing {
-        let Self { app, meeting, project, inviter, now } = *self;
+        let Self { state, meeting, project, inviter, now } = *self;
         let tongue = notices::tongue(own, project, inviter);
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
-        let join_url = join_url(&app.url, meeting.id);
-        let calendar = calendar::request(notices::entry(app, meeting, &join_url, invitation, inviter, now));
+        let join_url = join_url(&state.url, meeting.id);
+        let calendar = calendar::request(notices::entry(state, meeting, &join_url, invitation, inviter, now));
         let words =
             letters::Words { to: &invitation.email, tongue, meeting, project: &project.name, inviter, calendar };
         let url = format!("{join_url}#invitation={}", token.text());
@@ -57,9 +57,15 @@ impl Sender<'_> {
 ///
 /// # Errors
 /// 429: one of them has had enough for a day.
-pub async fn count(app: &App, conn: &mut Conn, caller: Caller, emails: &[&str], now: Time) -> Result<(), Failure> {
+pub async fn count(
+    state: &Meetings,
+    conn: &mut Conn,
+    caller: Caller,
+    emails: &[&str],
+    now: Time,
+) -> Result<(), Failure> {
     let rates: Vec<_> =
-        emails.iter().flat_map(|email| people::invitations::rates(app, caller.user_id, email)).collect();
+        emails.iter().flat_map(|email| people::invitations::rates(state, caller.user_id, email)).collect();
     match attempts::count(conn, &rates, now).await? {
         Some(wait) => Err(Failure::too_many(wait)),
         None => Ok(()),
@@ -72,16 +78,16 @@ pub async fn count(app: &App, conn: &mut Conn, caller: Caller, emails: &[&str], 
 /// 409 for one that was answered or taken back or sent too often, and for a meeting that is over; 429 within a minute of the
 /// last time, and past the limits of invitations.
 pub async fn resend(
-    app: &App,
+    state: &Meetings,
     caller: Caller,
     id: Id<ids::Invitation>,
     request: RequestId,
 ) -> Result<MeetingInvitation, Failure> {
-    let now = app.now();
+    let now = state.now();
     let token = OneTimeToken::draw()?;
-    let (whole, again) = (app.clone(), Again { caller, id, token, now, request });
-    let sent = app.db.write(move |conn| Box::pin(async move { send_again(&whole, conn, again).await })).await?;
-    app.jobs.wake();
+    let (whole, again) = (state.clone(), Again { caller, id, token, now, request });
+    let sent = state.db.write(move |conn| Box::pin(async move { send_again(&whole, conn, again).await })).await?;
+    state.jobs.wake();
     Ok(MeetingInvitation::of(sent, now))
 }
 
@@ -93,7 +99,7 @@ struct Again {
     request: RequestId,
 }
 
-async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitation, Failure> {
+async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<Invitation, Failure> {
     let Again { caller, id, token, now, request } = again;
     let missing = || Failure::of(Code::NOT_FOUND);
     let meeting_id = store::find(conn, id).await?.ok_or_else(missing)?.meeting_id;
@@ -107,7 +113,7 @@ async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitati
     projects::must_be_active(&project)?;
     must_go_on(&meeting)?;
     may_be_sent(conn, &former, &meeting, now).await?;
-    count(app, conn, caller, &[&former.email], now).await?;
+    count(state, conn, caller, &[&former.email], now).await?;
     let is_expiry_chosen = former.is_expiry_chosen && former.expires_at > now;
     let expires_at = if is_expiry_chosen { former.expires_at } else { expiry(now, meeting.scheduled_at) };
     let invitation = Invitation {
@@ -119,12 +125,12 @@ async fn send_again(app: &App, conn: &mut Conn, again: Again) -> Result<Invitati
         is_expiry_chosen,
         ..former
     };
-    let hash = token.kept(&app.secret, PURPOSE)?;
+    let hash = token.kept(&state.secret, PURPOSE)?;
     store::send_again(conn, &invitation, hash).await?;
     let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
     let own = notices::own_language(conn, &invitation).await?;
-    let sender = Sender { app, meeting: &meeting, project: &project, inviter: inviter.as_ref(), now };
-    app.post.send(conn, sender.letter(&invitation, &token, own), now, &request).await?;
+    let sender = Sender { state, meeting: &meeting, project: &project, inviter: inviter.as_ref(), now };
+    state.post.send(conn, sender.letter(&invitation, &token, own), now, &request).await?;
     Ok(invitation)
 }
 
@@ -156,40 +162,45 @@ async fn may_be_sent(
 ///
 /// # Errors
 /// 409 for one that was declined or has expired.
-pub async fn revoke(app: &App, meeting: &Meeting, invitation: &Invitation, request: RequestId) -> Result<(), Failure> {
-    let (id, now) = (invitation.id, app.now());
+pub async fn revoke(
+    state: &Meetings,
+    meeting: &Meeting,
+    invitation: &Invitation,
+    request: RequestId,
+) -> Result<(), Failure> {
+    let (id, now) = (invitation.id, state.now());
     if invitation.status(now) == InvitationStatus::Expired {
         return Err(Failure::saying(Code::INVALID_STATE, "The invitation has expired."));
     }
-    let was_open = app.db.write(move |conn| Box::pin(store::revoke_open(conn, id, now))).await;
+    let was_open = state.db.write(move |conn| Box::pin(store::revoke_open(conn, id, now))).await;
     if was_open.map_err(|failed: Failed| Failure::from(failed))? {
         return Ok(());
     }
-    let found = app.db.read(move |conn| Box::pin(store::find(conn, id))).await;
+    let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
     let found = found.map_err(|failed: Failed| Failure::from(failed))?;
     match found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?.state {
         State::Declined { .. } => Err(Failure::saying(Code::INVALID_STATE, "The invitation was declined.")),
         State::Revoked { .. } => Ok(()),
-        State::Open | State::Accepted { .. } => put_out(app, meeting.state.id, id, request).await,
+        State::Open | State::Accepted { .. } => put_out(state, meeting.state.id, id, request).await,
     }
 }
 
 /// Puts out whoever came by an invitation. The meeting notes with that, in one transaction, that it was taken back.
 async fn put_out(
-    app: &App,
+    state: &Meetings,
     meeting_id: Id<meeting::Meeting>,
     id: Id<ids::Invitation>,
     request: RequestId,
 ) -> Result<(), Failure> {
-    let found = app.meetings.snapshot(meeting_id).await.map_err(|away| Failure::unavailable(away.0))?;
+    let found = state.registry.snapshot(meeting_id).await.map_err(|away| Failure::unavailable(away.0))?;
     let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
     let came = meeting.state.participants.values().filter(|one| one.invitation == Some(id) && one.role != Role::Host);
     for participant in came.filter(|one| !one.is_removed()) {
         let command = Command::Remove { participant: participant.id, by: None };
-        ask(app, meeting_id, command, request.clone()).await?;
+        ask(state, meeting_id, command, request.clone()).await?;
     }
     // Nobody is left to be put out: they were before, or it was the host who tried the link.
-    let now = app.now();
-    let revoked = app.db.write(move |conn| Box::pin(store::revoke(conn, id, now))).await;
+    let now = state.now();
+    let revoked = state.db.write(move |conn| Box::pin(store::revoke(conn, id, now))).await;
     revoked.map_err(|failed: Failed| Failure::from(failed))
 }

@@ -18,7 +18,6 @@ use crate::access::one_time::OneTimeToken;
 use crate::access::role::ProjectRole;
 use crate::accounts;
 use crate::accounts::model::{Email, Language};
-use crate::app::App;
 use crate::db::attempts::{self, Rate};
 use crate::db::{Conn, Failed};
 use crate::http::code::Code;
@@ -26,6 +25,7 @@ use crate::http::failure::Failure;
 use crate::http::limits::rate;
 use crate::jobs::mail::Mailing;
 use crate::projects::model::Project;
+use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -49,20 +49,20 @@ pub struct Invited {
 /// 403 for a role that the caller may not give, or while one stands that the caller could not have given; 409 for a
 /// member, and in an archived project; 429 past the limits of invitations.
 pub async fn add(
-    app: &App,
+    state: &Projects,
     caller: Caller,
     project_id: Id<ids::Project>,
     invited: Invited,
     request: RequestId,
 ) -> Result<ProjectInvitation, Failure> {
-    let now = app.now();
+    let now = state.now();
     let token = OneTimeToken::draw()?;
-    let token_hash = token.kept(&app.secret, PURPOSE)?;
-    let url = format!("{}/invitations/project#token={}", app.url, token.text());
+    let token_hash = token.kept(&state.secret, PURPOSE)?;
+    let url = format!("{}/invitations/project#token={}", state.url, token.text());
     let email = invited.email.as_str().to_owned();
-    let rates = rates(app, caller.user_id, &email);
-    let post = app.post.clone();
-    let invitation = app
+    let rates = rates(state, caller.user_id, &email);
+    let post = state.post.clone();
+    let invitation = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -101,7 +101,7 @@ pub async fn add(
             })
         })
         .await?;
-    app.jobs.wake();
+    state.jobs.wake();
     let Invitation { email, role, expires_at, .. } = invitation;
     Ok(ProjectInvitation { email, role, status: InvitationStatus::Pending, expires_at })
 }
@@ -147,21 +147,21 @@ async fn name(conn: &mut Conn, user_id: Id<User>) -> Result<String, Failed> {
 }
 
 /// What the letters of invitations are counted under: of who sends them, and of who gets them.
-pub fn rates(app: &App, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
-    let limits = &app.config.limits;
+pub fn rates(state: &Projects, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
+    let limits = &state.config.limits;
     let by = rate("invitation_mails", limits.invitation_mails);
     let to = rate("invitation_mails_of_address", limits.invitation_mails_of_address);
-    let account = app.secret.hex("account", &[user_id.uuid().as_bytes()]);
-    [(by, account), (to, app.secret.hex("address", &[email.as_bytes()]))]
+    let account = state.secret.hex("account", &[user_id.uuid().as_bytes()]);
+    [(by, account), (to, state.secret.hex("address", &[email.as_bytes()]))]
 }
 
 /// What an invitation is to; nothing changes by looking.
 ///
 /// # Errors
 /// 404 for a token of nothing, 410 for an invitation that can't be accepted any longer.
-pub async fn preview(app: &App, token: &OneTimeToken) -> Result<ProjectInvitationPreview, Failure> {
-    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
-    let now = app.now();
+pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectInvitationPreview, Failure> {
+    let hash = token.hash(&state.secret, PURPOSE).ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    let now = state.now();
     let read = async move |conn: &mut Conn| {
         let Some(invitation) = invitations::by_token(conn, &hash).await? else { return Ok::<_, Failed>(None) };
         let Some(project) = projects::find(conn, invitation.project_id).await? else { return Ok(None) };
@@ -176,7 +176,7 @@ pub async fn preview(app: &App, token: &OneTimeToken) -> Result<ProjectInvitatio
             expires_at: invitation.expires_at,
         }))
     };
-    let found = app.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
+    let found = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
     let found = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
     match found.status {
         InvitationStatus::Pending | InvitationStatus::Accepted => Ok(found),
@@ -192,18 +192,18 @@ pub async fn preview(app: &App, token: &OneTimeToken) -> Result<ProjectInvitatio
 /// 404 for a token of nothing; 403 for an account with another address; 410 for an invitation that can't be accepted any
 /// longer, or that was accepted by somebody who is no member any more; 409 in an archived project.
 pub async fn accept(
-    app: &App,
+    state: &Projects,
     caller: Caller,
     token: &OneTimeToken,
     request: RequestId,
 ) -> Result<JoinedProject, Failure> {
     let unknown = || Failure::of(Code::NOT_FOUND);
-    let hash = token.hash(&app.secret, PURPOSE).ok_or_else(unknown)?;
+    let hash = token.hash(&state.secret, PURPOSE).ok_or_else(unknown)?;
     let asked = hash.clone();
-    let found = app.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &asked).await })).await;
+    let found = state.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &asked).await })).await;
     let project_id = found.map_err(Failure::from)?.ok_or_else(unknown)?.project_id;
-    let now = app.now();
-    let member = settle(app, project_id, None, move |conn| {
+    let now = state.now();
+    let member = settle(state, project_id, None, move |conn| {
         Box::pin(async move {
             let project = locked(conn, project_id).await?;
             let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;

@@ -13,14 +13,21 @@ use futures_util::FutureExt;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-use super::answer::{Answer, AnswerDescribed, Outcome, Ready};
-use super::failure::Failure;
 use super::idempotency::{self, Begun, Key};
-use super::input::{Described, Input, MAX_JSON_BYTES, Raw, buffer};
-use super::request_id;
 use crate::access::admission::admit;
 use crate::access::guard::{Rule, Who};
-use crate::app::App;
+use crate::access::state::Gate;
+use crate::core::Core;
+use crate::http::answer::{Answer, AnswerDescribed, Outcome};
+use crate::http::budget::SMALL_BYTES;
+use crate::http::failure::Failure;
+use crate::http::input::{Described, Input, MAX_JSON_BYTES, Raw, buffer};
+use crate::http::mounted::{Mounted, Need};
+use crate::http::pace::Pace;
+use crate::http::ready::Ready;
+use crate::http::request_id;
+use crate::http::state::Http;
+use crate::tasks;
 
 /// A request that passed: by whom, with what.
 pub struct Allowed<R, I> {
@@ -57,6 +64,8 @@ pub struct Operation {
     pub answer: AnswerDescribed,
     /// What a success says happened.
     pub says: &'static str,
+    /// What has to be mounted for it.
+    pub needs: Vec<Need>,
     route: Mount,
 }
 
@@ -65,14 +74,14 @@ type Mount = Rc<dyn Fn(&'static str) -> Route>;
 
 impl Operation {
     /// One that only reads: it ends when its client goes away.
-    pub fn reading<R: Rule, I: Input, A: Answer, F, Fut>(
+    pub fn reading<R: Rule, I: Input, S: Mounted, A: Answer, F, Fut>(
         method: Method,
         path: &'static str,
         id: &'static str,
         handler: F,
     ) -> Self
     where
-        F: Fn(Allowed<R, I>, App) -> Fut + Clone + 'static,
+        F: Fn(Allowed<R, I>, S) -> Fut + Clone + 'static,
         Fut: Future<Output = Result<A, Failure>> + 'static,
     {
         let mounted = method.clone();
@@ -83,18 +92,18 @@ impl Operation {
                 async move { guarded(read(request, payload.into_inner(), says, handler)).await }
             })
         };
-        Self::described::<R, I, A>(method, path, id, false, Rc::new(mount))
+        Self::described::<R, I, S, A>(method, path, id, false, Rc::new(mount))
     }
 
     /// One that may write: once what comes with it is there, it goes on to its end, whoever waits for it (R20).
-    pub fn writing<R: Rule + Send, I: Input + Send, A: Outcome, F, Fut>(
+    pub fn writing<R: Rule + Send, I: Input + Send, S: Mounted + Send, A: Outcome, F, Fut>(
         method: Method,
         path: &'static str,
         id: &'static str,
         handler: F,
     ) -> Self
     where
-        F: Fn(Allowed<R, I>, App) -> Fut + Clone + Send + 'static,
+        F: Fn(Allowed<R, I>, S) -> Fut + Clone + Send + 'static,
         Fut: Future<Output = Result<A, Failure>> + Send + 'static,
     {
         let keyed = method == Method::POST
@@ -108,10 +117,10 @@ impl Operation {
                 async move { guarded(write(request, payload.into_inner(), keyed, says, handler)).await }
             })
         };
-        Self::described::<R, I, A>(method, path, id, keyed, Rc::new(mount))
+        Self::described::<R, I, S, A>(method, path, id, keyed, Rc::new(mount))
     }
 
-    fn described<R: Rule, I: Input, A: Answer>(
+    fn described<R: Rule, I: Input, S: Mounted, A: Answer>(
         method: Method,
         path: &'static str,
         id: &'static str,
@@ -131,6 +140,7 @@ impl Operation {
             input: I::describe(),
             answer: A::describe(),
             says: "",
+            needs: [R::needs(), I::needs(), vec![Need::of::<S>()]].concat(),
             route,
         }
     }
@@ -157,6 +167,15 @@ impl Operation {
     }
 }
 
+/// What comes with a request: no slower than it may, and small where anybody may send it. Sockets see to that themselves.
+fn arriving(payload: DevPayload, who: Who, http: &Http) -> Raw {
+    let most = if who == Who::Public { SMALL_BYTES } else { usize::MAX };
+    match who {
+        Who::Ticket => Raw::Stream(payload, most),
+        _ => Raw::paced(payload, Pace::of(&http.settings), most),
+    }
+}
+
 /// Answers a request; a panic on the way is a 500 and nothing else.
 async fn guarded(answer: impl Future<Output = Result<HttpResponse, Failure>>) -> HttpResponse {
     caught(answer).await.unwrap_or_else(HttpResponse::from_error)
@@ -164,17 +183,10 @@ async fn guarded(answer: impl Future<Output = Result<HttpResponse, Failure>>) ->
 
 async fn caught<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", said(&*panic)))))
+    done.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", tasks::panic_text(&*panic)))))
 }
 
-/// What a panic said.
-#[must_use]
-pub fn said(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
-}
-
-async fn read<R, I, A, F, Fut>(
+async fn read<R, I, S, A, F, Fut>(
     request: HttpRequest,
     payload: DevPayload,
     says: &'static str,
@@ -183,19 +195,20 @@ async fn read<R, I, A, F, Fut>(
 where
     R: Rule,
     I: Input,
+    S: Mounted,
     A: Answer,
-    F: Fn(Allowed<R, I>, App) -> Fut,
+    F: Fn(Allowed<R, I>, S) -> Fut,
     Fut: Future<Output = Result<A, Failure>>,
 {
-    let app = App::of(&request)?;
-    let by = admit::<R>(&request, &app).await?;
-    let input = I::take(&request, Raw::arriving(payload, R::WHO, &app)).await?;
+    let state = S::of(&request)?;
+    let by = admit::<R>(&request, &Gate::of(&request)?).await?;
+    let input = I::take(&request, arriving(payload, R::WHO, &Http::of(&request)?)).await?;
     let drawn = Id::<()>::draw().uuid();
     let allowed = Allowed { by, input, request: request_id::of(&request), says, drawn };
-    handler(allowed, app).await?.respond(&request, says)
+    handler(allowed, state).await?.respond(&request, says)
 }
 
-async fn write<R, I, A, F, Fut>(
+async fn write<R, I, S, A, F, Fut>(
     request: HttpRequest,
     payload: DevPayload,
     keyed: bool,
@@ -205,14 +218,15 @@ async fn write<R, I, A, F, Fut>(
 where
     R: Rule + Send,
     I: Input + Send,
+    S: Mounted + Send,
     A: Outcome,
-    F: Fn(Allowed<R, I>, App) -> Fut + Send + 'static,
+    F: Fn(Allowed<R, I>, S) -> Fut + Send + 'static,
     Fut: Future<Output = Result<A, Failure>> + Send + 'static,
 {
-    let app = App::of(&request)?;
-    let by = admit::<R>(&request, &app).await?;
+    let (state, core) = (S::of(&request)?, Core::of(&request)?);
+    let by = admit::<R>(&request, &Gate::of(&request)?).await?;
     let key = if keyed { idempotency::key(&request, by.visitor())? } else { None };
-    let raw = Raw::arriving(payload, R::WHO, &app);
+    let raw = arriving(payload, R::WHO, &Http::of(&request)?);
     let (input, claimed) = match key {
         None => (Ok(I::take(&request, raw).await?), None),
         // What is wrong with a body is told after what was answered under its key.
@@ -228,21 +242,18 @@ where
         }
     };
     let request = request_id::of(&request);
-    let handle = {
-        let app = app.clone();
-        move |input: I, drawn: Uuid| async move {
-            handler(Allowed { by, input, request, says, drawn }, app).await?.ready(says)
-        }
+    let handle = move |input: I, drawn: Uuid| async move {
+        handler(Allowed { by, input, request, says, drawn }, state).await?.ready(says)
     };
-    let work = effect(app.clone(), claimed, input, handle);
+    let work = effect(core.clone(), claimed, input, handle);
     // Not even a connection that is reset ends it.
-    let done = app.tasks.carry(work.instrument(Span::current())).await;
+    let done = core.tasks.carry(work.instrument(Span::current())).await;
     done.unwrap_or_else(|gone| Err(Failure::unavailable(gone))).map(Ready::response)
 }
 
 /// From the claim of a key to the answer that is kept under it: what has begun here is done to its end.
 async fn effect<I, Fut>(
-    app: App,
+    core: Core,
     claimed: Option<(Key, String)>,
     input: Result<I, Failure>,
     handle: impl FnOnce(I, Uuid) -> Fut,
@@ -254,7 +265,7 @@ where
         let input = input?;
         return caught(async move { handle(input, Id::<()>::draw().uuid()).await }).await;
     };
-    let fresh = match idempotency::begin(&app, key, hash).await? {
+    let fresh = match idempotency::begin(&core, key, hash).await? {
         Begun::Answered(ready) => return Ok(ready),
         Begun::Fresh(fresh) => fresh,
     };
@@ -263,5 +274,5 @@ where
         Ok(input) => caught(async move { handle(input, drawn).await }).await,
         Err(failure) => Err(failure),
     };
-    Ok(idempotency::finish(&app, fresh, answered.unwrap_or_else(|failure| failure.ready())).await)
+    Ok(idempotency::finish(&core, fresh, answered.unwrap_or_else(|failure| failure.ready())).await)
 }

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::access::caller::Visitor;
-use crate::access::keys::random;
+use crate::keys::random;
 
 /// The tickets that were given and not used.
 pub struct Tickets {

@@ -12,13 +12,13 @@ use actors::ids::{Id, User};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::answer::Ready;
-use super::code::Code;
-use super::failure::Failure;
-use super::reason::Reason;
 use crate::access::caller::Visitor;
-use crate::app::App;
+use crate::core::Core;
 use crate::db::idempotency::{self as store, Asked, Claim};
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::http::ready::Ready;
+use crate::http::reason::Reason;
 
 const LEASE: Duration = Duration::from_secs(30);
 /// How long an answer is kept.
@@ -70,13 +70,13 @@ pub fn digest(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// 409 while another request holds it, 422 for another body.
-pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) -> Result<Begun, Failure> {
-    let now = app.now();
+pub async fn begin(core: &Core, Key { scope, user_id }: Key, body_hash: String) -> Result<Begun, Failure> {
+    let now = core.now();
     let drawn = Id::<()>::draw();
     let claim = {
         let (scope, body_hash) = (scope.clone(), body_hash.clone());
         let lease_until = now + LEASE;
-        app.db
+        core.db
             .write(move |conn| {
                 Box::pin(async move {
                     let asked = Asked { scope: &scope, user_id, body_hash: &body_hash, drawn };
@@ -105,12 +105,12 @@ pub async fn begin(app: &App, Key { scope, user_id }: Key, body_hash: String) ->
 /// Stores the answer, or lets go of the key where the answer is not to be repeated (5xx, 429).
 ///
 /// A failure to store is logged, no more: the effect stands, and after the lease the request runs again with its id.
-pub async fn finish(app: &App, fresh: Fresh, ready: Ready) -> Ready {
+pub async fn finish(core: &Core, fresh: Fresh, ready: Ready) -> Ready {
     let status = ready.status;
     let etag = ready.etag().map(str::to_owned);
     let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
     let text = std::str::from_utf8(&ready.body).ok().filter(|_| !passing).map(str::to_owned);
-    let stored = app
+    let stored = core
         .db
         .write(move |conn| {
             Box::pin(async move {

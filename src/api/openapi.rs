@@ -7,13 +7,13 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::code::Code;
-use super::failure::Fault;
-use super::fields::TEXT_PATTERN;
 use super::operation::Operation;
-use super::reason::Reason;
-use super::version;
 use crate::access::guard::Who;
+use crate::http::code::Code;
+use crate::http::failure::Fault;
+use crate::http::fields::TEXT_PATTERN;
+use crate::http::reason::Reason;
+use crate::http::version;
 
 /// The document as JSON, for all of `operations`.
 #[must_use]
@@ -260,7 +260,7 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
             },
             "examples": {"success": {"value": {
                 "isSuccess": true,
-                "data": super::example::of(operation.answer.data.as_ref(), &operation.answer.components),
+                "data": crate::http::example::of(operation.answer.data.as_ref(), &operation.answer.components),
                 "message": operation.says, "statusCode": operation.success, "errors": [],
             }}},
         }}),

@@ -12,10 +12,15 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use sha2::Sha256;
 
-use super::token::Key;
-
 const BYTES: usize = 32;
 const NONCE: usize = 24;
+
+/// A key of the ring that signs access tokens.
+pub struct Key {
+    /// Names the key in a token's header.
+    pub id: String,
+    pub secret: Vec<u8>,
+}
 
 /// A key for hashes that only this installation can make.
 #[derive(Clone)]

@@ -1,0 +1,70 @@
+//! An answer as bytes: the envelope of every JSON answer, and what is ready to be sent.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_TYPE, ETAG, HeaderName};
+use bytes::Bytes;
+use serde::Serialize;
+
+pub const JSON: &str = "application/json";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a, T: Serialize, E: Serialize> {
+    is_success: bool,
+    data: Option<&'a T>,
+    message: &'a str,
+    status_code: u16,
+    errors: &'a [E],
+}
+
+/// The bytes of a success.
+///
+/// # Errors
+/// It can't be serialised.
+pub fn success_bytes<T: Serialize>(status: u16, message: &str, data: &T) -> serde_json::Result<Vec<u8>> {
+    let errors: &[()] = &[];
+    serde_json::to_vec(&Envelope { is_success: true, data: Some(data), message, status_code: status, errors })
+}
+
+/// The bytes of a failure.
+#[must_use]
+pub fn failure_bytes(status: u16, message: &str, errors: &[impl Serialize]) -> Vec<u8> {
+    let envelope = Envelope { is_success: false, data: None::<&()>, message, status_code: status, errors };
+    serde_json::to_vec(&envelope).unwrap_or_default()
+}
+
+/// An answer that is written down: it can go to another thread, and be kept.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    pub status: StatusCode,
+    pub headers: Vec<(HeaderName, String)>,
+    pub body: Bytes,
+}
+
+impl Ready {
+    #[must_use]
+    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self { status, headers: vec![(CONTENT_TYPE, JSON.to_owned())], body: body.into() }
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn etag(&self) -> Option<&str> {
+        self.headers.iter().find(|(name, _)| name == ETAG).map(|(_, value)| value.as_str())
+    }
+
+    #[must_use]
+    pub fn response(self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status);
+        for header in self.headers {
+            response.insert_header(header);
+        }
+        response.body(self.body)
+    }
+}

@@ -1,0 +1,49 @@
+//! What the service tells about itself.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use actors::watch::Watch;
+
+use super::readiness::Readiness;
+use crate::core::Core;
+use crate::http::mounted::Mounted;
+use crate::http::state::Http;
+use bytes::Bytes;
+use metrics_exporter_prometheus::PrometheusHandle;
+
+/// The state of this area, and what it rests on. Clones are the same one.
+#[derive(Clone)]
+pub struct Probes(Arc<ProbesParts>);
+
+pub struct ProbesParts {
+    pub core: Core,
+    pub http: Http,
+    pub readiness: Readiness,
+    pub watch: Watch,
+    pub metrics: PrometheusHandle,
+    pub openapi: Bytes,
+}
+
+impl Probes {
+    #[must_use]
+    pub fn new(parts: ProbesParts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl Deref for Probes {
+    type Target = ProbesParts;
+    fn deref(&self) -> &ProbesParts {
+        &self.0
+    }
+}
+
+impl Deref for ProbesParts {
+    type Target = Core;
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}
+
+impl Mounted for Probes {}

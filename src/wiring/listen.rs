@@ -1,0 +1,133 @@
+//! The addresses that are listened on, and what each answers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_http::{HttpService, Protocol};
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::{AppConfig, Server};
+use actix_web::middleware::from_fn;
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, web};
+
+use super::Built;
+use super::states::States;
+use crate::access::admission::count_refusals;
+use crate::api::operation::Operation;
+use crate::http::code::Code;
+use crate::http::failure::Failure;
+use crate::http::front::{self, Door, Paths};
+use crate::http::gate::Gated;
+use crate::routes;
+use crate::service::{docs, pages};
+
+/// How long a connection that is to end waits for its client to end it too.
+const DISCONNECT: Duration = Duration::from_secs(1);
+
+/// An address that is listened on.
+pub struct Listening {
+    pub address: SocketAddr,
+    pub server: Server,
+}
+
+/// What an address answers: operations, and what is none.
+struct Served {
+    is_public: bool,
+    operations: fn() -> Vec<Operation>,
+    beside: fn(&States, &mut web::ServiceConfig),
+}
+
+pub fn public(built: &Built) -> Result<Listening, String> {
+    let beside = |states: &States, service: &mut web::ServiceConfig| {
+        docs::mount(service);
+        pages::mount(service, &states.core.url, states.meetings.rooms.server().map(|media| media.url()));
+    };
+    let served = Served { is_public: true, operations: routes::public, beside };
+    listen(built, &built.sockets.public, served, built.states.core.config.server.workers)
+}
+
+pub fn internal(built: &Built) -> Result<Listening, String> {
+    let served = Served { is_public: false, operations: routes::internal, beside: |_, _| () };
+    listen(built, &built.sockets.internal, served, 1)
+}
+
+fn listen(
+    built: &Built,
+    listener: &std::net::TcpListener,
+    Served { is_public, operations, beside }: Served,
+    workers: usize,
+) -> Result<Listening, String> {
+    let states = built.states.clone();
+    let drain = built.states.core.config.server.drain_seconds;
+    let paths = Paths::new(operations().iter().map(|operation| operation.path));
+    let door = Arc::new(Door { paths, over_tls: states.core.url.starts_with("https://"), is_public });
+    let service = move || {
+        let door = Arc::clone(&door);
+        let states = states.clone();
+        App::new()
+            .wrap(from_fn(count_refusals))
+            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&door), request, next)))
+            .configure(|service| states.mount(service))
+            .configure(|service| mount(service, &operations()))
+            .configure(|service| beside(&states, service))
+            .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
+    };
+    let lines = Arc::clone(&built.states.http.lines);
+    let own = listener.try_clone().map_err(|error| error.to_string())?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let server = Server::build().disable_signals().shutdown_timeout(drain);
+    let server = if workers > 0 { server.workers(workers) } else { server };
+    let stopping = server.graceful_shutdown_signal();
+    // As `HttpServer` does it, but that each connection has its gate.
+    let server = server.listen(address.to_string(), own, move || {
+        let (lines, stopping) = (Arc::clone(&lines), stopping.clone());
+        let gated = fn_service(move |stream: TcpStream| {
+            let (line, peer) = (lines.of(&stream), stream.peer_addr().ok());
+            async move { Ok((Gated::new(stream, line), Protocol::Http1, peer)) }
+        });
+        let http = HttpService::build()
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            // Its own limits count time in which it did not come to read, and end what a client has sent: lines have theirs.
+            .keep_alive(actix_web::http::KeepAlive::Os)
+            .client_request_timeout(Duration::ZERO)
+            .client_disconnect_timeout(DISCONNECT)
+            .local_addr(address)
+            .on_connect_ext(|connection: &Gated, extensions| {
+                extensions.insert(connection.line.clone());
+            });
+        let service = service().into_factory().map_err(|error: actix_web::Error| error.error_response());
+        gated.and_then(http.finish(map_config(service, |()| AppConfig::default())))
+    });
+    let server = server.map_err(|error| format!("listening failed: {error}"))?;
+    Ok(Listening { address, server: server.run() })
+}
+
+/// Mounts operations, the methods of one path on one resource, so that another method is a 405 that names them.
+pub fn mount(service: &mut web::ServiceConfig, operations: &[Operation]) {
+    let mut paths: Vec<&str> = operations.iter().map(|operation| operation.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    for path in paths {
+        let here: Vec<_> = operations.iter().filter(|operation| operation.path == path).collect();
+        let allow = here.iter().map(|operation| operation.method.as_str()).collect::<Vec<_>>().join(", ");
+        let mut resource = web::resource(path);
+        for operation in here {
+            resource = resource.route(operation.route());
+        }
+        let refuse = move || {
+            let allow = allow.clone();
+            async move {
+                let mut refused = actix_web::ResponseError::error_response(&Failure::of(Code::METHOD_NOT_ALLOWED));
+                if let Ok(allow) = allow.parse() {
+                    refused.headers_mut().insert(actix_web::http::header::ALLOW, allow);
+                }
+                refused
+            }
+        };
+        service.service(resource.default_service(web::to(refuse)));
+    }
+}
