@@ -1,13 +1,15 @@
-//! How the C library's allocator is set for a server.
+//! Configures the C library's allocator for a server.
 //!
-//! glibc's has eight arenas a processor, and each keeps even large blocks that were freed: a server that once had large documents in
-//! all of them keeps ten times what it uses. It reads its settings once, before `main`, so the
-//! program starts itself anew with them.
+//! By default glibc uses eight arenas per processor, and each keeps even large blocks after they are freed: a server
+//! that once had large documents in all of them keeps ten times the memory that it uses. glibc reads its settings once,
+//! before `main`, so the program re-executes itself with them.
 
-/// Blocks of so many bytes or more go back to the system as soon as they are freed. A threshold that is set no longer grows by itself.
+/// Blocks of this many bytes or more return to the system as soon as they are freed. Setting the threshold also stops
+/// glibc from raising it dynamically.
 const LARGE_BYTES: &str = "131072";
 
-/// Goes on as the same process with the allocator set, where it is not yet. What the operator has set stays as it is.
+/// Re-executes this process with the allocator's settings, unless they are set already. Settings made by the operator
+/// stay.
 pub fn settle() {
     let arenas = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
     let wanted = [("MALLOC_ARENA_MAX", arenas.to_string()), ("MALLOC_MMAP_THRESHOLD_", LARGE_BYTES.to_owned())];
@@ -18,7 +20,7 @@ pub fn settle() {
     }
 }
 
-/// Comes back only where it can't be done: a server with more memory than it needs is still a server.
+/// Returns only if the program can't be executed. The server then starts anyway, using more memory than it needs.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn start_anew(settings: &[(&str, String)]) {
     use std::os::unix::process::CommandExt;
@@ -31,6 +33,6 @@ fn start_anew(settings: &[(&str, String)]) {
     }
 }
 
-/// Others have other settings, or none.
+/// Other C libraries have other settings or none, so nothing is done.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn start_anew(_: &[(&str, String)]) {}

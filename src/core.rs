@@ -1,4 +1,5 @@
-//! What every area may use: the settings, the database, the clock, events, work for later, tasks, secrets and mail.
+//! The state that every module may use: settings, database, clock, event hub, jobs, e-mail, secrets and background
+//! tasks.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,24 +10,24 @@ use actors::time::{Clock, Time};
 use crate::config::Config;
 use crate::db::Db;
 use crate::jobs::Jobs;
-use crate::jobs::mail::Post;
+use crate::jobs::mail::Outbox;
 use crate::keys::Secret;
 use crate::tasks::Tasks;
 
-/// The ground of all other states. Clones are the same one.
+/// The base of all other states. Clones share one state.
 #[derive(Clone)]
 pub struct Core(Arc<CoreParts>);
 
 pub struct CoreParts {
     pub config: Config,
-    /// Where people meet the product; links begin with it. Without a slash at its end.
+    /// The public base URL, used in links. Has no trailing slash.
     pub url: String,
     pub db: Db,
     pub clock: Arc<dyn Clock>,
     pub hub: Hub,
     pub jobs: Jobs,
-    /// Takes letters.
-    pub post: Post,
+    /// Enqueues e-mails.
+    pub post: Outbox,
     pub secret: Secret,
     pub tasks: Tasks,
 }

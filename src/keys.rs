@@ -1,4 +1,4 @@
-//! Keys that are made at the first start and kept in files that nobody else can read.
+//! Cryptographic keys: generated at the first start and stored in files that only the server's user can read.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,13 +16,13 @@ const BYTES: usize = 32;
 const NONCE: usize = 24;
 
 /// A key of the ring that signs access tokens.
-pub struct Key {
-    /// Names the key in a token's header.
+pub struct SigningKey {
+    /// The `kid` in a token's header.
     pub id: String,
     pub secret: Vec<u8>,
 }
 
-/// A key for hashes that only this installation can make.
+/// A key for keyed hashes and encryption, unique to this installation.
 #[derive(Clone)]
 pub struct Secret(Vec<u8>);
 
@@ -32,10 +32,11 @@ impl Secret {
         Self(key)
     }
 
-    /// A keyed hash of `parts`; `purpose` keeps uses apart, and lengths keep parts apart.
+    /// Returns a keyed hash (HMAC-SHA-256) of `parts`. `purpose` separates the uses; length prefixes separate the
+    /// parts.
     #[must_use]
     pub fn hash(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
-        // HMAC takes a key of any length, so this never falls back.
+        // HMAC accepts keys of any length, so the fallback is never reached.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return [0; 32] };
         for part in std::iter::once(purpose.as_bytes()).chain(parts.iter().copied()) {
             mac.update(&(part.len() as u64).to_be_bytes());
@@ -44,17 +45,18 @@ impl Secret {
         mac.finalize().into_bytes().into()
     }
 
-    /// As [`Secret::hash`], in hexadecimal.
+    /// Like [`Secret::hash`], in hexadecimal.
     #[must_use]
     pub fn hex(&self, purpose: &str, parts: &[&[u8]]) -> String {
         hex::encode(self.hash(purpose, parts))
     }
 
-    /// Seals `plain`, so that only this installation can read it, for the same purpose and beside the same `associated`
-    /// bytes (such as the id of the row that it is kept in). XChaCha20-Poly1305: its nonces are long enough to be drawn.
+    /// Encrypts `plain` so that only this installation can decrypt it, for the same purpose and with the same
+    /// `associated` data (such as the id of the row that stores it). Uses XChaCha20-Poly1305, whose nonces are long
+    /// enough to be random.
     ///
     /// # Errors
-    /// The system has no chance to give.
+    /// The operating system's random number generator fails, or `plain` is too long.
     pub fn seal(&self, purpose: &str, associated: &[u8], plain: &[u8]) -> io::Result<Vec<u8>> {
         let nonce = random::<NONCE>()?;
         let sealed = self.cipher(purpose).encrypt(&XNonce::from(nonce), Payload { msg: plain, aad: associated });
@@ -62,7 +64,8 @@ impl Secret {
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
-    /// What was sealed. `None`: by another key, for another purpose or place, or it was changed.
+    /// Decrypts what [`Secret::seal`] encrypted. `None` if the key, the purpose or the associated data differ, or the
+    /// data was changed.
     #[must_use]
     pub fn open(&self, purpose: &str, associated: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE>()?;
@@ -70,27 +73,28 @@ impl Secret {
         opened.ok()
     }
 
-    /// A key for each purpose, drawn from the one that is kept.
+    /// Derives a key for each purpose from this one.
     fn cipher(&self, purpose: &str) -> XChaCha20Poly1305 {
         XChaCha20Poly1305::new(&self.hash("seal", &[purpose.as_bytes()]).into())
     }
 }
 
-/// Random bytes of the operating system.
+/// Returns random bytes from the operating system.
 ///
 /// # Errors
-/// It has none to give.
+/// The operating system's random number generator fails.
 pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     SysRng.try_fill_bytes(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)
 }
 
-/// The ring of token keys in a folder, newest first; made where there is none. A file `access-NAME.key` is a key.
+/// Loads the ring of signing keys from a folder, highest file name first. Every file `access-NAME.key` is a key;
+/// `access-1.key` is generated if there is none.
 ///
 /// # Errors
-/// The folder or a key can't be read or made.
-pub fn ring(folder: &Path) -> io::Result<Vec<Key>> {
+/// The folder or a key can't be read or created.
+pub fn ring(folder: &Path) -> io::Result<Vec<SigningKey>> {
     make_folder(folder)?;
     let mut names: Vec<String> = fs::read_dir(folder)?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -100,13 +104,16 @@ pub fn ring(folder: &Path) -> io::Result<Vec<Key>> {
         names.push("access-1.key".to_owned());
     }
     names.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
-    names.into_iter().map(|name| Ok(Key { secret: key(&folder.join(&name))?, id: name.replace(".key", "") })).collect()
+    names
+        .into_iter()
+        .map(|name| Ok(SigningKey { secret: key(&folder.join(&name))?, id: name.replace(".key", "") }))
+        .collect()
 }
 
-/// The key for keyed hashes; made where there is none.
+/// Loads the key for keyed hashes and encryption, or generates it if the file does not exist.
 ///
 /// # Errors
-/// It can't be read or made.
+/// The key can't be read or created.
 pub fn secret(folder: &Path) -> io::Result<Secret> {
     make_folder(folder)?;
     key(&folder.join("secret.key")).map(Secret)
@@ -131,7 +138,7 @@ fn key(file: &Path) -> io::Result<Vec<u8>> {
     if key.len() < BYTES { Err(wrong("this key is too short")) } else { Ok(key) }
 }
 
-/// Written aside and linked into place, so that a key that is killed half-way is not there at all.
+/// Writes the key to a temporary file and renames it, so that a process that is killed half-way leaves no partial key.
 fn make(file: &Path) -> io::Result<Vec<u8>> {
     let key = random::<BYTES>()?;
     let folder = file.parent().unwrap_or(Path::new("."));

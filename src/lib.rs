@@ -1,30 +1,36 @@
-//! Colloquy: the backend that turns conversations into requirements.
+//! Colloquy: a backend that turns meetings and documents into requirements.
 //!
 //! ```text
-//!            http            access           <feature>/routes        <feature>/operations
-//! request --> read, limits --> who may -------> what came ------------> what to do, in order
+//!            http             access           <feature>/routes       <feature>/operations
+//! request  --> read, limits --> authorize ------> parse input ---------> steps of the operation
 //!                                                                        |            |
-//!                                                             actors decide        store keeps
+//!                                                             actors decide        stores save
 //!                                                             (meeting, run)     (rows and events)
 //!                                                                        |            |
-//! answer  <-- envelope                sockets, streams <-- live <-- hub <-- after COMMIT
+//! response <-- envelope               sockets, streams <-- live <-- hub <-- after COMMIT
 //! ```
-//! Modules in reading order: `routes` is the whole interface on one page, `wiring` builds everything. Then the flow: `http`
-//! (in), `access` (who), the features in the interface's order (`accounts`, `projects`, `meetings`, `analysis`), `pipeline` (the
-//! analysis itself, which knows none of them), `db` (keep), `jobs` (later), `live` (out), `outside` (others). Beside the flow: `service` (the service about itself),
-//! `config`, `log`, `passwords`, `tasks`, and `trust`: what must hold, and the test that shows it. The program alone, not this
-//! library, has `admin`, `demo` and `bench`, and the `client` that the last two speak through.
+//! Modules in reading order: `routes` lists all operations on one page, and `wiring` builds the server. Then, along the
+//! path of a request: `http` (requests and responses), `access` (authentication and authorization), `api` (operations,
+//! idempotency and the OpenAPI document), the features in the order of the interface (`accounts`, `projects`,
+//! `meetings`, `analysis`), `pipeline` (the analysis itself, which depends on no feature), `db` (the database), `jobs`
+//! (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
+//! (health, metrics, documentation, join page), `config`, `core`, `keys`, `log`, `passwords`, `tasks`, and
+//! `guarantees`, a table of what must hold and the tests that show it. `admin`, `demo`, `bench` and `api_client`, which
+//! the last two use, belong to the program and not to this library.
 //!
-//! Invariants: what was answered is durable; what was not saved is not told; a meeting and a run have one writer, their
-//! actor; a handler without a permission in its type does not compile into a route; only stores name tables.
+//! Invariants: a change that was confirmed in a response is durable. An event is published only after its change is
+//! saved. A meeting and a run each have a single writer, their actor. A route whose handler has no policy in its
+//! argument types does not compile. Only stores name tables.
 
 pub mod access;
 pub mod accounts;
 pub mod analysis;
 pub mod api;
+pub mod clients;
 pub mod config;
 pub mod core;
 pub mod db;
+pub mod guarantees;
 pub mod http;
 pub mod jobs;
 pub mod keys;
@@ -32,12 +38,10 @@ pub mod live;
 pub mod log;
 pub mod meetings;
 mod metrics;
-pub mod outside;
 pub mod passwords;
 pub mod pipeline;
 pub mod projects;
 pub mod routes;
 pub mod service;
 pub mod tasks;
-pub mod trust;
 pub mod wiring;

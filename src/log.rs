@@ -1,4 +1,4 @@
-//! Logs: structured, JSON unless a person reads along.
+//! Structured logs on standard error: JSON, or text if standard error is a terminal.
 
 use std::io::IsTerminal;
 
@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::Log;
 
-/// Begins to log to standard error. A second call changes nothing.
+/// Starts logging to standard error. A second call has no effect.
 pub fn begin(settings: &Log) {
     let filter = EnvFilter::builder().parse_lossy(&settings.filter);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
@@ -15,6 +15,6 @@ pub fn begin(settings: &Log) {
         "text" => false,
         _ => !std::io::stderr().is_terminal(),
     };
-    // Only a second call fails.
+    // Fails only in a second call.
     let _ = if json { builder.json().flatten_event(true).try_init() } else { builder.try_init() };
 }

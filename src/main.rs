@@ -1,4 +1,4 @@
-//! The program: `colloquy serve` and what else an operator runs.
+//! The command-line program: `colloquy serve` and the other commands of an operator.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 mod admin;
 mod allocator;
+mod api_client;
 mod bench;
-mod client;
 mod demo;
 
 use clap::{Parser, Subcommand};
@@ -18,7 +18,7 @@ use colloquy::pipeline::confined::Allowance;
 use colloquy::pipeline::{engine, process, readers};
 use colloquy::{routes, wiring};
 
-/// The backend that turns conversations into requirements.
+/// Backend that turns meetings into requirements
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -28,43 +28,43 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve the interface.
+    /// Start the server
     Serve(Serve),
-    /// Watch documents become requirements: on the samples, or on files of your own, with a server that is made for it.
+    /// Run a demo: analyse sample documents, or your own, on a temporary server
     Demo(demo::Demo),
-    /// Measure how fast this program is here, with a server that is made for it.
+    /// Measure the performance of this program on this machine, on a temporary server
     Bench(bench::Bench),
-    /// See to accounts at the machine, with the server running or without.
+    /// Manage accounts, analysis runs and failed jobs, with the server running or stopped
     Admin(admin::Admin),
-    /// Print the OpenAPI document.
+    /// Print the OpenAPI document as JSON
     Openapi,
-    /// Measure how well the embedded engine tells requirements from other sentences.
+    /// Measure how well the embedded engine tells requirements from other sentences
     Score(Score),
 }
 
 #[derive(clap::Args)]
 struct Score {
-    /// Rows of `document <TAB> is_requirement (0 or 1) <TAB> text`.
+    /// Labelled sentences, one per line: document <TAB> is_requirement (0 or 1) <TAB> text
     file: PathBuf,
 }
 
 #[derive(clap::Args)]
 struct Serve {
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen on, such as 127.0.0.1:8080; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Where files, mails, keys and the embedded database are kept.
+    /// Folder for files, e-mails, keys and the embedded database
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Settings that differ from the defaults.
+    /// Settings file (TOML) with values that override the defaults
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    // Whatever this process writes, mails and keys among it, is for its own account alone.
+    // Files that this process creates, such as e-mails and keys, are accessible to its own user only.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    // Before any thread is started and any argument is looked at: the child limits itself first.
+    // Before any thread starts and any argument is parsed: the child process limits itself first.
     if let Some(code) = child_of_a_server() {
         return code;
     }
@@ -98,7 +98,8 @@ fn score(file: &Path) -> ExitCode {
     }
 }
 
-/// How this process ended, where a server started it: to read one document, or to work at one run.
+/// Runs this process as a child of a server, to parse one document or to work on one run, and returns its exit code.
+/// Returns `None` when the process was not started by a server.
 fn child_of_a_server() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -1,11 +1,11 @@
-//! Figures: where they are kept, and those that are gathered when somebody asks for them, beside those that are counted as
-//! things happen.
+//! Metrics: the Prometheus recorder, and the gauges that are computed when the metrics are read. All other metrics are
+//! updated as things happen.
 //!
-//! A figure is kept for ever under each set of its labels, so the values of a label are of a closed set.
+//! The recorder stores a metric for ever under each set of its labels, so every label must have a closed set of values.
 
 use std::time::Duration;
 
-use actors::watch::Watch;
+use actors::mailbox_metrics::MailboxMetrics;
 use metrics::gauge;
 use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
@@ -13,30 +13,32 @@ use tokio_util::sync::CancellationToken;
 use crate::core::Core;
 use crate::http::state::Http;
 
-/// The bounds of all histograms, in seconds. Fixed ones: quantiles would be kept as sketches, of hundreds of KiB a route.
+/// The bucket bounds of all histograms, in seconds. They are fixed, because quantiles would be stored as sketches of
+/// hundreds of KiB per route.
 const SECONDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
-/// How often what was recorded is folded into the histograms.
+/// The interval at which recorded samples are folded into the histograms.
 pub const UPKEEP: Duration = Duration::from_secs(5);
 
-/// What figures are kept in.
+/// Returns a builder of the recorder.
 ///
 /// # Errors
-/// There are no bounds.
+/// The list of bucket bounds is empty.
 pub fn recorder() -> Result<PrometheusBuilder, BuildError> {
     PrometheusBuilder::new().set_buckets(&SECONDS)
 }
 
-/// Folds what is recorded into the histograms, again and again: until that, or until somebody reads the figures, each sample
-/// is kept by itself.
+/// Folds recorded samples into the histograms at the given interval. Until then, or until the metrics are read, each
+/// sample is stored separately.
 pub async fn keep_up(figures: PrometheusHandle, every: Duration, stopping: CancellationToken) {
     while stopping.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
         figures.run_upkeep();
     }
 }
 
-/// Reads what is not counted as it happens: mailboxes, listeners, the database's queue, jobs that failed for good.
+/// Sets the gauges: mailboxes, subscribers, connections, buffered bytes, the database queue, and jobs that failed for
+/// good.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
-pub async fn gather(core: &Core, http: &Http, watch: &Watch) {
+pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
     gauge!("colloquy_database_waiting").set(core.db.waiting() as f64);
     gauge!("colloquy_listeners").set(core.hub.listeners() as f64);
     gauge!("colloquy_connections").set(http.lines.count() as f64);
@@ -61,7 +63,7 @@ mod tests {
 
     use super::{keep_up, recorder};
 
-    /// Samples of one round, and rounds: two hundred MiB if they were kept.
+    /// The samples per round and the number of rounds: 200 MiB if every sample stayed in memory.
     const SAMPLES: u32 = 100_000;
     const ROUNDS: u32 = 100;
 
@@ -71,7 +73,7 @@ mod tests {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    // In a process of its own: the memory of this one is that of all tests.
+    // In a process of its own, because all other tests share the memory of this one.
     rusty_fork_test! {
         #[test]
         fn what_is_recorded_does_not_pile_up_until_somebody_reads_it() {
@@ -84,7 +86,7 @@ mod tests {
                         let histogram = metrics::histogram!("seconds");
                         (0..SAMPLES).for_each(|number| histogram.record(f64::from(number % 100) / 100.0));
                     });
-                    // Until the upkeep has had its turn.
+                    // Until the upkeep has run.
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
                 let grown = resident_kib().saturating_sub(before);

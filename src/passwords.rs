@@ -1,7 +1,7 @@
-//! Passwords: which are taken, and how they are hashed: Argon2id on a bounded pool.
+//! Checks which passwords may be chosen and hashes them with Argon2id on a bounded pool.
 //!
-//! Hashing is made to be slow. Two at once (by default) keep a burst of log-ins from taking every core, and a
-//! queue that is full answers 429 instead of growing.
+//! Hashing is slow by design. The limit on parallel hashes (two by default) keeps a burst of log-ins from occupying
+//! every core, and a full queue responds with 429 instead of growing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,32 +12,33 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::Semaphore;
 
 use crate::config::Accounts;
-use crate::http::failure::Failure;
-use crate::http::fields::Wrong;
+use crate::http::error::ApiError;
+use crate::http::fields::InvalidValue;
 use crate::http::reason::Reason;
 
-/// Hashes and checks passwords.
+/// Hashes and verifies passwords.
 pub struct Passwords {
     argon2: Argon2<'static>,
     parameters: Params,
     at_once: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
-    /// Checked where there is no account, so that its absence takes as long as a wrong password.
+    /// A hash that belongs to no account. It is verified if an account does not exist, so that this takes as long as a
+    /// wrong password.
     nobodys: String,
 }
 
-/// What a check found.
+/// The result of verifying a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
+pub enum PasswordCheck {
     Wrong,
     Right,
-    /// Right, and hashed with weaker parameters than today's.
+    /// Right, but the hash uses weaker parameters than the current settings.
     RightButWeak,
 }
 
 impl Passwords {
     /// # Errors
-    /// The parameters are outside what Argon2 takes.
+    /// Argon2 does not accept the parameters.
     pub fn new(settings: &Accounts) -> Result<Self, String> {
         let parameters = Params::new(settings.argon2_memory_kib, settings.argon2_passes, 1, None);
         let parameters = parameters.map_err(|error| format!("accounts.argon2_*: {error}"))?;
@@ -52,67 +53,67 @@ impl Passwords {
         })
     }
 
-    /// A PHC string with a fresh salt.
+    /// Returns the hash as a PHC string with a new salt.
     ///
     /// # Errors
-    /// 429 when the queue is full.
-    pub async fn hash(&self, password: String) -> Result<String, Failure> {
+    /// 429 if the queue is full.
+    pub async fn hash(&self, password: String) -> Result<String, ApiError> {
         let argon2 = self.argon2.clone();
         let hashed =
             self.pooled(move || argon2.hash_password(password.as_bytes()).map(|hash| hash.to_string())).await?;
-        hashed.map_err(Failure::internal)
+        hashed.map_err(ApiError::internal)
     }
 
-    /// Checks a password against a PHC string, or against nobody's.
+    /// Verifies a password against a PHC string. Without one, does the same work and returns `Wrong`.
     ///
     /// # Errors
-    /// 429 when the queue is full.
-    pub async fn check(&self, password: String, hash: Option<String>) -> Result<Checked, Failure> {
+    /// 429 if the queue is full.
+    pub async fn check(&self, password: String, hash: Option<String>) -> Result<PasswordCheck, ApiError> {
         let argon2 = self.argon2.clone();
         let is_nobodys = hash.is_none();
         let hash = hash.unwrap_or_else(|| self.nobodys.clone());
         let (memory, passes) = (self.parameters.m_cost(), self.parameters.t_cost());
         self.pooled(move || {
-            let Ok(parsed) = PasswordHash::new(&hash) else { return Checked::Wrong };
+            let Ok(parsed) = PasswordHash::new(&hash) else { return PasswordCheck::Wrong };
             if argon2.verify_password(password.as_bytes(), &parsed).is_err() || is_nobodys {
-                return Checked::Wrong;
+                return PasswordCheck::Wrong;
             }
             let weak = Params::try_from(&parsed).is_ok_and(|used| used.m_cost() < memory || used.t_cost() < passes);
-            if weak { Checked::RightButWeak } else { Checked::Right }
+            if weak { PasswordCheck::RightButWeak } else { PasswordCheck::Right }
         })
         .await
     }
 
-    async fn pooled<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-        let full = || Failure::too_many(Duration::from_secs(1));
+    async fn pooled<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
+        let full = || ApiError::too_many(Duration::from_secs(1));
         let _place = Arc::clone(&self.waiting).try_acquire_owned().map_err(|_| full())?;
-        let turn = Arc::clone(&self.at_once).acquire_owned().await.map_err(Failure::internal)?;
+        let turn = Arc::clone(&self.at_once).acquire_owned().await.map_err(ApiError::internal)?;
         let work = move || {
             let done = work();
             drop(turn);
             done
         };
-        tokio::task::spawn_blocking(work).await.map_err(Failure::internal)
+        tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
     }
 }
 
-/// Whether a password may be chosen: 10–128 characters, not among the common ones, not made of the account's own words.
-/// There is no rule about digits or signs.
+/// Checks that a password may be chosen: it has 10–128 characters, is not a common one, and does not consist of the
+/// account's own words (name, address). There is no rule about digits or punctuation.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), Wrong> {
-    let refuse = |message: &str| Err(Wrong::of(Reason::PasswordRefused, message));
+/// Why the password is rejected, in words for the client.
+pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), InvalidValue> {
+    let refuse = |message: &str| Err(InvalidValue::of(Reason::PasswordRefused, message));
     let length = password.chars().count();
     if !(10..=128).contains(&length) {
         let reason = if length < 10 { Reason::TooShort } else { Reason::TooLong };
-        return Err(Wrong::of(reason, "A password has 10 to 128 characters."));
+        return Err(InvalidValue::of(reason, "A password has 10 to 128 characters."));
     }
     let lowercase = password.to_lowercase();
     let parts = own_words.iter().flat_map(|words| words.split(|c: char| !c.is_alphanumeric()));
     let own: Vec<String> = parts.filter(|word| word.chars().count() >= 3).map(str::to_lowercase).collect();
     let rest = own.iter().fold(lowercase.clone(), |rest, word| rest.replace(word.as_str(), ""));
-    // Signs between one's own words add nothing.
+    // Punctuation between the account's own words adds no strength.
     if rest != lowercase && rest.chars().filter(|sign| sign.is_alphanumeric()).count() < 6 {
         return refuse("This password is made of your own name or address.");
     }
@@ -125,7 +126,7 @@ pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), Wrong> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Checked, Passwords, acceptable};
+    use super::{PasswordCheck, Passwords, acceptable};
     use crate::config::{Accounts, Config, Overrides};
 
     fn settings() -> Accounts {
@@ -164,11 +165,11 @@ mod tests {
             let strong = &strong;
             async move { strong.check(password, Some(hash)).await.unwrap() }
         };
-        assert_eq!(check(&hash, "correct horse battery").await, Checked::Right);
-        assert_eq!(check(&hash, "wrong horse battery").await, Checked::Wrong);
+        assert_eq!(check(&hash, "correct horse battery").await, PasswordCheck::Right);
+        assert_eq!(check(&hash, "wrong horse battery").await, PasswordCheck::Wrong);
         let weak = Passwords::new(&Accounts { argon2_memory_kib: 8, argon2_passes: 1, ..settings() }).unwrap();
         let weak = weak.hash("correct horse battery".to_owned()).await.unwrap();
-        assert_eq!(check(&weak, "correct horse battery").await, Checked::RightButWeak);
-        assert_eq!(strong.check("nobody has this password".to_owned(), None).await.unwrap(), Checked::Wrong);
+        assert_eq!(check(&weak, "correct horse battery").await, PasswordCheck::RightButWeak);
+        assert_eq!(strong.check("nobody has this password".to_owned(), None).await.unwrap(), PasswordCheck::Wrong);
     }
 }

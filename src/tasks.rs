@@ -1,4 +1,4 @@
-//! Work in the background, every piece of which is waited for at the end.
+//! Background tasks, all of which the server waits for when it stops.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The tasks of the server. They run on the runtime they were made on, and stop when told.
+/// The background tasks of the server. They run on the runtime given to [`Tasks::on`] and should end when
+/// [`Tasks::stopping`] resolves.
 #[derive(Clone)]
 pub struct Tasks {
     tracker: TaskTracker,
@@ -24,18 +25,18 @@ impl Tasks {
         self.tracker.spawn_on(work, &self.runtime);
     }
 
-    /// Work that somebody waits for, and that goes on to its end if they go away.
+    /// Starts a task whose result the caller awaits, and that continues if the caller is dropped.
     pub fn carry<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.tracker.spawn_on(work, &self.runtime)
     }
 
-    /// Resolves once the server stops.
+    /// Returns a token that is cancelled when the server stops.
     #[must_use]
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Tells all to stop, and waits for them up to `limit`; whether all ended.
+    /// Tells all tasks to stop and waits for them up to `limit`. Returns whether all ended.
     pub async fn end(&self, limit: Duration) -> bool {
         self.stop.cancel();
         self.tracker.close();
@@ -43,14 +44,14 @@ impl Tasks {
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 #[must_use]
 pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
 }
 
-impl actors::live::Tasks for Tasks {
+impl actors::live::Spawner for Tasks {
     fn spawn(&self, work: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {
         Self::spawn(self, work);
     }

@@ -1,4 +1,4 @@
-//! The one place that builds everything: from settings to a server that listens, and its end.
+//! Builds the whole server from the settings, runs it, and shuts it down.
 
 mod background;
 mod listen;
@@ -18,17 +18,17 @@ use actors::time::{Clock, SystemClock};
 use self::listen::Listening;
 use self::states::{Ground, States};
 use crate::config::Config;
-use crate::db::{Alone, Db, Settings};
+use crate::db::{Db, DbSettings, InstanceLease};
 use crate::routes;
 use crate::tasks::Tasks;
 
-/// How long the last work in the background may take once requests have ended.
+/// How long background work may take to finish after requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
 
-/// Serves until it is told to stop (SIGTERM, SIGINT) or loses its database to another server.
+/// Serves until the process receives SIGTERM or SIGINT, or another server takes over the database.
 ///
 /// # Errors
-/// Why it can't start, in words.
+/// Returns a message if the server can't start or loses its database.
 pub async fn serve(config: Config) -> Result<(), String> {
     let built = build(config).await?;
     let (public, internal) = (listen::public(&built)?, listen::internal(&built)?);
@@ -42,25 +42,25 @@ pub async fn serve(config: Config) -> Result<(), String> {
 /// Everything but the listeners.
 struct Built {
     states: States,
-    alone: Alone,
+    alone: InstanceLease,
     arbiters: Arbiters,
     background: Background,
     sockets: Sockets,
 }
 
-/// The threads of what goes on by itself.
+/// The threads that run background tasks.
 struct Background(Option<tokio::runtime::Runtime>);
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // Any other end of a runtime panics in async code: a start that fails would not say why.
+        // Dropping a runtime in async code panics, which would hide why a start failed.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// The listening sockets, bound first, since links need the port.
+/// The listening sockets. They are bound first, because links need the port.
 struct Sockets {
     public: std::net::TcpListener,
     internal: std::net::TcpListener,
@@ -85,7 +85,7 @@ async fn build(config: Config) -> Result<Built, String> {
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = open_database(&config).await?;
-    let alone = Alone::take(&db).await.map_err(|taken| taken.to_string())?;
+    let alone = InstanceLease::take(&db).await.map_err(|taken| taken.to_string())?;
     let background = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("background")
@@ -103,7 +103,7 @@ async fn build(config: Config) -> Result<Built, String> {
     Ok(Built { states, alone, arbiters, background, sockets })
 }
 
-/// A folder for this server's own account alone, also one that was made before under another umask.
+/// Creates a folder that only the server's own user can access, and fixes the permissions of an existing one.
 fn make_folder(folder: &Path) -> Result<(), String> {
     let unusable = |error: std::io::Error| format!("{} can't be made: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(unusable)?;
@@ -112,23 +112,23 @@ fn make_folder(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The embedded database, where the settings name no other.
+/// Returns the path of the embedded database, which is used if the settings name no other.
 #[must_use]
 pub fn own_database(config: &Config) -> PathBuf {
     config.server.data.join("colloquy.sqlite")
 }
 
-/// The database that the settings name, its tables brought up to date.
+/// Opens the database of the settings and migrates its schema.
 ///
 /// # Errors
-/// Why it can't be used, in words.
+/// Returns a message if the database can't be used.
 pub async fn open_database(config: &Config) -> Result<Db, String> {
     let url = match config.database.url.as_str() {
         "" => format!("sqlite://{}", own_database(config).display()),
         url => url.to_owned(),
     };
     let settings =
-        Settings { connections: config.database.connections, queue: config.database.queue, ..Settings::at(url) };
+        DbSettings { connections: config.database.connections, queue: config.database.queue, ..DbSettings::at(url) };
     Db::open(settings).await.map_err(|error| error.to_string())
 }
 
@@ -151,7 +151,7 @@ async fn run(built: Built, public: Listening, internal: Listening) -> Result<(),
     if was_lost { Err(reason.to_owned()) } else { Ok(()) }
 }
 
-/// Not ready at once; requests in flight finish; then what lives, then what runs in the background.
+/// Shuts down in order: reports not ready, lets requests in flight finish, then ends background tasks and actors.
 async fn end(states: &States, handles: &[ServerHandle], arbiters: &Arbiters) {
     states.probes.readiness.set(false);
     states.core.tasks.stopping().cancel();
@@ -167,7 +167,7 @@ async fn end(states: &States, handles: &[ServerHandle], arbiters: &Arbiters) {
         tracing::warn!("some work was cut off; it goes on at the next start");
     }
     let arbiters = arbiters.clone();
-    // Blocks until the threads have ended.
+    // `stop` blocks until the threads have ended.
     let _ = tokio::task::spawn_blocking(move || arbiters.stop()).await;
 }
 

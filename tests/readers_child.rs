@@ -5,11 +5,12 @@
 use std::fs::File;
 use std::io::{Seek, Write};
 
-use colloquy::pipeline::readers::{Format, Limits, Reader, Reason, SourceText, Unreadable};
+use colloquy::pipeline::readers::{Format, Reader, ReaderLimits, SourceText, Unreadable, UnreadableReason};
 
 /// As the server reads it.
 async fn read(format: Format, content: &[u8]) -> Result<SourceText, Unreadable> {
-    let reader = Reader::new(env!("CARGO_BIN_EXE_colloquy").into(), Limits { parallel: 2, ..Limits::default() });
+    let reader =
+        Reader::new(env!("CARGO_BIN_EXE_colloquy").into(), ReaderLimits { parallel: 2, ..ReaderLimits::default() });
     let read = reader.read(format, file(content)).await?;
     let text: SourceText = serde_json::from_str(&read.json).unwrap();
     assert_eq!((read.pages, read.characters), (text.pages.len(), text.text.chars().count()));
@@ -111,7 +112,7 @@ async fn small_files_that_cost_much_are_refused_or_read_within_the_time_of_small
     ];
     let parents = pdf(&parents.map(<[u8]>::to_vec));
     assert!(parents.len() < 450, "{}", parents.len());
-    assert_eq!(read(Format::Pdf, &parents).await.unwrap_err().reason, Reason::Damaged);
+    assert_eq!(read(Format::Pdf, &parents).await.unwrap_err().reason, UnreadableReason::Damaged);
     let attributes: String = (0..40_000).map(|at| format!(" a{at}=1")).collect();
     let said = read(Format::Html, format!("<p{attributes}>Read.").as_bytes()).await;
     assert_eq!(said.unwrap().text, "Read.");
@@ -129,11 +130,11 @@ async fn as_much_text_as_is_read_passes_through_the_child_and_more_is_too_large(
         let text = format!("{paragraph}{end}").repeat(4_900_000 / 3_700);
         assert!(read(Format::Text, text.as_bytes()).await.unwrap().text.trim_end() == text.trim_end());
         let refused = read(Format::Text, text.repeat(2).as_bytes()).await.unwrap_err();
-        assert_eq!(refused.reason, Reason::TooLarge, "{refused}");
+        assert_eq!(refused.reason, UnreadableReason::TooLarge, "{refused}");
     }
     let cues = |count: usize| "00:00:01.000 --> 00:00:02.000\n<v Ann>We do.\n\n".repeat(count);
     assert_eq!(read(Format::Vtt, cues(50_000).as_bytes()).await.unwrap().cues.len(), 50_000);
-    assert_eq!(read(Format::Vtt, cues(500_000).as_bytes()).await.unwrap_err().reason, Reason::TooLarge);
+    assert_eq!(read(Format::Vtt, cues(500_000).as_bytes()).await.unwrap_err().reason, UnreadableReason::TooLarge);
 }
 
 #[test]

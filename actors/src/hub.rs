@@ -1,11 +1,12 @@
-//! Who listens to what, and that each hears a topic's events in the order of their offsets.
+//! Subscriptions to topics: each subscriber receives a topic's events in the order of their offsets.
 //!
-//! Events come from many writers, so n + 2 may be told before n + 1. Such an event is held back until the missing one
-//! comes, or is read from the table a short while later. A listener has a bounded buffer: who overflows it is told so
-//! and resumes from the table, and nobody else is held up. A topic that nobody listens to costs nothing.
+//! Events come from many writers, so n + 2 may be published before n + 1. Such an event is held back until the missing
+//! one arrives, or is read from the event table a short while later. A subscriber has a bounded buffer: one that
+//! overflows is notified and resumes from the table, without delaying the others. A topic without subscribers costs
+//! nothing.
 //!
-//! To listen without a hole: [`Hub::subscribe`] first, then take state and offset from one snapshot, then
-//! [`Subscription::after`] with that offset.
+//! To subscribe without missing an event: call [`Hub::subscribe`] first, then take state and offset from one snapshot,
+//! then call [`Subscription::after`] with that offset.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -18,40 +19,41 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::sleep;
 
-use crate::live::{Tasks, Told, Topic, Unavailable};
+use crate::live::{EventRecord, Spawner, StoreUnavailable, Topic};
 use crate::panics::caught_async;
 
-/// Where what was told can be read again.
+/// Reads published events again from the event table.
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
-    /// Events of a topic with greater offsets than `after`, ascending, at most `limit`.
+    /// Returns the events of a topic with offsets greater than `after`, ascending, at most `limit`.
     ///
     /// # Errors
     /// The store can't be reached.
-    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<Told>, Unavailable>;
+    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<EventRecord>, StoreUnavailable>;
 }
 
-/// Carries what was saved to whoever listens, on this node and others. With one node that is the hub.
+/// Carries saved events to the subscribers, on this node and others. With one node this is the hub.
 pub trait Bus: Send + Sync + 'static {
-    /// Never blocks and never waits.
-    fn publish(&self, told: Vec<Told>);
+    /// Publishes events. Never blocks and never waits.
+    fn publish(&self, records: Vec<EventRecord>);
 
-    /// Something may have been saved under these topics that nobody was told.
+    /// Reports that events of these topics may have been saved without being published.
     fn doubt(&self, topics: &[Topic]);
 }
 
-/// How much and how long. The defaults are the service's.
+/// Size and time limits of a hub. The defaults are those of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HubLimits {
-    /// Events that a listener may be behind: about a second of a busy project.
+    /// Events that a subscriber may lag behind: about a second of a busy project.
     pub buffer: usize,
     /// Events of one topic that are held back for a missing one.
     pub held: usize,
-    /// How long a missing event is waited for before the table is read; then again after twice that, and so on.
+    /// How long to wait for a missing event before the table is read. The wait doubles with each read in vain, up to 32
+    /// times this value.
     pub gap: Duration,
-    /// Readings in vain before the listeners of a topic are told that they lag. With `gap` of 50 ms, 7 take 5 s.
+    /// Reads in vain before the subscribers of a topic get [`HubItem::Lagged`]. With `gap` of 50 ms, 7 take 5 s.
     pub readings: u32,
-    /// Events read at once.
+    /// Events per read.
     pub page: usize,
 }
 
@@ -61,20 +63,21 @@ impl Default for HubLimits {
     }
 }
 
-/// The hub. Cheap to clone; every clone is the same hub.
+/// The hub. Cheap to clone; all clones share the same hub.
 #[derive(Clone)]
 pub struct Hub {
-    inner: Arc<Inner>,
+    inner: Arc<HubInner>,
 }
 
 impl Hub {
     #[must_use]
-    pub fn new(log: Arc<dyn EventLog>, tasks: Arc<dyn Tasks>, limits: HubLimits) -> Self {
+    pub fn new(log: Arc<dyn EventLog>, tasks: Arc<dyn Spawner>, limits: HubLimits) -> Self {
         let (channels, next) = (Mutex::default(), AtomicU64::new(0));
-        Self { inner: Arc::new(Inner { channels, next, log, tasks, limits }) }
+        Self { inner: Arc::new(HubInner { channels, next, log, tasks, limits }) }
     }
 
-    /// Begins to listen. Everything released from now on will be heard, once [`Subscription::after`] says from where.
+    /// Subscribes to a topic. Every event released from now on is delivered, once [`Subscription::after`] has set the
+    /// starting offset.
     #[must_use]
     pub fn subscribe(&self, topic: Topic) -> Subscription {
         let (sender, events) = mpsc::channel(self.inner.limits.buffer.max(1));
@@ -85,15 +88,15 @@ impl Hub {
         Subscription { hub: Arc::downgrade(&self.inner), topic, id, events, lagged, heard: None }
     }
 
-    /// Tells events to those who listen to their topics. Never blocks and never waits; events may come in any order
+    /// Publishes events to the subscribers of their topics. Never blocks and never waits; events may come in any order
     /// and more than once.
-    pub fn tell(&self, told: Vec<Told>) {
+    pub fn publish(&self, records: Vec<EventRecord>) {
         let mut wanting = Vec::new();
         let mut channels = self.inner.channels();
-        for told in told {
-            let topic = told.topic;
+        for records in records {
+            let topic = records.topic;
             if let Some(channel) = channels.get_mut(&topic) {
-                channel.take(Arc::new(told), &self.inner.limits);
+                channel.take(Arc::new(records), &self.inner.limits);
                 if channel.begins_to_fill() {
                     wanting.push(topic);
                 }
@@ -105,12 +108,12 @@ impl Hub {
         }
     }
 
-    /// Looks into the table by and by for what nobody told.
+    /// Reads the table repeatedly in the background for events of these topics that were saved but not published.
     pub fn doubt(&self, topics: &[Topic]) {
         self.look(topics, self.inner.limits.readings);
     }
 
-    /// Looks into the table, once for each topic that somebody listens to: something is there that nobody told.
+    /// Reads the table once for each topic that has subscribers: it may hold events that were not published.
     pub fn look_at_all(&self) {
         let topics: Vec<_> = self.inner.channels().keys().copied().collect();
         self.look(&topics, 1);
@@ -133,7 +136,7 @@ impl Hub {
         }
     }
 
-    /// How many listen, to all topics together.
+    /// Returns the number of subscribers of all topics together.
     #[must_use]
     pub fn listeners(&self) -> usize {
         self.inner.channels().values().map(|channel| channel.listeners.len()).sum()
@@ -141,32 +144,32 @@ impl Hub {
 }
 
 impl Bus for Hub {
-    fn publish(&self, told: Vec<Told>) {
-        self.tell(told);
+    fn publish(&self, records: Vec<EventRecord>) {
+        self.publish(records);
     }
     fn doubt(&self, topics: &[Topic]) {
         Self::doubt(self, topics);
     }
 }
 
-/// What a listener hears next.
+/// What a subscriber receives next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
-    Told(Arc<Told>),
-    /// Events were missed. Nothing more will come: resume from the table, with a new subscription.
+pub enum HubItem {
+    Told(Arc<EventRecord>),
+    /// Events were missed. Nothing more follows: resume from the table, with a new subscription.
     Lagged,
-    /// The hub is gone.
+    /// The hub no longer exists.
     Closed,
 }
 
-/// One listener's place at a topic; leaving it ends the listening.
+/// A subscription to a topic; dropping it unsubscribes.
 pub struct Subscription {
-    hub: Weak<Inner>,
+    hub: Weak<HubInner>,
     topic: Topic,
     id: u64,
-    events: mpsc::Receiver<Arc<Told>>,
+    events: mpsc::Receiver<Arc<EventRecord>>,
     lagged: Arc<AtomicBool>,
-    /// The offset of what was heard last.
+    /// The offset of the last event received.
     heard: Option<u64>,
 }
 
@@ -176,8 +179,8 @@ impl Subscription {
         self.topic
     }
 
-    /// Says what is known already: only greater offsets will be heard, and all of them. To be called with the offset of
-    /// a snapshot that was taken after subscribing.
+    /// Sets the starting offset: only events with greater offsets are delivered, and all of them. Call it with the
+    /// offset of a snapshot that was taken after subscribing.
     pub fn after(&mut self, offset: u64) {
         self.heard = Some(self.heard.map_or(offset, |heard| heard.max(offset)));
         if let Some(hub) = self.hub.upgrade()
@@ -187,33 +190,33 @@ impl Subscription {
         }
     }
 
-    /// The next event. Nothing is lost if the returned future is dropped.
-    pub async fn next(&mut self) -> Heard {
+    /// Returns the next event. Nothing is lost if the returned future is dropped.
+    pub async fn next(&mut self) -> HubItem {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
     /// For streams; see [`Self::next`].
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Heard> {
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<HubItem> {
         loop {
-            let told = match self.events.poll_recv(cx) {
+            let records = match self.events.poll_recv(cx) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(told)) => told,
-                Poll::Ready(None) if self.lagged.load(Ordering::SeqCst) => return Poll::Ready(Heard::Lagged),
-                Poll::Ready(None) => return Poll::Ready(Heard::Closed),
+                Poll::Ready(Some(records)) => records,
+                Poll::Ready(None) if self.lagged.load(Ordering::SeqCst) => return Poll::Ready(HubItem::Lagged),
+                Poll::Ready(None) => return Poll::Ready(HubItem::Closed),
             };
             match self.heard {
-                Some(heard) if told.offset <= heard => {}
-                // Can't be, as far as we know. If it is, it must not be silent.
-                Some(heard) if told.offset > heard + 1 => {
-                    tracing::error!(topic = %self.topic, heard, offset = told.offset, "a hole in a subscription");
+                Some(heard) if records.offset <= heard => {}
+                // Not known to happen. If it does, the gap must not go unnoticed.
+                Some(heard) if records.offset > heard + 1 => {
+                    tracing::error!(topic = %self.topic, heard, offset = records.offset, "a hole in a subscription");
                     self.lagged.store(true, Ordering::SeqCst);
                     self.events.close();
                     while self.events.try_recv().is_ok() {}
-                    return Poll::Ready(Heard::Lagged);
+                    return Poll::Ready(HubItem::Lagged);
                 }
                 _ => {
-                    self.heard = Some(told.offset);
-                    return Poll::Ready(Heard::Told(told));
+                    self.heard = Some(records.offset);
+                    return Poll::Ready(HubItem::Told(records));
                 }
             }
         }
@@ -239,50 +242,50 @@ impl Drop for Subscription {
     }
 }
 
-struct Inner {
+struct HubInner {
     channels: Mutex<HashMap<Topic, Channel>>,
     next: AtomicU64,
     log: Arc<dyn EventLog>,
-    tasks: Arc<dyn Tasks>,
+    tasks: Arc<dyn Spawner>,
     limits: HubLimits,
 }
 
 struct Listener {
-    sender: mpsc::Sender<Arc<Told>>,
+    sender: mpsc::Sender<Arc<EventRecord>>,
     lagged: Arc<AtomicBool>,
 }
 
-/// A topic that somebody listens to.
+/// A topic with at least one subscriber.
 #[derive(Default)]
 struct Channel {
     listeners: HashMap<u64, Listener>,
-    /// The last offset that listeners were sent. `None` until the first of them says where it begins, or an event has
-    /// waited in vain for one before it.
+    /// The last offset sent to the subscribers. `None` until the first of them sets its starting offset, or an event
+    /// has waited in vain for an earlier one.
     released: Option<u64>,
-    held: BTreeMap<u64, Arc<Told>>,
-    /// Readings of the table still to be made though nothing is held.
+    held: BTreeMap<u64, Arc<EventRecord>>,
+    /// Reads of the table that remain to be made even if no event is held back.
     doubts: u32,
     filling: bool,
 }
 
 impl Channel {
-    fn take(&mut self, told: Arc<Told>, limits: &HubLimits) {
-        if self.released.is_some_and(|released| told.offset <= released) {
+    fn take(&mut self, records: Arc<EventRecord>, limits: &HubLimits) {
+        if self.released.is_some_and(|released| records.offset <= released) {
             return;
         }
-        self.held.insert(told.offset, told);
+        self.held.insert(records.offset, records);
         self.release();
         if self.held.len() > limits.held {
             self.give_up();
         }
     }
 
-    /// Sends what is next, as long as it is there.
+    /// Sends the held events, as long as the next offset is among them.
     fn release(&mut self) {
         let Some(mut released) = self.released else { return };
-        while let Some(told) = self.held.remove(&(released + 1)) {
+        while let Some(records) = self.held.remove(&(released + 1)) {
             released += 1;
-            self.listeners.retain(|_, listener| match listener.sender.try_send(Arc::clone(&told)) {
+            self.listeners.retain(|_, listener| match listener.sender.try_send(Arc::clone(&records)) {
                 Ok(()) => true,
                 Err(TrySendError::Full(_)) => {
                     listener.lagged.store(true, Ordering::SeqCst);
@@ -302,7 +305,7 @@ impl Channel {
         }
     }
 
-    /// The missing event doesn't come: nobody may go on without it.
+    /// The missing event does not arrive: disconnects all subscribers, since none may continue without it.
     fn give_up(&mut self) {
         for (_, listener) in self.listeners.drain() {
             listener.lagged.store(true, Ordering::SeqCst);
@@ -312,7 +315,7 @@ impl Channel {
         self.doubts = 0;
     }
 
-    /// Whether a reading is wanted and none is under way; then one is.
+    /// Returns whether a read is needed and none is running; if so, marks one as running.
     fn begins_to_fill(&mut self) -> bool {
         let begins = !self.filling && self.wants_filling();
         self.filling |= begins;
@@ -323,7 +326,7 @@ impl Channel {
         !self.held.is_empty() || self.doubts > 0
     }
 
-    /// Nobody said where to begin: then with what there is.
+    /// Starts at the first held event if no subscriber has set a starting offset.
     fn settle(&mut self) {
         if self.released.is_none()
             && let Some(first) = self.held.keys().next()
@@ -334,7 +337,7 @@ impl Channel {
     }
 }
 
-impl Inner {
+impl HubInner {
     fn channels(&self) -> MutexGuard<'_, HashMap<Topic, Channel>> {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -344,8 +347,8 @@ impl Inner {
     }
 }
 
-/// Reads from the table what a topic misses, until nothing is missing or there is no hope.
-async fn fill(hub: Weak<Inner>, topic: Topic) {
+/// Reads the missing events of a topic from the table, until none is missing or it gives up.
+async fn fill(hub: Weak<HubInner>, topic: Topic) {
     let mut in_vain = 0;
     loop {
         let Some(limits) = hub.upgrade().map(|hub| hub.limits) else { return };
@@ -359,7 +362,7 @@ async fn fill(hub: Weak<Inner>, topic: Topic) {
                 channel.filling = false;
                 return;
             }
-            // Before it begins: whoever has doubts from then on wants another one.
+            // Decremented before the read begins: a doubt that is raised during the read requires another one.
             if channel.released.is_some() {
                 channel.doubts = channel.doubts.saturating_sub(1);
             }

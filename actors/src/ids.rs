@@ -1,7 +1,7 @@
-//! Names for things: an `Id<Meeting>` can't be passed where an `Id<Project>` is meant.
+//! Typed ids: an `Id<Meeting>` can't be passed where an `Id<Project>` is expected.
 //!
-//! Ids are UUIDs of version 7, so that they sort by the time they were drawn. The tags below are the
-//! things that the whole service names; they carry nothing.
+//! Ids are UUIDs of version 7, so they sort by the time at which they were generated. The tags below name the resources
+//! that the whole service uses; they have no values.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -19,9 +19,9 @@ pub struct Id<T> {
 }
 
 impl<T> Id<T> {
-    /// A new id that no other thing has.
+    /// Generates a new unique id.
     #[must_use]
-    pub fn draw() -> Self {
+    pub fn generate() -> Self {
         Self::from_uuid(Uuid::now_v7())
     }
 
@@ -75,8 +75,8 @@ impl<T> fmt::Display for Id<T> {
 }
 impl<T> FromStr for Id<T> {
     type Err = uuid::Error;
-    /// Takes the hyphenated form alone, in any case: other spellings of a UUID would give one
-    /// resource several addresses.
+    /// Accepts only the hyphenated form, in any case: other spellings of a UUID would give one resource several
+    /// addresses.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.len() == uuid::fmt::Hyphenated::LENGTH {
             Uuid::try_parse(text).map(Self::from_uuid)
@@ -97,27 +97,27 @@ impl<'de, T> Deserialize<'de> for Id<T> {
     }
 }
 
-/// Somebody with an account.
+/// A user with an account.
 #[derive(Debug, Clone, Copy)]
 pub enum User {}
-/// A login that lasts until it is logged out, expires or is revoked.
+/// A login session that lasts until logout, expiry or revocation.
 #[derive(Debug, Clone, Copy)]
 pub enum Session {}
-/// Where a team's documents, meetings and requirements belong.
+/// The project that a team's documents, meetings and requirements belong to.
 #[derive(Debug, Clone, Copy)]
 pub enum Project {}
-/// Somebody's place in a project.
+/// A user's membership of a project.
 #[derive(Debug, Clone, Copy)]
 pub enum Member {}
 /// An uploaded file and its text.
 #[derive(Debug, Clone, Copy)]
 pub enum Document {}
-/// Somebody in a meeting, or asked to it.
+/// A participant of a meeting, joined or invited.
 #[derive(Debug, Clone, Copy)]
 pub enum Participant {}
-/// What asks somebody to a meeting.
+/// An invitation to a meeting.
 #[derive(Debug, Clone, Copy)]
 pub enum Invitation {}
-/// One attempt's work at the pipeline.
+/// The pipeline's work for one attempt of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum AiJob {}

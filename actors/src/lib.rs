@@ -1,17 +1,17 @@
-//! The live core of Colloquy: what outlasts a request and has exactly one writer.
+//! The live core of Colloquy: the actors that hold meetings and analysis runs, each with exactly one writer.
 //!
-//! **The rule: decide, save, then change, then tell.** A live thing is a pure state that decides commands
-//! ([`live`]). One shell around it ([`shell`], the only file that names actix) saves what was decided, and only
-//! then lets anyone see or hear of it. What was not saved did not happen. Commands that wait while it saves are decided
-//! one after the other when it is done, and saved together.
+//! **The rule: decide, save, then change, then publish.** A live entity is a pure state that decides commands
+//! ([`live`]). One shell around it ([`shell`], the only module that names actix) saves the decision, and only then
+//! makes the new state and its events visible. What was not saved did not happen. Commands that arrive during a save
+//! wait in the mailbox; when the save is done they are decided one after the other and saved together.
 //!
 //! ```text
 //!              ask(key, command)                              snapshot(key)
 //!                     |                                            |
-//!                  keeper    one mailbox a key: find, wake, sleep  |   reads take no mailbox
+//!                 registry   one mailbox per key: find, wake, stop |   reads use no mailbox
 //!                     |                                            |
 //!   +-----------------v------------- shell ---------------------+  |
-//!   | decide (pure)  ->  save (limit 2 s)  ->  publish  ->  tell|  |
+//!   | decide (pure) -> save (limit 2 s) -> snapshot -> publish  |  |
 //!   |                        |                   |         |    |  |
 //!   +------------------------|-------------------|---------|----+  |
 //!                            v                   +---------|-------+
@@ -20,20 +20,21 @@
 //!                     transaction                     offsets, to bounded subscriptions
 //! ```
 //!
-//! Modules in reading order: [`ids`], [`time`], [`words`] are the small change; [`live`] is the trait and the ports;
-//! [`meeting`] and [`run`] are the two live things, pure; [`shell`], [`keeper`], [`hub`] and [`watch`] run them.
+//! Modules in reading order: [`ids`], [`time`] and [`words`] hold basic types; [`live`] is the trait and the ports;
+//! [`meeting`] and [`run`] are the two live entities, pure; [`shell`], [`registry`], [`hub`] and [`mailbox_metrics`]
+//! run them.
 //!
-//! Deliberately absent: HTTP, SQL, the media server. This crate is given its world by the ports
-//! [`live::Journal`], [`hub::EventLog`] and [`time::Clock`].
+//! Deliberately absent: HTTP, SQL, the media server. The application provides them through the ports [`live::Journal`],
+//! [`hub::EventLog`] and [`time::Clock`].
 
 pub mod hub;
 pub mod ids;
-pub mod keeper;
 pub mod live;
+pub mod mailbox_metrics;
 pub mod meeting;
 mod panics;
+pub mod registry;
 pub mod run;
 pub mod shell;
 pub mod time;
-pub mod watch;
 pub mod words;

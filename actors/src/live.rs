@@ -1,7 +1,7 @@
-//! What a live thing is, and what it asks of the world around it.
+//! The trait of a live entity, and the ports through which the shell stores its state and runs tasks.
 //!
-//! A live thing outlasts requests and has one writer: a meeting, an analysis run. It is a pure state
-//! that decides commands; everything it needs done is done by the shell, through the ports below.
+//! A live entity outlasts requests and has one writer: a meeting, an analysis run. It is a pure state that decides
+//! commands; all side effects are done by the shell, through the ports below.
 
 use std::fmt;
 use std::hash::Hash;
@@ -25,31 +25,33 @@ pub trait Live: Clone + fmt::Debug + Send + Sync + Unpin + 'static {
 
     fn key(&self) -> Self::Key;
 
-    /// How many events this thing has seen: the guard of a save, and the last offset of its topic.
+    /// The number of events of this entity: the revision that a save expects in the store, and the last offset of the
+    /// entity's own topic.
     fn revision(&self) -> u64;
 
-    /// Whether it must be awake with nobody asking: a live meeting, an unfinished run.
+    /// Whether the entity must be awake even without requests: a live meeting, an unfinished run.
     fn stays_awake(&self) -> bool;
 
-    /// Where its events are told. Looked into again in the table when a save ended nobody knows how.
+    /// The topics to which its events are published. They are re-read from the event table when a save conflicted or
+    /// its outcome is unknown.
     fn topics(&self) -> Vec<Topic>;
 
-    /// Decides what a command does. Touches nothing: no clock, no database, no network, no panic.
+    /// Decides what a command does. Pure: uses no clock, no database and no network, and does not panic.
     ///
     /// # Errors
-    /// The reason why the command is refused; then nothing changes.
+    /// Returns the reason why the command is refused; then nothing changes.
     fn decide(&self, command: Self::Command, now: Time) -> Result<Change<Self>, Self::Refusal>;
 }
 
-/// What a command does: the state after it and what to tell. No events: nothing changed, nothing is saved.
-/// `next.revision()` is the former revision plus the number of events.
+/// What a command does: the state after it and the events to publish. Without events nothing changed and nothing is
+/// saved. `next.revision()` is the former revision plus the number of events.
 #[derive(Debug, Clone)]
 pub struct Change<L: Live> {
     pub next: L,
     pub events: Vec<L::Event>,
 }
 
-/// A change that a command makes, with why and when it came.
+/// A change made by a command, with the request that caused it and the time at which it was decided.
 #[derive(Debug, Clone)]
 pub struct Decided<L: Live> {
     pub change: Change<L>,
@@ -59,42 +61,43 @@ pub struct Decided<L: Live> {
 
 /// Changes that are saved together. Each was decided on the state after the one before it, the first one on `before`.
 #[derive(Debug, Clone)]
-pub struct Group<L: Live> {
+pub struct Batch<L: Live> {
     pub before: L,
     pub changes: Vec<Decided<L>>,
 }
 
-impl<L: Live> Group<L> {
-    /// The state after all of them.
+impl<L: Live> Batch<L> {
+    /// Returns the state after all changes.
     #[must_use]
     pub fn after(&self) -> &L {
         self.changes.last().map_or(&self.before, |last| &last.change.next)
     }
 
-    /// Each change, with the state that it was decided on.
+    /// Returns each change with the state on which it was decided.
     pub fn steps(&self) -> impl Iterator<Item = (&L, &Decided<L>)> {
         let befores = std::iter::once(&self.before).chain(self.changes.iter().map(|decided| &decided.change.next));
         befores.zip(&self.changes)
     }
 }
 
-/// Why a command came: echoed in the event, its log lines and the jobs it makes.
+/// The id of the request that caused a command: repeated in its events, its log lines and the jobs that it enqueues.
 pub type RequestId = Arc<str>;
 
-/// Keeps live things. Implemented over the database.
+/// Stores live entities. Implemented on top of the database.
 #[async_trait]
 pub trait Journal<L: Live>: Send + Sync + 'static {
-    /// `None`: there is no such thing.
+    /// Loads one entity. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// The store can't be reached, or holds something that can't be.
-    async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable>;
+    /// The store can't be reached, or holds invalid data.
+    async fn load(&self, key: L::Key) -> Result<Option<L>, StoreUnavailable>;
 
-    /// Several at once; those that are not there are left out. One after the other, unless the store knows better.
+    /// Loads several entities; those that do not exist are left out. The default implementation loads them one after
+    /// the other.
     ///
     /// # Errors
     /// As [`Journal::load`], for all of them.
-    async fn load_all(&self, keys: Vec<L::Key>) -> Result<Vec<L>, Unavailable> {
+    async fn load_all(&self, keys: Vec<L::Key>) -> Result<Vec<L>, StoreUnavailable> {
         let mut found = Vec::with_capacity(keys.len());
         for key in keys {
             found.extend(self.load(key).await?);
@@ -102,37 +105,39 @@ pub trait Journal<L: Live>: Send + Sync + 'static {
         Ok(found)
     }
 
-    /// Writes the last state and the events of all changes in one transaction, where the stored revision is still
-    /// `before`'s: all of it, or nothing. Gives the events in their order.
+    /// Writes the last state and the events of all changes in one transaction, provided that the stored revision is
+    /// still that of `before`: either everything is written, or nothing. Returns the events in their order.
     ///
     /// # Errors
-    /// Nothing was written, or it isn't known: see [`Unsaved`].
-    async fn save(&self, group: Arc<Group<L>>) -> Result<Vec<Told>, Unsaved>;
+    /// Nothing was written, or the outcome is unknown: see [`Unsaved`].
+    async fn save(&self, group: Arc<Batch<L>>) -> Result<Vec<EventRecord>, Unsaved>;
 
-    /// Returns when every save under this key that was begun here has come to its end, one way or the other: those that were
-    /// answered [`Unsaved::Unknown`], and those whose future was dropped. What is loaded after that is no older than they are.
+    /// Returns when every save under this key that was begun by this process has been committed or rolled back: those
+    /// that returned [`Unsaved::Unknown`], and those whose future was dropped. A state loaded after that is no older
+    /// than they are.
     ///
     /// # Errors
-    /// Nobody can tell yet.
-    async fn settle(&self, key: L::Key) -> Result<(), Unavailable>;
+    /// The outcome can't be determined yet.
+    async fn settle(&self, key: L::Key) -> Result<(), StoreUnavailable>;
 
-    /// The keys of all that [`Live::stays_awake`].
+    /// Returns the keys of all entities that must be awake ([`Live::stays_awake`]).
     ///
     /// # Errors
     /// The store can't be reached.
-    async fn awake(&self) -> Result<Vec<L::Key>, Unavailable>;
+    async fn awake(&self) -> Result<Vec<L::Key>, StoreUnavailable>;
 }
 
-/// Work that goes on by itself and is waited for at the end. A port, since the house keeps account of its tasks.
-pub trait Tasks: Send + Sync + 'static {
+/// Runs background tasks, which are awaited at shutdown. A port, because the application keeps track of its tasks.
+pub trait Spawner: Send + Sync + 'static {
     fn spawn(&self, work: Pin<Box<dyn Future<Output = ()> + Send>>);
 }
 
-/// The store didn't answer, or answered nonsense. The text is for the log.
+/// The store did not answer, or returned invalid data. The text is for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unavailable(pub String);
+pub struct StoreUnavailable(pub String);
 
-/// Why a save failed. In every case the actor stops, and the next command meets what the store holds, when that is settled.
+/// Why a save failed. In every case the actor stops, and the next command is decided on what the store holds, once the
+/// outcome of the save is settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unsaved {
     /// Another writer was first. Nothing was written.
@@ -143,7 +148,7 @@ pub enum Unsaved {
     Unknown(String),
 }
 
-/// What people listen to: `meeting:<id>`, `run:<id>`, `project:<id>`.
+/// A topic that clients subscribe to: `meeting:<id>`, `run:<id>`, `project:<id>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Topic {
     pub kind: TopicKind,
@@ -175,29 +180,29 @@ impl fmt::Display for Topic {
 }
 
 impl std::str::FromStr for Topic {
-    type Err = NoTopic;
-    fn from_str(text: &str) -> Result<Self, NoTopic> {
-        let (kind, id) = text.split_once(':').ok_or(NoTopic)?;
+    type Err = InvalidTopic;
+    fn from_str(text: &str) -> Result<Self, InvalidTopic> {
+        let (kind, id) = text.split_once(':').ok_or(InvalidTopic)?;
         let kind = match kind {
             "meeting" => TopicKind::Meeting,
             "run" => TopicKind::Run,
             "project" => TopicKind::Project,
-            _ => return Err(NoTopic),
+            _ => return Err(InvalidTopic),
         };
-        let id: crate::ids::Id<()> = id.parse().map_err(|_| NoTopic)?;
+        let id: crate::ids::Id<()> = id.parse().map_err(|_| InvalidTopic)?;
         Ok(Self { kind, id: id.uuid() })
     }
 }
 
-/// The text names no topic.
+/// The text is not a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoTopic;
+pub struct InvalidTopic;
 
-/// One event as it was saved: what sockets and streams are sent, serialised once.
+/// An event as it was saved: what sockets and event streams send, serialized once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct EventRecord {
     pub topic: Topic,
-    /// Rises by one for each event of the topic, from 1.
+    /// Increases by one with each event of the topic, starting at 1.
     pub offset: u64,
     /// Such as `run.progressed`.
     pub kind: Arc<str>,

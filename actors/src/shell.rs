@@ -1,18 +1,20 @@
-//! One actor around any live thing. The only file of this crate that names actix.
+//! The actor around a live entity; the only module of this crate that names actix.
 //!
-//! Commands are decided (pure, panics caught), saved (with a limit), and only then published and told. While a save
-//! runs the actor takes nothing else: neither commands nor its own timer. What waits in its mailbox when the save ends is
-//! taken together, up to a bound: each command is decided on the state after the one before it, and one save keeps them
-//! all, since a save waits for the disk, whatever is in it.
+//! Commands are decided (pure, panics caught), saved (with a timeout), and only then published and answered. While a
+//! save runs the actor handles nothing else: neither commands nor its own timer. The commands that wait in its mailbox
+//! when the save ends form the next batch, up to a limit: each command is decided on the state after the one before it,
+//! and one save stores all their changes, because a save waits for the disk whatever its size.
 //!
 //! ```text
-//!   mailbox: a b c d ..  -> decide a, b (refused), c, d -> save a c d -> publish d -> tell a c d -> answer a b c d
+//!   mailbox: a b c d ..  -> decide a, b (refused), c, d -> save a c d -> publish d -> its events -> answer a b c d
 //! ```
-//! An actor whose save failed, conflicted or ended nobody knows how stops, all whose commands were in it hear so, and the
-//! next command meets a fresh one, loaded from the store: after a save that ended nobody knows how, when that is settled.
+//!
+//! An actor stops when a save failed, conflicted, or ended with an unknown outcome. All commands of that batch are
+//! answered with the error, and the next command starts a fresh actor, loaded from the store; after an unknown outcome
+//! only once that outcome is settled.
 
 mod answer;
-mod turn;
+mod batch;
 
 use std::io;
 use std::pin::Pin;
@@ -26,51 +28,51 @@ use arc_swap::ArcSwap;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-pub use self::answer::{Answer, Failure, Limits, Snapshot};
-use self::turn::{Back, Closed, Decision, Turn};
+pub use self::answer::{CommandError, CommandResult, ShellLimits, Snapshot};
+use self::batch::{Decision, OpenBatch, PendingBatch, ReplySender};
 use crate::hub::Bus;
-use crate::live::{Group, Journal, Live, RequestId, Tasks, Told, Topic, Unsaved};
+use crate::live::{Batch, EventRecord, Journal, Live, RequestId, Spawner, Topic, Unsaved};
+use crate::mailbox_metrics::KindMetrics;
 use crate::panics::caught_async;
 use crate::time::Clock;
-use crate::watch::KindWatch;
 
-/// Between two looks at whether a thing may sleep, at least: a limit of zero must not spin.
+/// Minimum interval between two checks whether an actor is idle: an idle limit of zero must not cause a busy loop.
 const SHORTEST_LOOK: Duration = Duration::from_millis(1);
 
-/// Everything that the shells of one kind share.
-pub(crate) struct World<L: Live> {
+/// What all shells of one kind share.
+pub(crate) struct ShellContext<L: Live> {
     pub journal: Arc<dyn Journal<L>>,
     pub bus: Arc<dyn Bus>,
     pub clock: Arc<dyn Clock>,
-    pub watch: Arc<KindWatch>,
-    pub limits: Limits,
+    pub metrics: Arc<KindMetrics>,
+    pub limits: ShellLimits,
 }
 
-/// The keeper's entry for an actor: it is dropped when the actor is gone, before its mailbox is, so that whatever
-/// comes back from the mailbox finds the entry free.
+/// The registry's entry for an actor. It is dropped when the actor is gone but before its mailbox is, so that a command
+/// that is returned from the mailbox finds the entry free.
 pub(crate) trait Lease: Send + Unpin + 'static {
-    /// The actor has to stop because it can't know any more what the store holds.
+    /// The actor has to stop, because its state may no longer be what the store holds.
     fn troubled(&mut self, must_be_awake: bool);
-    /// A save ended nobody knows how, and may have been about these topics.
+    /// The outcome of a save is unknown; the save may have recorded events of these topics.
     fn doubted(&mut self, topics: Vec<Topic>);
 }
 
-/// What became of a command that was sent to one actor.
-pub(crate) enum Asked<L: Live> {
-    Answered(Answer<L>),
-    /// The actor stopped, or had stopped, before it took the command, which is handed back.
+/// The outcome of sending a command to one actor.
+pub(crate) enum SendOutcome<L: Live> {
+    Answered(CommandResult<L>),
+    /// The actor stopped, or had stopped, before it accepted the command, which is returned.
     NeverRan(L::Command),
     Full,
-    /// The actor was torn down with the command under way.
+    /// The actor was dropped while the command was being processed.
     Lost,
 }
 
-/// The way to one actor, its mailbox and its published state. Shared, never cloned: each clone of an actix address
-/// brings a place in the mailbox of its own, which would make the bound grow with the askers.
+/// The handle of one actor: its mailbox and its published state. Shared, never cloned: each clone of an actix address
+/// reserves one more place in the mailbox, so the bound would grow with the number of callers.
 pub(crate) struct Handle<L: Live> {
     address: Addr<Shell<L>>,
     published: Arc<ArcSwap<Snapshot<L>>>,
-    watch: Arc<KindWatch>,
+    metrics: Arc<KindMetrics>,
 }
 
 impl<L: Live> Handle<L> {
@@ -78,77 +80,82 @@ impl<L: Live> Handle<L> {
         self.published.load_full()
     }
 
-    /// Puts the command in the mailbox, if there is room. The answer is waited for without holding the handle.
-    pub fn send(&self, command: L::Command, request: RequestId) -> impl Future<Output = Asked<L>> + use<L> {
-        let (back, answer) = oneshot::channel();
-        let ask = Ask { letter: Some(Letter { command, request, back }), _queued: Queued::new(&self.watch) };
-        let sent = match self.address.try_send(ask) {
+    /// Puts the command into the mailbox, unless that is full. The returned future waits for the answer without holding
+    /// the handle.
+    pub fn send(&self, command: L::Command, request: RequestId) -> impl Future<Output = SendOutcome<L>> + use<L> {
+        let (reply_sender, answer) = oneshot::channel();
+        let envelope = Envelope {
+            content: Some(QueuedCommand { command, request, reply_sender }),
+            _queued: Queued::new(&self.metrics),
+        };
+        let sent = match self.address.try_send(envelope) {
             Ok(()) => Ok(answer),
-            Err(SendError::Full(mut ask)) => {
-                ask.letter = None;
-                Err(Asked::Full)
+            Err(SendError::Full(mut envelope)) => {
+                envelope.content = None;
+                Err(SendOutcome::Full)
             }
-            // Dropping it hands the command back.
-            Err(SendError::Closed(ask)) => {
-                drop(ask);
+            // Dropping the envelope returns the command.
+            Err(SendError::Closed(envelope)) => {
+                drop(envelope);
                 Ok(answer)
             }
         };
         async move {
             match sent {
-                Ok(answer) => answer.await.unwrap_or(Asked::Lost),
-                Err(asked) => asked,
+                Ok(answer) => answer.await.unwrap_or(SendOutcome::Lost),
+                Err(outcome) => outcome,
             }
         }
     }
 
-    /// Has the actor read its state anew. Returns when it has, or has stopped.
+    /// Makes the actor reload its state. Returns when it has, or has stopped.
     pub async fn reload(&self) {
-        // The second is taken when the first is over. An error means that it stopped: the next one reads the store.
+        // The second message is handled after the reload that the first one starts. An error means that the actor
+        // stopped: the next one loads its state from the store.
         if self.address.send(Reload).await.is_ok() {
             let _ = self.address.send(Reloaded).await;
         }
     }
 
-    /// Lets the actor finish what waits in its mailbox, and stop. Returns when it has.
+    /// Lets the actor process what waits in its mailbox, then stops it. Returns when the actor has handled the message.
     pub async fn retire(&self) {
-        // An error means that it stopped already.
+        // An error means that the actor has already stopped.
         let _ = self.address.send(Retire).await;
     }
 }
 
-struct Letter<L: Live> {
+struct QueuedCommand<L: Live> {
     command: L::Command,
     request: RequestId,
-    back: Back<L>,
+    reply_sender: ReplySender<L>,
 }
 
-/// A command in a mailbox. One that is dropped there goes back to its sender.
-struct Ask<L: Live> {
-    letter: Option<Letter<L>>,
+/// A command in a mailbox. If it is dropped there, the command is returned to its sender.
+struct Envelope<L: Live> {
+    content: Option<QueuedCommand<L>>,
     _queued: Queued,
 }
 
-impl<L: Live> Message for Ask<L> {
+impl<L: Live> Message for Envelope<L> {
     type Result = ();
 }
 
-impl<L: Live> Drop for Ask<L> {
+impl<L: Live> Drop for Envelope<L> {
     fn drop(&mut self) {
-        if let Some(Letter { command, back, .. }) = self.letter.take() {
-            // Nobody there to take it: then nobody waits for it either.
-            let _ = back.send(Asked::NeverRan(command));
+        if let Some(QueuedCommand { command, reply_sender, .. }) = self.content.take() {
+            // An error means that the sender no longer waits for the answer.
+            let _ = reply_sender.send(SendOutcome::NeverRan(command));
         }
     }
 }
 
-/// Counts one command among those that wait, while it lives.
-struct Queued(Arc<KindWatch>);
+/// Counts one command as queued for as long as this value lives.
+struct Queued(Arc<KindMetrics>);
 
 impl Queued {
-    fn new(watch: &Arc<KindWatch>) -> Self {
-        watch.queued.up();
-        Self(Arc::clone(watch))
+    fn new(metrics: &Arc<KindMetrics>) -> Self {
+        metrics.queued.up();
+        Self(Arc::clone(metrics))
     }
 }
 
@@ -172,52 +179,52 @@ struct Reloaded;
 
 /// The actor.
 struct Shell<L: Live> {
-    /// What was saved last.
+    /// The last saved state.
     current: Arc<Snapshot<L>>,
     published: Arc<ArcSwap<Snapshot<L>>>,
-    /// What was decided since.
-    turn: Turn<L>,
-    /// The end of the turn is due as soon as the mailbox is empty.
+    /// What was decided since the last save.
+    batch: OpenBatch<L>,
+    /// Whether a task is scheduled that closes the batch as soon as the mailbox is empty.
     closes: bool,
-    world: Arc<World<L>>,
+    shared: Arc<ShellContext<L>>,
     lease: Box<dyn Lease>,
-    asked_at: Instant,
-    /// For a save, or for a state that is read anew.
+    last_command_at: Instant,
+    /// Whether a save or a reload is running.
     waits: bool,
 }
 
-/// Starts an actor around a state. To be called on one of [`Arbiters`]: it lives on that thread.
-pub(crate) fn open<L: Live>(state: L, world: &Arc<World<L>>, lease: Box<dyn Lease>) -> Handle<L> {
+/// Starts an actor around a state. Must be called on a thread of [`Arbiters`]: the actor lives on the calling thread.
+pub(crate) fn open<L: Live>(state: L, shared: &Arc<ShellContext<L>>, lease: Box<dyn Lease>) -> Handle<L> {
     let current = Arc::new(Snapshot::new(state));
     let published = Arc::new(ArcSwap::new(Arc::clone(&current)));
     let shell = Shell {
-        turn: Turn::on(Arc::clone(&current)),
+        batch: OpenBatch::on(Arc::clone(&current)),
         closes: false,
         current,
         published: Arc::clone(&published),
-        world: Arc::clone(world),
+        shared: Arc::clone(shared),
         lease,
-        asked_at: Instant::now(),
+        last_command_at: Instant::now(),
         waits: false,
     };
-    let mailbox = world.limits.mailbox;
+    let mailbox = shared.limits.mailbox;
     let address = Shell::create(|context| {
         context.set_mailbox_capacity(mailbox);
         shell
     });
-    Handle { address, published, watch: Arc::clone(&world.watch) }
+    Handle { address, published, metrics: Arc::clone(&shared.metrics) }
 }
 
 impl<L: Live> Actor for Shell<L> {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Self::Context) {
-        let idle = self.world.limits.idle;
+        let idle = self.shared.limits.idle;
         context.run_interval((idle / 2).max(SHORTEST_LOOK), move |shell, context| {
-            // actix looks at timers between taking commands and waiting for their save: stopping there would tear the
-            // save down.
-            let rests = !shell.waits && shell.turn.is_saved();
-            if rests && shell.asked_at.elapsed() >= idle && !shell.current.state.stays_awake() {
+            // actix also runs timers between handling commands and waiting for their save: stopping there would abort
+            // the save.
+            let rests = !shell.waits && shell.batch.is_saved();
+            if rests && shell.last_command_at.elapsed() >= idle && !shell.current.state.stays_awake() {
                 context.stop();
             }
         });
@@ -228,7 +235,7 @@ impl<L: Live> Handler<Retire> for Shell<L> {
     type Result = ();
 
     fn handle(&mut self, _: Retire, context: &mut Self::Context) {
-        self.close(Then::Stop, context);
+        self.close(AfterSave::Stop, context);
     }
 }
 
@@ -236,7 +243,7 @@ impl<L: Live> Handler<Reload> for Shell<L> {
     type Result = ();
 
     fn handle(&mut self, _: Reload, context: &mut Self::Context) {
-        self.close(Then::LookAgain, context);
+        self.close(AfterSave::Reload, context);
     }
 }
 
@@ -246,37 +253,37 @@ impl<L: Live> Handler<Reloaded> for Shell<L> {
     fn handle(&mut self, _: Reloaded, _: &mut Self::Context) {}
 }
 
-impl<L: Live> Handler<Ask<L>> for Shell<L> {
+impl<L: Live> Handler<Envelope<L>> for Shell<L> {
     type Result = ();
 
-    fn handle(&mut self, mut ask: Ask<L>, context: &mut Self::Context) {
-        let Some(Letter { command, request, back }) = ask.letter.take() else { return };
-        drop(ask);
-        if back.is_closed() {
-            // The sender went away before the command was taken: then it needn't be.
+    fn handle(&mut self, mut envelope: Envelope<L>, context: &mut Self::Context) {
+        let Some(QueuedCommand { command, request, reply_sender }) = envelope.content.take() else { return };
+        drop(envelope);
+        if reply_sender.is_closed() {
+            // The sender dropped its future before the command was accepted, so the command is skipped.
             return;
         }
-        self.asked_at = Instant::now();
-        self.world.watch.commands.up();
-        let now = self.world.clock.now();
-        match self.turn.decide(command, request, now, back) {
+        self.last_command_at = Instant::now();
+        self.shared.metrics.commands.up();
+        let now = self.shared.clock.now();
+        match self.batch.decide(command, request, now, reply_sender) {
             Decision::Taken => {}
-            Decision::Refused => self.world.watch.refused.up(),
+            Decision::Refused => self.shared.metrics.refused.up(),
             Decision::Broken(bug) => {
                 tracing::error!(kind = L::KIND, key = %self.current.state.key(), "{bug}");
-                self.world.watch.panicked.up();
-                return self.close(Then::LookAgain, context);
+                self.shared.metrics.panicked.up();
+                return self.close(AfterSave::Reload, context);
             }
         }
-        if self.turn.is_full(self.world.limits.group) {
-            self.close(Then::GoOn, context);
-        } else if !self.turn.is_saved() && !self.closes {
-            // actix comes to what is spawned when it has nothing more to take from the mailbox.
+        if self.batch.is_full(self.shared.limits.group) {
+            self.close(AfterSave::GoOn, context);
+        } else if !self.batch.is_saved() && !self.closes {
+            // actix polls spawned futures once the mailbox is empty.
             self.closes = true;
             let close = std::future::ready(()).into_actor(self).map(|(), shell, context| {
                 shell.closes = false;
-                if !shell.turn.is_saved() {
-                    shell.close(Then::GoOn, context);
+                if !shell.batch.is_saved() {
+                    shell.close(AfterSave::GoOn, context);
                 }
             });
             context.spawn(close);
@@ -284,30 +291,30 @@ impl<L: Live> Handler<Ask<L>> for Shell<L> {
     }
 }
 
-/// What an actor does when a turn is over.
+/// What an actor does after a batch is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+enum AfterSave {
     GoOn,
-    /// Reads the state anew: there was a bug, or somebody else wrote it.
-    LookAgain,
+    /// Reloads the state: there was a bug, or another writer changed it.
+    Reload,
     Stop,
 }
 
 impl<L: Live> Shell<L> {
-    /// Saves what was decided, then changes, then tells. Until that is over the actor takes nothing else (this is what
-    /// actix's `AtomicResponse` does, without its box where there is nothing to save).
-    fn close(&mut self, then: Then, context: &mut Context<Self>) {
-        let turn = std::mem::replace(&mut self.turn, Turn::on(Arc::clone(&self.current)));
-        if turn.is_saved() {
+    /// Saves the batch, then replaces the state, then publishes the events and answers. Until then the actor handles
+    /// nothing else (as with actix's `AtomicResponse`, but without its allocation when there is nothing to save).
+    fn close(&mut self, then: AfterSave, context: &mut Context<Self>) {
+        let batch = std::mem::replace(&mut self.batch, OpenBatch::on(Arc::clone(&self.current)));
+        if batch.is_saved() {
             return self.go_on(then, context);
         }
         self.waits = true;
-        let world = Arc::clone(&self.world);
-        let (changes, closed) = turn.close();
-        let group = Arc::new(Group { before: closed.before.state.clone(), changes });
+        let shared = Arc::clone(&self.shared);
+        let (changes, closed) = batch.close();
+        let group = Arc::new(Batch { before: closed.before.state.clone(), changes });
         let work = async move {
-            let saving = caught_async(world.journal.save(group));
-            match timeout(world.limits.save, saving).await {
+            let saving = caught_async(shared.journal.save(group));
+            match timeout(shared.limits.save, saving).await {
                 Ok(Ok(saved)) => saved,
                 Ok(Err(_)) => Err(Unsaved::Unknown("the journal panicked".to_owned())),
                 Err(_) => Err(Unsaved::Unknown("saving took too long".to_owned())),
@@ -316,67 +323,67 @@ impl<L: Live> Shell<L> {
         context.wait(work.into_actor(self).map(move |saved, shell, context| {
             shell.waits = false;
             match saved {
-                Ok(told) => {
-                    shell.show(closed, told);
+                Ok(records) => {
+                    shell.publish(closed, records);
                     shell.go_on(then, context);
                 }
-                Err(unsaved) => shell.give_up(&unsaved, closed, context),
+                Err(unsaved) => shell.abort_batch(&unsaved, closed, context),
             }
         }));
     }
 
-    fn go_on(&mut self, then: Then, context: &mut Context<Self>) {
+    fn go_on(&mut self, then: AfterSave, context: &mut Context<Self>) {
         match then {
-            // Those with whom it shares the thread have their turn.
-            Then::GoOn => context.wait(tokio::task::yield_now().into_actor(self)),
-            Then::LookAgain => self.look_again(context),
-            Then::Stop => context.stop(),
+            // Lets the other actors on this thread run.
+            AfterSave::GoOn => context.wait(tokio::task::yield_now().into_actor(self)),
+            AfterSave::Reload => self.reload_state(context),
+            AfterSave::Stop => context.stop(),
         }
     }
 
-    fn take(&mut self, current: Arc<Snapshot<L>>) {
+    fn install(&mut self, current: Arc<Snapshot<L>>) {
         self.published.store(Arc::clone(&current));
-        self.turn = Turn::on(Arc::clone(&current));
+        self.batch = OpenBatch::on(Arc::clone(&current));
         self.current = current;
     }
 
-    fn show(&mut self, closed: Closed<L>, told: Vec<Told>) {
-        self.take(Arc::clone(&closed.latest));
-        self.world.bus.publish(told);
-        closed.tell();
+    fn publish(&mut self, closed: PendingBatch<L>, records: Vec<EventRecord>) {
+        self.install(Arc::clone(&closed.latest));
+        self.shared.bus.publish(records);
+        closed.reply_all();
     }
 
-    fn give_up(&mut self, unsaved: &Unsaved, closed: Closed<L>, context: &mut Context<Self>) {
+    fn abort_batch(&mut self, unsaved: &Unsaved, closed: PendingBatch<L>, context: &mut Context<Self>) {
         let (before, latest) = (&closed.before.state, &closed.latest.state);
         tracing::warn!(kind = L::KIND, key = %before.key(), ?unsaved, "not saved: the actor stops");
-        self.world.watch.unsaved.up();
+        self.shared.metrics.unsaved.up();
         self.lease.troubled(before.stays_awake() || latest.stays_awake());
         match unsaved {
             Unsaved::Failed(_) => {}
-            // Another writer's may be in the table without ever being told.
-            Unsaved::Conflict => self.world.bus.doubt(&latest.topics()),
+            // The other writer's events may be in the event table without ever being published.
+            Unsaved::Conflict => self.shared.bus.doubt(&latest.topics()),
             Unsaved::Unknown(_) => self.lease.doubted(latest.topics()),
         }
-        closed.give_up(unsaved);
+        closed.reply_unsaved(unsaved);
         context.stop();
     }
 
-    /// Reads the state anew, in place: what waits in the mailbox is not disturbed. The old state can't have been touched by
-    /// the command that met a bug, but a bug may also have come with it.
-    fn look_again(&mut self, context: &mut Context<Self>) {
+    /// Reloads the state in place; the mailbox is not affected. The command that hit a bug can't have modified the old
+    /// state, but that state itself may be what caused the bug.
+    fn reload_state(&mut self, context: &mut Context<Self>) {
         self.waits = true;
-        let world = Arc::clone(&self.world);
+        let shared = Arc::clone(&self.shared);
         let key = self.current.state.key();
         let work = async move {
-            let loading = timeout(world.limits.save, caught_async(world.journal.load(key)));
+            let loading = timeout(shared.limits.save, caught_async(shared.journal.load(key)));
             loading.await.ok().and_then(Result::ok).and_then(Result::ok).flatten()
         };
         context.wait(work.into_actor(self).map(|loaded, shell, context| {
             shell.waits = false;
             match loaded {
                 Some(state) => {
-                    shell.world.watch.reloaded.up();
-                    shell.take(Arc::new(Snapshot::new(state)));
+                    shell.shared.metrics.reloaded.up();
+                    shell.install(Arc::new(Snapshot::new(state)));
                 }
                 None => {
                     shell.lease.troubled(shell.current.state.stays_awake());
@@ -387,7 +394,7 @@ impl<L: Live> Shell<L> {
     }
 }
 
-/// The threads on which actors live: not those that answer HTTP.
+/// The threads on which actors live, separate from those that serve HTTP.
 #[derive(Clone)]
 pub struct Arbiters {
     handles: Arc<[ArbiterHandle]>,
@@ -399,7 +406,7 @@ impl Arbiters {
     /// Starts `count` threads, at least one.
     ///
     /// # Errors
-    /// No actix system runs on this thread, or the machine gives no thread.
+    /// No actix system runs on this thread, or the operating system can't start a thread.
     pub fn start(count: usize) -> io::Result<Self> {
         if System::try_current().is_none() {
             return Err(io::Error::other("no actix system runs on this thread"));
@@ -409,7 +416,7 @@ impl Arbiters {
         Ok(Self { handles, threads: Arc::new(Mutex::new(threads)), next: Arc::default() })
     }
 
-    /// The thread that asks, and no other: a test then rules its clock.
+    /// Uses the calling thread and no other, so that a test controls its clock.
     ///
     /// # Errors
     /// No actix system runs on this thread.
@@ -418,8 +425,8 @@ impl Arbiters {
         Ok(Self { handles: Arc::new([here]), threads: Arc::default(), next: Arc::default() })
     }
 
-    /// Ends the threads that were started and waits for them; what is still on them is dropped. Blocks: to be called
-    /// after the keepers were stopped.
+    /// Stops the threads that were started and joins them; tasks that are still on them are dropped. Blocks: call it
+    /// after the registries are stopped.
     pub fn stop(&self) {
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in &threads {
@@ -433,10 +440,10 @@ impl Arbiters {
     }
 }
 
-impl Tasks for Arbiters {
+impl Spawner for Arbiters {
     fn spawn(&self, work: Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.handles.len();
-        if let Some(handle) = self.handles.get(turn)
+        let index = self.next.fetch_add(1, Ordering::Relaxed) % self.handles.len();
+        if let Some(handle) = self.handles.get(index)
             && !handle.spawn(work)
         {
             tracing::warn!("an arbiter has ended: what it was given is dropped");

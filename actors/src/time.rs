@@ -1,7 +1,7 @@
-//! Instants in whole milliseconds, UTC, and where they come from.
+//! Instants in whole milliseconds, UTC, and the clock they come from.
 //!
-//! Whole milliseconds, because that is what clients are sent: what was saved then equals what was
-//! told, on either database.
+//! Whole milliseconds, because that is the precision sent to clients: what was saved then equals what was published, on
+//! either database.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Time(DateTime<Utc>);
 
 impl Time {
-    /// Cuts what is finer than a millisecond.
+    /// Truncates to milliseconds.
     #[must_use]
     pub fn at(instant: DateTime<Utc>) -> Self {
         Self(instant.trunc_subsecs(3))
     }
 
-    /// `None` outside the years that chrono knows.
+    /// Returns `None` outside the range of years that chrono supports.
     #[must_use]
     pub fn from_millis(millis: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(millis).map(Self)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     #[must_use]
     pub fn millis(self) -> i64 {
         self.0.timestamp_millis()
@@ -37,7 +37,7 @@ impl Time {
         self.0
     }
 
-    /// Zero if `earlier` is the later one.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is the later one.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         (self.0 - earlier.0).to_std().unwrap_or_default()
@@ -46,7 +46,7 @@ impl Time {
 
 impl std::ops::Add<Duration> for Time {
     type Output = Self;
-    /// Stops at the end of the years that chrono knows.
+    /// Saturates at the end of the range of years that chrono supports.
     fn add(self, span: Duration) -> Self {
         let later = chrono::Duration::from_std(span).ok().and_then(|span| self.0.checked_add_signed(span));
         Self(later.unwrap_or(DateTime::<Utc>::MAX_UTC).trunc_subsecs(3))
@@ -54,7 +54,7 @@ impl std::ops::Add<Duration> for Time {
 }
 impl std::ops::Sub<Duration> for Time {
     type Output = Self;
-    /// Stops at the beginning of the years that chrono knows.
+    /// Saturates at the beginning of the range of years that chrono supports.
     fn sub(self, span: Duration) -> Self {
         let earlier = chrono::Duration::from_std(span).ok().and_then(|span| self.0.checked_sub_signed(span));
         Self(earlier.unwrap_or(DateTime::<Utc>::MIN_UTC).trunc_subsecs(3))
@@ -81,12 +81,12 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// What time it is: the machine's, or a test's.
+/// The source of the current time: the system's clock, or a test's.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Time;
 }
 
-/// The machine's clock.
+/// The system's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

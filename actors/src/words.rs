@@ -1,8 +1,8 @@
-//! Enumerations as the interface and the tables spell them.
+//! Enumerations spelled as in the API and the tables.
 
 use std::fmt;
 
-/// The text is no word of that enumeration.
+/// The text is not a word of that enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoSuchWord;
 
@@ -13,8 +13,8 @@ impl fmt::Display for NoSuchWord {
 }
 impl std::error::Error for NoSuchWord {}
 
-/// An enum without facts of its own, with one word for each variant: `as_str`, `ALL`, `FromStr` (exact spelling,
-/// the door has already folded the case), `Display` and serde.
+/// Defines an enum without fields, with one word for each variant: `as_str`, `ALL`, `FromStr` (exact spelling; the HTTP
+/// layer has already folded the case), `Display` and serde.
 macro_rules! words {
     ($(#[$of:meta])* $name:ident { $($(#[$at:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$of])*
@@ -23,10 +23,10 @@ macro_rules! words {
             $($(#[$at])* #[serde(rename = $word)] $variant,)+
         }
         impl $name {
-            /// Every variant, in the order of their declaration.
+            /// All variants, in the order of their declaration.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The word that clients and tables know.
+            /// Returns the word used in the API and the tables.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {

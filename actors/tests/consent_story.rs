@@ -1,4 +1,4 @@
-//! Consent as evidence: what is written down, what it proves, and what may be recorded by it.
+//! Consent as evidence: what the ledger records, what it proves, and which recordings it permits.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::Live;
 use actors::meeting::{
-    Answer, Command, ConsentPolicy, Decision, Digest, Entry, Event, Ledger, Meeting, Refusal, Scope, Status,
+    Command, ConsentAnswer, ConsentPolicy, Decision, Digest, Event, Ledger, LedgerEntry, Meeting, Refusal, Scope,
+    Status,
 };
 use actors::time::Time;
 use support::people::{asked, joins, wording};
@@ -27,20 +28,20 @@ fn all() -> BTreeSet<Scope> {
     [Scope::Recording, Scope::Transcript, Scope::AiAnalysis].into()
 }
 
-fn grants() -> Answer {
-    Answer::Grant(all())
+fn grants() -> ConsentAnswer {
+    ConsentAnswer::Grant(all())
 }
 
-/// Live, with so many who joined.
+/// A live meeting with `count` participants who joined.
 fn with(count: usize) -> (Meeting, Vec<Id<ids::Participant>>) {
-    let live = take(&meeting(), Command::Start { by: Id::draw() }, 0);
-    let ids: Vec<_> = (0..count).map(|_| Id::draw()).collect();
-    let joined = ids.iter().fold(live, |meeting, id| take(&meeting, joins(*id, Id::draw()), 0));
+    let live = take(&meeting(), Command::Start { by: Id::generate() }, 0);
+    let ids: Vec<_> = (0..count).map(|_| Id::generate()).collect();
+    let joined = ids.iter().fold(live, |meeting, id| take(&meeting, joins(*id, Id::generate()), 0));
     (joined, ids)
 }
 
-/// The entry that a command adds to the ledger.
-fn entry(meeting: &Meeting, command: Command, seconds: u64) -> (Meeting, Entry) {
+/// Returns the entry that a command adds to the ledger.
+fn entry(meeting: &Meeting, command: Command, seconds: u64) -> (Meeting, LedgerEntry) {
     let change = meeting.decide(command, at(seconds)).unwrap();
     let [Event::Consented { entry, .. }] = change.events.as_slice() else { panic!("{:?}", change.events) };
     (change.next, (**entry).clone())
@@ -51,8 +52,8 @@ fn somebody_grants_takes_it_back_and_grants_again_and_each_is_written_down() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
     let (meeting, first) = entry(&meeting, asked(*who, grants()), 1);
-    let (meeting, second) = entry(&meeting, asked(*who, Answer::Decline), 2);
-    let (meeting, third) = entry(&meeting, asked(*who, Answer::Grant([Scope::Recording].into())), 3);
+    let (meeting, second) = entry(&meeting, asked(*who, ConsentAnswer::Decline), 2);
+    let (meeting, third) = entry(&meeting, asked(*who, ConsentAnswer::Grant([Scope::Recording].into())), 3);
     let decisions = [&first, &second, &third].map(|entry| (entry.number, entry.decision, entry.scopes.len()));
     use Decision::{Granted, Withdrawn};
     assert_eq!(decisions, [(1, Granted, 3), (2, Withdrawn, 0), (3, Granted, 1)]);
@@ -67,8 +68,8 @@ fn somebody_grants_takes_it_back_and_grants_again_and_each_is_written_down() {
 fn the_same_answer_again_is_not_written_down_again() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
-    let refused = take(&meeting, asked(*who, Answer::Decline), 1);
-    assert!(refused.decide(asked(*who, Answer::Decline), at(2)).unwrap().events.is_empty());
+    let refused = take(&meeting, asked(*who, ConsentAnswer::Decline), 1);
+    assert!(refused.decide(asked(*who, ConsentAnswer::Decline), at(2)).unwrap().events.is_empty());
     let granted = take(&refused, asked(*who, grants()), 3);
     assert!(granted.decide(asked(*who, grants()), at(4)).unwrap().events.is_empty());
     let newer = Command::Consent {
@@ -79,8 +80,8 @@ fn the_same_answer_again_is_not_written_down_again() {
     };
     let (newer, entry) = entry(&granted, newer, 5);
     assert_eq!((entry.number, entry.wording.version.as_str()), (3, "2.en"), "to other words it is another answer");
-    let withdrawn = take(&newer, asked(*who, Answer::Decline), 6);
-    assert!(withdrawn.decide(asked(*who, Answer::Decline), at(7)).unwrap().events.is_empty());
+    let withdrawn = take(&newer, asked(*who, ConsentAnswer::Decline), 6);
+    assert!(withdrawn.decide(asked(*who, ConsentAnswer::Decline), at(7)).unwrap().events.is_empty());
     let consent = withdrawn.participants.get(who).unwrap().consent.clone().unwrap();
     assert_eq!(consent.wording.version, "2.en", "what is taken back is what was granted");
 }
@@ -96,7 +97,7 @@ fn a_consent_can_be_taken_back_after_leaving_after_being_removed_and_after_the_e
             1 => Command::Remove { participant: *who, by: None },
             _ => Command::End { by: None, reason: actors::meeting::EndReason::Empty, note: None },
         };
-        let (_, entry) = entry(&take(&granted, after, 2), asked(*who, Answer::Decline), 3);
+        let (_, entry) = entry(&take(&granted, after, 2), asked(*who, ConsentAnswer::Decline), 3);
         assert_eq!(entry.decision, Decision::Withdrawn);
     }
 }
@@ -106,7 +107,7 @@ fn whoever_was_never_there_has_nothing_to_consent_to() {
     let (meeting, _) = with(0);
     let host = asked(meeting.host, grants());
     assert_eq!(meeting.decide(host, at(1)).unwrap_err(), Refusal::NeverJoined);
-    let nobody = asked(Id::draw(), grants());
+    let nobody = asked(Id::generate(), grants());
     assert_eq!(meeting.decide(nobody, at(1)).unwrap_err(), Refusal::NoSuchParticipant);
 }
 
@@ -123,15 +124,15 @@ fn a_ledger_that_was_edited_cut_added_to_or_put_in_another_order_is_found_out() 
     let (mut meeting, ids) = with(4);
     let mut entries = Vec::new();
     for (nth, who) in ids.iter().chain(&ids).enumerate() {
-        let answer = if nth < 4 { grants() } else { Answer::Decline };
+        let answer = if nth < 4 { grants() } else { ConsentAnswer::Decline };
         let written;
         (meeting, written) = entry(&meeting, asked(*who, answer), nth as u64);
         entries.push(written);
     }
     let head = meeting.ledger;
-    assert!(Entry::chain(&entries, head) && Entry::chain(&[], Ledger::EMPTY));
+    assert!(LedgerEntry::chain(&entries, head) && LedgerEntry::chain(&[], Ledger::EMPTY));
     for nth in 0..entries.len() {
-        let edits: [fn(&mut Entry); 9] = [
+        let edits: [fn(&mut LedgerEntry); 9] = [
             |entry| entry.decision = Decision::Refused,
             |entry| {
                 if !entry.scopes.remove(&Scope::Recording) {
@@ -141,37 +142,38 @@ fn a_ledger_that_was_edited_cut_added_to_or_put_in_another_order_is_found_out() 
             |entry| entry.wording.version = "9.en".to_owned(),
             |entry| entry.wording.language = "ar".to_owned(),
             |entry| entry.wording.text_hash = Digest::of("other words"),
-            |entry| entry.participant_id = Id::draw(),
-            |entry| entry.meeting_id = Id::draw(),
+            |entry| entry.participant_id = Id::generate(),
+            |entry| entry.meeting_id = Id::generate(),
             |entry| entry.at = entry.at + Duration::from_millis(1),
             |entry| entry.user_agent_hash = Digest::of("another browser"),
         ];
         for edit in edits {
             let mut edited = entries.clone();
             edit(edited.get_mut(nth).unwrap());
-            assert!(!Entry::chain(&edited, head), "entry {nth} was edited: {edited:?}");
+            assert!(!LedgerEntry::chain(&edited, head), "entry {nth} was edited: {edited:?}");
         }
         let mut cut = entries.clone();
         cut.remove(nth);
-        assert!(!Entry::chain(&cut, head));
+        assert!(!LedgerEntry::chain(&cut, head));
         let mut doubled = entries.clone();
         doubled.insert(nth, entries.get(nth).unwrap().clone());
-        assert!(!Entry::chain(&doubled, head));
+        assert!(!LedgerEntry::chain(&doubled, head));
         let mut swapped = entries.clone();
         swapped.swap(nth, (nth + 1) % entries.len());
-        assert!(!Entry::chain(&swapped, head));
+        assert!(!LedgerEntry::chain(&swapped, head));
     }
-    // Rewritten whole, it no longer ends where a record that was given out says.
+    // If the ledger is rewritten as a whole, its head no longer matches a record that was handed out before.
     let rewritten: Vec<_> = entries.iter().take(7).cloned().collect();
     let other = Ledger { entries: 7, head: rewritten.last().unwrap().hash() };
-    assert!(Entry::chain(&rewritten, other) && other.head != head.head);
+    assert!(LedgerEntry::chain(&rewritten, other) && other.head != head.head);
 }
 
 #[test]
 fn a_hash_can_be_made_again_by_anybody_from_what_the_record_says() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
-    let (meeting, entry) = entry(&meeting, asked(*who, Answer::Grant([Scope::Recording, Scope::AiAnalysis].into())), 1);
+    let (meeting, entry) =
+        entry(&meeting, asked(*who, ConsentAnswer::Grant([Scope::Recording, Scope::AiAnalysis].into())), 1);
     let lines = [
         "colloquy-consent-1".to_owned(),
         "0".repeat(64),
@@ -201,7 +203,7 @@ fn under_all_nothing_is_recorded_until_everyone_who_is_there_granted_it() {
     let [first, second, third] = ids.as_slice() else { panic!() };
     assert_eq!(meeting.may_record(), Err(ids.clone()));
     let meeting = take(&meeting, asked(*first, grants()), 1);
-    let meeting = take(&meeting, asked(*second, Answer::Decline), 2);
+    let meeting = take(&meeting, asked(*second, ConsentAnswer::Decline), 2);
     assert_eq!(meeting.may_record(), Err(vec![*second, *third]));
     let meeting = take(&meeting, Command::Leave { participant: *second }, 3);
     let meeting = take(&meeting, asked(*third, grants()), 4);
@@ -211,7 +213,7 @@ fn under_all_nothing_is_recorded_until_everyone_who_is_there_granted_it() {
     let meeting = take(&meeting, joins(*second, user), 5);
     assert_eq!(meeting.may_record(), Err(vec![*second]), "whoever comes back without it stops it");
     let meeting = take(&meeting, asked(*second, grants()), 6);
-    let meeting = take(&meeting, asked(*first, Answer::Decline), 7);
+    let meeting = take(&meeting, asked(*first, ConsentAnswer::Decline), 7);
     assert_eq!(meeting.may_record(), Err(vec![*first]), "and so does whoever takes it back");
 }
 
@@ -220,7 +222,7 @@ fn under_notice_a_refusal_stops_nothing() {
     let (mut meeting, ids) = with(2);
     meeting.consent_policy = ConsentPolicy::Notice;
     let [first, _] = ids.as_slice() else { panic!() };
-    let meeting = take(&meeting, asked(*first, Answer::Decline), 1);
+    let meeting = take(&meeting, asked(*first, ConsentAnswer::Decline), 1);
     assert_eq!(meeting.may_record(), Ok(()));
     assert_eq!(meeting.may_import(), Err(ids), "what was recorded otherwise needs everyone's grant");
 }
@@ -230,6 +232,6 @@ fn a_clock_that_was_set_back_dates_no_answer_before_the_one_it_changes() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
     let meeting = take(&meeting, asked(*who, grants()), 100);
-    let (_, entry) = entry(&meeting, asked(*who, Answer::Decline), 50);
+    let (_, entry) = entry(&meeting, asked(*who, ConsentAnswer::Decline), 50);
     assert_eq!(entry.at, at(100));
 }

@@ -1,4 +1,5 @@
-//! Many people at one meeting at once: what is told adds up to what is, whoever comes first.
+//! Many participants of one meeting at the same time: the published events match the final state, in any order of
+//! arrival.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -10,23 +11,23 @@ use std::time::{Duration, Instant};
 use actors::ids::{self, Id};
 use actors::live::{Live, Topic, TopicKind};
 use actors::meeting::{
-    Answer, Command, EndReason, Event, Meeting, ParticipantStatus, Refusal, Scope, Seen, State, Status,
+    Command, ConsentAnswer, EndReason, Event, Meeting, Observation, ParticipantStatus, Refusal, Scope, State, Status,
 };
-use actors::shell::{Arbiters, Failure, Limits};
+use actors::shell::{Arbiters, CommandError, ShellLimits};
 use support::people::{EMPTY, asked, joins, sweep};
 use support::{Store, World, meeting, noon, request};
 
 fn live() -> Meeting {
-    meeting().decide(Command::Start { by: Id::draw() }, noon()).unwrap().next
+    meeting().decide(Command::Start { by: Id::generate() }, noon()).unwrap().next
 }
 
 fn kinds(world: &World<Meeting>, id: Id<Meeting>) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
-    let told = world.store.told(Topic { kind: TopicKind::Meeting, id: id.uuid() });
-    let first = told.first().map_or(1, |told| told.offset);
-    for (told, offset) in told.iter().zip(first..) {
-        assert_eq!(told.offset, offset, "offsets have no gap");
-        *kinds.entry(told.kind.to_string()).or_default() += 1;
+    let records = world.store.records(Topic { kind: TopicKind::Meeting, id: id.uuid() });
+    let first = records.first().map_or(1, |records| records.offset);
+    for (records, offset) in records.iter().zip(first..) {
+        assert_eq!(records.offset, offset, "offsets have no gap");
+        *kinds.entry(records.kind.to_string()).or_default() += 1;
     }
     kinds
 }
@@ -35,28 +36,28 @@ fn kinds(world: &World<Meeting>, id: Id<Meeting>) -> BTreeMap<String, usize> {
 async fn whoever_races_to_join_leave_and_be_removed_is_in_one_place_in_the_end_and_all_was_told() {
     let store = Store::new(Event::kind);
     let id = store.insert(live());
-    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
-    let people: Vec<(Id<ids::Participant>, _)> = (0..16).map(|_| (Id::draw(), Id::draw())).collect();
+    let world = World::new(store, Arbiters::start(2).unwrap(), ShellLimits::default());
+    let people: Vec<(Id<ids::Participant>, _)> = (0..16).map(|_| (Id::generate(), Id::generate())).collect();
     let tasks: Vec<_> = people
         .iter()
         .flat_map(|(who, user)| (0..12).map(move |nth| (*who, *user, nth)))
         .map(|(who, user, nth)| {
-            let keeper = world.keeper.clone();
+            let registry = world.registry.clone();
             actix::spawn(async move {
                 let command = match nth % 6 {
                     0..=2 => joins(who, user),
                     3 => Command::Leave { participant: who },
-                    4 => asked(who, Answer::Grant([Scope::Recording].into())),
+                    4 => asked(who, ConsentAnswer::Grant([Scope::Recording].into())),
                     _ if nth == 11 => Command::Remove { participant: who, by: None },
-                    _ => Command::See { seen: vec![Seen::Socket { participant: who, is_open: true }] },
+                    _ => Command::See { seen: vec![Observation::Socket { participant: who, is_open: true }] },
                 };
-                keeper.ask(id, command, request("race")).await
+                registry.ask(id, command, request("race")).await
             })
         })
         .collect();
     for task in tasks {
         match task.await.unwrap() {
-            Ok(_) | Err(Failure::Refused(_)) => {}
+            Ok(_) | Err(CommandError::Refused(_)) => {}
             Err(failure) => panic!("{failure:?}"),
         }
     }
@@ -65,11 +66,11 @@ async fn whoever_races_to_join_leave_and_be_removed_is_in_one_place_in_the_end_a
     let stored = world.store.get(id);
     assert_eq!(stored.participants.len(), 17, "each has one place, with the host");
     let is = |status| stored.participants.values().filter(|one| one.status() == status).count();
-    // Those who were removed while there did not leave first.
+    // Participants who were removed while in the meeting have no event for leaving.
     assert!(kind("participant.joined") >= kind("participant.left") + is(ParticipantStatus::Joined));
     assert_eq!(kind("participant.removed"), is(ParticipantStatus::Removed));
     assert_eq!(kind("participant.consent") as u64, stored.ledger.entries);
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     world.arbiters.stop();
 }
 
@@ -78,30 +79,30 @@ async fn two_hosts_who_start_and_end_at_once_start_it_once_and_end_it_once() {
     for _ in 0..20 {
         let store = Store::new(Event::kind);
         let id = store.insert(meeting());
-        let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+        let world = World::new(store, Arbiters::start(2).unwrap(), ShellLimits::default());
         let hosts: Vec<_> = (0..16)
             .map(|nth| {
-                let keeper = world.keeper.clone();
+                let registry = world.registry.clone();
                 actix::spawn(async move {
-                    let by = Id::draw();
+                    let by = Id::generate();
                     let end = Command::End { by: Some(by), reason: EndReason::HostEnded, note: None };
                     let command = if nth % 2 == 0 { Command::Start { by } } else { end };
-                    keeper.ask(id, command, request("race")).await.map(|seen| seen.state.status())
+                    registry.ask(id, command, request("race")).await.map(|seen| seen.state.status())
                 })
             })
             .collect();
         for host in hosts {
             match host.await.unwrap() {
                 Ok(Status::Live | Status::Ended) => {}
-                // An end before the start, a start after the end.
-                Err(Failure::Refused(Refusal::InvalidState { status: Status::Scheduled | Status::Ended })) => {}
+                // An end before the start, or a start after the end.
+                Err(CommandError::Refused(Refusal::InvalidState { status: Status::Scheduled | Status::Ended })) => {}
                 other => panic!("{other:?}"),
             }
         }
         let kinds = kinds(&world, id);
         assert_eq!(kinds.get("meeting.started"), Some(&1));
         assert!(kinds.get("meeting.ended").is_none_or(|ends| *ends == 1));
-        world.keeper.stop_all().await;
+        world.registry.stop_all().await;
         world.arbiters.stop();
     }
 }
@@ -110,15 +111,17 @@ async fn two_hosts_who_start_and_end_at_once_start_it_once_and_end_it_once() {
 async fn five_hundred_who_join_at_once_find_room_and_are_saved_together() {
     let store = Store::new(Event::kind);
     let id = store.insert(live());
-    let world = World::new(store, Arbiters::here().unwrap(), Limits::default());
-    // The first is being saved while all the others come.
+    let world = World::new(store, Arbiters::here().unwrap(), ShellLimits::default());
+    // The first command is being saved while all the others arrive.
     let gate = world.store.hold();
     gate.add_permits(1);
-    world.keeper.ask(id, Command::Start { by: Id::draw() }, request("wake")).await.unwrap();
+    world.registry.ask(id, Command::Start { by: Id::generate() }, request("wake")).await.unwrap();
     let tasks: Vec<_> = (0..499)
         .map(|_| {
-            let keeper = world.keeper.clone();
-            actix::spawn(async move { keeper.ask(id, joins(Id::draw(), Id::draw()), request("join")).await.map(drop) })
+            let registry = world.registry.clone();
+            actix::spawn(async move {
+                registry.ask(id, joins(Id::generate(), Id::generate()), request("join")).await.map(drop)
+            })
         })
         .collect();
     support::until(|| world.figures().queued >= 435 && world.store.waiting.load(Ordering::SeqCst) == 1).await;
@@ -133,29 +136,29 @@ async fn five_hundred_who_join_at_once_find_room_and_are_saved_together() {
     assert_eq!(world.figures().busy, 0);
     assert_eq!(world.store.get(id).participants.joined().count(), 499);
     assert_eq!(kinds(&world, id).get("participant.joined"), Some(&499));
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
 }
 
 #[actix::test]
 async fn ten_thousand_meetings_whose_time_is_over_have_ended_after_a_start() {
     let store = Store::new(Event::kind);
     let ids: Vec<_> = (0..10_000).map(|_| store.insert(live())).collect();
-    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    let world = World::new(store, Arbiters::start(2).unwrap(), ShellLimits::default());
     world.hands.move_on(EMPTY + Duration::from_secs(1));
     let started = Instant::now();
-    // As at a start: all are woken while the first sweep goes through them.
+    // As at start-up: all meetings are being woken while the first sweep goes through them.
     let waking = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.wake_all().await }
+        let registry = world.registry.clone();
+        async move { registry.wake_all().await }
     });
     for at_once in ids.chunks(64) {
         let sweeps: Vec<_> = at_once
             .iter()
             .map(|id| {
-                let (keeper, id) = (world.keeper.clone(), *id);
-                actix::spawn(
-                    async move { keeper.ask(id, sweep(), request("sweep")).await.map(|seen| seen.state.status()) },
-                )
+                let (registry, id) = (world.registry.clone(), *id);
+                actix::spawn(async move {
+                    registry.ask(id, sweep(), request("sweep")).await.map(|seen| seen.state.status())
+                })
             })
             .collect();
         for swept in sweeps {
@@ -165,6 +168,6 @@ async fn ten_thousand_meetings_whose_time_is_over_have_ended_after_a_start() {
     waking.await.unwrap().unwrap();
     println!("10,000 ended after {:?}", started.elapsed());
     assert!(ids.iter().all(|id| matches!(world.store.get(*id).state, State::Ended { .. })));
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     world.arbiters.stop();
 }

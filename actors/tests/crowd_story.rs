@@ -1,5 +1,5 @@
-//! A meeting with several people and chance, against an oracle that is told the same and thinks otherwise: it keeps a
-//! diary and reads from it.
+//! Random commands to a meeting with several participants, checked against an oracle with a different design: it
+//! records what happened in a diary and derives the expected state from that.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use actors::ids::{self, Id, User};
 use actors::live::Live;
 use actors::meeting::{
-    Answer, Command, Decision, EndReason, Entry, Event, MediaSession, Meeting, ParticipantStatus, Role, Scope, Seen,
-    Status,
+    Command, ConsentAnswer, Decision, EndReason, Event, LedgerEntry, MediaSession, Meeting, Observation,
+    ParticipantStatus, Role, Scope, Status,
 };
 use actors::time::Time;
 use support::people::{EMPTY, GRACE, LONGEST, asked, newcomer, sweep};
@@ -19,7 +19,7 @@ use support::{Chance, meeting, noon};
 const MOST: usize = 5;
 const PEOPLE: usize = 7;
 
-/// What was done, by or to whom (by number), and when.
+/// What was done, by or to which person (by number).
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Done {
     Started,
@@ -34,7 +34,7 @@ enum Done {
     Forgotten(usize),
 }
 
-/// A diary, and what can be read from it.
+/// A diary with the time of each entry, and what can be derived from it.
 #[derive(Debug, Default)]
 struct Diary(Vec<(Time, Done)>);
 
@@ -51,7 +51,7 @@ impl Diary {
         !self.has(&Done::Over)
     }
 
-    /// Where somebody is: what was last done that moved them.
+    /// A person's status: the last entry that changed it.
     fn place(&self, who: usize) -> Option<ParticipantStatus> {
         let mut place = None;
         for (_, done) in &self.0 {
@@ -90,7 +90,7 @@ impl Diary {
         self.has(&Done::Joined(who))
     }
 
-    /// By which invitation somebody was let in last.
+    /// The invitation by which a person was last admitted.
     fn invitation(&self, who: usize) -> Option<Id<ids::Invitation>> {
         self.0.iter().rev().find_map(|(_, done)| match done {
             Done::Admitted(one, invitation) if *one == who => Some(*invitation),
@@ -98,23 +98,23 @@ impl Diary {
         })
     }
 
-    /// What was done since somebody came in.
+    /// The entries since a person last joined.
     fn stay(&self, who: usize) -> &[(Time, Done)] {
         let since = self.0.iter().rposition(|(_, done)| *done == Done::Joined(who)).unwrap();
         self.0.get(since..).unwrap()
     }
 
-    /// Whether the media server's connection that began then, and is the newest ever told of, is open.
+    /// Whether the media connection that began last, of those reported, is open.
     fn media_is_open(&self, who: usize, until: usize) -> bool {
-        let told = || {
+        let records = || {
             self.0.iter().take(until).filter_map(|(_, done)| match done {
                 Done::Media(one, began, open) if *one == who => Some((*began, *open)),
                 _ => None,
             })
         };
-        let Some(newest) = told().map(|(began, _)| began).max() else { return false };
+        let Some(newest) = records().map(|(began, _)| began).max() else { return false };
         let ends_by_leaving = || {
-            // Whoever leaves has hung up: what was open then is not open any more.
+            // Leaving closes the connection: what was open then is no longer open.
             let first = self
                 .0
                 .iter()
@@ -126,10 +126,10 @@ impl Diary {
                 _ => false,
             })
         };
-        told().filter(|(began, _)| *began == newest).all(|(_, open)| open) && !ends_by_leaving()
+        records().filter(|(began, _)| *began == newest).all(|(_, open)| open) && !ends_by_leaving()
     }
 
-    /// Whether somebody who is in the meeting is connected after so many entries.
+    /// Whether a person who is in the meeting is connected after the first `until` entries.
     fn is_connected(&self, who: usize, until: usize) -> bool {
         let start = self.0.len() - self.stay(who).len();
         let socket = self.0.iter().take(until).skip(start).rev().find_map(|(_, done)| match done {
@@ -139,13 +139,14 @@ impl Diary {
         socket.unwrap_or(false) || self.media_is_open(who, until)
     }
 
-    /// Since when somebody who is in the meeting is lost.
+    /// Since when a person who is in the meeting is disconnected.
     fn lost_since(&self, who: usize) -> Option<Time> {
         let start = self.0.len() - self.stay(who).len();
         if self.is_connected(who, self.0.len()) {
             return None;
         }
-        // The first moment after their last connection; or the first news, if it was of a connection that had ended.
+        // The first instant after their last connection; or of the first report, if that was about a connection that
+        // had already ended.
         let mut lost = None;
         let mut newest = self
             .0
@@ -188,7 +189,7 @@ impl Diary {
         })
     }
 
-    /// Since when nobody is in it.
+    /// Since when the meeting is empty.
     fn empty_since(&self) -> Option<Time> {
         if !self.is_live() || self.anybody() {
             return None;
@@ -206,7 +207,7 @@ impl Diary {
     }
 }
 
-/// The people that may come: the host, two with accounts, and guests.
+/// A person who may join: the host, two with accounts, and guests.
 struct Person {
     id: Id<ids::Participant>,
     user: Option<Id<User>>,
@@ -217,16 +218,16 @@ struct Story {
     diary: Diary,
     people: Vec<Person>,
     now: Time,
-    ledger: Vec<Entry>,
+    ledger: Vec<LedgerEntry>,
 }
 
 impl Story {
     fn new() -> Self {
         let meeting = meeting();
         let host = Person { id: meeting.host, user: Some(meeting.created_by) };
-        let others = (1..PEOPLE).map(|nth| Person { id: Id::draw(), user: (nth < 3).then(Id::draw) });
+        let others = (1..PEOPLE).map(|nth| Person { id: Id::generate(), user: (nth < 3).then(Id::generate) });
         let mut diary = Diary::default();
-        diary.0.push((noon(), Done::Admitted(0, Id::draw())));
+        diary.0.push((noon(), Done::Admitted(0, Id::generate())));
         Self { meeting, diary, people: [host].into_iter().chain(others).collect(), now: noon(), ledger: Vec::new() }
     }
 
@@ -234,7 +235,8 @@ impl Story {
         self.people.get(who).unwrap()
     }
 
-    /// Something happens: the command, whether the oracle thinks it is taken, and what it then writes into its diary.
+    /// Generates a random step: the command, whether the oracle expects it to be accepted, and the diary entries if it
+    /// is.
     fn happens(&self, chance: &mut Chance) -> (Command, bool, Vec<Done>) {
         let who = usize::try_from(chance.below(PEOPLE as u64)).unwrap();
         let Person { id, user } = *self.person(who);
@@ -243,7 +245,7 @@ impl Story {
         let newcomer = newcomer(id, user, "Grace");
         match chance.below(16) {
             0 => {
-                let start = Command::Start { by: Id::draw() };
+                let start = Command::Start { by: Id::generate() };
                 (start, diary.is_open(), (!diary.has(&Done::Started)).then_some(Done::Started).into_iter().collect())
             }
             1 if chance.one_in(8) => {
@@ -253,7 +255,7 @@ impl Story {
             }
             2 | 3 => {
                 let again = diary.invitation(who).filter(|_| chance.one_in(3) && who > 0);
-                let invitation = again.unwrap_or_else(Id::draw);
+                let invitation = again.unwrap_or_else(Id::generate);
                 let admit = Command::Admit { newcomer, role: Role::Observer, invitation, most: MOST };
                 let is_out = place == Some(ParticipantStatus::Removed);
                 let needs_place = place.is_none() || is_out;
@@ -288,7 +290,7 @@ impl Story {
             }
             10 | 11 => {
                 let is_open = chance.one_in(2);
-                let seen = vec![Seen::Socket { participant: id, is_open }];
+                let seen = vec![Observation::Socket { participant: id, is_open }];
                 let done = diary.is_in(who).then_some(Done::Socket(who, is_open));
                 (Command::See { seen }, true, done.into_iter().collect())
             }
@@ -298,14 +300,14 @@ impl Story {
                 let session = MediaSession { began_at, name: "PA".to_owned(), is_open };
                 let done = diary.is_in(who).then_some(Done::Media(who, began, is_open));
                 (
-                    Command::See { seen: vec![Seen::Media { participant: id, session }] },
+                    Command::See { seen: vec![Observation::Media { participant: id, session }] },
                     true,
                     done.into_iter().collect(),
                 )
             }
             13 => {
                 let yes = chance.one_in(2);
-                let answer = if yes { Answer::Grant([Scope::Recording].into()) } else { Answer::Decline };
+                let answer = if yes { ConsentAnswer::Grant([Scope::Recording].into()) } else { ConsentAnswer::Decline };
                 let is_time = diary.has(&Done::Started);
                 (asked(id, answer), diary.ever_joined(who) && is_time, vec![Done::Answered(who, yes)])
             }
@@ -318,7 +320,7 @@ impl Story {
         }
     }
 
-    /// What a sweep does, as the diary has it.
+    /// What a sweep does according to the diary.
     fn swept(&self) -> Vec<Done> {
         let overdue = |who: &usize| {
             self.diary.is_in(*who) && self.diary.lost_since(*who).is_some_and(|since| self.now >= since + GRACE)
@@ -332,37 +334,38 @@ impl Story {
         if lost.is_empty() && is_over { vec![Done::Over] } else { lost }
     }
 
-    fn agrees(&self, told: &str) {
+    fn agrees(&self, records: &str) {
         let Self { meeting, diary, .. } = self;
         let status = match (diary.has(&Done::Started), diary.has(&Done::Over)) {
             (false, _) => Status::Scheduled,
             (true, false) => Status::Live,
             (true, true) => Status::Ended,
         };
-        assert_eq!(meeting.status(), status, "{told}");
+        assert_eq!(meeting.status(), status, "{records}");
         for (who, person) in self.people.iter().enumerate() {
             let participant = meeting.participants.get(&person.id);
-            assert_eq!(participant.map(|one| one.status()), diary.place(who), "{told}: {who}");
+            assert_eq!(participant.map(|one| one.status()), diary.place(who), "{records}: {who}");
             let Some(participant) = participant else { continue };
             if diary.is_in(who) {
                 let connected = diary.is_connected(who, diary.0.len());
-                assert_eq!(participant.is_connected(), connected, "{told}: {who}");
+                assert_eq!(participant.is_connected(), connected, "{records}: {who}");
             } else {
                 assert!(!participant.is_connected());
             }
             let decision = participant.consent.as_ref().map(|consent| consent.decision);
-            assert_eq!(decision, diary.answer(who), "{told}: {who}");
+            assert_eq!(decision, diary.answer(who), "{records}: {who}");
         }
         let asked = |who: &usize| diary.is_in(*who) && diary.answer(*who) != Some(Decision::Granted);
         let mut lacking: Vec<_> = (0..PEOPLE).filter(asked).map(|who| self.person(who).id).collect();
         lacking.sort_unstable();
-        assert_eq!(meeting.may_record().err().unwrap_or_default(), lacking, "{told}");
-        assert_eq!(meeting.participants.get(&meeting.host).map(|host| host.role), Some(Role::Host), "{told}");
-        assert!(Entry::chain(&self.ledger, meeting.ledger), "{told}");
+        assert_eq!(meeting.may_record().err().unwrap_or_default(), lacking, "{records}");
+        assert_eq!(meeting.participants.get(&meeting.host).map(|host| host.role), Some(Role::Host), "{records}");
+        assert!(LedgerEntry::chain(&self.ledger, meeting.ledger), "{records}");
     }
 }
 
-/// The first thing that was told of somebody must not be that they left, and so on: kinds follow one another.
+/// Whether an event may follow a participant's previous status: for example, the first event of a participant can't be
+/// that they left.
 fn follows(before: Option<ParticipantStatus>, event: &Event, after: ParticipantStatus) -> bool {
     use ParticipantStatus::{Invited, Joined, Left, Removed};
     match event.kind() {
@@ -387,14 +390,14 @@ fn chance_finds_no_way_around_the_rules_for_people() {
             let pause = if chance.one_in(20) { 900_000 } else { 20_000 };
             story.now = story.now + Duration::from_millis(chance.below(pause));
             let (command, expected, done) = story.happens(&mut chance);
-            let told = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}\n{:#?}", story.diary);
+            let records = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}\n{:#?}", story.diary);
             let before = story.meeting.clone();
             match before.decide(command, story.now) {
-                Err(refusal) => assert!(!expected, "{told}\nwas refused: {refusal:?}"),
+                Err(refusal) => assert!(!expected, "{records}\nwas refused: {refusal:?}"),
                 Ok(change) => {
-                    assert!(expected, "{told}\nwas taken");
+                    assert!(expected, "{records}\nwas taken");
                     taken += 1;
-                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{told}");
+                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{records}");
                     for event in &change.events {
                         if let Event::Consented { entry, .. } = event {
                             story.ledger.push((**entry).clone());
@@ -402,17 +405,17 @@ fn chance_finds_no_way_around_the_rules_for_people() {
                         if let Some(who) = event.participant() {
                             let was = before.participants.get(&who).map(|one| one.status());
                             let is = change.next.participants.get(&who).unwrap().status();
-                            assert!(follows(was, event, is), "{told}\n{event:?} of {was:?}, now {is:?}");
+                            assert!(follows(was, event, is), "{records}\n{event:?} of {was:?}, now {is:?}");
                         }
                     }
                     if change.events.is_empty() {
-                        assert_eq!(change.next, before, "{told}");
+                        assert_eq!(change.next, before, "{records}");
                     }
                     story.meeting = change.next;
                     story.diary.0.extend(done.into_iter().map(|done| (story.now, done)));
                 }
             }
-            story.agrees(&told);
+            story.agrees(&records);
         }
     }
     println!("{taken} commands were taken");

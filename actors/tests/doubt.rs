@@ -1,4 +1,4 @@
-//! A save that ends nobody knows how, and late: until its end is known nothing older is served.
+//! Saves with an unknown outcome that is settled late: until then no older state is served.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -6,11 +6,11 @@ mod support;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use actors::hub::Heard;
+use actors::hub::HubItem;
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind, Unsaved};
-use actors::meeting::{Command, Edit, Event, Meeting, State};
-use actors::shell::{Arbiters, Failure, Limits};
+use actors::meeting::{Command, Event, FieldChange, Meeting, State};
+use actors::shell::{Arbiters, CommandError, ShellLimits};
 use support::people::joins;
 use support::{Fault, Store, World, meeting, request, until};
 use tokio::time::{Instant, advance};
@@ -19,24 +19,24 @@ const LATE: [Fault; 2] = [Fault::LateUnknown, Fault::LateAndHangs];
 
 fn title(text: &str) -> Command {
     Command::Update {
-        title: Edit::Set(text.to_owned()),
-        description: Edit::Keep,
-        scheduled_at: Edit::Keep,
+        title: FieldChange::Set(text.to_owned()),
+        description: FieldChange::Keep,
+        scheduled_at: FieldChange::Keep,
         if_match: None,
     }
 }
 
 fn world() -> World<Meeting> {
-    World::new(Store::new(Event::kind), Arbiters::here().unwrap(), Limits::default())
+    World::new(Store::new(Event::kind), Arbiters::here().unwrap(), ShellLimits::default())
 }
 
-/// A meeting whose last save is in doubt; its title was `old` before it.
+/// A meeting whose last save has an unknown outcome; its title was `old` before it.
 async fn in_doubt(world: &World<Meeting>, fault: Fault, command: Command) -> Id<Meeting> {
     let id = world.store.insert(meeting());
-    world.keeper.ask(id, title("old"), request("0")).await.unwrap();
+    world.registry.ask(id, title("old"), request("0")).await.unwrap();
     world.store.next_save(fault);
-    let unknown = world.keeper.ask(id, command, request("1")).await.unwrap_err();
-    assert!(matches!(unknown, Failure::Unsaved(Unsaved::Unknown(_))), "{unknown:?}");
+    let unknown = world.registry.ask(id, command, request("1")).await.unwrap_err();
+    assert!(matches!(unknown, CommandError::Unsaved(Unsaved::Unknown(_))), "{unknown:?}");
     id
 }
 
@@ -49,16 +49,16 @@ async fn while_a_save_is_in_doubt_its_thing_is_neither_shown_nor_asked_nor_loade
         let loads = world.store.loads.load(Ordering::SeqCst);
         for _ in 0..3 {
             let before = Instant::now();
-            world.keeper.snapshot(id).await.unwrap_err();
-            let refused = world.keeper.ask(id, title("newer"), request("2")).await.unwrap_err();
-            assert!(matches!(refused, Failure::Unsaved(Unsaved::Failed(_))), "{refused:?}");
-            // Each waited as long as for a load, and no longer.
+            world.registry.snapshot(id).await.unwrap_err();
+            let refused = world.registry.ask(id, title("newer"), request("2")).await.unwrap_err();
+            assert!(matches!(refused, CommandError::Unsaved(Unsaved::Failed(_))), "{refused:?}");
+            // Each call waited for the time limit of a load, and no longer.
             assert!(before.elapsed() < Duration::from_millis(4_100), "{:?}", before.elapsed());
         }
         assert_eq!(world.store.loads.load(Ordering::SeqCst), loads);
         world.store.land();
-        assert_eq!(world.keeper.snapshot(id).await.unwrap().unwrap().state.title, "new");
-        let seen = world.keeper.ask(id, title("newer"), request("3")).await.unwrap();
+        assert_eq!(world.registry.snapshot(id).await.unwrap().unwrap().state.title, "new");
+        let seen = world.registry.ask(id, title("newer"), request("3")).await.unwrap();
         assert_eq!((seen.state.revision, seen.state.title.as_str()), (3, "newer"));
     }
 }
@@ -69,7 +69,7 @@ async fn who_came_while_it_was_in_doubt_gets_what_came_of_it() {
     for (fault, lands) in [(LATE[0], true), (LATE[0], false), (LATE[1], true), (LATE[1], false)] {
         let world = world();
         let id = in_doubt(&world, fault, title("new")).await;
-        let (reader, asker) = (world.keeper.clone(), world.keeper.clone());
+        let (reader, asker) = (world.registry.clone(), world.registry.clone());
         let reading = actix::spawn(async move { reader.snapshot(id).await });
         let asking = actix::spawn(async move { asker.ask(id, title("newer"), request("2")).await });
         until(|| world.figures().awake == 1).await;
@@ -80,7 +80,7 @@ async fn who_came_while_it_was_in_doubt_gets_what_came_of_it() {
             world.store.undo()
         }
         let (read, asked) = (reading.await.unwrap().unwrap().unwrap(), asking.await.unwrap().unwrap());
-        // The reader may have come before the other's save, or after it.
+        // The reader may have run before or after the other task's save.
         let outcome = if lands { "new" } else { "old" };
         assert!([outcome, "newer"].contains(&read.state.title.as_str()), "{}", read.state.title);
         assert_eq!(asked.state.revision, if lands { 3 } else { 2 });
@@ -95,18 +95,18 @@ async fn somebody_who_was_removed_is_never_shown_as_there_once_that_may_have_bee
         let draft = meeting();
         let (id, by) = (draft.id, draft.created_by);
         world.store.insert(draft);
-        world.keeper.ask(id, Command::Start { by }, request("0")).await.unwrap();
-        let who = Id::draw();
-        world.keeper.ask(id, joins(who, Id::draw()), request("1")).await.unwrap();
+        world.registry.ask(id, Command::Start { by }, request("0")).await.unwrap();
+        let who = Id::generate();
+        world.registry.ask(id, joins(who, Id::generate()), request("1")).await.unwrap();
         world.store.next_save(fault);
-        world.keeper.ask(id, Command::Remove { participant: who, by: Some(by) }, request("2")).await.unwrap_err();
-        // As often as somebody looks, from the answer on.
+        world.registry.ask(id, Command::Remove { participant: who, by: Some(by) }, request("2")).await.unwrap_err();
+        // For every read after the unknown outcome was returned.
         for _ in 0..10 {
-            assert!(world.keeper.snapshot(id).await.is_err());
+            assert!(world.registry.snapshot(id).await.is_err());
         }
         world.store.land();
         for _ in 0..10 {
-            let seen = world.keeper.snapshot(id).await.unwrap().unwrap();
+            let seen = world.registry.snapshot(id).await.unwrap().unwrap();
             assert!(seen.state.participants.get(&who).unwrap().is_removed());
         }
     }
@@ -119,10 +119,10 @@ async fn a_doubt_about_one_thing_is_none_about_another() {
     let id = in_doubt(&world, LATE[0], title("new")).await;
     let other = world.store.insert(meeting());
     let before = Instant::now();
-    world.keeper.ask(other, title("other"), request("2")).await.unwrap();
-    assert_eq!(world.keeper.snapshot(other).await.unwrap().unwrap().state.title, "other");
+    world.registry.ask(other, title("other"), request("2")).await.unwrap();
+    assert_eq!(world.registry.snapshot(other).await.unwrap().unwrap().state.title, "other");
     assert_eq!(before.elapsed(), Duration::ZERO);
-    assert!(world.keeper.snapshot(id).await.is_err());
+    assert!(world.registry.snapshot(id).await.is_err());
 }
 
 #[actix::test]
@@ -134,11 +134,11 @@ async fn listeners_hear_what_landed_an_hour_late_though_nobody_asks() {
         let mut listening = world.hub.subscribe(Topic { kind: TopicKind::Meeting, id: id.uuid() });
         listening.after(0);
         world.store.next_save(fault);
-        world.keeper.ask(id, title("new"), request("1")).await.unwrap_err();
+        world.registry.ask(id, title("new"), request("1")).await.unwrap_err();
         advance(Duration::from_secs(3600)).await;
         world.store.land();
-        let Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
-        assert_eq!((told.offset, &*told.kind), (1, "meeting.updated"));
+        let HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
+        assert_eq!((records.offset, &*records.kind), (1, "meeting.updated"));
     }
 }
 
@@ -147,7 +147,7 @@ async fn what_must_be_awake_is_awake_again_when_its_doubt_is_settled() {
     tokio::time::pause();
     for fault in LATE {
         let world = world();
-        let id = in_doubt(&world, fault, Command::Start { by: Id::draw() }).await;
+        let id = in_doubt(&world, fault, Command::Start { by: Id::generate() }).await;
         advance(Duration::from_secs(60)).await;
         world.store.land();
         let began = Instant::now();
@@ -155,7 +155,7 @@ async fn what_must_be_awake_is_awake_again_when_its_doubt_is_settled() {
             assert!(began.elapsed() < Duration::from_secs(5));
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let seen = world.keeper.snapshot(id).await.unwrap().unwrap();
+        let seen = world.registry.snapshot(id).await.unwrap().unwrap();
         assert!(matches!(seen.state.state, State::Live { .. }));
     }
 }
@@ -168,8 +168,8 @@ async fn settling_is_tried_again_until_somebody_can_tell() {
     let id = in_doubt(&world, LATE[0], title("new")).await;
     world.store.land();
     let began = Instant::now();
-    while world.keeper.snapshot(id).await.is_err() {
+    while world.registry.snapshot(id).await.is_err() {
         assert!(began.elapsed() < Duration::from_secs(10));
     }
-    assert_eq!(world.keeper.snapshot(id).await.unwrap().unwrap().state.title, "new");
+    assert_eq!(world.registry.snapshot(id).await.unwrap().unwrap().state.title, "new");
 }

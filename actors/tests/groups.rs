@@ -1,4 +1,5 @@
-//! Commands that wait are decided one after the other and saved together: and yet it is as if each had been alone.
+//! Commands that wait are decided one after the other and saved together, with the same results as if each were saved
+//! alone.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -7,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use actors::hub::Heard;
+use actors::hub::HubItem;
 use actors::live::{Change, Live, Topic, TopicKind, Unsaved};
-use actors::shell::{Answer, Arbiters, Failure, Limits};
+use actors::shell::{Arbiters, CommandError, CommandResult, ShellLimits};
 use actors::time::Time;
 use support::{Chance, Fault, Store, World, request, until};
 use tokio::sync::Semaphore;
@@ -17,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-/// A number that is added to. It can be asked to refuse while it is odd, and has bugs.
+/// A counter. It can refuse commands while its sum is odd, and has bugs on demand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Tally {
     key: u8,
@@ -27,9 +28,9 @@ struct Tally {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Add {
-    /// With as many events.
+    /// Adds this number, with as many events.
     Some(u64),
-    /// Only to an even sum: a refusal depends on what came before it.
+    /// Adds only to an even sum: its refusal depends on the commands before it.
     ToEven(u64),
     Nothing,
     Panics,
@@ -85,37 +86,37 @@ impl Live for Tally {
     }
 }
 
-type Sums = Vec<Result<(u64, u64), Failure<Odd>>>;
+type Sums = Vec<Result<(u64, u64), CommandError<Odd>>>;
 
-/// Revision and sum.
-fn shown(answer: Answer<Tally>) -> Result<(u64, u64), Failure<Odd>> {
+/// Returns revision and sum.
+fn shown(answer: CommandResult<Tally>) -> Result<(u64, u64), CommandError<Odd>> {
     answer.map(|seen| (seen.state.revision, seen.state.sum))
 }
 
-fn world(limits: Limits) -> World<Tally> {
+fn world(limits: ShellLimits) -> World<Tally> {
     let store = Store::<Tally>::new(|_| "tally.changed");
     store.insert(Tally { key: 1, revision: 0, sum: 0 });
     World::new(store, Arbiters::here().unwrap(), limits)
 }
 
-fn in_groups_of(group: usize) -> Limits {
-    Limits { group, ..Limits::default() }
+fn in_groups_of(group: usize) -> ShellLimits {
+    ShellLimits { group, ..ShellLimits::default() }
 }
 
-/// Commands that all wait, in their order, while the first of them is saved, which changes something; each is asked with its
-/// number as request id.
+/// Commands that wait, in their order, while the first of them, which changes something, is being saved. The request id
+/// of each is its number.
 struct Waiting {
     gate: Arc<Semaphore>,
-    askers: Vec<JoinHandle<Answer<Tally>>>,
+    askers: Vec<JoinHandle<CommandResult<Tally>>>,
 }
 
 async fn wait_behind(world: &World<Tally>, commands: &[Add]) -> Waiting {
-    world.keeper.ask(1, Nothing, request("woken")).await.unwrap();
+    world.registry.ask(1, Nothing, request("woken")).await.unwrap();
     let gate = world.store.hold();
     let mut askers = Vec::new();
     for (nth, add) in commands.iter().copied().enumerate() {
-        let keeper = world.keeper.clone();
-        askers.push(actix::spawn(async move { keeper.ask(1, add, request(&nth.to_string())).await }));
+        let registry = world.registry.clone();
+        askers.push(actix::spawn(async move { registry.ask(1, add, request(&nth.to_string())).await }));
         until(|| world.store.waiting.load(Ordering::SeqCst) == 1 && world.figures().queued == nth as u64).await;
     }
     Waiting { gate, askers }
@@ -132,9 +133,9 @@ impl Waiting {
     }
 }
 
-/// Kinds, offsets and requests as they were told.
-fn told(world: &World<Tally>) -> Vec<(u64, String)> {
-    world.store.told(topic()).into_iter().map(|told| (told.offset, told.request.to_string())).collect()
+/// Returns offsets and request ids as published.
+fn records(world: &World<Tally>) -> Vec<(u64, String)> {
+    world.store.records(topic()).into_iter().map(|records| (records.offset, records.request.to_string())).collect()
 }
 
 fn rows(requests: &[&str]) -> Vec<(u64, String)> {
@@ -144,31 +145,31 @@ fn rows(requests: &[&str]) -> Vec<(u64, String)> {
 #[actix::test]
 async fn what_waits_is_saved_together_and_each_is_answered_with_the_state_after_its_own_change() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let mut listening = world.hub.subscribe(topic());
     listening.after(0);
     let waiting = wait_behind(&world, &[Plus(1), Plus(2), Nothing, Plus(1), Plus(3)]).await;
     let answers = waiting.answers().await;
     assert_eq!(answers, [(1, 1), (3, 3), (3, 3), (4, 4), (7, 7)].map(Ok));
     assert_eq!(world.store.saves.load(Ordering::SeqCst), 2, "the first alone, and all that waited");
-    assert_eq!(told(&world), rows(&["0", "1", "1", "3", "4", "4", "4"]));
+    assert_eq!(records(&world), rows(&["0", "1", "1", "3", "4", "4", "4"]));
     for offset in 1..=7 {
-        let Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
-        assert_eq!(told.offset, offset);
+        let HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
+        assert_eq!(records.offset, offset);
     }
-    let seen = world.keeper.snapshot(1).await.unwrap().unwrap();
+    let seen = world.registry.snapshot(1).await.unwrap().unwrap();
     assert_eq!((seen.state.sum, world.store.get(1).sum), (7, 7));
 }
 
 #[actix::test]
 async fn a_refused_command_hurts_no_other_and_is_refused_on_what_came_before_it() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let waiting = wait_behind(&world, &[Plus(1), ToEven(1), Plus(1), ToEven(1), ToEven(5), Plus(1)]).await;
     let answers = waiting.answers().await;
-    let odd = |sum| Err(Failure::Refused(Odd { sum }));
+    let odd = |sum| Err(CommandError::Refused(Odd { sum }));
     assert_eq!(answers, [Ok((1, 1)), odd(1), Ok((2, 2)), Ok((3, 3)), odd(3), Ok((4, 4))]);
-    assert_eq!(told(&world), rows(&["0", "2", "3", "5"]));
+    assert_eq!(records(&world), rows(&["0", "2", "3", "5"]));
     let figures = world.figures();
     assert_eq!((figures.refused, figures.commands, figures.queued), (2, 7, 0));
 }
@@ -176,7 +177,7 @@ async fn a_refused_command_hurts_no_other_and_is_refused_on_what_came_before_it(
 #[actix::test]
 async fn nobody_is_refused_for_what_is_not_saved_yet() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let Waiting { gate, askers } = wait_behind(&world, &[Plus(2), ToEven(1), ToEven(1), Nothing]).await;
     gate.add_permits(1);
     until(|| world.figures().queued == 0 && world.store.saves.load(Ordering::SeqCst) == 2).await;
@@ -190,7 +191,7 @@ async fn nobody_is_refused_for_what_is_not_saved_yet() {
     for asker in rest {
         answers.push(shown(asker.await.unwrap()));
     }
-    assert_eq!(answers, [Ok((3, 3)), Err(Failure::Refused(Odd { sum: 3 })), Ok((3, 3))]);
+    assert_eq!(answers, [Ok((3, 3)), Err(CommandError::Refused(Odd { sum: 3 })), Ok((3, 3))]);
 }
 
 #[actix::test]
@@ -199,32 +200,32 @@ async fn a_group_that_is_not_saved_is_unsaved_for_all_of_it_and_the_next_command
     for fault in
         [Fault::Fails, Fault::Conflicts, Fault::Hangs, Fault::Panics, Fault::WritesUnknown, Fault::WritesAndHangs]
     {
-        let world = world(Limits::default());
+        let world = world(ShellLimits::default());
         let mut listening = world.hub.subscribe(topic());
         listening.after(0);
         let began = Instant::now();
-        world.keeper.ask(1, Plus(1), request("before")).await.unwrap();
+        world.registry.ask(1, Plus(1), request("before")).await.unwrap();
         let waiting = wait_behind(&world, &[Plus(1), Plus(1), ToEven(1), Nothing, Plus(3)]).await;
-        // The first that is saved is well; then comes the group.
+        // The first save succeeds; the second one is the batch.
         world.store.next_saves([None, Some(fault)]);
         let mut answers = waiting.answers().await.into_iter();
         assert_eq!(answers.next(), Some(Ok((2, 2))));
         for answer in answers {
-            let Err(Failure::Unsaved(unsaved)) = answer else { panic!("{fault:?}: {answer:?}") };
+            let Err(CommandError::Unsaved(unsaved)) = answer else { panic!("{fault:?}: {answer:?}") };
             let is_known = matches!(unsaved, Unsaved::Failed(_) | Unsaved::Conflict);
             assert_eq!(is_known, matches!(fault, Fault::Fails | Fault::Conflicts), "{fault:?}: {unsaved:?}");
         }
         assert!(began.elapsed() < Duration::from_millis(2_100));
         let is_written = matches!(fault, Fault::WritesUnknown | Fault::WritesAndHangs);
-        // All of it is there, or nothing.
+        // Either the whole batch is written, or nothing.
         let sum = if is_written { 6 } else { 2 };
-        assert_eq!((world.store.get(1).sum, told(&world).len()), (sum, usize::try_from(sum).unwrap()), "{fault:?}");
-        let next = shown(world.keeper.ask(1, Plus(1), request("next")).await);
+        assert_eq!((world.store.get(1).sum, records(&world).len()), (sum, usize::try_from(sum).unwrap()), "{fault:?}");
+        let next = shown(world.registry.ask(1, Plus(1), request("next")).await);
         assert_eq!(next, Ok((sum + 1, sum + 1)), "{fault:?}");
-        // Listeners hear all that is in the table, in its order.
+        // Subscribers receive everything that is in the table, in its order.
         for offset in 1..=sum + 1 {
-            let Heard::Told(told) = listening.next().await else { panic!("{fault:?}: nothing was told") };
-            assert_eq!(told.offset, offset, "{fault:?}");
+            let HubItem::Told(records) = listening.next().await else { panic!("{fault:?}: nothing was told") };
+            assert_eq!(records.offset, offset, "{fault:?}");
         }
         let figures = world.figures();
         assert_eq!((figures.unsaved, figures.reloaded, figures.resent, figures.queued), (1, 1, 0, 0), "{fault:?}");
@@ -238,9 +239,9 @@ async fn what_waits_behind_a_full_group_that_failed_is_sent_again_and_saved() {
     let waiting = wait_behind(&world, &[Plus(1); 9]).await;
     world.store.next_saves([None, Some(Fault::Fails)]);
     let answers = waiting.answers().await;
-    let failed = || Err(Failure::Unsaved(Unsaved::Failed("away".to_owned())));
+    let failed = || Err(CommandError::Unsaved(Unsaved::Failed("away".to_owned())));
     assert_eq!(answers.get(..4).unwrap(), [Ok((1, 1)), failed(), failed(), failed()]);
-    // Five senders: which of them comes first is anybody's guess.
+    // Five senders: their order is not deterministic.
     let mut rest: Vec<_> = answers.get(4..).unwrap().iter().map(|answer| answer.clone().unwrap().0).collect();
     rest.sort_unstable();
     assert_eq!(rest, [2, 3, 4, 5, 6]);
@@ -250,26 +251,26 @@ async fn what_waits_behind_a_full_group_that_failed_is_sent_again_and_saved() {
 #[actix::test]
 async fn a_bug_in_the_middle_fails_its_own_command_and_what_was_decided_before_it_is_saved() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let waiting = wait_behind(&world, &[Plus(1), Plus(1), Panics, Plus(1), Miscounts, ToEven(1), Plus(1)]).await;
     let answers = waiting.answers().await;
-    let odd = Err(Failure::Refused(Odd { sum: 3 }));
-    let broken = || Err(Failure::Broken);
+    let odd = Err(CommandError::Refused(Odd { sum: 3 }));
+    let broken = || Err(CommandError::Broken);
     assert_eq!(answers, [Ok((1, 1)), Ok((2, 2)), broken(), Ok((3, 3)), broken(), odd, Ok((4, 4))]);
     let figures = world.figures();
     assert_eq!((figures.panicked, figures.reloaded, figures.resent), (2, 2, 0));
-    assert_eq!(told(&world), rows(&["0", "1", "3", "6"]));
+    assert_eq!(records(&world), rows(&["0", "1", "3", "6"]));
 }
 
 #[actix::test]
 async fn a_bug_in_a_group_that_is_not_saved_is_still_a_bug() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let waiting = wait_behind(&world, &[Plus(1), Plus(1), Panics, Plus(1)]).await;
     world.store.next_saves([None, Some(Fault::Fails)]);
     let answers = waiting.answers().await;
-    let failed = Err(Failure::Unsaved(Unsaved::Failed("away".to_owned())));
-    assert_eq!(answers, [Ok((1, 1)), failed, Err(Failure::Broken), Ok((2, 2))]);
+    let failed = Err(CommandError::Unsaved(Unsaved::Failed("away".to_owned())));
+    assert_eq!(answers, [Ok((1, 1)), failed, Err(CommandError::Broken), Ok((2, 2))]);
 }
 
 #[actix::test]
@@ -292,15 +293,15 @@ async fn a_group_has_so_many_commands_or_events_at_most() {
 #[actix::test]
 async fn stopping_waits_for_the_group_that_waits() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let waiting = wait_behind(&world, &[Plus(1); 6]).await;
     let stopping = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.stop_all().await }
+        let registry = world.registry.clone();
+        async move { registry.stop_all().await }
     });
     until(|| stopping.is_finished() || world.figures().busy == 0).await;
     sleep(Duration::from_millis(1)).await;
-    assert_eq!(shown(world.keeper.ask(1, Plus(1), request("late")).await), Err(Failure::Busy));
+    assert_eq!(shown(world.registry.ask(1, Plus(1), request("late")).await), Err(CommandError::Busy));
     assert!(!stopping.is_finished());
     let answers = waiting.answers().await;
     assert_eq!(answers, [1, 2, 3, 4, 5, 6].map(|sum| Ok((sum, sum))));
@@ -311,17 +312,17 @@ async fn stopping_waits_for_the_group_that_waits() {
 #[actix::test]
 async fn who_goes_away_while_the_group_is_saved_changes_nothing_about_it() {
     tokio::time::pause();
-    let world = world(Limits::default());
+    let world = world(ShellLimits::default());
     let Waiting { gate, askers } = wait_behind(&world, &[Plus(1), Plus(1), Plus(1), Plus(1)]).await;
     gate.add_permits(1);
     until(|| world.figures().queued == 0 && world.store.saves.load(Ordering::SeqCst) == 2).await;
     drop(askers);
     gate.add_permits(8);
     until(|| world.store.get(1).sum == 4).await;
-    assert_eq!(shown(world.keeper.ask(1, Plus(1), request("next")).await), Ok((5, 5)));
+    assert_eq!(shown(world.registry.ask(1, Plus(1), request("next")).await), Ok((5, 5)));
 }
 
-/// The oracle is the same shell that saves each command alone.
+/// The oracle is the same shell with batches of one command.
 #[actix::test]
 async fn chance_finds_no_group_that_does_anything_else_than_one_command_after_the_other() {
     tokio::time::pause();
@@ -342,14 +343,14 @@ async fn chance_finds_no_group_that_does_anything_else_than_one_command_after_th
         let expected = wait_behind(&alone, &commands).await.answers().await;
         let case = format!("sequence {sequence}, seed {seed}, groups of {size}: {commands:?}");
         assert_eq!(answers, expected, "{case}");
-        assert_eq!(told(&together), told(&alone), "{case}");
+        assert_eq!(records(&together), records(&alone), "{case}");
         assert_eq!(together.store.get(1), alone.store.get(1), "{case}");
         let saves = |world: &World<Tally>| world.store.saves.load(Ordering::SeqCst);
         assert!(saves(&together) <= saves(&alone), "{case}");
     }
 }
 
-/// Many senders, two threads, and a store that fails every third time in some way.
+/// Many senders, two threads, and a store in which every third save fails in some way.
 #[actix::test]
 async fn whatever_fails_who_was_answered_is_in_the_table_once_and_who_was_turned_away_is_not() {
     let (mut chance, _) = Chance::from_env();
@@ -357,17 +358,17 @@ async fn whatever_fails_who_was_answered_is_in_the_table_once_and_who_was_turned
     store.insert(Tally { key: 1, revision: 0, sum: 0 });
     let faults = [Fault::Fails, Fault::Conflicts, Fault::Panics, Fault::WritesUnknown, Fault::WritesAndHangs];
     store.next_saves((0..400).map(|_| chance.one_in(3).then(|| *chance.pick(&faults))).collect::<Vec<_>>());
-    let limits = Limits { group: 16, save: Duration::from_millis(20), ..Limits::default() };
+    let limits = ShellLimits { group: 16, save: Duration::from_millis(20), ..ShellLimits::default() };
     let world = World::new(store, Arbiters::start(2).unwrap(), limits);
     let senders: Vec<_> = (0..48)
         .map(|sender| {
-            let keeper = world.keeper.clone();
+            let registry = world.registry.clone();
             actix::spawn(async move {
                 let mut answers = Vec::new();
                 for round in 0..16 {
                     let id = format!("{sender}/{round}");
                     let add = if round % 4 == 3 { ToEven(1) } else { Plus(1) };
-                    answers.push((id.clone(), shown(keeper.ask(1, add, request(&id)).await)));
+                    answers.push((id.clone(), shown(registry.ask(1, add, request(&id)).await)));
                 }
                 answers
             })
@@ -377,7 +378,7 @@ async fn whatever_fails_who_was_answered_is_in_the_table_once_and_who_was_turned
     for sender in senders {
         answers.extend(sender.await.unwrap());
     }
-    let rows = told(&world);
+    let rows = records(&world);
     assert_eq!(rows.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(), (1..=rows.len() as u64).collect::<Vec<_>>());
     let stored = world.store.get(1);
     assert_eq!((stored.revision, stored.sum), (rows.len() as u64, rows.len() as u64));
@@ -391,12 +392,12 @@ async fn whatever_fails_who_was_answered_is_in_the_table_once_and_who_was_turned
                 acknowledged += 1;
                 assert_eq!(first, Some(revision), "{id}");
             }
-            Err(Failure::Unsaved(Unsaved::Unknown(_))) => {}
+            Err(CommandError::Unsaved(Unsaved::Unknown(_))) => {}
             Err(_) => assert_eq!(first, None, "{id}: {answer:?}"),
         }
     }
     println!("{acknowledged} of 768 were acknowledged, in {} saves", world.store.saves.load(Ordering::SeqCst));
     assert!(acknowledged > 0);
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     world.arbiters.stop();
 }

@@ -1,4 +1,4 @@
-//! A meeting's life: every state with every command, its facts, and chance against an oracle.
+//! A meeting's life cycle: every state with every command, its data, and random sequences against an oracle.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use actors::ids::Id;
 use actors::live::Live;
 use actors::meeting::{
-    Command, Edit, EndReason, Event, Link, Meeting, Participant, ParticipantStatus, People, Presence, Refusal, Role,
-    State, Status, TimeLimits,
+    Command, EndReason, Event, FieldChange, Link, Meeting, Participant, ParticipantStatus, People, Presence, Refusal,
+    Role, State, Status, TimeLimits,
 };
 use actors::time::Time;
 use support::{Chance, meeting, noon};
 
-/// What a command comes to: the status after it and its event, nothing new, or 409, or 412.
+/// The outcome of a command: the status after it and its event, no change, or a refusal (409 or 412).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Becomes(Status, &'static str),
@@ -54,7 +54,7 @@ const COLUMNS: [Column; 11] = [
     Column::SweepLongest,
 ];
 
-/// The whole machine, one row a state, in the order of [`COLUMNS`].
+/// The whole state machine, one row per state, in the order of [`COLUMNS`].
 #[rustfmt::skip]
 const TABLE: [(Status, [Outcome; 11]); 4] = {
     use Status::{Cancelled, Ended, Live, Scheduled};
@@ -75,7 +75,7 @@ const TABLE: [(Status, [Outcome; 11]); 4] = {
     ]
 };
 
-/// After so many seconds it was empty, or live, for too long.
+/// A sweep with these limits, in seconds, for an empty and for a live meeting.
 fn sweep(empty: u64, live: u64) -> Command {
     let [grace, empty, live] = [30, empty, live].map(Duration::from_secs);
     Command::Sweep { limits: TimeLimits { grace, empty, live } }
@@ -83,9 +83,9 @@ fn sweep(empty: u64, live: u64) -> Command {
 
 fn command(column: Column, on: &Meeting) -> Command {
     let update = |title: &str, if_match| Command::Update {
-        title: Edit::Set(title.to_owned()),
-        description: Edit::Keep,
-        scheduled_at: Edit::Keep,
+        title: FieldChange::Set(title.to_owned()),
+        description: FieldChange::Keep,
+        scheduled_at: FieldChange::Keep,
         if_match,
     };
     match column {
@@ -93,18 +93,18 @@ fn command(column: Column, on: &Meeting) -> Command {
         Column::UpdateSame => update(&on.title, None),
         Column::UpdateMatching => update("Another title", Some(on.version)),
         Column::UpdateStale => update("Another title", Some(on.version - 1)),
-        Column::Start => Command::Start { by: Id::draw() },
-        Column::End => Command::End { by: Some(Id::draw()), reason: EndReason::HostEnded, note: None },
-        Column::Cancel => Command::Cancel { by: Id::draw(), reason: None },
+        Column::Start => Command::Start { by: Id::generate() },
+        Column::End => Command::End { by: Some(Id::generate()), reason: EndReason::HostEnded, note: None },
+        Column::Cancel => Command::Cancel { by: Id::generate(), reason: None },
         Column::RoomFinished => Command::RoomFinished,
-        // Asked ten minutes after noon, of a meeting that began a minute after it with nobody in it.
+        // Decided ten minutes after noon, for a meeting that started one minute after noon and is empty.
         Column::SweepEarly => sweep(541, 541),
         Column::SweepLate => sweep(540, 541),
         Column::SweepLongest => sweep(541, 540),
     }
 }
 
-/// Fails to compile when a command is added: then [`COLUMNS`] and [`TABLE`] want it too, or the table of `people_story`.
+/// Fails to compile when a command is added: then extend [`COLUMNS`] and [`TABLE`] too, or the table of `people_story`.
 fn columns(command: &Command) -> &'static [Column] {
     match command {
         Command::Update { .. } => &[Column::Update, Column::UpdateSame, Column::UpdateMatching, Column::UpdateStale],
@@ -130,7 +130,7 @@ fn after(meeting: Meeting, command: Command, minutes: u64) -> Meeting {
 
 /// Fails to compile when a status is added.
 fn in_state(status: Status) -> Meeting {
-    let start = Command::Start { by: Id::draw() };
+    let start = Command::Start { by: Id::generate() };
     match status {
         Status::Scheduled => meeting(),
         Status::Live => after(meeting(), start, 1),
@@ -138,7 +138,7 @@ fn in_state(status: Status) -> Meeting {
             let end = Command::End { by: None, reason: EndReason::Empty, note: None };
             after(after(meeting(), start, 1), end, 2)
         }
-        Status::Cancelled => after(meeting(), Command::Cancel { by: Id::draw(), reason: None }, 1),
+        Status::Cancelled => after(meeting(), Command::Cancel { by: Id::generate(), reason: None }, 1),
     }
 }
 
@@ -201,17 +201,17 @@ fn an_update_keeps_what_it_does_not_name_and_all_three_fields_can_be_set_while_l
     let live = in_state(Status::Live);
     let later = noon() + Duration::from_secs(3600);
     let update = Command::Update {
-        title: Edit::Set("Review".to_owned()),
-        description: Edit::Set("All of it".to_owned()),
-        scheduled_at: Edit::Set(later),
+        title: FieldChange::Set("Review".to_owned()),
+        description: FieldChange::Set("All of it".to_owned()),
+        scheduled_at: FieldChange::Set(later),
         if_match: Some(live.version),
     };
     let next = live.decide(update, noon()).unwrap().next;
     assert_eq!((next.title.as_str(), next.description.as_str(), next.scheduled_at), ("Review", "All of it", later));
     let update = Command::Update {
-        title: Edit::Keep,
-        description: Edit::Set(String::new()),
-        scheduled_at: Edit::Keep,
+        title: FieldChange::Keep,
+        description: FieldChange::Set(String::new()),
+        scheduled_at: FieldChange::Keep,
         if_match: None,
     };
     let last = next.decide(update, noon()).unwrap().next;
@@ -231,12 +231,12 @@ fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
         Presence::Joined { joined_at, link: Link::Awaited },
     ];
     let people = presences.map(|presence| {
-        let guest = Participant::invited(Id::draw(), None, "Guest".to_owned(), None, Role::Observer);
+        let guest = Participant::invited(Id::generate(), None, "Guest".to_owned(), None, Role::Observer);
         Participant { presence, ..guest }
     });
     let ids = people.clone().map(|one| one.id);
     live.participants = People::from_iter(people);
-    let by = Some(Id::draw());
+    let by = Some(Id::generate());
     let end = Command::End { by, reason: EndReason::HostEnded, note: Some("done".to_owned()) };
     let change = live.decide(end, noon() + Duration::from_secs(120)).unwrap();
     let left_at = noon() + Duration::from_secs(120);
@@ -245,12 +245,12 @@ fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
     let gone = Presence::Left { joined_at, left_at };
     assert_eq!(after, [invited, gone, left, removed, gone]);
     let [_, first, _, _, second] = ids;
-    let told = [
+    let records = [
         Event::Left { participant: first },
         Event::Left { participant: second },
         Event::Ended { by, reason: EndReason::HostEnded },
     ];
-    assert_eq!(change.events, told);
+    assert_eq!(change.events, records);
     assert_eq!((change.next.revision, change.next.version), (live.revision + 3, live.version + 1));
     let statuses = after.map(Presence::status);
     use ParticipantStatus::{Invited, Left, Removed};
@@ -281,7 +281,7 @@ fn a_clock_that_was_set_back_ends_no_meeting_before_its_start() {
     assert!(next.updated_at >= live.updated_at);
 }
 
-/// What a meeting should be, told in another way: a list of what happened to it.
+/// The expected state of a meeting, with a different design: a list of what happened to it.
 #[derive(Debug, Default)]
 struct Oracle {
     title: String,
@@ -292,13 +292,13 @@ struct Oracle {
 }
 
 impl Oracle {
-    /// Whether the command is taken.
+    /// Returns whether the command is expected to be accepted.
     fn hears(&mut self, command: &Command, now: Time) -> bool {
         let over = self.cancelled || self.ended.is_some();
         match command {
             Command::Update { if_match: Some(version), .. } if *version != self.changes + 1 => false,
             Command::Update { title, .. } => {
-                if let (false, Edit::Set(title)) = (over, title)
+                if let (false, FieldChange::Set(title)) = (over, title)
                     && *title != self.title
                 {
                     self.title.clone_from(title);
@@ -343,7 +343,7 @@ fn chance_finds_no_way_around_the_rules() {
         let mut now = noon();
         for step in 0..40 {
             now = now + Duration::from_millis(chance.below(1_000));
-            // Endings are rare, so that sequences get somewhere.
+            // Endings are rare, so that sequences become long.
             let column = match chance.below(12) {
                 0 => Column::Start,
                 1 if chance.one_in(3) => Column::End,
@@ -354,32 +354,32 @@ fn chance_finds_no_way_around_the_rules() {
                 _ => Column::Update,
             };
             let command = match command(column, &meeting) {
-                Command::Update { title: Edit::Set(_), description, scheduled_at, if_match }
+                Command::Update { title: FieldChange::Set(_), description, scheduled_at, if_match }
                     if column != Column::UpdateSame =>
                 {
-                    let title = Edit::Set(format!("title {}", chance.below(4)));
+                    let title = FieldChange::Set(format!("title {}", chance.below(4)));
                     Command::Update { title, description, scheduled_at, if_match }
                 }
                 other => other,
             };
-            let told = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}");
+            let records = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}");
             let expected = oracle.hears(&command, now);
             let before = meeting.clone();
             match meeting.decide(command, now) {
                 Ok(change) => {
-                    assert!(expected, "{told} was taken");
-                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{told}");
+                    assert!(expected, "{records} was taken");
+                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{records}");
                     meeting = change.next;
                 }
-                Err(_) => assert!(!expected, "{told} was refused"),
+                Err(_) => assert!(!expected, "{records} was refused"),
             }
-            assert_eq!(meeting.title, oracle.title, "{told}");
-            assert_eq!(meeting.started_at(), oracle.started_at, "{told}");
-            assert_eq!(meeting.ended_at().zip(meeting.end_reason()), oracle.ended, "{told}");
-            assert_eq!(meeting.status() == Status::Cancelled, oracle.cancelled, "{told}");
-            assert_eq!((meeting.version, meeting.revision), (oracle.changes + 1, oracle.changes), "{told}");
+            assert_eq!(meeting.title, oracle.title, "{records}");
+            assert_eq!(meeting.started_at(), oracle.started_at, "{records}");
+            assert_eq!(meeting.ended_at().zip(meeting.end_reason()), oracle.ended, "{records}");
+            assert_eq!(meeting.status() == Status::Cancelled, oracle.cancelled, "{records}");
+            assert_eq!((meeting.version, meeting.revision), (oracle.changes + 1, oracle.changes), "{records}");
             if matches!(before.status(), Status::Ended | Status::Cancelled) {
-                assert_eq!(meeting, before, "{told}: what is over stays as it is");
+                assert_eq!(meeting, before, "{records}: what is over stays as it is");
             }
         }
     }

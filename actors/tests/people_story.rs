@@ -1,4 +1,5 @@
-//! Who comes and goes: every place that somebody can have with every command, and the rules that tables don't show.
+//! Participants who join and leave: every status of a participant with every command, and the rules that the table does
+//! not show.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -8,14 +9,14 @@ use std::time::Duration;
 use actors::ids::{self, Id, User};
 use actors::live::{Change, Live};
 use actors::meeting::{
-    Answer, Command, EndReason, Event, Link, MediaSession, Meeting, Newcomer, Participant, ParticipantStatus, People,
-    Presence, Refusal, Role, Scope, Seen, State, Status,
+    Command, ConsentAnswer, EndReason, Event, Link, MediaSession, Meeting, Newcomer, Observation, Participant,
+    ParticipantStatus, People, Presence, Refusal, Role, Scope, State, Status,
 };
 use actors::time::Time;
 use support::people::{GRACE, LONGEST, MOST, as_guest, asked, joins, newcomer, sweep};
 use support::{meeting, noon};
 
-/// What a command comes to for one person: where they are after it and the first event, nothing new, or why not.
+/// The outcome of a command for one participant: their status after it and the first event, no change, or the refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     To(ParticipantStatus, &'static str),
@@ -24,7 +25,7 @@ enum Outcome {
 }
 use Outcome::{No, Same, To};
 
-/// Where somebody is to whom it happens.
+/// The status of the participant that the command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Nobody,
@@ -36,7 +37,7 @@ enum Place {
 
 const PLACES: [Place; 5] = [Place::Nobody, Place::Invited, Place::Joined, Place::Left, Place::Removed];
 
-/// The rows of the table: what happens to a participant who leads nothing.
+/// The rows of the table: commands about a participant whose role does not lead the meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Row {
     Join,
@@ -101,12 +102,12 @@ fn table() -> Vec<(Row, Status, [Outcome; 5])> {
         }
         rows.push((Row::SeeNoSocket, status, [Same; 5]));
         rows.push((Row::SweepAfterGrace, status, [Same, Same, To(Left, "participant.left"), Same, Same]));
-        let told = "participant.updated";
+        let records = "participant.updated";
         rows.push((Row::Exclude, status, match status {
             Scheduled | Live => [Same, removed, removed, removed, Same],
             Ended | Cancelled => [Same; 5],
         }));
-        rows.push((Row::Forget, status, [Same, To(Invited, told), To(Left, "participant.left"), To(Left, told), To(Removed, told)]));
+        rows.push((Row::Forget, status, [Same, To(Invited, records), To(Left, "participant.left"), To(Left, records), To(Removed, records)]));
     }
     rows
 }
@@ -118,7 +119,7 @@ struct Cast {
     invitation: Id<ids::Invitation>,
 }
 
-/// A meeting in a state, with somebody at a place in it.
+/// A meeting in a state, with one participant in a status.
 fn cast(status: Status, place: Place, link: Link) -> Cast {
     let mut meeting = meeting();
     meeting.state = match status {
@@ -127,9 +128,9 @@ fn cast(status: Status, place: Place, link: Link) -> Cast {
         Status::Ended => {
             State::Ended { started_at: noon(), ended_at: noon(), reason: EndReason::HostEnded, note: None }
         }
-        Status::Cancelled => State::Cancelled { cancelled_at: noon(), by: Id::draw(), reason: None },
+        Status::Cancelled => State::Cancelled { cancelled_at: noon(), by: Id::generate(), reason: None },
     };
-    let (who, user, invitation) = (Id::draw(), Id::draw(), Id::draw());
+    let (who, user, invitation) = (Id::generate(), Id::generate(), Id::generate());
     let (joined_at, left_at) = (noon(), noon());
     let presence = match place {
         Place::Nobody => return Cast { meeting, who, user, invitation },
@@ -158,21 +159,21 @@ fn command(row: Row, cast: &Cast) -> Command {
     match row {
         Row::Join => Command::Join { newcomer, display_name: None, most: MOST },
         Row::Leave => Command::Leave { participant: who },
-        Row::Remove => Command::Remove { participant: who, by: Some(Id::draw()) },
+        Row::Remove => Command::Remove { participant: who, by: Some(Id::generate()) },
         Row::AdmitByTheSameInvitation => admit(invitation),
-        Row::AdmitByAnother => admit(Id::draw()),
-        Row::Grant => asked(who, Answer::Grant([Scope::Recording].into())),
-        Row::Decline => asked(who, Answer::Decline),
-        Row::SeeSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: true }] },
-        Row::SeeNoSocket => Command::See { seen: vec![Seen::Socket { participant: who, is_open: false }] },
-        Row::SeeMedia => Command::See { seen: vec![Seen::Media { participant: who, session: media }] },
+        Row::AdmitByAnother => admit(Id::generate()),
+        Row::Grant => asked(who, ConsentAnswer::Grant([Scope::Recording].into())),
+        Row::Decline => asked(who, ConsentAnswer::Decline),
+        Row::SeeSocket => Command::See { seen: vec![Observation::Socket { participant: who, is_open: true }] },
+        Row::SeeNoSocket => Command::See { seen: vec![Observation::Socket { participant: who, is_open: false }] },
+        Row::SeeMedia => Command::See { seen: vec![Observation::Media { participant: who, session: media }] },
         Row::SweepAfterGrace => sweep(),
         Row::Exclude => Command::Exclude { user },
         Row::Forget => Command::Forget { participant: who, name: "Somebody".to_owned() },
     }
 }
 
-/// Fails to compile when a command is added: then the table wants it too, or that of `meeting_story`.
+/// Fails to compile when a command is added: then extend the table too, or that of `meeting_story`.
 fn rows(command: &Command) -> &'static [Row] {
     match command {
         Command::Join { .. } => &[Row::Join],
@@ -210,16 +211,16 @@ fn outcome(cast: &Cast, command: Command) -> Outcome {
     }
 }
 
-/// What holds of every change that concerns people.
+/// What is true of every change to participants.
 fn check(before: &Meeting, change: &Change<Meeting>) {
     let next = &change.next;
     assert_eq!(next.revision, before.revision + change.events.len() as u64);
     assert_eq!((next.version, next.updated_at), (before.version, before.updated_at), "people don't touch the ETag");
     let mut changed: Vec<_> = next.participants.changed_since(&before.participants).map(|one| one.id).collect();
-    let mut told: Vec<_> = change.events.iter().filter_map(Event::participant).collect();
+    let mut records: Vec<_> = change.events.iter().filter_map(Event::participant).collect();
     changed.sort_unstable();
-    told.sort_unstable();
-    assert_eq!(changed, told, "who changed is told of, once, and nobody else");
+    records.sort_unstable();
+    assert_eq!(changed, records, "who changed is told of, once, and nobody else");
     assert!(before.participants.len() <= next.participants.len(), "nobody is dropped");
 }
 
@@ -227,7 +228,7 @@ fn check(before: &Meeting, change: &Change<Meeting>) {
 fn every_place_answers_every_command_as_the_table_says() {
     for (row, status, outcomes) in table() {
         for (place, expected) in PLACES.into_iter().zip(outcomes) {
-            // Nobody is in a meeting that is over.
+            // Nobody is in a meeting that has ended or was cancelled.
             if place == Place::Joined && matches!(status, Status::Ended | Status::Cancelled) {
                 continue;
             }
@@ -245,7 +246,7 @@ fn at(seconds: u64) -> Time {
 }
 
 fn live() -> Meeting {
-    take(&meeting(), Command::Start { by: Id::draw() }, 0)
+    take(&meeting(), Command::Start { by: Id::generate() }, 0)
 }
 
 fn take(meeting: &Meeting, command: Command, seconds: u64) -> Meeting {
@@ -267,21 +268,21 @@ fn is(meeting: &Meeting, who: Id<ids::Participant>) -> &Participant {
 #[test]
 fn who_leads_may_wait_in_a_meeting_that_has_not_begun_and_nobody_else() {
     let mut scheduled = meeting();
-    let (co_host, guest) = (Id::draw(), Id::draw());
+    let (co_host, guest) = (Id::generate(), Id::generate());
     for (id, role) in [(co_host, Role::CoHost), (guest, Role::Observer)] {
         let newcomer = newcomer(id, None, "Grace");
-        scheduled = take(&scheduled, Command::Admit { newcomer, role, invitation: Id::draw(), most: MOST }, 1);
+        scheduled = take(&scheduled, Command::Admit { newcomer, role, invitation: Id::generate(), most: MOST }, 1);
     }
     let invalid = Refusal::InvalidState { status: Status::Scheduled };
     assert_eq!(refused(&scheduled, as_guest(guest), 2), invalid);
-    assert_eq!(refused(&scheduled, joins(Id::draw(), Id::draw()), 2), invalid);
+    assert_eq!(refused(&scheduled, joins(Id::generate(), Id::generate()), 2), invalid);
     let waiting = take(&scheduled, as_guest(co_host), 2);
     assert!(is(&waiting, co_host).is_joined());
     let waiting = take(&waiting, Command::Join { newcomer: host(&waiting), display_name: None, most: MOST }, 3);
     assert!(is(&waiting, waiting.host).is_joined());
     let began = take(&waiting, Command::Start { by: waiting.created_by }, 4);
     assert_eq!(began.state, State::Live { started_at: at(4), empty_since: None }, "it began with people in it");
-    let change = waiting.decide(Command::Cancel { by: Id::draw(), reason: None }, at(5)).unwrap();
+    let change = waiting.decide(Command::Cancel { by: Id::generate(), reason: None }, at(5)).unwrap();
     assert_eq!(
         change.events.iter().map(Event::kind).collect::<Vec<_>>(),
         ["participant.left", "participant.left", "meeting.cancelled"]
@@ -304,7 +305,7 @@ fn a_host_who_loses_the_project_leaves_and_the_meeting_is_not_without_a_host() {
 
 #[test]
 fn a_live_meeting_ends_by_itself_when_it_lasted_too_long_whoever_is_in_it() {
-    let meeting = take(&live(), joins(Id::draw(), Id::draw()), 1);
+    let meeting = take(&live(), joins(Id::generate(), Id::generate()), 1);
     let day = LONGEST.as_secs();
     assert!(meeting.decide(sweep(), at(day - 1)).unwrap().events.is_empty());
     let change = meeting.decide(sweep(), at(day)).unwrap();
@@ -315,9 +316,9 @@ fn a_live_meeting_ends_by_itself_when_it_lasted_too_long_whoever_is_in_it() {
 #[test]
 fn a_stranger_without_an_account_comes_in_by_an_invitation_alone() {
     let meeting = live();
-    let guest = Id::draw();
+    let guest = Id::generate();
     assert_eq!(refused(&meeting, as_guest(guest), 1), Refusal::NoSuchParticipant);
-    let invitation = Id::draw();
+    let invitation = Id::generate();
     let newcomer = newcomer(guest, None, "Grace");
     let invited = take(&meeting, Command::Admit { newcomer, role: Role::Observer, invitation, most: MOST }, 1);
     let joined = take(&invited, as_guest(guest), 2);
@@ -328,12 +329,12 @@ fn a_stranger_without_an_account_comes_in_by_an_invitation_alone() {
 #[test]
 fn a_member_of_the_project_has_one_place_however_they_come() {
     let meeting = live();
-    let user = Id::draw();
-    let first = take(&meeting, joins(Id::draw(), user), 1);
-    let again = first.decide(joins(Id::draw(), user), at(2)).unwrap();
+    let user = Id::generate();
+    let first = take(&meeting, joins(Id::generate(), user), 1);
+    let again = first.decide(joins(Id::generate(), user), at(2)).unwrap();
     assert!(again.events.is_empty(), "another id that was drawn for them changes nothing");
-    let newcomer = newcomer(Id::draw(), Some(user), "Grace");
-    let command = Command::Admit { newcomer, role: Role::CoHost, invitation: Id::draw(), most: MOST };
+    let newcomer = newcomer(Id::generate(), Some(user), "Grace");
+    let command = Command::Admit { newcomer, role: Role::CoHost, invitation: Id::generate(), most: MOST };
     let invited = take(&first, command, 3);
     assert_eq!(invited.participants.len(), 2, "with the host");
     let one = invited.participants.of_user(user).unwrap();
@@ -342,14 +343,14 @@ fn a_member_of_the_project_has_one_place_however_they_come() {
 
 #[test]
 fn a_guest_who_signs_in_keeps_their_place_and_is_that_account_from_then_on() {
-    let (guest, user) = (Id::draw(), Id::draw());
+    let (guest, user) = (Id::generate(), Id::generate());
     let admit = |user, invitation| Command::Admit {
         newcomer: newcomer(guest, user, "Grace"),
         role: Role::Participant,
         invitation,
         most: MOST,
     };
-    let invitation = Id::draw();
+    let invitation = Id::generate();
     let meeting = take(&live(), admit(None, invitation), 1);
     let meeting = take(&meeting, admit(Some(user), invitation), 2);
     assert_eq!(is(&meeting, guest).user_id, Some(user));
@@ -372,10 +373,10 @@ fn whoever_was_removed_stays_out_until_another_invitation_lets_them_in() {
 fn the_host_cannot_be_removed_and_stays_the_host_when_they_leave_or_are_invited_otherwise() {
     let meeting = live();
     let joined = take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MOST }, 1);
-    let remove = Command::Remove { participant: joined.host, by: Some(Id::draw()) };
+    let remove = Command::Remove { participant: joined.host, by: Some(Id::generate()) };
     assert_eq!(refused(&joined, remove, 2), Refusal::LastHost);
     let left = take(&joined, Command::Leave { participant: joined.host }, 3);
-    let admit = Command::Admit { newcomer: host(&left), role: Role::Observer, invitation: Id::draw(), most: MOST };
+    let admit = Command::Admit { newcomer: host(&left), role: Role::Observer, invitation: Id::generate(), most: MOST };
     let after = take(&left, admit, 4);
     assert_eq!((after.host, is(&after, after.host).role), (meeting.host, Role::Host));
 }
@@ -384,14 +385,15 @@ fn the_host_cannot_be_removed_and_stays_the_host_when_they_leave_or_are_invited_
 fn a_meeting_takes_as_many_as_it_may_and_a_place_that_was_taken_away_is_free() {
     let mut meeting = live();
     let most = 3;
-    let join = |user| Command::Join { newcomer: newcomer(Id::draw(), Some(user), "Grace"), display_name: None, most };
-    let users: [Id<User>; 3] = [Id::draw(), Id::draw(), Id::draw()];
+    let join =
+        |user| Command::Join { newcomer: newcomer(Id::generate(), Some(user), "Grace"), display_name: None, most };
+    let users: [Id<User>; 3] = [Id::generate(), Id::generate(), Id::generate()];
     let [first, second, third] = users;
     meeting = take(&meeting, join(first), 1);
     meeting = take(&meeting, join(second), 1);
     assert_eq!(refused(&meeting, join(third), 2), Refusal::Full, "the host has a place, present or not");
-    let newcomer = newcomer(Id::draw(), None, "Guest");
-    let admit = Command::Admit { newcomer, role: Role::Observer, invitation: Id::draw(), most };
+    let newcomer = newcomer(Id::generate(), None, "Guest");
+    let admit = Command::Admit { newcomer, role: Role::Observer, invitation: Id::generate(), most };
     assert_eq!(refused(&meeting, admit, 2), Refusal::Full);
     let who = meeting.participants.of_user(first).unwrap().id;
     meeting = take(&meeting, Command::Leave { participant: who }, 3);
@@ -404,9 +406,9 @@ fn a_meeting_takes_as_many_as_it_may_and_a_place_that_was_taken_away_is_free() {
 #[test]
 fn a_name_can_be_chosen_at_each_coming_and_while_there() {
     let meeting = live();
-    let user = Id::draw();
+    let user = Id::generate();
     let called = |name: Option<&str>| Command::Join {
-        newcomer: newcomer(Id::draw(), Some(user), "Grace"),
+        newcomer: newcomer(Id::generate(), Some(user), "Grace"),
         display_name: name.map(str::to_owned),
         most: MOST,
     };
@@ -445,13 +447,13 @@ fn a_clock_that_was_set_back_lets_nobody_leave_before_they_came() {
 #[test]
 fn five_hundred_come_in_and_each_costs_the_same() {
     let mut meeting = live();
-    let newcomers: Vec<_> = (0..499).map(|_| joins(Id::draw(), Id::draw())).collect();
+    let newcomers: Vec<_> = (0..499).map(|_| joins(Id::generate(), Id::generate())).collect();
     let began = std::time::Instant::now();
     for command in newcomers {
         meeting = take(&meeting, command, 1);
     }
     let all = began.elapsed();
-    let last = joins(Id::draw(), Id::draw());
+    let last = joins(Id::generate(), Id::generate());
     assert_eq!(refused(&meeting, last, 2), Refusal::Full);
     println!("499 joins were decided in {all:?}; {} bytes a participant", size_of::<Participant>());
     let began = std::time::Instant::now();

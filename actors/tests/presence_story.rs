@@ -1,4 +1,4 @@
-//! Connections come and go, and what is told of them comes late, twice and in any order.
+//! Connections open and close, and reports about them come late, twice and in any order.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -8,8 +8,8 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::Live;
 use actors::meeting::{
-    Command, EndReason, Event, Link, MediaSession, Meeting, Participant, ParticipantStatus, Presence, Seen, State,
-    Status,
+    Command, EndReason, Event, Link, MediaSession, Meeting, Observation, Participant, ParticipantStatus, Presence,
+    State, Status,
 };
 use actors::time::Time;
 use support::people::{EMPTY, GRACE, joins, sweep};
@@ -23,23 +23,23 @@ fn take(meeting: &Meeting, command: Command, seconds: u64) -> Meeting {
     meeting.decide(command, at(seconds)).unwrap().next
 }
 
-/// Live since noon, with one person who joined then.
+/// A meeting that is live since noon, with one participant who joined then.
 fn joined() -> (Meeting, Id<ids::Participant>) {
-    let who = Id::draw();
-    let live = take(&meeting(), Command::Start { by: Id::draw() }, 0);
-    (take(&live, joins(who, Id::draw()), 0), who)
+    let who = Id::generate();
+    let live = take(&meeting(), Command::Start { by: Id::generate() }, 0);
+    (take(&live, joins(who, Id::generate()), 0), who)
 }
 
 fn socket(participant: Id<ids::Participant>, is_open: bool) -> Command {
-    Command::See { seen: vec![Seen::Socket { participant, is_open }] }
+    Command::See { seen: vec![Observation::Socket { participant, is_open }] }
 }
 
-fn media(participant: Id<ids::Participant>, name: &str, began: u64, is_open: bool) -> Seen {
+fn media(participant: Id<ids::Participant>, name: &str, began: u64, is_open: bool) -> Observation {
     let session = MediaSession { began_at: at(began), name: name.to_owned(), is_open };
-    Seen::Media { participant, session }
+    Observation::Media { participant, session }
 }
 
-fn told(seen: Seen) -> Command {
+fn records(seen: Observation) -> Command {
     Command::See { seen: vec![seen] }
 }
 
@@ -95,10 +95,10 @@ fn who_comes_back_within_the_grace_never_left() {
 fn whoever_has_one_connection_left_is_connected() {
     let (meeting, who) = joined();
     let meeting = take(&meeting, socket(who, true), 1);
-    let meeting = take(&meeting, told(media(who, "A", 2, true)), 2);
+    let meeting = take(&meeting, records(media(who, "A", 2, true)), 2);
     let meeting = take(&meeting, socket(who, false), 3);
     assert_eq!(link(&meeting, who), Some(Link::Up { socket: false }));
-    let meeting = take(&meeting, told(media(who, "A", 2, false)), 4);
+    let meeting = take(&meeting, records(media(who, "A", 2, false)), 4);
     assert_eq!(link(&meeting, who), Some(Link::Lost { since: at(4) }));
     let meeting = take(&meeting, socket(who, true), 5);
     assert_eq!(link(&meeting, who), Some(Link::Up { socket: true }));
@@ -107,7 +107,8 @@ fn whoever_has_one_connection_left_is_connected() {
 #[test]
 fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
     let (meeting, who) = joined();
-    // Two connections, the second one still there; and one whose end alone was ever told.
+    // Two connections with the second still open; the same with both closed; and one of which only the end was
+    // reported.
     let tellings = [
         vec![media(who, "A", 1, true), media(who, "A", 1, false), media(who, "B", 5, true)],
         vec![media(who, "A", 1, true), media(who, "A", 1, false), media(who, "B", 5, true), media(who, "B", 5, false)],
@@ -115,8 +116,9 @@ fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
     ];
     let (mut seeds, _) = Chance::from_env();
     for telling in tellings {
-        let tell =
-            |all: &[Seen]| all.iter().fold(meeting.clone(), |meeting, seen| take(&meeting, told(seen.clone()), 9));
+        let tell = |all: &[Observation]| {
+            all.iter().fold(meeting.clone(), |meeting, seen| take(&meeting, records(seen.clone()), 9))
+        };
         let in_order = tell(&telling);
         for _ in 0..200 {
             let mut chance = Chance::new(seeds.next());
@@ -133,13 +135,13 @@ fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
 fn news_of_a_former_stay_are_no_news_of_this_one() {
     let (meeting, who) = joined();
     let user = is(&meeting, who).user_id.unwrap();
-    let meeting = take(&meeting, told(media(who, "A", 1, true)), 1);
+    let meeting = take(&meeting, records(media(who, "A", 1, true)), 1);
     let meeting = take(&meeting, Command::Leave { participant: who }, 2);
-    assert!(meeting.decide(told(media(who, "A", 1, false)), at(3)).unwrap().events.is_empty());
+    assert!(meeting.decide(records(media(who, "A", 1, false)), at(3)).unwrap().events.is_empty());
     let meeting = take(&meeting, joins(who, user), 4);
-    let late = meeting.decide(told(media(who, "A", 1, false)), at(5)).unwrap();
+    let late = meeting.decide(records(media(who, "A", 1, false)), at(5)).unwrap();
     assert!(late.events.is_empty());
-    let late = meeting.decide(told(media(who, "A", 1, true)), at(5)).unwrap();
+    let late = meeting.decide(records(media(who, "A", 1, true)), at(5)).unwrap();
     assert!(late.events.is_empty());
     assert_eq!(link(&meeting, who), Some(Link::Awaited), "nothing has begun to run out");
 }
@@ -147,23 +149,23 @@ fn news_of_a_former_stay_are_no_news_of_this_one() {
 #[test]
 fn many_can_be_told_at_once_and_strangers_are_left_out() {
     let (meeting, first) = joined();
-    let second = Id::draw();
-    let meeting = take(&meeting, joins(second, Id::draw()), 0);
-    let open = |participant| Seen::Socket { participant, is_open: true };
-    let seen = vec![open(first), open(Id::draw()), open(second), open(first), media(first, "A", 1, true)];
+    let second = Id::generate();
+    let meeting = take(&meeting, joins(second, Id::generate()), 0);
+    let open = |participant| Observation::Socket { participant, is_open: true };
+    let seen = vec![open(first), open(Id::generate()), open(second), open(first), media(first, "A", 1, true)];
     let change = meeting.decide(Command::See { seen }, at(1)).unwrap();
-    let told = [Event::Changed { participant: first }, Event::Changed { participant: second }];
-    assert_eq!(change.events, told, "each is told of once");
+    let records = [Event::Changed { participant: first }, Event::Changed { participant: second }];
+    assert_eq!(change.events, records, "each is told of once");
     assert_eq!(change.next.revision, meeting.revision + 2);
 }
 
 #[test]
 fn a_meeting_ends_after_fifteen_minutes_without_anybody_and_the_time_begins_anew_with_each_who_comes() {
-    let began = take(&meeting(), Command::Start { by: Id::draw() }, 0);
+    let began = take(&meeting(), Command::Start { by: Id::generate() }, 0);
     assert!(began.decide(sweep(), at(899)).unwrap().events.is_empty());
     let ended = began.decide(sweep(), at(900)).unwrap();
     assert_eq!(ended.events, [Event::Ended { by: None, reason: EndReason::Empty }]);
-    let (who, user) = (Id::draw(), Id::draw());
+    let (who, user) = (Id::generate(), Id::generate());
     let busy = take(&began, joins(who, user), 800);
     assert!(busy.decide(sweep(), at(5_000)).unwrap().events.is_empty());
     let empty = take(&busy, Command::Leave { participant: who }, 1_000);

@@ -1,4 +1,4 @@
-//! Many at once: one writer at a time, nobody's update lost or taken twice, one loader a key.
+//! Concurrent callers: one writer at a time, no update lost or applied twice, one loader per key.
 
 mod support;
 
@@ -8,26 +8,31 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
-use actors::meeting::{Command, Edit, Event, State};
-use actors::shell::{Arbiters, Failure, Limits};
+use actors::meeting::{Command, Event, FieldChange, State};
+use actors::shell::{Arbiters, CommandError, ShellLimits};
 use support::{Store, World, meeting, request, until};
 
 fn title(text: String) -> Command {
-    Command::Update { title: Edit::Set(text), description: Edit::Keep, scheduled_at: Edit::Keep, if_match: None }
+    Command::Update {
+        title: FieldChange::Set(text),
+        description: FieldChange::Keep,
+        scheduled_at: FieldChange::Keep,
+        if_match: None,
+    }
 }
 
 #[actix::test]
 async fn of_64_writers_each_is_acknowledged_once_and_the_revisions_have_no_gap() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    let world = World::new(store, Arbiters::start(2).unwrap(), ShellLimits::default());
     let writers: Vec<_> = (0..64)
         .map(|writer| {
-            let keeper = world.keeper.clone();
+            let registry = world.registry.clone();
             actix::spawn(async move {
                 let mut seen = Vec::new();
                 for round in 0..8 {
-                    let asked = keeper.ask(id, title(format!("{writer}/{round}")), request("race")).await.unwrap();
+                    let asked = registry.ask(id, title(format!("{writer}/{round}")), request("race")).await.unwrap();
                     seen.push((asked.state.revision, asked.state.title.clone()));
                 }
                 seen
@@ -45,13 +50,13 @@ async fn of_64_writers_each_is_acknowledged_once_and_the_revisions_have_no_gap()
     assert_eq!(revisions, (1..=512).collect::<Vec<_>>());
     let titles: BTreeSet<_> = acknowledged.iter().map(|(_, title)| title).collect();
     assert_eq!(titles.len(), 512, "each answer carries the sender's own change");
-    let rows = world.store.told(Topic { kind: TopicKind::Meeting, id: id.uuid() });
+    let rows = world.store.records(Topic { kind: TopicKind::Meeting, id: id.uuid() });
     assert_eq!(rows.iter().map(|row| row.offset).collect::<Vec<_>>(), revisions);
     let stored = world.store.get(id);
     assert_eq!((stored.revision, stored.version), (512, 513));
     assert_eq!(Some(&stored.title), acknowledged.last().map(|(_, title)| title));
     assert_eq!(world.store.loads.load(Ordering::SeqCst), 1);
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     world.arbiters.stop();
 }
 
@@ -59,13 +64,13 @@ async fn of_64_writers_each_is_acknowledged_once_and_the_revisions_have_no_gap()
 async fn of_64_who_start_a_meeting_one_starts_it_and_all_see_the_same_start() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    let world = World::new(store, Arbiters::start(2).unwrap(), ShellLimits::default());
     let starters: Vec<_> = (0..64)
         .map(|_| {
-            let keeper = world.keeper.clone();
-            actix::spawn(
-                async move { keeper.ask(id, Command::Start { by: Id::draw() }, request("start")).await.unwrap() },
-            )
+            let registry = world.registry.clone();
+            actix::spawn(async move {
+                registry.ask(id, Command::Start { by: Id::generate() }, request("start")).await.unwrap()
+            })
         })
         .collect();
     for starter in starters {
@@ -74,7 +79,7 @@ async fn of_64_who_start_a_meeting_one_starts_it_and_all_see_the_same_start() {
         assert_eq!(seen.state.revision, 1);
     }
     assert_eq!(world.store.saves.load(Ordering::SeqCst), 1);
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     world.arbiters.stop();
 }
 
@@ -83,11 +88,11 @@ async fn when_64_ask_at_once_the_thing_is_loaded_once() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let gate = store.hold();
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     let askers: Vec<_> = (0..64)
         .map(|n| {
-            let keeper = world.keeper.clone();
-            actix::spawn(async move { keeper.ask(id, title(n.to_string()), request("ask")).await })
+            let registry = world.registry.clone();
+            actix::spawn(async move { registry.ask(id, title(n.to_string()), request("ask")).await })
         })
         .collect();
     until(|| world.store.waiting.load(Ordering::SeqCst) == 1).await;
@@ -102,13 +107,13 @@ async fn when_64_ask_at_once_the_thing_is_loaded_once() {
 async fn a_full_mailbox_turns_commands_away_at_once_and_takes_them_again_later() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits { mailbox: 4, ..Limits::default() });
-    world.keeper.ask(id, title("woken".to_owned()), request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits { mailbox: 4, ..ShellLimits::default() });
+    world.registry.ask(id, title("woken".to_owned()), request("0")).await.unwrap();
     let gate = world.store.hold();
     let askers: Vec<_> = (0..32)
         .map(|n| {
-            let keeper = world.keeper.clone();
-            actix::spawn(async move { keeper.ask(id, title(n.to_string()), request("full")).await })
+            let registry = world.registry.clone();
+            actix::spawn(async move { registry.ask(id, title(n.to_string()), request("full")).await })
         })
         .collect();
     until(|| world.figures().busy > 0 && world.store.waiting.load(Ordering::SeqCst) == 1).await;
@@ -117,12 +122,12 @@ async fn a_full_mailbox_turns_commands_away_at_once_and_takes_them_again_later()
     for asker in askers {
         match asker.await.unwrap() {
             Ok(_) => taken += 1,
-            Err(failure) => assert_eq!(failure, Failure::Busy),
+            Err(failure) => assert_eq!(failure, CommandError::Busy),
         }
     }
     assert!((4..=6).contains(&taken), "{taken} of 32 found room in a mailbox of 4");
     assert_eq!(world.store.get(id).revision, 1 + taken);
-    assert!(world.keeper.ask(id, title("later".to_owned()), request("later")).await.is_ok());
+    assert!(world.registry.ask(id, title("later".to_owned()), request("later")).await.is_ok());
     assert_eq!(world.figures().queued, 0);
 }
 
@@ -130,24 +135,24 @@ async fn a_full_mailbox_turns_commands_away_at_once_and_takes_them_again_later()
 async fn an_asker_who_goes_away_before_its_command_is_taken_changes_nothing() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(id, title("woken".to_owned()), request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(id, title("woken".to_owned()), request("0")).await.unwrap();
     let gate = world.store.hold();
     let first = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.ask(id, title("first".to_owned()), request("1")).await }
+        let registry = world.registry.clone();
+        async move { registry.ask(id, title("first".to_owned()), request("1")).await }
     });
     until(|| world.store.waiting.load(Ordering::SeqCst) == 1).await;
     let second = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.ask(id, title("second".to_owned()), request("2")).await }
+        let registry = world.registry.clone();
+        async move { registry.ask(id, title("second".to_owned()), request("2")).await }
     });
     until(|| world.figures().queued == 1).await;
     second.abort();
     assert!(second.await.unwrap_err().is_cancelled());
     gate.add_permits(8);
     first.await.unwrap().unwrap();
-    let third = world.keeper.ask(id, title("third".to_owned()), request("3")).await.unwrap();
+    let third = world.registry.ask(id, title("third".to_owned()), request("3")).await.unwrap();
     assert_eq!((third.state.revision, third.state.title.as_str()), (3, "third"));
 }
 
@@ -155,19 +160,19 @@ async fn an_asker_who_goes_away_before_its_command_is_taken_changes_nothing() {
 async fn an_asker_who_goes_away_while_its_command_is_saved_changes_nothing_about_it() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(id, title("woken".to_owned()), request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(id, title("woken".to_owned()), request("0")).await.unwrap();
     let gate = world.store.hold();
     let asker = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.ask(id, title("kept".to_owned()), request("1")).await }
+        let registry = world.registry.clone();
+        async move { registry.ask(id, title("kept".to_owned()), request("1")).await }
     });
     until(|| world.store.waiting.load(Ordering::SeqCst) == 1).await;
     asker.abort();
     assert!(asker.await.unwrap_err().is_cancelled());
     gate.add_permits(8);
     until(|| world.store.get(id).revision == 2).await;
-    let seen = world.keeper.ask(id, title("next".to_owned()), request("2")).await.unwrap();
+    let seen = world.registry.ask(id, title("next".to_owned()), request("2")).await.unwrap();
     assert_eq!(seen.state.revision, 3);
 }
 
@@ -175,13 +180,13 @@ async fn an_asker_who_goes_away_while_its_command_is_saved_changes_nothing_about
 async fn of_two_keepers_on_one_store_one_loses_by_revision_and_meets_what_the_other_wrote() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let one = World::on_paused_time(std::sync::Arc::clone(&store), Limits::default());
-    let other = World::new(store, one.arbiters.clone(), Limits::default());
-    one.keeper.ask(id, title("one".to_owned()), request("1")).await.unwrap();
-    other.keeper.ask(id, title("other".to_owned()), request("2")).await.unwrap();
-    let lost = one.keeper.ask(id, title("lost".to_owned()), request("3")).await.unwrap_err();
-    assert_eq!(lost, Failure::Unsaved(actors::live::Unsaved::Conflict));
-    let seen = one.keeper.ask(id, title("again".to_owned()), request("4")).await.unwrap();
+    let one = World::on_paused_time(std::sync::Arc::clone(&store), ShellLimits::default());
+    let other = World::new(store, one.arbiters.clone(), ShellLimits::default());
+    one.registry.ask(id, title("one".to_owned()), request("1")).await.unwrap();
+    other.registry.ask(id, title("other".to_owned()), request("2")).await.unwrap();
+    let lost = one.registry.ask(id, title("lost".to_owned()), request("3")).await.unwrap_err();
+    assert_eq!(lost, CommandError::Unsaved(actors::live::Unsaved::Conflict));
+    let seen = one.registry.ask(id, title("again".to_owned()), request("4")).await.unwrap();
     assert_eq!((seen.state.revision, seen.state.title.as_str()), (3, "again"));
 }
 
@@ -189,20 +194,21 @@ async fn of_two_keepers_on_one_store_one_loses_by_revision_and_meets_what_the_ot
 async fn a_thing_that_keeps_falling_asleep_loses_no_command_and_takes_none_twice() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::new(store, Arbiters::start(2).unwrap(), Limits { idle: Duration::ZERO, ..Limits::default() });
+    let world =
+        World::new(store, Arbiters::start(2).unwrap(), ShellLimits { idle: Duration::ZERO, ..ShellLimits::default() });
     let askers: Vec<_> = (0..8)
         .map(|asker| {
-            let keeper = world.keeper.clone();
+            let registry = world.registry.clone();
             actix::spawn(async move {
                 let mut acknowledged = Vec::new();
                 for round in 0..500 {
                     if round % 100 == 99 {
-                        // Long enough for the thing to fall asleep, whether or not it does.
+                        // Long enough for the entity's actor to stop as idle, whether or not it does.
                         tokio::time::sleep(Duration::from_millis(3)).await;
                     }
-                    match keeper.ask(id, title(format!("{asker}/{round}")), request("sleepy")).await {
+                    match registry.ask(id, title(format!("{asker}/{round}")), request("sleepy")).await {
                         Ok(seen) => acknowledged.push(seen.state.revision),
-                        Err(failure) => assert_eq!(failure, Failure::Busy),
+                        Err(failure) => assert_eq!(failure, CommandError::Busy),
                     }
                 }
                 acknowledged
@@ -216,7 +222,7 @@ async fn a_thing_that_keeps_falling_asleep_loses_no_command_and_takes_none_twice
     acknowledged.sort_unstable();
     assert_eq!(acknowledged, (1..=world.store.get(id).revision).collect::<Vec<_>>());
     println!("{} loads, {:?}", world.store.loads.load(Ordering::SeqCst), world.figures());
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     world.arbiters.stop();
 }
 
@@ -227,11 +233,11 @@ async fn what_a_keeper_promises_can_be_waited_for_on_any_thread() {
     }
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     let mut listening = world.hub.subscribe(Topic { kind: TopicKind::Meeting, id: id.uuid() });
-    assert!(on_any_thread(world.keeper.snapshot(id)).await.is_ok());
-    assert!(on_any_thread(world.keeper.wake_all()).await.is_ok());
-    assert!(on_any_thread(world.keeper.ask(id, title("x".to_owned()), request("x"))).await.is_ok());
+    assert!(on_any_thread(world.registry.snapshot(id)).await.is_ok());
+    assert!(on_any_thread(world.registry.wake_all()).await.is_ok());
+    assert!(on_any_thread(world.registry.ask(id, title("x".to_owned()), request("x"))).await.is_ok());
     on_any_thread(listening.next()).await;
-    on_any_thread(world.keeper.stop_all()).await;
+    on_any_thread(world.registry.stop_all()).await;
 }

@@ -1,4 +1,4 @@
-//! What stops an actor, and that the next command meets what the store holds.
+//! What stops an actor, and that the next command is decided on what the store holds.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -8,19 +8,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use actors::ids::Id;
-use actors::keeper::Woken;
 use actors::live::{Change, Live, RequestId, Topic, TopicKind, Unsaved};
-use actors::meeting::{Command, Edit, EndReason, Event, State};
-use actors::shell::{Arbiters, Failure, Limits};
+use actors::meeting::{Command, EndReason, Event, FieldChange, State};
+use actors::registry::WakeSummary;
+use actors::shell::{Arbiters, CommandError, ShellLimits};
 use actors::time::{Clock, Time};
 use support::{Fault, Store, World, meeting, request, until};
 use tokio::time::{Instant, advance};
 
 fn title(text: &str) -> Command {
     Command::Update {
-        title: Edit::Set(text.to_owned()),
-        description: Edit::Keep,
-        scheduled_at: Edit::Keep,
+        title: FieldChange::Set(text.to_owned()),
+        description: FieldChange::Keep,
+        scheduled_at: FieldChange::Keep,
         if_match: None,
     }
 }
@@ -29,13 +29,13 @@ fn title(text: &str) -> Command {
 async fn after_a_failed_save_the_command_has_not_happened_and_the_next_one_meets_the_store() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     world.store.next_save(Fault::Fails);
-    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
-    assert_eq!(failed, Failure::Unsaved(Unsaved::Failed("away".to_owned())));
-    let seen = world.keeper.snapshot(id).await.unwrap().unwrap();
+    let failed = world.registry.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert_eq!(failed, CommandError::Unsaved(Unsaved::Failed("away".to_owned())));
+    let seen = world.registry.snapshot(id).await.unwrap().unwrap();
     assert_eq!((seen.state.revision, seen.state.title.as_str()), (0, "Kick-off"));
-    let seen = world.keeper.ask(id, title("kept"), request("2")).await.unwrap();
+    let seen = world.registry.ask(id, title("kept"), request("2")).await.unwrap();
     assert_eq!((seen.state.revision, seen.state.title.as_str()), (1, "kept"));
     let figures = world.figures();
     assert_eq!((figures.unsaved, figures.reloaded, figures.awake), (1, 1, 1));
@@ -45,13 +45,13 @@ async fn after_a_failed_save_the_command_has_not_happened_and_the_next_one_meets
 async fn a_save_that_hangs_is_given_up_after_two_seconds_and_its_end_is_unknown() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     world.store.next_save(Fault::Hangs);
     let before = Instant::now();
-    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
-    assert!(matches!(failed, Failure::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
+    let failed = world.registry.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert!(matches!(failed, CommandError::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
     assert!(before.elapsed() >= Duration::from_secs(2) && before.elapsed() < Duration::from_millis(2_100));
-    let seen = world.keeper.ask(id, title("kept"), request("2")).await.unwrap();
+    let seen = world.registry.ask(id, title("kept"), request("2")).await.unwrap();
     assert_eq!((seen.state.revision, seen.state.title.as_str()), (1, "kept"));
 }
 
@@ -66,32 +66,32 @@ async fn what_was_written_with_nobody_knowing_is_met_by_the_next_command_and_hea
 async fn unknown_but_written(fault: Fault) {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::new(store, Arbiters::here().unwrap(), Limits::default());
+    let world = World::new(store, Arbiters::here().unwrap(), ShellLimits::default());
     let topic = meeting_topic(id.uuid());
     let mut listening = world.hub.subscribe(topic);
-    listening.after(world.keeper.snapshot(id).await.unwrap().unwrap().state.revision);
+    listening.after(world.registry.snapshot(id).await.unwrap().unwrap().state.revision);
     world.store.next_save(fault);
-    let failed = world.keeper.ask(id, Command::Start { by: Id::draw() }, request("1")).await.unwrap_err();
-    assert!(matches!(failed, Failure::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
-    // Nobody asks again, and yet the listener hears it, from the table.
-    let actors::hub::Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((told.offset, &*told.kind), (1, "meeting.started"));
-    let seen = world.keeper.ask(id, title("next"), request("2")).await.unwrap();
+    let failed = world.registry.ask(id, Command::Start { by: Id::generate() }, request("1")).await.unwrap_err();
+    assert!(matches!(failed, CommandError::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
+    // There is no further command, and yet the subscriber receives the event, from the table.
+    let actors::hub::HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((records.offset, &*records.kind), (1, "meeting.started"));
+    let seen = world.registry.ask(id, title("next"), request("2")).await.unwrap();
     assert_eq!(seen.state.revision, 2);
     assert!(matches!(seen.state.state, State::Live { .. }));
-    let actors::hub::Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((told.offset, &*told.kind), (2, "meeting.updated"));
+    let actors::hub::HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((records.offset, &*records.kind), (2, "meeting.updated"));
 }
 
 #[actix::test]
 async fn after_a_conflict_the_next_command_meets_what_the_store_holds() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     world.store.next_save(Fault::Conflicts);
-    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
-    assert_eq!(failed, Failure::Unsaved(Unsaved::Conflict));
-    assert!(world.keeper.ask(id, title("kept"), request("2")).await.is_ok());
+    let failed = world.registry.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert_eq!(failed, CommandError::Unsaved(Unsaved::Conflict));
+    assert!(world.registry.ask(id, title("kept"), request("2")).await.is_ok());
     assert_eq!(world.store.loads.load(Ordering::SeqCst), 2);
 }
 
@@ -99,26 +99,26 @@ async fn after_a_conflict_the_next_command_meets_what_the_store_holds() {
 async fn a_panic_in_the_journal_is_an_unknown_save() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     world.store.next_save(Fault::Panics);
-    let failed = world.keeper.ask(id, title("lost"), request("1")).await.unwrap_err();
-    assert!(matches!(failed, Failure::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
-    assert!(world.keeper.ask(id, title("kept"), request("2")).await.is_ok());
+    let failed = world.registry.ask(id, title("lost"), request("1")).await.unwrap_err();
+    assert!(matches!(failed, CommandError::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
+    assert!(world.registry.ask(id, title("kept"), request("2")).await.is_ok());
 }
 
 #[actix::test]
 async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_command_never() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(id, title("woken"), request("0")).await.unwrap();
     let gate = world.store.hold();
     world.store.next_save(Fault::Fails);
     let mut askers = Vec::new();
-    // The others come while the first is being saved, else they would be saved with it.
+    // The others arrive while the first is being saved, otherwise they would be saved with it.
     for (queued, text) in (0..).zip(["first", "second", "third"]) {
-        let keeper = world.keeper.clone();
-        askers.push(actix::spawn(async move { keeper.ask(id, title(text), request(text)).await }));
+        let registry = world.registry.clone();
+        askers.push(actix::spawn(async move { registry.ask(id, title(text), request(text)).await }));
         until(|| world.figures().queued == queued && world.store.waiting.load(Ordering::SeqCst) == 1).await;
     }
     gate.add_permits(16);
@@ -126,13 +126,13 @@ async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_comm
     for asker in askers {
         answers.push(asker.await.unwrap());
     }
-    assert_eq!(answers.remove(0).unwrap_err(), Failure::Unsaved(Unsaved::Failed("away".to_owned())));
-    // Two senders: which of them comes first is anybody's guess.
+    assert_eq!(answers.remove(0).unwrap_err(), CommandError::Unsaved(Unsaved::Failed("away".to_owned())));
+    // Two senders: their order is not deterministic.
     let mut revisions: Vec<_> = answers.into_iter().map(|answer| answer.unwrap().state.revision).collect();
     revisions.sort_unstable();
     assert_eq!(revisions, [2, 3]);
     let mut requests: Vec<_> =
-        world.store.told(meeting_topic(id.uuid())).into_iter().map(|told| told.request).collect();
+        world.store.records(meeting_topic(id.uuid())).into_iter().map(|records| records.request).collect();
     requests.sort();
     assert_eq!(requests, ["0", "second", "third"].map(RequestId::from));
     assert_eq!(world.figures().resent, 2);
@@ -142,21 +142,21 @@ async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_comm
 async fn while_the_store_hangs_nobody_waits_much_longer_than_two_seconds() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(id, title("woken"), request("0")).await.unwrap();
     for _ in 0..8 {
         world.store.next_save(Fault::Hangs);
     }
     let before = Instant::now();
     let askers: Vec<_> = (0..8)
         .map(|_| {
-            let keeper = world.keeper.clone();
-            actix::spawn(async move { (keeper.ask(id, title("x"), request("x")).await, Instant::now()) })
+            let registry = world.registry.clone();
+            actix::spawn(async move { (registry.ask(id, title("x"), request("x")).await, Instant::now()) })
         })
         .collect();
     for asker in askers {
         let (answer, at) = asker.await.unwrap();
-        assert!(matches!(answer, Err(Failure::Unsaved(Unsaved::Unknown(_)) | Failure::Busy)), "{answer:?}");
+        assert!(matches!(answer, Err(CommandError::Unsaved(Unsaved::Unknown(_)) | CommandError::Busy)), "{answer:?}");
         assert!(at - before < Duration::from_millis(2_100));
     }
 }
@@ -165,15 +165,15 @@ async fn while_the_store_hangs_nobody_waits_much_longer_than_two_seconds() {
 async fn a_store_that_is_away_fails_the_load_and_a_missing_thing_is_missing() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     for fault in [Fault::Fails, Fault::Hangs, Fault::Panics] {
         world.store.next_load(fault);
-        let failed = world.keeper.ask(id, title("x"), request("x")).await.unwrap_err();
-        assert!(matches!(failed, Failure::Unsaved(Unsaved::Failed(_))), "{failed:?}");
+        let failed = world.registry.ask(id, title("x"), request("x")).await.unwrap_err();
+        assert!(matches!(failed, CommandError::Unsaved(Unsaved::Failed(_))), "{failed:?}");
     }
-    assert_eq!(world.keeper.ask(Id::draw(), title("x"), request("x")).await.unwrap_err(), Failure::Missing);
-    assert!(world.keeper.snapshot(Id::draw()).await.unwrap().is_none());
-    assert!(world.keeper.ask(id, title("x"), request("x")).await.is_ok());
+    assert_eq!(world.registry.ask(Id::generate(), title("x"), request("x")).await.unwrap_err(), CommandError::Missing);
+    assert!(world.registry.snapshot(Id::generate()).await.unwrap().is_none());
+    assert!(world.registry.ask(id, title("x"), request("x")).await.is_ok());
     assert_eq!(world.figures().awake, 1, "what could not be woken leaves no entry");
 }
 
@@ -181,16 +181,16 @@ async fn a_store_that_is_away_fails_the_load_and_a_missing_thing_is_missing() {
 async fn an_idle_thing_sleeps_and_a_live_one_does_not() {
     let store = Store::new(Event::kind);
     let (sleepy, live) = (store.insert(meeting()), store.insert(meeting()));
-    let world = World::on_paused_time(store, Limits { idle: Duration::from_secs(60), ..Limits::default() });
-    world.keeper.ask(sleepy, title("x"), request("x")).await.unwrap();
-    world.keeper.ask(live, Command::Start { by: Id::draw() }, request("x")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits { idle: Duration::from_secs(60), ..ShellLimits::default() });
+    world.registry.ask(sleepy, title("x"), request("x")).await.unwrap();
+    world.registry.ask(live, Command::Start { by: Id::generate() }, request("x")).await.unwrap();
     assert_eq!(world.figures().awake, 2);
     advance(Duration::from_secs(95)).await;
     until(|| world.figures().awake == 1).await;
     let loads = world.store.loads.load(Ordering::SeqCst);
-    world.keeper.ask(live, title("y"), request("y")).await.unwrap();
+    world.registry.ask(live, title("y"), request("y")).await.unwrap();
     assert_eq!(world.store.loads.load(Ordering::SeqCst), loads, "the live one was awake");
-    let woken = world.keeper.ask(sleepy, title("y"), request("y")).await.unwrap();
+    let woken = world.registry.ask(sleepy, title("y"), request("y")).await.unwrap();
     assert_eq!((woken.state.revision, world.store.loads.load(Ordering::SeqCst)), (2, loads + 1));
 }
 
@@ -198,32 +198,32 @@ async fn an_idle_thing_sleeps_and_a_live_one_does_not() {
 async fn the_number_of_things_awake_is_bounded() {
     let store = Store::new(Event::kind);
     let ids: Vec<_> = (0..3).map(|_| store.insert(meeting())).collect();
-    let world = World::on_paused_time(store, Limits { awake: 2, ..Limits::default() });
+    let world = World::on_paused_time(store, ShellLimits { awake: 2, ..ShellLimits::default() });
     let mut answers = Vec::new();
     for id in ids {
-        answers.push(world.keeper.ask(id, title("x"), request("x")).await.map(|_| ()));
+        answers.push(world.registry.ask(id, title("x"), request("x")).await.map(|_| ()));
     }
-    assert_eq!(answers, [Ok(()), Ok(()), Err(Failure::Busy)]);
+    assert_eq!(answers, [Ok(()), Ok(()), Err(CommandError::Busy)]);
 }
 
 #[actix::test]
 async fn stopping_waits_for_saves_under_way_and_turns_later_commands_away() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(id, title("woken"), request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(id, title("woken"), request("0")).await.unwrap();
     let gate = world.store.hold();
     let asker = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.ask(id, title("under way"), request("1")).await }
+        let registry = world.registry.clone();
+        async move { registry.ask(id, title("under way"), request("1")).await }
     });
     until(|| world.store.waiting.load(Ordering::SeqCst) == 1).await;
     let stopping = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.stop_all().await }
+        let registry = world.registry.clone();
+        async move { registry.stop_all().await }
     });
     tokio::task::yield_now().await;
-    assert_eq!(world.keeper.ask(id, title("late"), request("2")).await.unwrap_err(), Failure::Busy);
+    assert_eq!(world.registry.ask(id, title("late"), request("2")).await.unwrap_err(), CommandError::Busy);
     assert!(!stopping.is_finished());
     gate.add_permits(8);
     assert_eq!(asker.await.unwrap().unwrap().state.revision, 2);
@@ -234,27 +234,27 @@ async fn stopping_waits_for_saves_under_way_and_turns_later_commands_away() {
 #[actix::test]
 async fn ten_thousand_live_meetings_are_awake_soon_after_a_start_and_the_others_are_not() {
     let store = Store::new(Event::kind);
-    let by = Id::draw();
+    let by = Id::generate();
     for _ in 0..10_000 {
         let live = meeting().decide(Command::Start { by }, support::noon()).unwrap().next;
         store.insert(live);
     }
     let last = store.insert(meeting());
-    let world = World::new(store, Arbiters::start(2).unwrap(), Limits::default());
+    let world = World::new(store, Arbiters::start(2).unwrap(), ShellLimits::default());
     let started = std::time::Instant::now();
     let waking = actix::spawn({
-        let keeper = world.keeper.clone();
-        async move { keeper.wake_all().await }
+        let registry = world.registry.clone();
+        async move { registry.wake_all().await }
     });
-    world.keeper.ask(last, title("first command"), request("1")).await.unwrap();
+    world.registry.ask(last, title("first command"), request("1")).await.unwrap();
     let first = started.elapsed();
-    assert_eq!(waking.await.unwrap().unwrap(), Woken { asked: 10_000, awake: 10_000 });
+    assert_eq!(waking.await.unwrap().unwrap(), WakeSummary { due: 10_000, awake: 10_000 });
     let all = started.elapsed();
     println!("first command after {first:?}, 10,000 awake after {all:?}");
-    // The bounds of the house, which a store of its own gets most of.
+    // The bounds for the application as a whole; a real store needs most of that time.
     assert!(first < Duration::from_millis(1_500) && all < Duration::from_secs(4), "{first:?} {all:?}");
     assert_eq!(world.figures().awake, 10_001);
-    world.keeper.stop_all().await;
+    world.registry.stop_all().await;
     assert_eq!(world.figures().awake, 0);
     world.arbiters.stop();
 }
@@ -263,18 +263,18 @@ async fn ten_thousand_live_meetings_are_awake_soon_after_a_start_and_the_others_
 async fn what_could_not_be_loaded_at_a_start_is_woken_by_and_by() {
     let store = Store::new(Event::kind);
     for _ in 0..3 {
-        store.insert(meeting().decide(Command::Start { by: Id::draw() }, support::noon()).unwrap().next);
+        store.insert(meeting().decide(Command::Start { by: Id::generate() }, support::noon()).unwrap().next);
     }
     for fault in [Fault::Fails, Fault::Hangs, Fault::Panics] {
-        let world = World::new(Arc::clone(&store), Arbiters::here().unwrap(), Limits::default());
+        let world = World::new(Arc::clone(&store), Arbiters::here().unwrap(), ShellLimits::default());
         store.next_load(fault);
-        assert_eq!(world.keeper.wake_all().await.unwrap(), Woken { asked: 3, awake: 0 }, "{fault:?}");
+        assert_eq!(world.registry.wake_all().await.unwrap(), WakeSummary { due: 3, awake: 0 }, "{fault:?}");
         until(|| world.figures().awake == 0).await;
         tokio::time::pause();
         tokio::time::sleep(Duration::from_secs(1)).await;
         tokio::time::resume();
         assert_eq!(world.figures().awake, 3, "{fault:?}");
-        world.keeper.stop_all().await;
+        world.registry.stop_all().await;
     }
 }
 
@@ -282,28 +282,28 @@ async fn what_could_not_be_loaded_at_a_start_is_woken_by_and_by() {
 async fn what_must_be_awake_is_woken_again_by_itself_after_trouble() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(id, Command::Start { by: Id::draw() }, request("1")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(id, Command::Start { by: Id::generate() }, request("1")).await.unwrap();
     world.store.next_save(Fault::Fails);
     world.store.next_load(Fault::Fails);
-    world.keeper.ask(id, title("lost"), request("2")).await.unwrap_err();
+    world.registry.ask(id, title("lost"), request("2")).await.unwrap_err();
     assert_eq!(world.store.loads.load(Ordering::SeqCst), 1);
-    // On paused time: the first attempt meets a store that is away, the second wakes it.
+    // On paused time: the first attempt fails because the store is unavailable, the second one wakes the entity.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!((world.store.loads.load(Ordering::SeqCst), world.figures().awake), (3, 1));
-    assert_eq!(world.keeper.snapshot(id).await.unwrap().unwrap().state.revision, 1);
+    assert_eq!(world.registry.snapshot(id).await.unwrap().unwrap().state.revision, 1);
 }
 
 #[actix::test]
 async fn times_come_from_the_clock_that_was_given() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
+    let world = World::on_paused_time(store, ShellLimits::default());
     world.hands.move_on(Duration::from_secs(60));
-    world.keeper.ask(id, Command::Start { by: Id::draw() }, request("1")).await.unwrap();
+    world.registry.ask(id, Command::Start { by: Id::generate() }, request("1")).await.unwrap();
     world.hands.move_on(Duration::from_secs(60));
     let end = Command::End { by: None, reason: EndReason::Empty, note: None };
-    let seen = world.keeper.ask(id, end, request("2")).await.unwrap();
+    let seen = world.registry.ask(id, end, request("2")).await.unwrap();
     let span = seen.state.ended_at().unwrap().since(seen.state.started_at().unwrap());
     assert_eq!((span, seen.state.updated_at), (Duration::from_secs(60), world.hands.now()));
 }
@@ -312,17 +312,17 @@ async fn times_come_from_the_clock_that_was_given() {
 async fn a_snapshot_is_rendered_once_and_replaced_by_the_next_save() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
-    let world = World::on_paused_time(store, Limits::default());
-    let first = world.keeper.ask(id, title("first"), request("1")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    let first = world.registry.ask(id, title("first"), request("1")).await.unwrap();
     let bytes = first.rendered(|meeting| meeting.title.clone().into_bytes());
-    let again = world.keeper.snapshot(id).await.unwrap().unwrap();
+    let again = world.registry.snapshot(id).await.unwrap().unwrap();
     assert!(Arc::ptr_eq(&bytes, &again.rendered(|_| panic!("rendered twice"))));
-    world.keeper.ask(id, title("second"), request("2")).await.unwrap();
-    let second = world.keeper.snapshot(id).await.unwrap().unwrap();
+    world.registry.ask(id, title("second"), request("2")).await.unwrap();
+    let second = world.registry.snapshot(id).await.unwrap().unwrap();
     assert_eq!(&*second.rendered(|meeting| meeting.title.clone().into_bytes()), b"second");
 }
 
-/// A thing with bugs: one panics, one counts its events wrongly.
+/// An entity with bugs: one command panics, one miscounts its events.
 #[derive(Debug, Clone)]
 struct Buggy {
     key: u8,
@@ -370,13 +370,13 @@ impl Live for Buggy {
 async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it() {
     let store = Store::<Buggy>::new(|_| "bug");
     store.insert(Buggy { key: 1, revision: 0 });
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(1, Bug::None, request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(1, Bug::None, request("0")).await.unwrap();
     let gate = world.store.hold();
     let mut askers = Vec::new();
     for (queued, bug) in (0..).zip([Bug::None, Bug::Panics, Bug::None, Bug::Miscounts, Bug::None]) {
-        let keeper = world.keeper.clone();
-        let asking = async move { keeper.ask(1, bug, request("bug")).await.map(|seen| seen.state.revision) };
+        let registry = world.registry.clone();
+        let asking = async move { registry.ask(1, bug, request("bug")).await.map(|seen| seen.state.revision) };
         askers.push(actix::spawn(asking));
         until(|| world.figures().queued == queued && world.store.waiting.load(Ordering::SeqCst) == 1).await;
     }
@@ -385,7 +385,7 @@ async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it(
     for asker in askers {
         answers.push(asker.await.unwrap());
     }
-    assert_eq!(answers, [Ok(2), Err(Failure::Broken), Ok(3), Err(Failure::Broken), Ok(4)]);
+    assert_eq!(answers, [Ok(2), Err(CommandError::Broken), Ok(3), Err(CommandError::Broken), Ok(4)]);
     let figures = world.figures();
     assert_eq!((figures.panicked, figures.reloaded, figures.resent), (2, 2, 0));
 }
@@ -394,12 +394,12 @@ async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it(
 async fn a_store_that_is_away_after_a_bug_stops_the_actor() {
     let store = Store::<Buggy>::new(|_| "bug");
     store.insert(Buggy { key: 1, revision: 0 });
-    let world = World::on_paused_time(store, Limits::default());
-    world.keeper.ask(1, Bug::None, request("0")).await.unwrap();
+    let world = World::on_paused_time(store, ShellLimits::default());
+    world.registry.ask(1, Bug::None, request("0")).await.unwrap();
     world.store.next_load(Fault::Fails);
-    assert_eq!(world.keeper.ask(1, Bug::Panics, request("1")).await.unwrap_err(), Failure::Broken);
+    assert_eq!(world.registry.ask(1, Bug::Panics, request("1")).await.unwrap_err(), CommandError::Broken);
     until(|| world.figures().awake == 0).await;
-    assert_eq!(world.keeper.ask(1, Bug::None, request("2")).await.unwrap().state.revision, 2);
+    assert_eq!(world.registry.ask(1, Bug::None, request("2")).await.unwrap().state.revision, 2);
 }
 
 fn meeting_topic(id: uuid::Uuid) -> Topic {

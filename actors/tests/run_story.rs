@@ -1,4 +1,5 @@
-//! A run's life: every state with every command, progress that never falls, and chance against an oracle.
+//! A run's life cycle: every state with every command, progress that never falls, and random sequences against an
+//! oracle.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -7,11 +8,11 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::Live;
-use actors::run::{Command, Event, MOST_TAKEN_UP, Node, Refusal, Run, Status, Warning};
+use actors::run::{Command, Event, MOST_TAKEN_UP, Node, Refusal, Run, RunWarning, Status};
 use actors::time::Time;
 use support::{Chance, noon, run};
 
-/// What a command comes to: the status after it and its event, nothing new, 409, or that its attempt is over.
+/// The outcome of a command: the status after it and its event, no change, a 409 refusal, or an old attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Becomes(Status, &'static str),
@@ -47,7 +48,7 @@ const COLUMNS: [Column; 9] = [
     Column::RetrySameJob,
 ];
 
-/// The whole machine, one row a state, in the order of [`COLUMNS`].
+/// The whole state machine, one row per state, in the order of [`COLUMNS`].
 #[rustfmt::skip]
 const TABLE: [(Status, [Outcome; 9]); 7] = {
     use Status::{Cancelled, Completed, Failed, Partial, Processing, Queued, Rejected};
@@ -71,19 +72,19 @@ const TABLE: [(Status, [Outcome; 9]); 7] = {
     ]
 };
 
-fn failed_source() -> Warning {
-    let (code, message) = (Warning::SOURCE_FAILED.to_owned(), "can't be read".to_owned());
-    Warning { code, message, source_id: Some(Id::<()>::draw().uuid()) }
+fn failed_source() -> RunWarning {
+    let (code, message) = (RunWarning::SOURCE_FAILED.to_owned(), "can't be read".to_owned());
+    RunWarning { code, message, source_id: Some(Id::<()>::generate().uuid()) }
 }
 
-fn other_warning() -> Warning {
-    Warning { code: "LanguageGuessed".to_owned(), message: "taken for English".to_owned(), source_id: None }
+fn other_warning() -> RunWarning {
+    RunWarning { code: "LanguageGuessed".to_owned(), message: "taken for English".to_owned(), source_id: None }
 }
 
 #[test]
 fn a_run_that_leaves_something_out_is_partial() {
-    for code in [Warning::SOURCE_FAILED, Warning::SOURCE_TOO_LONG, Warning::TOO_MANY_ITEMS] {
-        assert!(Warning { code: code.to_owned(), ..failed_source() }.tells_of_a_gap(), "{code}");
+    for code in [RunWarning::SOURCE_FAILED, RunWarning::SOURCE_TOO_LONG, RunWarning::TOO_MANY_ITEMS] {
+        assert!(RunWarning { code: code.to_owned(), ..failed_source() }.tells_of_a_gap(), "{code}");
     }
     assert!(!other_warning().tells_of_a_gap());
 }
@@ -98,13 +99,13 @@ fn command(column: Column, on: &Run, attempt: u32) -> Command {
         Column::CompletePartly => Command::Complete { attempt, warnings: vec![other_warning(), failed_source()] },
         Column::Reject => Command::Reject { attempt, reason: "empty".to_owned() },
         Column::Fail => Command::Fail { attempt, message: "out of memory".to_owned() },
-        Column::Cancel => Command::Cancel { by: Id::draw() },
-        Column::Retry => Command::Retry { job_id: Id::draw() },
+        Column::Cancel => Command::Cancel { by: Id::generate() },
+        Column::Retry => Command::Retry { job_id: Id::generate() },
         Column::RetrySameJob => Command::Retry { job_id: on.ai_job_id },
     }
 }
 
-/// Fails to compile when a command is added: then [`COLUMNS`] and [`TABLE`] want it too.
+/// Fails to compile when a command is added: then extend [`COLUMNS`] and [`TABLE`] too.
 fn columns(command: &Command) -> &'static [Column] {
     match command {
         Command::Begin { .. } => &[Column::Begin],
@@ -125,7 +126,7 @@ fn at(seconds: u64) -> Time {
     noon() + Duration::from_secs(seconds)
 }
 
-/// After the commands of these columns, a second each.
+/// Returns the run after the commands of these columns, one second apart.
 fn after(mut run: Run, columns: &[Column]) -> Run {
     for (second, column) in (1..).zip(columns) {
         run = run.decide(command(*column, &run, run.attempt), at(second)).unwrap().next;
@@ -266,14 +267,14 @@ fn a_run_that_ends_keeps_where_it_was_and_only_success_is_a_hundred() {
     }
     let mute = here.decide(Command::Fail { attempt: 1, message: String::new() }, at(60)).unwrap().next;
     assert!(!mute.error_message().unwrap().is_empty());
-    let unbegun = run().decide(Command::Cancel { by: Id::draw() }, at(60)).unwrap().next;
+    let unbegun = run().decide(Command::Cancel { by: Id::generate() }, at(60)).unwrap().next;
     assert_eq!((unbegun.started_at(), unbegun.completed_at(), unbegun.node()), (None, Some(at(60)), Node::Queued));
 }
 
 #[test]
 fn a_retry_begins_anew_under_the_same_id_and_a_repeated_one_is_the_same_retry() {
     let partial = in_state(Status::Partial);
-    let job_id = Id::draw();
+    let job_id = Id::generate();
     let retried = partial.decide(Command::Retry { job_id }, at(9)).unwrap().next;
     assert_eq!((retried.id, retried.attempt, retried.ai_job_id), (partial.id, 2, job_id));
     assert_eq!((retried.status(), retried.progress, retried.node()), (Status::Queued, 0, Node::Queued));
@@ -293,13 +294,13 @@ fn an_attempt_that_was_taken_up_five_times_without_an_end_has_failed_and_a_retry
     let failed = here.decide(Command::Begin { attempt: 1 }, at(60)).unwrap().next;
     assert_eq!((failed.status(), failed.node(), failed.progress), (Status::Failed, Node::QualityChecks, 88));
     assert!(failed.error_message().unwrap().contains("five times"));
-    let retried = failed.decide(Command::Retry { job_id: Id::draw() }, at(61)).unwrap().next;
+    let retried = failed.decide(Command::Retry { job_id: Id::generate() }, at(61)).unwrap().next;
     assert_eq!((retried.status(), retried.taken_up), (Status::Queued, 0));
     let again = retried.decide(Command::Begin { attempt: 2 }, at(62)).unwrap().next;
     assert_eq!((again.status(), again.taken_up), (Status::Processing, 1));
 }
 
-/// What a run should be, told in another way.
+/// The expected state of a run, with a different design.
 #[derive(Debug, Default)]
 struct Oracle {
     begun: u32,
@@ -310,7 +311,7 @@ struct Oracle {
 }
 
 impl Oracle {
-    /// Whether the command is taken; `None`: it was an old attempt's.
+    /// Returns whether the command is expected to be accepted; `None` if it names an old attempt.
     fn hears(&mut self, column: Column, attempt: u32) -> Option<bool> {
         if names_its_attempt(column) && attempt != self.attempts {
             return None;
@@ -363,32 +364,32 @@ fn chance_finds_no_way_around_the_rules() {
                 }
                 other => other,
             };
-            let told = format!("sequence {sequence}, seed {seed}, step {step}: {asked:?}");
+            let records = format!("sequence {sequence}, seed {seed}, step {step}: {asked:?}");
             let expected = oracle.hears(column, attempt);
             let before = run.clone();
             match before.decide(asked, now) {
                 Ok(change) => {
-                    assert_eq!(expected, Some(true), "{told} was taken");
+                    assert_eq!(expected, Some(true), "{records} was taken");
                     oracle.events += change.events.len() as u64;
                     run = change.next;
                 }
-                Err(Refusal::OldAttempt { .. }) => assert_eq!(expected, None, "{told}"),
-                Err(Refusal::InvalidState { .. }) => assert_eq!(expected, Some(false), "{told}"),
+                Err(Refusal::OldAttempt { .. }) => assert_eq!(expected, None, "{records}"),
+                Err(Refusal::InvalidState { .. }) => assert_eq!(expected, Some(false), "{records}"),
             }
-            assert_eq!((run.attempt, run.revision), (oracle.attempts, oracle.events), "{told}");
-            assert!(run.progress >= oracle.highest && run.progress <= 100, "{told}: progress fell");
+            assert_eq!((run.attempt, run.revision), (oracle.attempts, oracle.events), "{records}");
+            assert!(run.progress >= oracle.highest && run.progress <= 100, "{records}: progress fell");
             oracle.highest = run.progress;
             let succeeded = matches!(oracle.over, Some(Column::Complete | Column::CompletePartly));
-            assert_eq!(run.progress == 100, succeeded, "{told}");
-            assert_eq!(run.is_over(), oracle.over.is_some(), "{told}");
-            assert_eq!(run.completed_at().is_some(), run.is_over(), "{told}");
-            assert_eq!(run.stays_awake(), !run.is_over(), "{told}");
-            assert!(!run.message.trim().is_empty(), "{told}");
+            assert_eq!(run.progress == 100, succeeded, "{records}");
+            assert_eq!(run.is_over(), oracle.over.is_some(), "{records}");
+            assert_eq!(run.completed_at().is_some(), run.is_over(), "{records}");
+            assert_eq!(run.stays_awake(), !run.is_over(), "{records}");
+            assert!(!run.message.trim().is_empty(), "{records}");
             if run.attempt == before.attempt {
-                assert!(run.node() >= before.node(), "{told}: the node went back");
+                assert!(run.node() >= before.node(), "{records}: the node went back");
             }
             if matches!(before.status(), Status::Completed | Status::Rejected) {
-                assert_eq!(run, before, "{told}: what is over for good stays as it is");
+                assert_eq!(run, before, "{records}: what is over for good stays as it is");
             }
         }
     }

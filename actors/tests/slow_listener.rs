@@ -1,4 +1,5 @@
-//! Who listens hears all of a topic in order, or is told that it doesn't; and a slow one is its own trouble.
+//! A subscriber receives all events of a topic in order, or is notified that it lags; a slow one does not affect the
+//! others.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -8,32 +9,32 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use actors::hub::{EventLog, Heard, Hub, HubLimits, Subscription};
+use actors::hub::{EventLog, Hub, HubItem, HubLimits, Subscription};
 use actors::ids::Id;
-use actors::live::{Tasks, Told, Topic, TopicKind, Unavailable};
+use actors::live::{EventRecord, Spawner, StoreUnavailable, Topic, TopicKind};
 use actors::shell::Arbiters;
 use async_trait::async_trait;
 use support::{Chance, noon};
 use tokio::time::Instant;
 
-/// A table of events of which some can't be read yet.
+/// An event table whose reads can fail or take time.
 #[derive(Default)]
 struct Table {
-    rows: Mutex<Vec<Told>>,
+    rows: Mutex<Vec<EventRecord>>,
     away: Mutex<bool>,
-    /// How long a reading takes after it has seen the rows.
+    /// How long a read takes after it has seen the rows.
     takes: Mutex<Duration>,
     reads: AtomicUsize,
 }
 
 #[async_trait]
 impl EventLog for Table {
-    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<Told>, Unavailable> {
+    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<EventRecord>, StoreUnavailable> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         if *self.away.lock().unwrap() {
-            return Err(Unavailable("away".to_owned()));
+            return Err(StoreUnavailable("away".to_owned()));
         }
-        let is_next = |row: &&Told| row.topic == topic && row.offset > after;
+        let is_next = |row: &&EventRecord| row.topic == topic && row.offset > after;
         let seen = self.rows.lock().unwrap().iter().filter(is_next).take(limit).cloned().collect();
         let takes = *self.takes.lock().unwrap();
         tokio::time::sleep(takes).await;
@@ -50,19 +51,19 @@ struct World {
 fn world(limits: HubLimits) -> World {
     tokio::time::pause();
     let table = Arc::new(Table::default());
-    let tasks: Arc<dyn Tasks> = Arc::new(Arbiters::here().unwrap());
+    let tasks: Arc<dyn Spawner> = Arc::new(Arbiters::here().unwrap());
     let hub = Hub::new(Arc::clone(&table) as Arc<dyn EventLog>, tasks, limits);
-    World { hub, table, topic: Topic { kind: TopicKind::Project, id: Id::<()>::draw().uuid() } }
+    World { hub, table, topic: Topic { kind: TopicKind::Project, id: Id::<()>::generate().uuid() } }
 }
 
 impl World {
-    fn told(&self, offset: u64) -> Told {
+    fn records(&self, offset: u64) -> EventRecord {
         let (kind, data) = ("project.updated".into(), offset.to_string().into());
-        Told { topic: self.topic, offset, kind, data, at: noon(), request: "request".into() }
+        EventRecord { topic: self.topic, offset, kind, data, at: noon(), request: "request".into() }
     }
 
     fn tell(&self, offset: u64) {
-        self.hub.tell(vec![self.told(offset)]);
+        self.hub.publish(vec![self.records(offset)]);
     }
 }
 
@@ -70,7 +71,7 @@ async fn heard(listening: &mut Subscription, count: usize) -> Vec<u64> {
     let mut offsets = Vec::new();
     for _ in 0..count {
         match listening.next().await {
-            Heard::Told(told) => offsets.push(told.offset),
+            HubItem::Told(records) => offsets.push(records.offset),
             other => panic!("{other:?} after {offsets:?}"),
         }
     }
@@ -88,10 +89,10 @@ async fn a_listener_who_is_too_slow_is_told_so_and_the_others_hear_everything() 
         assert_eq!(heard(&mut quick, 1).await, [offset]);
     }
     assert_eq!(heard(&mut slow, 8).await, (1..=8).collect::<Vec<_>>());
-    assert_eq!(slow.next().await, Heard::Lagged);
-    assert_eq!(slow.next().await, Heard::Lagged);
+    assert_eq!(slow.next().await, HubItem::Lagged);
+    assert_eq!(slow.next().await, HubItem::Lagged);
     assert_eq!(world.hub.listeners(), 1);
-    // It resumes: what it missed from the table, the rest from here.
+    // It resumes: missed events from the table, later ones from this subscription.
     let mut again = world.hub.subscribe(world.topic);
     again.after(100);
     world.tell(101);
@@ -109,7 +110,7 @@ async fn whatever_order_events_are_told_in_they_are_heard_in_the_order_of_their_
     for _ in 0..200 {
         let mut some: Vec<u64> = (next..next + 1 + chance.below(8)).collect();
         next += some.len() as u64;
-        // Some come twice.
+        // Some events are published twice.
         some.push(*chance.pick(&some));
         chance.shuffle(&mut some);
         some.iter().for_each(|offset| world.tell(*offset));
@@ -124,7 +125,7 @@ async fn a_gap_is_filled_from_the_table_after_a_short_while() {
     let world = world(HubLimits::default());
     let mut listening = world.hub.subscribe(world.topic);
     listening.after(4);
-    *world.table.rows.lock().unwrap() = (1..=7).map(|offset| world.told(offset)).collect();
+    *world.table.rows.lock().unwrap() = (1..=7).map(|offset| world.records(offset)).collect();
     let before = Instant::now();
     world.tell(7);
     assert_eq!(heard(&mut listening, 3).await, [5, 6, 7]);
@@ -154,11 +155,11 @@ async fn a_table_that_is_away_is_read_again_and_listeners_are_told_when_there_is
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert!(world.table.reads.load(Ordering::SeqCst) >= 2);
     *world.table.away.lock().unwrap() = false;
-    *world.table.rows.lock().unwrap() = vec![world.told(1), world.told(2)];
+    *world.table.rows.lock().unwrap() = vec![world.records(1), world.records(2)];
     assert_eq!(heard(&mut listening, 2).await, [1, 2]);
     *world.table.away.lock().unwrap() = true;
     world.tell(4);
-    assert_eq!(listening.next().await, Heard::Lagged, "never a silent hole");
+    assert_eq!(listening.next().await, HubItem::Lagged, "never a silent hole");
 }
 
 #[actix::test]
@@ -167,7 +168,7 @@ async fn what_is_held_back_for_a_missing_event_is_bounded() {
     let mut listening = world.hub.subscribe(world.topic);
     listening.after(0);
     (2..=18).for_each(|offset| world.tell(offset));
-    assert_eq!(listening.next().await, Heard::Lagged);
+    assert_eq!(listening.next().await, HubItem::Lagged);
 }
 
 #[actix::test]
@@ -177,7 +178,7 @@ async fn an_event_told_between_subscribing_and_the_snapshot_is_heard_once_or_kno
     for offset in [6, 5, 7] {
         world.tell(offset);
     }
-    // The snapshot that was taken meanwhile has seen the first two.
+    // The snapshot that was taken in the meantime contains the first two events.
     listening.after(6);
     assert_eq!(heard(&mut listening, 1).await, [7]);
 }
@@ -201,7 +202,7 @@ async fn an_older_listener_who_begins_later_gets_all_or_is_told_that_it_does_not
     world.tell(10);
     assert_eq!(heard(&mut newer, 1).await, [10]);
     older.after(7);
-    assert_eq!(older.next().await, Heard::Lagged, "8 and 9 were never released here");
+    assert_eq!(older.next().await, HubItem::Lagged, "8 and 9 were never released here");
 }
 
 #[actix::test]
@@ -210,9 +211,9 @@ async fn doubt_looks_into_the_table_though_nothing_was_told() {
     let mut listening = world.hub.subscribe(world.topic);
     listening.after(3);
     world.hub.doubt(&[world.topic]);
-    // It is written only later: a save that outlived its limit.
+    // The event is written only later: a save that outlived its time limit.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    *world.table.rows.lock().unwrap() = vec![world.told(4)];
+    *world.table.rows.lock().unwrap() = vec![world.records(4)];
     assert_eq!(heard(&mut listening, 1).await, [4]);
     tokio::time::sleep(Duration::from_secs(60)).await;
     let reads = world.table.reads.load(Ordering::SeqCst);
@@ -229,10 +230,10 @@ async fn a_look_that_is_asked_for_during_a_reading_is_another_one() {
     world.hub.look_at_all();
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(world.table.reads.load(Ordering::SeqCst), 1, "it has seen that there is nothing");
-    *world.table.rows.lock().unwrap() = vec![world.told(4)];
+    *world.table.rows.lock().unwrap() = vec![world.records(4)];
     world.hub.look_at_all();
-    let told = tokio::time::timeout(Duration::from_secs(60), heard(&mut listening, 1)).await;
-    assert_eq!(told.unwrap(), [4]);
+    let records = tokio::time::timeout(Duration::from_secs(60), heard(&mut listening, 1)).await;
+    assert_eq!(records.unwrap(), [4]);
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.table.reads.load(Ordering::SeqCst), 2);
 }
@@ -243,10 +244,10 @@ async fn a_look_waits_until_it_is_known_where_to_begin() {
     let mut listening = world.hub.subscribe(world.topic);
     world.hub.look_at_all();
     tokio::time::sleep(Duration::from_secs(10)).await;
-    *world.table.rows.lock().unwrap() = vec![world.told(4)];
+    *world.table.rows.lock().unwrap() = vec![world.records(4)];
     listening.after(3);
-    let told = tokio::time::timeout(Duration::from_secs(60), heard(&mut listening, 1)).await;
-    assert_eq!(told.unwrap(), [4]);
+    let records = tokio::time::timeout(Duration::from_secs(60), heard(&mut listening, 1)).await;
+    assert_eq!(records.unwrap(), [4]);
 }
 
 #[actix::test]
@@ -256,9 +257,9 @@ async fn topics_do_not_hear_each_other_and_one_without_listeners_costs_nothing()
     let mut listening = world.hub.subscribe(other);
     listening.after(0);
     (1..=5).for_each(|offset| world.tell(offset));
-    world.hub.tell(vec![Told { topic: other, ..world.told(1) }]);
-    let Heard::Told(told) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((told.topic, told.offset), (other, 1));
+    world.hub.publish(vec![EventRecord { topic: other, ..world.records(1) }]);
+    let HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((records.topic, records.offset), (other, 1));
     drop(listening);
     assert_eq!(world.hub.listeners(), 0);
     world.tell(9);
@@ -271,5 +272,5 @@ async fn when_the_hub_goes_its_listeners_know() {
     let world = world(HubLimits::default());
     let mut listening = world.hub.subscribe(world.topic);
     drop(world);
-    assert_eq!(listening.next().await, Heard::Closed);
+    assert_eq!(listening.next().await, HubItem::Closed);
 }

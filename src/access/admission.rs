@@ -1,8 +1,10 @@
-//! The one way in: who calls is read, the call is counted, and only then is anything looked for. What is refused counts like
-//! what is served, so nobody can have things loaded by asking for what they don't get.
+//! Authorizes requests: authenticates the principal, counts the call against its rate limit, and only then loads
+//! anything. Refused calls count like served ones, so a client can't cause loads by asking for resources that it may
+//! not access.
 //!
-//! Over the limit the answer is 429 wherever something would have to be loaded to know a better one: 401 (for whoever proved
-//! nothing the client's address is over it), 404 and 403. Ids that are none are a 400 first, since that costs nothing.
+//! Over the limit the response is 429 wherever a more specific one would need a load: 404 and 403, and 401 when an
+//! unauthenticated client's address is over the limit. A malformed id is a 400 even then, since checking it costs
+//! nothing.
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -10,33 +12,33 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, ResponseError};
 use uuid::Uuid;
 
-use super::guard::Rule;
+use super::policy::Policy;
 use super::state::Gate;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::http::mounted::Mounted;
 
-/// For whom a call is counted.
+/// What a call is counted under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountedFor {
-    /// An account, or a guest's place.
-    Visitor(Uuid),
+    /// An account, or a guest's participant.
+    Principal(Uuid),
     /// The client's address.
     Client,
-    /// Nobody: another part of the system, that has proved it.
+    /// Nothing: the call comes from another part of the system, on the internal listener.
     Nobody,
 }
 
-/// The call has been counted.
-struct Counted;
+/// Marks a request whose call has been counted.
+struct AlreadyCounted;
 
-/// Lets a request through a rule.
+/// Authorizes a request under a policy.
 ///
 /// # Errors
-/// 429, or why it may not, in the contract's order.
-pub async fn admit<R: Rule>(request: &HttpRequest, gate: &Gate) -> Result<R, Failure> {
+/// 429, or the reason why the request is refused, in the contract's order.
+pub async fn admit<R: Policy>(request: &HttpRequest, gate: &Gate) -> Result<R, ApiError> {
     let claim = R::claim(request, gate);
     let counted_for = claim.as_ref().map_or(CountedFor::Client, R::counted_for);
-    request.extensions_mut().insert(Counted);
+    request.extensions_mut().insert(AlreadyCounted);
     let within = count(request, gate, counted_for);
     let claim = match claim {
         Ok(claim) => claim,
@@ -47,19 +49,19 @@ pub async fn admit<R: Rule>(request: &HttpRequest, gate: &Gate) -> Result<R, Fai
     R::check(claim, request, gate).await
 }
 
-fn count(request: &HttpRequest, gate: &Gate, counted_for: CountedFor) -> Result<(), Failure> {
+fn count(request: &HttpRequest, gate: &Gate, counted_for: CountedFor) -> Result<(), ApiError> {
     match counted_for {
-        CountedFor::Visitor(id) => gate.limits.calls.take(&id.to_string()),
+        CountedFor::Principal(id) => gate.limits.calls.take(&id.to_string()),
         CountedFor::Client => gate.limits.calls.take(&gate.config.http.client_address(request)),
         CountedFor::Nobody => Ok(()),
     }
 }
 
-/// Middleware: what was refused before anybody asked who calls (no such address, no such method) counts for the client; past the
-/// limit it is a 429.
+/// Middleware that counts requests which were refused before a policy ran (unknown path or method) under the client's
+/// address. Past the limit the response becomes a 429.
 ///
 /// # Errors
-/// The framework's own.
+/// The errors of the inner service.
 pub async fn count_refusals<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
@@ -74,8 +76,8 @@ pub async fn count_refusals<B: MessageBody + 'static>(
     }
 }
 
-fn count_refusal(request: &HttpRequest) -> Result<(), Failure> {
-    if request.extensions().contains::<Counted>() {
+fn count_refusal(request: &HttpRequest) -> Result<(), ApiError> {
+    if request.extensions().contains::<AlreadyCounted>() {
         return Ok(());
     }
     count(request, &Gate::of(request)?, CountedFor::Client)

@@ -1,10 +1,10 @@
-//! WHO: from a bearer token to a caller, from a caller to a permission.
+//! Authentication and authorization: from a bearer token to a principal, from a principal to a permission.
 
 pub mod admission;
-pub mod caller;
 pub mod credentials;
-pub mod guard;
 pub mod one_time;
+pub mod policy;
+pub mod principal;
 pub mod revoked;
 pub mod role;
 pub mod state;

@@ -1,42 +1,45 @@
-//! Tokens that are good once or until they are revoked: 256 bits from the system's chance, kept as a keyed hash alone, each for
-//! one purpose.
+//! Tokens that are valid once or until they are revoked: 256 random bits from the operating system, stored only as a
+//! keyed hash, each for one purpose.
 //!
-//! Those of mailed links come in the path of a request, which is why no path is ever logged: only its template is.
+//! Tokens of links in e-mails are part of a request's path. That is why the log never contains paths, only their
+//! templates.
 
 use actix_web::HttpRequest;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use crate::http::failure::Failure;
-use crate::http::fields::{Field, Wrong};
+use crate::http::error::ApiError;
+use crate::http::fields::{Field, InvalidValue};
 use crate::http::input::{Input, Raw};
 use crate::keys::{Secret, random};
 
-/// What such a token looks like in the OpenAPI document.
+/// The pattern of such a token in the OpenAPI document.
 pub const PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
 
-/// 32 bytes in base64.
+/// The length of 32 bytes in base64, in characters.
 const LENGTH: usize = 43;
 
-/// A token as it was drawn, or as somebody presents it. `Debug` doesn't show it.
+/// A token, newly generated or as a client sent it. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OneTimeToken(String);
 
 impl OneTimeToken {
+    /// Generates a token.
+    ///
     /// # Errors
-    /// 500: the system has no chance to give.
-    pub fn draw() -> Result<Self, Failure> {
-        Ok(Self(URL_SAFE_NO_PAD.encode(random::<32>().map_err(Failure::internal)?)))
+    /// 500 if the operating system's random number generator fails.
+    pub fn draw() -> Result<Self, ApiError> {
+        Ok(Self(URL_SAFE_NO_PAD.encode(random::<32>().map_err(ApiError::internal)?)))
     }
 
-    /// For whom it is meant, and nobody else.
+    /// Returns the token itself, to be given to its recipient only.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// What is kept of it. `None`: no token of ours looks like this.
+    /// Returns the keyed hash that is stored. `None` if the text does not have the form of a token.
     #[must_use]
     pub fn hash(&self, secret: &Secret, purpose: &str) -> Option<String> {
         let is_one =
@@ -44,12 +47,12 @@ impl OneTimeToken {
         is_one.then(|| secret.hex("one-time token", &[purpose.as_bytes(), self.0.as_bytes()]))
     }
 
-    /// As [`OneTimeToken::hash`], of one that was drawn: it always has the form.
+    /// Like [`OneTimeToken::hash`], for a generated token, which always has the right form.
     ///
     /// # Errors
-    /// 500: it hasn't.
-    pub fn kept(&self, secret: &Secret, purpose: &str) -> Result<String, Failure> {
-        self.hash(secret, purpose).ok_or_else(|| Failure::internal("a token that was drawn has no hash"))
+    /// 500 if it does not.
+    pub fn kept(&self, secret: &Secret, purpose: &str) -> Result<String, ApiError> {
+        self.hash(secret, purpose).ok_or_else(|| ApiError::internal("a token that was drawn has no hash"))
     }
 }
 
@@ -59,18 +62,18 @@ impl std::fmt::Debug for OneTimeToken {
     }
 }
 
-/// Whatever was typed in its place: what has not the form of a token is as wrong as one that nobody drew.
+/// Accepts any text of 1 to 1000 characters, so that a malformed token gets the same response as an unknown one.
 impl Field for OneTimeToken {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
-        Wrong::length(text, 1, 1000)?;
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let Value::String(text) = value else { return Err(InvalidValue::value("This must be a string.")) };
+        InvalidValue::length(text, 1, 1000)?;
         Ok(Self(text.clone()))
     }
 }
 
 /// The `{token}` of the path.
 impl Input for OneTimeToken {
-    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
         Ok(Self(request.match_info().get("token").unwrap_or_default().to_owned()))
     }
 }

@@ -1,7 +1,7 @@
-//! Sessions that ended while their access tokens are still good: looked at by every request.
+//! Sessions that have ended while their access tokens are still valid. Every authenticated request checks this set.
 //!
-//! Kept in memory and found again in the store at start; an entry is of no use once the last access token
-//! of its session has expired.
+//! It is in memory and rebuilt from the database at start. An entry can be dropped once the last access token of its
+//! session has expired.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -11,7 +11,7 @@ use actors::ids::{Id, Session};
 use actors::time::Time;
 use tokio::sync::broadcast;
 
-/// The ended sessions, and a call to whoever holds a socket of one.
+/// The ended sessions, and a channel that notifies the holders of their sockets.
 pub struct Revoked {
     until: RwLock<HashMap<Id<Session>, Time>>,
     ended: broadcast::Sender<Id<Session>>,
@@ -19,7 +19,7 @@ pub struct Revoked {
 }
 
 impl Revoked {
-    /// `life`: of an access token, leeway included.
+    /// `life` is the lifetime of an access token including the leeway.
     #[must_use]
     pub fn new(life: Duration) -> Self {
         Self { until: RwLock::default(), ended: broadcast::channel(1024).0, life }
@@ -32,7 +32,7 @@ impl Revoked {
         }
         until.insert(session_id, now + self.life);
         drop(until);
-        // Nobody listening is fine.
+        // Fails if there is no subscriber, which is fine.
         let _ = self.ended.send(session_id);
     }
 
@@ -41,7 +41,7 @@ impl Revoked {
         self.until.read().unwrap_or_else(PoisonError::into_inner).contains_key(&session_id)
     }
 
-    /// Sessions as they end from now on.
+    /// Subscribes to sessions that end from now on.
     #[must_use]
     pub fn listen(&self) -> broadcast::Receiver<Id<Session>> {
         self.ended.subscribe()

@@ -1,9 +1,9 @@
-//! Roles in a project, and what each may do: a pure table.
+//! The roles in a project and what each permits.
 
 use crate::enumeration;
 
 enumeration! {
-    /// A member's role. Each may do what the one before may.
+    /// The role of a project member. Each role includes the permissions of the one before it.
     pub enum ProjectRole {
         Stakeholder = "STAKEHOLDER",
         Analyst = "ANALYST",
@@ -13,43 +13,44 @@ enumeration! {
 }
 
 impl ProjectRole {
-    /// The order of the enumeration is the order of power.
+    /// Whether this role includes the permissions of `needed`. The variants are ordered by power.
     #[must_use]
     pub fn may_act_as(self, needed: Self) -> bool {
         self >= needed
     }
 }
 
-/// What a caller is to a thing, as its feature finds out.
+/// The relation of a principal to a resource, as its feature determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
-    /// In the project that the thing belongs to.
+pub struct Relation {
+    /// The role in the resource's project; `None` for a non-member.
     pub role: Option<ProjectRole>,
-    /// HOST or CO_HOST of the meeting.
+    /// Is HOST or CO_HOST of the meeting.
     pub hosts: bool,
     /// Has accepted an invitation to the meeting.
     pub invited: bool,
-    /// The thing is their own.
+    /// Owns the resource.
     pub own: bool,
-    /// Was put out of the meeting, and not invited again.
+    /// Was removed from the meeting and not invited again.
     pub removed: bool,
-    /// Is or was in the meeting.
+    /// Is or was a participant of the meeting.
     pub took_part: bool,
 }
 
-impl Standing {
+impl Relation {
     #[must_use]
     pub fn is(self, needed: ProjectRole) -> bool {
         self.role.is_some_and(|role| role.may_act_as(needed))
     }
 
-    /// The meeting's host or co-host, or a manager of its project.
+    /// Whether the principal is the meeting's host or co-host, or at least MANAGER of its project.
     #[must_use]
     pub fn may_host(self) -> bool {
         self.hosts || self.is(ProjectRole::Manager)
     }
 
-    /// A member of the meeting's project, or whoever accepted an invitation to it, until removed.
+    /// Whether the principal may attend the meeting: a member of its project or a principal that accepted an invitation
+    /// to it, unless removed; and always those who may host it.
     #[must_use]
     pub fn may_attend(self) -> bool {
         self.may_host() || (!self.removed && (self.role.is_some() || self.invited))
@@ -58,7 +59,7 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProjectRole, Standing};
+    use super::{ProjectRole, Relation};
 
     #[test]
     fn who_may_what_in_a_project_and_in_a_meeting() {
@@ -71,25 +72,25 @@ mod tests {
             (Some(ProjectRole::Analyst), true, [true, true, false, false], true, true),
         ];
         for (role, hosts, acts, may_host, may_attend) in table {
-            let standing = Standing { role, hosts, ..Standing::default() };
+            let relation = Relation { role, hosts, ..Relation::default() };
             for (needed, expected) in ProjectRole::ALL.iter().zip(acts) {
-                assert_eq!(standing.is(*needed), expected, "{role:?} as {needed:?}");
+                assert_eq!(relation.is(*needed), expected, "{role:?} as {needed:?}");
             }
-            assert_eq!((standing.may_host(), standing.may_attend()), (may_host, may_attend), "{role:?} hosts {hosts}");
+            assert_eq!((relation.may_host(), relation.may_attend()), (may_host, may_attend), "{role:?} hosts {hosts}");
         }
     }
 
     #[test]
     fn who_was_removed_attends_no_longer_unless_they_lead_the_project() {
-        let removed = Standing { removed: true, ..Standing::default() };
+        let removed = Relation { removed: true, ..Relation::default() };
         let table = [
-            (Standing { invited: true, ..Standing::default() }, true),
-            (Standing { invited: true, ..removed }, false),
-            (Standing { role: Some(ProjectRole::Analyst), ..removed }, false),
-            (Standing { role: Some(ProjectRole::Manager), ..removed }, true),
+            (Relation { invited: true, ..Relation::default() }, true),
+            (Relation { invited: true, ..removed }, false),
+            (Relation { role: Some(ProjectRole::Analyst), ..removed }, false),
+            (Relation { role: Some(ProjectRole::Manager), ..removed }, true),
         ];
-        for (standing, may_attend) in table {
-            assert_eq!(standing.may_attend(), may_attend, "{standing:?}");
+        for (relation, may_attend) in table {
+            assert_eq!(relation.may_attend(), may_attend, "{relation:?}");
         }
     }
 }

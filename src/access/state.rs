@@ -1,4 +1,4 @@
-//! What tells who calls.
+//! The state of authentication and authorization.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::revoked::Revoked;
 use super::tickets::Tickets;
 use super::token::Tokens;
 use crate::core::Core;
-use crate::http::limits::Limits;
+use crate::http::call_limits::CallLimits;
 use crate::http::mounted::Mounted;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of this module and of [`Core`], which it builds on. Clones share one state.
 #[derive(Clone)]
 pub struct Gate(Arc<GateParts>);
 
@@ -19,7 +19,7 @@ pub struct GateParts {
     pub tokens: Tokens,
     pub revoked: Revoked,
     pub tickets: Tickets,
-    pub limits: Limits,
+    pub limits: CallLimits,
 }
 
 impl Gate {

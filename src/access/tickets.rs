@@ -1,5 +1,5 @@
-//! One-time tickets for sockets and streams, since a browser's socket can't carry a header. In memory: a ticket lives
-//! for half a minute, and one that a restart loses is asked for again.
+//! One-time tickets for sockets and event streams, since a browser's WebSocket can't send headers. Tickets are in
+//! memory and live half a minute; a client whose ticket is lost in a restart requests a new one.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,12 +9,12 @@ use actors::time::Time;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::access::caller::Visitor;
+use crate::access::principal::Principal;
 use crate::keys::random;
 
-/// The tickets that were given and not used.
+/// The tickets that have been issued and not been used.
 pub struct Tickets {
-    given: Mutex<HashMap<String, (Visitor, Time)>>,
+    given: Mutex<HashMap<String, (Principal, Time)>>,
     pub life: Duration,
 }
 
@@ -24,9 +24,11 @@ impl Tickets {
         Self { given: Mutex::default(), life }
     }
 
+    /// Issues a ticket.
+    ///
     /// # Errors
-    /// The system has no chance to give.
-    pub fn give(&self, caller: Visitor, now: Time) -> std::io::Result<String> {
+    /// The operating system's random number generator fails.
+    pub fn give(&self, caller: Principal, now: Time) -> std::io::Result<String> {
         let ticket = URL_SAFE_NO_PAD.encode(random::<32>()?);
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if given.len() % 1024 == 1023 {
@@ -36,8 +38,8 @@ impl Tickets {
         Ok(ticket)
     }
 
-    /// Whose ticket it is; it is spent by that.
-    pub fn redeem(&self, ticket: &str, now: Time) -> Option<Visitor> {
+    /// Redeems a ticket and returns its principal. A second call with the same ticket returns `None`.
+    pub fn redeem(&self, ticket: &str, now: Time) -> Option<Principal> {
         let spent = self.given.lock().unwrap_or_else(PoisonError::into_inner).remove(ticket);
         spent.filter(|(_, until)| *until > now).map(|(caller, _)| caller)
     }

@@ -1,9 +1,9 @@
-//! Access tokens: JWTs that this server signs (HS256, a ring of keys) and checks. Those of guests have another `aud`, and name
-//! the one meeting they are good for: neither kind can be taken for the other.
+//! Access tokens: JWTs that this server signs (HS256, with a ring of keys) and verifies. Guest tokens have another
+//! `aud` and name the one meeting that they are valid for, so neither kind is accepted as the other.
 //!
-//! What is checked: `typ`, `alg` from a list of one, `kid` from the ring, signature, `iss`, `aud`, `exp` and `iat`
-//! with 5 s of leeway, and the claims' form. A verified token is remembered until it expires, since checking the
-//! signature costs a fifth of a small request.
+//! Verification checks `typ`, `alg` against a list of one, `kid` against the ring, the signature, `iss`, `aud`, `exp`
+//! and `iat` with 5 s of leeway, and the form of the claims. A verified token is cached until it expires, since
+//! checking the signature costs a fifth of a small request.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, deco
 use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 
-use super::caller::{Caller, Guest, Visitor};
-use crate::keys::Key;
+use super::principal::{Caller, Guest, Principal};
+use crate::keys::SigningKey;
 
 const TYPE: &str = "at+jwt";
 const LEEWAY_SECONDS: i64 = 5;
@@ -26,11 +26,11 @@ const LONGEST: usize = 2_048;
 struct Claims {
     iss: String,
     aud: String,
-    /// The account, or the guest's place.
+    /// The account, or the guest's participant.
     sub: String,
-    /// The session, or what let the guest in.
+    /// The session, or the guest's invitation.
     sid: String,
-    /// Of a guest.
+    /// The meeting, in a guest's token only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mid: Option<Id<Meeting>>,
     jti: String,
@@ -38,24 +38,24 @@ struct Claims {
     exp: i64,
 }
 
-/// Signs and checks access tokens.
+/// Signs and verifies access tokens.
 pub struct Tokens {
     ring: Vec<(String, EncodingKey, DecodingKey)>,
     issuer: String,
-    /// Whom tokens of guests are for.
+    /// The audience of guest tokens.
     guests: String,
     life: Duration,
-    known: Cache<String, (Visitor, i64)>,
+    known: Cache<String, (Principal, i64)>,
 }
 
-/// The token is not one of ours, or no longer good.
+/// The token was not issued by this server, or is no longer valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotOurs;
+pub struct InvalidToken;
 
 impl Tokens {
-    /// The first key of the ring signs, all of them verify.
+    /// The first key of the ring signs; all of them verify.
     #[must_use]
-    pub fn new(ring: &[Key], issuer: &str, life: Duration) -> Self {
+    pub fn new(ring: &[SigningKey], issuer: &str, life: Duration) -> Self {
         let ring = ring
             .iter()
             .map(|key| (key.id.clone(), EncodingKey::from_secret(&key.secret), DecodingKey::from_secret(&key.secret)))
@@ -69,14 +69,14 @@ impl Tokens {
         self.life
     }
 
-    /// An access token for a session. `None` only with an empty ring.
+    /// Issues an access token for a session. `None` only if the ring is empty.
     #[must_use]
     pub fn issue(&self, user_id: Id<User>, session_id: Id<Session>, now: Time) -> Option<String> {
         let claims = self.claims(now, self.life);
         self.sign(&Claims { sub: user_id.to_string(), sid: session_id.to_string(), ..claims })
     }
 
-    /// An access token for one meeting and nothing else. `None` only with an empty ring.
+    /// Issues an access token that is valid for one meeting only. `None` only if the ring is empty.
     #[must_use]
     pub fn issue_to_guest(&self, guest: Guest, now: Time, life: Duration) -> Option<String> {
         let claims = self.claims(now, life);
@@ -97,7 +97,7 @@ impl Tokens {
             sub: String::new(),
             sid: String::new(),
             mid: None,
-            jti: Id::<()>::draw().to_string(),
+            jti: Id::<()>::generate().to_string(),
             iat,
             exp: iat + i64::try_from(life.as_secs()).unwrap_or(0),
         }
@@ -109,60 +109,61 @@ impl Tokens {
         encode(&header, claims, key).ok()
     }
 
-    /// Who a token stands for. Whether the session, or the guest's invitation, still stands is another question.
+    /// Verifies a token and returns its principal. Does not check whether the session, or the guest's invitation, is
+    /// still valid.
     ///
     /// # Errors
-    /// Anything at all is wrong with it.
-    pub fn verify(&self, token: &str, now: Time) -> Result<Visitor, NotOurs> {
+    /// The token is invalid in any way.
+    pub fn verify(&self, token: &str, now: Time) -> Result<Principal, InvalidToken> {
         if token.len() > LONGEST {
-            return Err(NotOurs);
+            return Err(InvalidToken);
         }
         let now = now.millis() / 1000;
-        let (visitor, expires) = match self.known.get(token) {
+        let (principal, expires) = match self.known.get(token) {
             Some(known) => known,
             None => self.check(token, now)?,
         };
         if expires + LEEWAY_SECONDS <= now {
             self.known.remove(token);
-            return Err(NotOurs);
+            return Err(InvalidToken);
         }
-        Ok(visitor)
+        Ok(principal)
     }
 
-    fn check(&self, token: &str, now: i64) -> Result<(Visitor, i64), NotOurs> {
-        let header = decode_header(token).map_err(|_| NotOurs)?;
-        let kid = header.kid.as_deref().ok_or(NotOurs)?;
+    fn check(&self, token: &str, now: i64) -> Result<(Principal, i64), InvalidToken> {
+        let header = decode_header(token).map_err(|_| InvalidToken)?;
+        let kid = header.kid.as_deref().ok_or(InvalidToken)?;
         let is_ours = header.typ.as_deref() == Some(TYPE) && header.alg == Algorithm::HS256;
-        let (_, _, key) = self.ring.iter().find(|(id, _, _)| is_ours && id == kid).ok_or(NotOurs)?;
+        let (_, _, key) = self.ring.iter().find(|(id, _, _)| is_ours && id == kid).ok_or(InvalidToken)?;
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_issuer(&[&self.issuer]);
         validation.set_audience(&[&self.issuer, &self.guests]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Times are compared with our own clock, below and at each use.
+        // Expiry is checked against the server's own clock, below and at each use.
         validation.validate_exp = false;
-        let claims = decode::<Claims>(token, key, &validation).map_err(|_| NotOurs)?.claims;
+        let claims = decode::<Claims>(token, key, &validation).map_err(|_| InvalidToken)?.claims;
         if claims.iat > now + LEEWAY_SECONDS {
-            return Err(NotOurs);
+            return Err(InvalidToken);
         }
-        let visitor = self.visitor(&claims)?;
+        let principal = self.principal(&claims)?;
         if claims.exp + LEEWAY_SECONDS > now {
-            self.known.insert(token.to_owned(), (visitor, claims.exp));
+            self.known.insert(token.to_owned(), (principal, claims.exp));
         }
-        Ok((visitor, claims.exp))
+        Ok((principal, claims.exp))
     }
 
-    fn visitor(&self, Claims { aud, sub, sid, mid, .. }: &Claims) -> Result<Visitor, NotOurs> {
+    fn principal(&self, Claims { aud, sub, sid, mid, .. }: &Claims) -> Result<Principal, InvalidToken> {
         match mid {
-            None if *aud == self.issuer => Ok(Visitor::Account(Caller {
-                user_id: sub.parse().map_err(|_| NotOurs)?,
-                session_id: sid.parse().map_err(|_| NotOurs)?,
+            None if *aud == self.issuer => Ok(Principal::Account(Caller {
+                user_id: sub.parse().map_err(|_| InvalidToken)?,
+                session_id: sid.parse().map_err(|_| InvalidToken)?,
             })),
-            Some(meeting_id) if *aud == self.guests => Ok(Visitor::Guest(Guest {
+            Some(meeting_id) if *aud == self.guests => Ok(Principal::Guest(Guest {
                 meeting_id: *meeting_id,
-                participant_id: sub.parse().map_err(|_| NotOurs)?,
-                invitation_id: sid.parse().map_err(|_| NotOurs)?,
+                participant_id: sub.parse().map_err(|_| InvalidToken)?,
+                invitation_id: sid.parse().map_err(|_| InvalidToken)?,
             })),
-            _ => Err(NotOurs),
+            _ => Err(InvalidToken),
         }
     }
 }
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     fn tokens() -> Tokens {
-        let key = Key { id: "access-1".to_owned(), secret: vec![7; 32] };
+        let key = SigningKey { id: "access-1".to_owned(), secret: vec![7; 32] };
         Tokens::new(&[key], "https://app.colloquy.test", Duration::from_secs(900))
     }
 
@@ -184,24 +185,24 @@ mod tests {
 
     #[test]
     fn a_token_is_verified_with_and_without_the_memory_of_it() {
-        let (tokens, user, session) = (tokens(), Id::draw(), Id::draw());
+        let (tokens, user, session) = (tokens(), Id::generate(), Id::generate());
         let token = tokens.issue(user, session, now()).unwrap();
         for _ in 0..2 {
             let caller = Caller { user_id: user, session_id: session };
-            assert_eq!(tokens.verify(&token, now()), Ok(Visitor::Account(caller)));
+            assert_eq!(tokens.verify(&token, now()), Ok(Principal::Account(caller)));
         }
-        assert_eq!(tokens.verify(&token, now() + Duration::from_secs(905)), Err(NotOurs));
+        assert_eq!(tokens.verify(&token, now() + Duration::from_secs(905)), Err(InvalidToken));
     }
 
     #[test]
     fn a_guest_is_a_guest_for_as_long_as_was_said() {
         let tokens = tokens();
-        let guest = Guest { meeting_id: Id::draw(), participant_id: Id::draw(), invitation_id: Id::draw() };
+        let guest = Guest { meeting_id: Id::generate(), participant_id: Id::generate(), invitation_id: Id::generate() };
         let token = tokens.issue_to_guest(guest, now(), Duration::from_secs(3600)).unwrap();
         for _ in 0..2 {
-            assert_eq!(tokens.verify(&token, now()), Ok(Visitor::Guest(guest)));
+            assert_eq!(tokens.verify(&token, now()), Ok(Principal::Guest(guest)));
         }
-        assert_eq!(tokens.verify(&token, now() + Duration::from_secs(3605)), Err(NotOurs));
+        assert_eq!(tokens.verify(&token, now() + Duration::from_secs(3605)), Err(InvalidToken));
     }
 
     #[test]
@@ -209,41 +210,41 @@ mod tests {
         let tokens = tokens();
         let base = || {
             let ids = Claims {
-                sub: Id::<User>::draw().to_string(),
-                sid: Id::<Session>::draw().to_string(),
+                sub: Id::<User>::generate().to_string(),
+                sid: Id::<Session>::generate().to_string(),
                 ..tokens.claims(now(), tokens.life)
             };
             assert!(tokens.verify(&tokens.sign(&ids).unwrap(), now()).is_ok());
             ids
         };
-        let account_with_a_meeting = Claims { mid: Some(Id::draw()), ..base() };
+        let account_with_a_meeting = Claims { mid: Some(Id::generate()), ..base() };
         let guest_without_one = Claims { aud: tokens.guests.clone(), ..base() };
         for claims in [account_with_a_meeting, guest_without_one] {
-            assert_eq!(tokens.verify(&tokens.sign(&claims).unwrap(), now()), Err(NotOurs), "{claims:?}");
+            assert_eq!(tokens.verify(&tokens.sign(&claims).unwrap(), now()), Err(InvalidToken), "{claims:?}");
         }
     }
 
     proptest! {
         #[test]
         fn whatever_is_no_token_is_refused(text in any::<String>()) {
-            prop_assert_eq!(tokens().verify(&text, now()), Err(NotOurs));
+            prop_assert_eq!(tokens().verify(&text, now()), Err(InvalidToken));
         }
 
         #[test]
         fn three_parts_of_anything_are_refused(parts in proptest::collection::vec("[A-Za-z0-9_=-]{0,400}", 1..6)) {
-            prop_assert_eq!(tokens().verify(&parts.join("."), now()), Err(NotOurs));
+            prop_assert_eq!(tokens().verify(&parts.join("."), now()), Err(InvalidToken));
         }
 
-        /// A token with any one sign changed is another token, also once the real one is remembered.
+        /// A token in which any one character is changed is rejected, also once the original is cached.
         #[test]
         fn a_token_with_one_sign_changed_is_refused(place in any::<prop::sample::Index>(), sign in "[A-Za-z0-9_.-]") {
             let tokens = tokens();
-            let token = tokens.issue(Id::draw(), Id::draw(), now()).unwrap();
+            let token = tokens.issue(Id::generate(), Id::generate(), now()).unwrap();
             tokens.verify(&token, now()).unwrap();
             let at = place.index(token.len());
             let changed = format!("{}{sign}{}", &token[..at], &token[at + 1..]);
             prop_assume!(changed != token);
-            prop_assert_eq!(tokens.verify(&changed, now()), Err(NotOurs));
+            prop_assert_eq!(tokens.verify(&changed, now()), Err(InvalidToken));
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Sessions that ended in the store without this server: an operator's program works on the same database beside it.
+//! Picks up sessions that another process ended: `colloquy admin` works on the same database as a running server.
 
 use std::time::Duration;
 
 use super::sessions::store;
 use crate::accounts::state::Accounts;
 
-/// How often the store is asked, so that sockets close and tokens are refused within a second.
+/// Interval of the queries, so that sockets close and tokens are refused within a second.
 const PAUSE: Duration = Duration::from_millis(400);
-/// How much further back than the last answer is asked: a transaction is seen later than the time that it notes.
+/// Overlap with the previous query: a transaction becomes visible later than the time that it records.
 const BACK: Duration = Duration::from_secs(10);
 
-/// Takes over what ended, until the server stops.
+/// Adds ended sessions to the revoked ones until the server stops.
 pub async fn follow(state: Accounts) {
     let stopping = state.tasks.stopping();
     let mut answered_at = state.now();
@@ -19,7 +19,8 @@ pub async fn follow(state: Accounts) {
             () = tokio::time::sleep(PAUSE) => {}
             () = stopping.cancelled() => return,
         }
-        // From the last answer on, however long ago that was: this process, or the database, may have stood still.
+        // Counts from the last successful query, however long ago that was: this process or the database may have been
+        // suspended.
         let (now, since) = (state.now(), answered_at - BACK);
         match state.db.read(move |conn| Box::pin(store::ended_since(conn, since))).await {
             Ok(ended) => {

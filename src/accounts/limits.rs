@@ -1,5 +1,7 @@
-//! What is counted of Auth, and for whom. Keys are kept as keyed hashes, so that a dump of the database names nobody; an
-//! address is counted alike whether it has an account or not.
+//! Rate limits of authentication: what is counted, and under which keys.
+//!
+//! Keys are stored as keyed hashes, so that a dump of the database identifies no user; an address is counted the same
+//! way whether it has an account or not.
 
 use std::time::Duration;
 
@@ -7,19 +9,19 @@ use actors::ids::{Id, User};
 use actors::time::Time;
 
 use super::codes;
-use crate::access::guard::Public;
+use crate::access::policy::Public;
 use crate::accounts::state::Accounts;
-use crate::db::attempts::{self, Rate};
-use crate::db::{Conn, Failed};
+use crate::db::rate_limits::{self, Rate};
+use crate::db::{Conn, DbError};
+use crate::http::call_limits::rate;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::http::limits::rate;
+use crate::http::error::ApiError;
 
-/// Tries to log in, whether they succeed or not.
+/// Log-in attempts, whether they succeed or fail.
 pub const LOGINS: &str = "logins";
 const LOGIN_FAILURES: &str = "login_failures";
 
-/// Classes of the settings, each with the key that it is counted for.
+/// Rate limits of the settings, each with the key that it is counted under.
 pub type Rates = Vec<(Rate, String)>;
 
 fn of_address(state: &Accounts, email: &str) -> String {
@@ -34,7 +36,7 @@ fn of_both(state: &Accounts, by: &Public, email: &str) -> String {
     state.secret.hex("address and client", &[email.as_bytes(), by.client.as_bytes()])
 }
 
-/// A code that is asked for.
+/// Returns the limits for requesting a code.
 pub fn code_mails(state: &Accounts, by: &Public, email: &str) -> Rates {
     let limits = &state.config.limits;
     vec![
@@ -44,7 +46,7 @@ pub fn code_mails(state: &Accounts, by: &Public, email: &str) -> Rates {
     ]
 }
 
-/// A password that is tried.
+/// Returns the limits for a log-in with a password.
 pub fn logins(state: &Accounts, by: &Public, email: &str) -> Rates {
     let limits = &state.config.limits;
     vec![
@@ -54,63 +56,63 @@ pub fn logins(state: &Accounts, by: &Public, email: &str) -> Rates {
     ]
 }
 
-/// The password of an account that is asked for once more within a session.
+/// Returns the limit for re-entering the password of an account within a session.
 pub fn proofs(state: &Accounts, user_id: Id<User>) -> Rates {
     let of_account = state.secret.hex("account", &[user_id.uuid().as_bytes()]);
     vec![(rate(LOGIN_FAILURES, state.config.limits.login_failures), of_account)]
 }
 
-/// A code that is tried. Not counted for the address alone, or anybody could lock its owner out: how often its codes can be
-/// guessed is bounded by the tries of each and by how many there are in an hour ([`code_mails`]).
+/// Returns the limit for redeeming a code. It is not counted for the address alone, or any client could lock its owner
+/// out: guesses are bounded by the attempts of each code and by the number of codes per hour ([`code_mails`]).
 pub fn code_tries(state: &Accounts, by: &Public, email: &str) -> Rates {
     vec![(rate("code_failures", state.config.limits.code_failures), of_both(state, by, email))]
 }
 
-/// A token that is tried: it names no account that could be locked.
+/// Returns the limit for presenting a token: per client only, as a token identifies no account that could be locked.
 pub fn token_tries(state: &Accounts, by: &Public) -> Rates {
     vec![(rate("token_failures_of_client", state.config.limits.token_failures_of_client), of_client(state, by))]
 }
 
-/// How long until anything may be tried again in these classes; zero: now. Counts nothing.
+/// Returns how long until another attempt is allowed under all of these limits; zero means now. Counts nothing.
 ///
 /// # Errors
-/// The database's own.
-pub async fn locked(conn: &mut Conn, rates: &Rates, now: Time) -> Result<Duration, Failed> {
+/// Returns the database error.
+pub async fn locked(conn: &mut Conn, rates: &Rates, now: Time) -> Result<Duration, DbError> {
     let mut longest = Duration::ZERO;
     for (rate, key) in rates {
-        longest = longest.max(attempts::wait(conn, *rate, key, now).await?);
+        longest = longest.max(rate_limits::wait(conn, *rate, key, now).await?);
     }
     Ok(longest)
 }
 
-/// Whoever chose a new password mistyped the former one no longer.
+/// Forgets failed log-ins: after a password reset, failures with the former password no longer count.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forgive_logins(conn: &mut Conn, both: &str) -> Result<(), Failed> {
-    attempts::forget(conn, LOGIN_FAILURES, both).await
+/// Returns the database error.
+pub async fn forgive_logins(conn: &mut Conn, both: &str) -> Result<(), DbError> {
+    rate_limits::forget(conn, LOGIN_FAILURES, both).await
 }
 
-/// The key of [`forgive_logins`].
+/// Returns the key for [`forgive_logins`].
 pub fn of_logins(state: &Accounts, by: &Public, email: &str) -> String {
     of_both(state, by, email)
 }
 
-/// What became of a secret that was tried, as the transaction that counted it says.
-pub enum Tried<T> {
-    /// Too many were wrong: this one was not even looked at.
+/// The result of checking a secret, as the transaction that counted the attempt returns it.
+pub enum Verification<T> {
+    /// Too many attempts failed: this one was not checked. Holds how long to wait.
     Locked(Duration),
     Wrong,
     Right(T),
 }
 
-impl<T> Tried<T> {
+impl<T> Verification<T> {
     /// # Errors
-    /// 429 while locked; 422 `OtpInvalid` for whatever is wrong with the `field`.
-    pub fn or_refused(self, field: &str) -> Result<T, Failure> {
+    /// 429 while locked; 422 `OtpInvalid` on `field` for a wrong secret, whatever is wrong with it.
+    pub fn or_refused(self, field: &str) -> Result<T, ApiError> {
         match self {
-            Self::Locked(wait) => Err(Failure::too_many(wait)),
-            Self::Wrong => Err(Failure::at(field, Code::OTP_INVALID, codes::WRONG)),
+            Self::Locked(wait) => Err(ApiError::too_many(wait)),
+            Self::Wrong => Err(ApiError::at(field, Code::OTP_INVALID, codes::WRONG)),
             Self::Right(right) => Ok(right),
         }
     }

@@ -1,22 +1,23 @@
-//! Auth: accounts, how an address is proved, and sessions.
+//! Accounts and authentication: registration, proof of e-mail addresses, sessions, password resets and external log-in.
 //!
 //! ```text
-//! register --code by mail--> confirmAccount --> account + session
+//! register --code by e-mail--> confirmAccount --> account + session
 //! login --> session --refreshToken--> session (rotated) --logOut, revokeSession--> ended
-//! sendResetPasswordEmail --code by mail--> verifyOtp --> reset token --resetPassword--> all sessions ended
-//! googleLogin --> the provider --> googleLoginCallback --one-time code--> exchangeLoginCode --> session
+//! sendResetPasswordEmail --code by e-mail--> verifyOtp --> reset token --resetPassword--> all sessions ended
+//! googleLogin --> provider --> googleLoginCallback --one-time code--> exchangeLoginCode --> session
 //! ```
-//! Here: accounts and their registration. `codes` are the one-time codes by mail, `sessions` what a log-in gives, `resets`
-//! new passwords for old, `external` the log-in at an OpenID provider.
+//! This module holds accounts and their registration. `codes` holds the one-time codes sent by e-mail, `sessions` what
+//! a log-in creates, `resets` the reset of forgotten passwords, `external` the log-in at an OpenID provider, `profile`
+//! what the owner of an account can change.
 //!
-//! An answer never tells whether an address has an account: known and unknown ones get the same status, body and
-//! headers, after the same work. Whatever makes a session holds the account's row meanwhile (`store::hold`,
-//! `store::still_has`), so that what ends all sessions ends that one too.
+//! A response never reveals whether an address has an account: known and unknown addresses get the same status, body
+//! and headers, after the same work. Every transaction that creates a session locks the row of the account
+//! (`store::hold`, `store::still_has`), so that a transaction that ends all sessions ends that one too.
 
 pub mod codes;
+mod emails;
 pub mod endings;
 pub mod external;
-mod letters;
 mod limits;
 pub mod model;
 pub mod operations;

@@ -1,4 +1,4 @@
-//! Accounts as types: addresses, names, profiles, and what is answered.
+//! Types of accounts: addresses, names, profiles and response bodies.
 
 use std::str::FromStr;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, line, text};
-use crate::jobs::mail::Tongue;
+use crate::http::fields::{Field, InvalidValue, line, text};
+use crate::jobs::mail::Locale;
 
 enumeration! {
-    /// A language of people, documents or results. AUTO: to be found out.
+    /// A language of users, documents or results. AUTO: to be detected.
     pub enum Language {
         Auto = "AUTO", En = "EN", Ar = "AR", De = "DE", Es = "ES", Fr = "FR", It = "IT", Nl = "NL", Pt = "PT", Tr = "TR",
         Zh = "ZH", Ja = "JA", Ko = "KO", Hi = "HI", Ru = "RU",
@@ -21,18 +21,18 @@ enumeration! {
 }
 
 impl Language {
-    /// In which of the languages of our letters somebody with this language is written to.
+    /// Returns the language of e-mails to a user with this language.
     #[must_use]
-    pub const fn tongue(self) -> Tongue {
+    pub const fn tongue(self) -> Locale {
         match self {
-            Self::Ar => Tongue::Arabic,
-            _ => Tongue::English,
+            Self::Ar => Locale::Arabic,
+            _ => Locale::English,
         }
     }
 }
 
 enumeration! {
-    /// What a one-time code is for.
+    /// The purpose of a one-time code.
     pub enum CodePurpose {
         ConfirmAccount = "CONFIRM_ACCOUNT",
         ResetPassword = "RESET_PASSWORD",
@@ -51,8 +51,8 @@ impl Email {
 }
 
 impl Field for Email {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let wrong = || Wrong::value("This must be an e-mail address.");
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let wrong = || InvalidValue::value("This must be an e-mail address.");
         let address = text(value, 3, 254)?.to_lowercase();
         let parsed = lettre::Address::from_str(&address).map_err(|_| wrong())?;
         let has_host = parsed.domain().contains('.') && !parsed.user().starts_with('"');
@@ -60,57 +60,58 @@ impl Field for Email {
     }
 }
 
-/// Somebody's name: 1–120 characters.
+/// The name of a user: 1–120 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullName(pub String);
 
 impl Field for FullName {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         line(value, 1, 120).map(Self)
     }
 }
 
-/// What somebody does: up to 120 characters on one line; nothing but blanks is none.
+/// A job title: up to 120 characters on one line; an empty or blank text means none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobTitle(pub Option<String>);
 
 impl Field for JobTitle {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let title = line(value, 0, 120)?;
         Ok(Self(Some(title).filter(|title| !title.is_empty())))
     }
 }
 
-/// A password that was typed: any text up to 1,000 characters. Whether it may be chosen is looked at where one is chosen.
+/// A password as the client sent it: any text of 1 to 1,000 characters. Whether it is acceptable is checked where a
+/// password is chosen.
 #[derive(Clone)]
-pub struct Typed(pub String);
+pub struct TypedPassword(pub String);
 
-impl Field for Typed {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
-        Wrong::length(text, 1, 1000)?;
-        // The same letters may be typed as different code points on different machines.
+impl Field for TypedPassword {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let Value::String(text) = value else { return Err(InvalidValue::value("This must be a string.")) };
+        InvalidValue::length(text, 1, 1000)?;
+        // Different machines may encode the same characters as different code points, so the text is normalized to NFC.
         Ok(Self(unicode_normalization::UnicodeNormalization::nfc(text.as_str()).collect()))
     }
 }
 
-impl std::fmt::Debug for Typed {
+impl std::fmt::Debug for TypedPassword {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Typed(…)")
     }
 }
 
-/// Six digits, or whatever else was typed in their place.
+/// A one-time code as the client sent it: six digits, or any other text of up to 20 characters.
 #[derive(Debug, Clone)]
 pub struct TypedCode(pub String);
 
 impl Field for TypedCode {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         text(value, 1, 20).map(Self)
     }
 }
 
-/// An account as it is kept.
+/// An account as it is stored.
 #[derive(Debug, Clone)]
 pub struct Account {
     pub id: Id<User>,
@@ -119,16 +120,17 @@ pub struct Account {
     pub job_title: Option<String>,
     pub language: Language,
     pub password_hash: Option<String>,
-    /// The hash of the face that is kept.
+    /// The SHA-256 of the stored avatar.
     pub avatar: Option<String>,
     pub created_at: Time,
     pub updated_at: Time,
 }
 
-/// The name that is left of an account that was deleted.
+/// The name that a deleted account is shown with.
 pub const NOBODY: &str = "Deleted account";
 
-/// Where an account's face is to be had; another address for each new one, so that nobody shows a former one.
+/// Returns the URL of an avatar. It is different for each new avatar, so that no client shows a former one from its
+/// cache.
 #[must_use]
 pub fn avatar_url(id: Id<User>, avatar: Option<&str>) -> Option<String> {
     avatar.map(|sha256| format!("/api/users/{id}/avatar?v={}", sha256.get(..12).unwrap_or(sha256)))
@@ -165,7 +167,7 @@ impl From<&Account> for Profile {
             job_title: account.job_title.clone(),
             language: account.language,
             avatar_url: avatar_url(account.id, account.avatar.as_deref()),
-            // An account comes to be by confirming its address.
+            // An account is created by confirming its address.
             email_confirmed: true,
             has_password: account.password_hash.is_some(),
             created_at: account.created_at,
@@ -174,7 +176,7 @@ impl From<&Account> for Profile {
     }
 }
 
-/// What a log-in gives.
+/// The tokens and the account of a successful log-in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthResponse {
@@ -189,7 +191,7 @@ pub struct AuthResponse {
     pub user: Profile,
 }
 
-/// What a registration gives, whether or not the address has an account.
+/// The response to a registration; the same whether or not the address has an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registered {
@@ -201,7 +203,7 @@ pub struct Registered {
     pub code_expires_in: u64,
 }
 
-/// An account that waits for its code.
+/// A registration that is not confirmed yet.
 #[derive(Debug, Clone)]
 pub struct Registration {
     pub id: Id<Registration>,
@@ -217,7 +219,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::{Email, Typed, TypedCode};
+    use super::{Email, TypedCode, TypedPassword};
     use crate::http::fields::Field;
 
     proptest! {
@@ -237,7 +239,7 @@ mod tests {
             if let Ok(code) = TypedCode::parse(&json!(text)) {
                 prop_assert!((1..=20).contains(&code.0.chars().count()));
             }
-            if let Ok(typed) = Typed::parse(&json!(text)) {
+            if let Ok(typed) = TypedPassword::parse(&json!(text)) {
                 prop_assert!(!text.is_empty());
                 prop_assert_eq!(format!("{typed:?}"), "Typed(…)");
             }

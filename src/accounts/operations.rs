@@ -1,4 +1,4 @@
-//! Accounts and the proof of their addresses, one function an operation.
+//! Operations on accounts: registration and the confirmation of e-mail addresses, one function per operation.
 
 use std::time::Duration;
 
@@ -6,47 +6,48 @@ use actors::ids::{Id, User};
 use actors::live::RequestId;
 use actors::time::Time;
 
-use super::codes::Drawn;
-use super::limits::{self, Tried};
+use super::codes::IssuedCode;
+use super::limits::{self, Verification};
 use super::model::{Account, AuthResponse, CodePurpose, Email, Language, Registered, Registration};
-use super::sessions::begun::Begun;
+use super::sessions::issued::IssuedSession;
 use super::sessions::store as sessions;
-use super::{codes, letters, store};
-use crate::access::guard::Public;
+use super::{codes, emails, store};
+use crate::access::policy::Public;
 use crate::accounts::state::Accounts;
-use crate::db::attempts;
-use crate::db::{Conn, Failed};
-use crate::http::failure::Failure;
-use crate::jobs::mail::Mailing;
+use crate::db::rate_limits;
+use crate::db::{Conn, DbError};
+use crate::http::error::ApiError;
+use crate::jobs::mail::QueuedEmail;
 use crate::passwords;
 
-/// Who wants an account.
+/// The data of a registration.
 #[derive(Debug)]
-pub struct Applicant {
+pub struct NewAccount {
     pub email: Email,
     pub password: String,
     pub full_name: String,
     pub language: Language,
 }
 
-/// Keeps a registration and mails its code. Where the address has an account its owner is told by mail instead, and nobody
-/// the code; the registration is kept all the same, so that a log-in with its password is answered alike.
+/// Stores a registration and sends its code by e-mail. Where the address has an account already, its owner is notified
+/// by e-mail instead and the code is sent to nobody; the registration is stored all the same, so that a log-in with its
+/// password gets the same response.
 ///
 /// # Errors
-/// 422 for the password, 429 past the limits of codes.
+/// 422 for an unacceptable password; 429 past the rate limits of codes.
 pub async fn register(
     state: &Accounts,
     by: &Public,
-    applicant: Applicant,
+    applicant: NewAccount,
     request: RequestId,
-) -> Result<Registered, Failure> {
+) -> Result<Registered, ApiError> {
     let email = applicant.email.as_str().to_owned();
     passwords::acceptable(&applicant.password, &[&email, &applicant.full_name])
-        .map_err(|wrong| Failure::field("password", wrong.reason, wrong.message))?;
+        .map_err(|wrong| ApiError::field("password", wrong.reason, wrong.message))?;
     let password_hash = state.passwords.hash(applicant.password).await?;
     let now = state.now();
     let registration = Registration {
-        id: Id::draw(),
+        id: Id::generate(),
         email: email.clone(),
         full_name: applicant.full_name,
         language: applicant.language,
@@ -54,7 +55,7 @@ pub async fn register(
         created_at: now,
     };
     let registration_id = registration.id;
-    let drawn = Drawn::new(state, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
+    let drawn = IssuedCode::new(state, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
     let rates = limits::code_mails(state, by, &email);
     let tries = limits::code_tries(state, by, &email);
     let post = state.post.clone();
@@ -64,7 +65,7 @@ pub async fn register(
             Box::pin(async move {
                 let wait = may_ask(conn, &rates, &tries, now).await?;
                 if wait.is_some() {
-                    return Ok::<_, Failed>(wait);
+                    return Ok::<_, DbError>(wait);
                 }
                 store::replace_registration(conn, &registration).await?;
                 drawn.keep(conn).await?;
@@ -74,22 +75,23 @@ pub async fn register(
             })
         })
         .await?;
-    wait.map_or(Ok(()), |wait| Err(Failure::too_many(wait)))?;
+    wait.map_or(Ok(()), |wait| Err(ApiError::too_many(wait)))?;
     state.jobs.wake();
     Ok(Registered { registration_id, email, code_expires_in: state.config.accounts.code_seconds })
 }
 
-/// Mails a new code to an address that waits for one; answers alike where none does.
+/// Sends a new code to an address, for its unconfirmed registration or for a password reset of its account; responds
+/// alike where it has none.
 ///
 /// # Errors
-/// 429 past the limits of codes, or while the address is locked.
+/// 429 past the rate limits of codes, or while the address is locked.
 pub async fn resend_otp(
     state: &Accounts,
     by: &Public,
     email: Email,
     purpose: CodePurpose,
     request: RequestId,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     let email = email.as_str().to_owned();
     let now = state.now();
     let rates = limits::code_mails(state, by, &email);
@@ -101,7 +103,7 @@ pub async fn resend_otp(
             Box::pin(async move {
                 let wait = may_ask(conn, &rates, &tries, now).await?;
                 if wait.is_some() {
-                    return Ok::<_, Failure>(wait);
+                    return Ok::<_, ApiError>(wait);
                 }
                 let subject = match purpose {
                     CodePurpose::ConfirmAccount => {
@@ -111,10 +113,10 @@ pub async fn resend_otp(
                         store::account_of(conn, &email).await?.map(|found| (found.id.to_string(), found.language))
                     }
                 };
-                // A code is kept even for an address that waits for none, so that both take the same work; nobody is
-                // told that one, and it opens nothing.
+                // A code is stored even for an address that needs none, so that both cases take the same work; that
+                // code is sent to nobody and opens nothing.
                 let (subject, language) = subject.unzip();
-                let drawn = Drawn::new(&own, purpose, &email, &subject.unwrap_or_default(), now)?;
+                let drawn = IssuedCode::new(&own, purpose, &email, &subject.unwrap_or_default(), now)?;
                 drawn.keep(conn).await?;
                 if let Some(language) = language {
                     let mailing = match purpose {
@@ -127,74 +129,75 @@ pub async fn resend_otp(
             })
         })
         .await?;
-    wait.map_or(Ok(()), |wait| Err(Failure::too_many(wait)))?;
+    wait.map_or(Ok(()), |wait| Err(ApiError::too_many(wait)))?;
     state.jobs.wake();
     Ok(())
 }
 
-/// The mail of a registration: its code, or word to the owner of the account that the address has.
-async fn confirming(conn: &mut Conn, drawn: &Drawn, language: Language) -> Result<Mailing, Failed> {
+/// Returns the e-mail of a registration: its code, or a notification to the owner of the account that the address
+/// already has.
+async fn confirming(conn: &mut Conn, drawn: &IssuedCode, language: Language) -> Result<QueuedEmail, DbError> {
     Ok(match store::account_of(conn, drawn.email()).await? {
-        Some(account) => Mailing::from(letters::has_account(&account.email, account.language)),
+        Some(account) => QueuedEmail::from(emails::has_account(&account.email, account.language)),
         None => drawn.mailing(language),
     })
 }
 
-/// Counts a code that is asked for; `Some`: how long to wait. While codes of the address are locked there is none either:
-/// it could not be redeemed.
+/// Counts a request for a code; `Some` says how long to wait. While codes of the address are locked none is sent
+/// either: it could not be redeemed.
 async fn may_ask(
     conn: &mut Conn,
     rates: &limits::Rates,
     tries: &limits::Rates,
     now: Time,
-) -> Result<Option<Duration>, Failed> {
+) -> Result<Option<Duration>, DbError> {
     let locked = limits::locked(conn, tries, now).await?;
     if !locked.is_zero() {
         return Ok(Some(locked));
     }
-    attempts::count(conn, rates, now).await
+    rate_limits::count(conn, rates, now).await
 }
 
-/// Turns a registration into an account and logs it in.
+/// Creates the account of a registration and logs it in.
 ///
 /// # Errors
-/// 422 `OtpInvalid` for whatever is wrong: the code, its age, the address, the registration.
+/// 422 `OtpInvalid` for anything that is wrong: the code, its age, the address or the registration; 429 while locked.
 pub async fn confirm_account(
     state: &Accounts,
     by: &Public,
     registration_id: Id<Registration>,
     email: Email,
     typed: String,
-) -> Result<AuthResponse, Failure> {
+) -> Result<AuthResponse, ApiError> {
     let email = email.as_str().to_owned();
     let now = state.now();
     let purpose = CodePurpose::ConfirmAccount;
     let hash = codes::hash(&state.secret, purpose, &email, &registration_id.to_string(), &typed);
-    let session = Begun::draw(state, &by.device, now)?;
+    let session = IssuedSession::draw(state, &by.device, now)?;
     let new = session.clone();
     let rates = limits::code_tries(state, by, &email);
-    let confirmed: Tried<Account> = state
+    let confirmed: Verification<Account> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let counted = match attempts::reserve(conn, &rates, now).await? {
+                let counted = match rate_limits::reserve(conn, &rates, now).await? {
                     Ok(counted) => counted,
-                    Err(wait) => return Ok::<_, Failed>(Tried::Locked(wait)),
+                    Err(wait) => return Ok::<_, DbError>(Verification::Locked(wait)),
                 };
-                // A wrong try is kept, so it is no error of the transaction.
+                // A failed attempt is stored, so the transaction commits.
                 if !codes::redeem(conn, &email, purpose, &hash, now).await? {
-                    return Ok(Tried::Wrong);
+                    return Ok(Verification::Wrong);
                 }
                 let registration = store::registration_of(conn, &email).await?;
                 let Some(registration) = registration.filter(|found| found.id == registration_id) else {
-                    return Ok(Tried::Wrong);
+                    return Ok(Verification::Wrong);
                 };
-                // Nobody was mailed this code: it was guessed.
+                // The code was sent to nobody: it was guessed.
                 if store::account_of(conn, &email).await?.is_some() {
-                    return Ok(Tried::Wrong);
+                    return Ok(Verification::Wrong);
                 }
                 let account = Account {
-                    id: Id::draw(),
+                    id: Id::generate(),
                     email: registration.email,
                     full_name: registration.full_name,
                     job_title: None,
@@ -207,19 +210,19 @@ pub async fn confirm_account(
                 store::delete_registration(conn, &email).await?;
                 store::insert_account(conn, &account).await?;
                 sessions::insert(conn, account.id, &new).await?;
-                attempts::release(conn, counted, &[]).await?;
-                Ok(Tried::Right(account))
+                rate_limits::release(conn, counted, &[]).await?;
+                Ok(Verification::Right(account))
             })
         })
         .await?;
     session.answer(state, &confirmed.or_refused("code")?)
 }
 
-/// Holds an account's row to the end of the transaction, so that what others do to it, or count of it, comes after. Whether
-/// the account stands.
+/// Locks the row of an account until the end of the transaction, so that concurrent changes to the account, or counts
+/// of its rows, come after. Returns whether the account exists.
 ///
 /// # Errors
-/// The database's own.
-pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, Failed> {
+/// Returns the database error.
+pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError> {
     store::hold(conn, id).await
 }

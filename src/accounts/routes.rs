@@ -1,17 +1,19 @@
-//! Auth: bodies in, answers out.
+//! HTTP handlers of registration: parse bodies and return responses.
 
 use actors::ids::Id;
 use utoipa::ToSchema;
 
-use super::model::{AuthResponse, CodePurpose, Email, FullName, Language, Registered, Registration, Typed, TypedCode};
-use super::operations::{self, Applicant};
-use crate::access::guard::Public;
+use super::model::{
+    AuthResponse, CodePurpose, Email, FullName, Language, Registered, Registration, TypedCode, TypedPassword,
+};
+use super::operations::{self, NewAccount};
+use crate::access::policy::Public;
 use crate::accounts::state::Accounts;
-use crate::api::operation::Allowed;
+use crate::api::operation::Authorized;
 use crate::http::envelope::{Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Body, Valid};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, ValidJson};
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -19,14 +21,14 @@ pub struct Register {
     #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
     #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
-    password: Typed,
+    password: TypedPassword,
     #[schema(value_type = String, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     full_name: FullName,
     language: Option<Language>,
 }
 
 impl Body for Register {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let email = fields.required("email");
         let password = fields.required("password");
         let full_name = fields.required("fullName");
@@ -35,15 +37,18 @@ impl Body for Register {
     }
 }
 
-pub async fn register(may: Allowed<Public, Valid<Register>>, state: Accounts) -> Result<Reply<Registered>, Failure> {
-    let Valid(body) = may.input;
-    let applicant = Applicant {
+pub async fn register(
+    request: Authorized<Public, ValidJson<Register>>,
+    state: Accounts,
+) -> Result<Reply<Registered>, ApiError> {
+    let ValidJson(body) = request.input;
+    let applicant = NewAccount {
         email: body.email,
         password: body.password.0,
         full_name: body.full_name.0,
         language: body.language.unwrap_or(Language::En),
     };
-    operations::register(&state, &may.by, applicant, may.request).await.map(Reply::created)
+    operations::register(&state, &request.principal, applicant, request.request_id).await.map(Reply::created)
 }
 
 #[derive(ToSchema)]
@@ -58,7 +63,7 @@ pub struct ConfirmAccount {
 }
 
 impl Body for ConfirmAccount {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let registration_id = fields.required("registrationId");
         let email = fields.required("email");
         let code = fields.required("code");
@@ -67,11 +72,13 @@ impl Body for ConfirmAccount {
 }
 
 pub async fn confirm_account(
-    may: Allowed<Public, Valid<ConfirmAccount>>,
+    request: Authorized<Public, ValidJson<ConfirmAccount>>,
     state: Accounts,
-) -> Result<Reply<AuthResponse>, Failure> {
-    let Valid(body) = may.input;
-    operations::confirm_account(&state, &may.by, body.registration_id, body.email, body.code.0).await.map(Reply::ok)
+) -> Result<Reply<AuthResponse>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::confirm_account(&state, &request.principal, body.registration_id, body.email, body.code.0)
+        .await
+        .map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -83,15 +90,18 @@ pub struct ResendOtp {
 }
 
 impl Body for ResendOtp {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let email = fields.required("email");
         let purpose = fields.required("purpose");
         Ok(Self { email: email?, purpose: purpose? })
     }
 }
 
-pub async fn resend_otp(may: Allowed<Public, Valid<ResendOtp>>, state: Accounts) -> Result<Reply<Nothing>, Failure> {
-    let Valid(body) = may.input;
-    operations::resend_otp(&state, &may.by, body.email, body.purpose, may.request).await?;
+pub async fn resend_otp(
+    request: Authorized<Public, ValidJson<ResendOtp>>,
+    state: Accounts,
+) -> Result<Reply<Nothing>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::resend_otp(&state, &request.principal, body.email, body.purpose, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -1,27 +1,27 @@
-//! What accounts own.
+//! The state that account handlers share.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::sessions::turns::Turns;
+use super::sessions::refresh_locks::RefreshLocks;
 use crate::access::state::Gate;
+use crate::clients::files::Files;
+use crate::clients::openid::OpenId;
 use crate::http::mounted::Mounted;
-use crate::outside::files::Files;
-use crate::outside::openid::OpenId;
 use crate::passwords::Passwords;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of accounts, and what it depends on. Clones share the same state.
 #[derive(Clone)]
 pub struct Accounts(Arc<AccountsParts>);
 
 pub struct AccountsParts {
     pub gate: Gate,
-    /// One refresh of a session after the other.
-    pub turns: Turns,
-    /// The log-in provider, where one is configured.
+    /// Serializes the refreshes of one session.
+    pub turns: RefreshLocks,
+    /// The OpenID provider, where one is configured.
     pub google: Option<OpenId>,
     pub passwords: Passwords,
-    /// Faces of accounts, apart from what projects keep.
+    /// The file store of avatars, separate from the files of projects.
     pub avatars: Files,
 }
 

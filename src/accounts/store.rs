@@ -1,4 +1,4 @@
-//! Accounts and registrations as rows.
+//! Queries for accounts and registrations.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 use super::model::{Account, Language, Registration};
 use crate::db::schema::{registrations, users};
 use crate::db::sweep::Over;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = users)]
@@ -27,8 +27,8 @@ struct UserRow {
 }
 
 impl TryFrom<UserRow> for Account {
-    type Error = Failed;
-    fn try_from(row: UserRow) -> Result<Self, Failed> {
+    type Error = DbError;
+    fn try_from(row: UserRow) -> Result<Self, DbError> {
         Ok(Self {
             id: row.id.0,
             email: row.email,
@@ -43,41 +43,41 @@ impl TryFrom<UserRow> for Account {
     }
 }
 
-fn language(text: &str) -> Result<Language, Failed> {
-    Language::named(text).ok_or_else(|| Failed::Broken(format!("a row has the language {text}")))
+fn language(text: &str) -> Result<Language, DbError> {
+    Language::named(text).ok_or_else(|| DbError::Broken(format!("a row has the language {text}")))
 }
 
-/// The account of an address, unless it was deleted.
-pub async fn account_of(conn: &mut Conn, email: &str) -> Result<Option<Account>, Failed> {
+/// Returns the account of an address, unless it was deleted.
+pub async fn account_of(conn: &mut Conn, email: &str) -> Result<Option<Account>, DbError> {
     let standing = users::table.filter(users::email.eq(email)).filter(users::deleted_at.is_null());
     let found = standing.select(UserRow::columns()).first(conn).await.optional()?;
     found.map(|row: UserRow| row.try_into()).transpose()
 }
 
-/// An account by its id; one that was deleted is none.
-pub async fn account(conn: &mut Conn, id: Id<User>) -> Result<Option<Account>, Failed> {
+/// Returns an account by its id; `None` if it was deleted.
+pub async fn account(conn: &mut Conn, id: Id<User>) -> Result<Option<Account>, DbError> {
     let living = users::table.find(Key(id)).filter(users::deleted_at.is_null());
     let found = living.select(UserRow::columns()).first(conn).await.optional()?;
     found.map(|row: UserRow| row.try_into()).transpose()
 }
 
-/// As [`account`], for many; those that are none are left out.
-pub async fn accounts(conn: &mut Conn, ids: &[Id<User>]) -> Result<Vec<Account>, Failed> {
+/// Like [`account`], for several ids; missing and deleted accounts are left out.
+pub async fn accounts(conn: &mut Conn, ids: &[Id<User>]) -> Result<Vec<Account>, DbError> {
     let ids: Vec<Key<User>> = ids.iter().copied().map(Key).collect();
     let living = users::table.filter(users::id.eq_any(ids)).filter(users::deleted_at.is_null());
     let rows: Vec<UserRow> = living.select(UserRow::columns()).load(conn).await?;
     rows.into_iter().map(Account::try_from).collect()
 }
 
-/// The languages of those who have accounts with these addresses.
-pub async fn languages(conn: &mut Conn, emails: &[&str]) -> Result<HashMap<String, Language>, Failed> {
+/// Returns the languages of the accounts with these addresses, by address.
+pub async fn languages(conn: &mut Conn, emails: &[&str]) -> Result<HashMap<String, Language>, DbError> {
     let emails: Vec<String> = emails.iter().copied().map(str::to_owned).collect();
     let living = users::table.filter(users::email.eq_any(emails)).filter(users::deleted_at.is_null());
     let rows: Vec<(String, String)> = living.select((users::email, users::language)).load(conn).await?;
     rows.into_iter().map(|(email, text)| Ok((email, language(&text)?))).collect()
 }
 
-pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Failed> {
+pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), DbError> {
     let row = UserRow {
         id: Key(account.id),
         email: account.email.clone(),
@@ -93,27 +93,27 @@ pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Fa
     Ok(())
 }
 
-/// Holds an account's row to the end of the transaction. False: it was deleted.
+/// Locks the row of an account until the end of the transaction. Returns false if the account was deleted.
 ///
-/// What makes a session holds the row first, and so does what ends all sessions: then the second of the two sees what the
-/// first did, and no session is left over.
-pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, Failed> {
+/// Every transaction that creates a session locks the row first, and so does every one that ends all sessions: the
+/// second of the two then sees what the first did, and no session is left over.
+pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError> {
     let standing = users::table.find(Key(id)).filter(users::deleted_at.is_null());
     let held = diesel::update(standing).set(users::updated_at.eq(users::updated_at)).execute(conn).await?;
     Ok(held == 1)
 }
 
-/// As [`hold`], where the account still has the password that was checked; `hash` takes the place of `former`: it may be a
-/// stronger one of the same password. False: it was changed meanwhile.
-pub async fn still_has(conn: &mut Conn, id: Id<User>, former: &str, hash: &str) -> Result<bool, Failed> {
+/// Like [`hold`], if the account still has the password that was checked; `hash` replaces `former`, and may be a
+/// stronger hash of the same password. Returns false if the password was changed or the account deleted meanwhile.
+pub async fn still_has(conn: &mut Conn, id: Id<User>, former: &str, hash: &str) -> Result<bool, DbError> {
     let checked =
         users::table.find(Key(id)).filter(users::password_hash.eq(former)).filter(users::deleted_at.is_null());
     let set = diesel::update(checked).set(users::password_hash.eq(Some(hash.to_owned())));
     Ok(set.execute(conn).await? == 1)
 }
 
-/// Another password. False: the account was deleted.
-pub async fn set_password(conn: &mut Conn, id: Id<User>, hash: &str, now: Time) -> Result<bool, Failed> {
+/// Sets another password. Returns false if the account was deleted.
+pub async fn set_password(conn: &mut Conn, id: Id<User>, hash: &str, now: Time) -> Result<bool, DbError> {
     let standing = users::table.find(Key(id)).filter(users::deleted_at.is_null());
     let set = (users::password_hash.eq(Some(hash.to_owned())), users::updated_at.eq(At(now)));
     Ok(diesel::update(standing).set(set).execute(conn).await? == 1)
@@ -130,8 +130,8 @@ struct RegistrationRow {
     created_at: At,
 }
 
-/// Keeps a registration; an older one of the address is gone.
-pub async fn replace_registration(conn: &mut Conn, registration: &Registration) -> Result<(), Failed> {
+/// Stores a registration; an older one of the same address is deleted.
+pub async fn replace_registration(conn: &mut Conn, registration: &Registration) -> Result<(), DbError> {
     diesel::delete(registrations::table.filter(registrations::email.eq(&registration.email))).execute(conn).await?;
     let row = RegistrationRow {
         id: Key(registration.id),
@@ -145,7 +145,7 @@ pub async fn replace_registration(conn: &mut Conn, registration: &Registration) 
     Ok(())
 }
 
-pub async fn registration_of(conn: &mut Conn, email: &str) -> Result<Option<Registration>, Failed> {
+pub async fn registration_of(conn: &mut Conn, email: &str) -> Result<Option<Registration>, DbError> {
     let found: Option<RegistrationRow> = registrations::table
         .filter(registrations::email.eq(email))
         .select(RegistrationRow::columns())
@@ -165,11 +165,11 @@ pub async fn registration_of(conn: &mut Conn, email: &str) -> Result<Option<Regi
     found.map(registration).transpose()
 }
 
-pub async fn delete_registration(conn: &mut Conn, email: &str) -> Result<(), Failed> {
+pub async fn delete_registration(conn: &mut Conn, email: &str) -> Result<(), DbError> {
     diesel::delete(registrations::table.filter(registrations::email.eq(email))).execute(conn).await?;
     Ok(())
 }
 
-/// Registrations that nobody confirmed.
+/// Sweep: deletes registrations that were not confirmed within seven days.
 pub const OVER: Over =
     Over { table: "registrations", key: "id", at: "created_at", kept: Duration::from_secs(7 * 24 * 60 * 60) };

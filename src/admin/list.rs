@@ -1,5 +1,5 @@
-//! Accounts, runs and failed jobs as a table, or as JSON; page by page, so that a million of them need no more memory than
-//! one page.
+//! Prints accounts, runs and failed jobs as a table or as JSON, page by page, so that memory does not grow with their
+//! number.
 
 use std::io::{self, Write};
 
@@ -9,36 +9,39 @@ use actors::time::Time;
 use colloquy::accounts::operator as accounts;
 use colloquy::analysis::operator as runs;
 use colloquy::db::Db;
-use colloquy::http::failure::Failure;
+use colloquy::http::error::ApiError;
 use colloquy::jobs::{Job, operator as jobs};
 use serde::Serialize;
 
-use super::End;
+use super::AdminError;
 
 const PAGE: i64 = 1000;
 
-/// What is listed: how it stands in the table.
+/// An item of a list, and its line in the table.
 trait Row: Serialize {
     type Of;
     const HEAD: &str;
     fn id(&self) -> Id<Self::Of>;
-    /// What is as long as it is comes last.
+    /// Returns the table line; columns of variable width come last.
     fn line(&self) -> String;
 }
 
-pub async fn users(db: &Db, json: bool, now: Time) -> Result<(), End> {
+pub async fn users(db: &Db, json: bool, now: Time) -> Result<(), AdminError> {
     print(json, async |after| accounts::list_users(db, after, PAGE, now).await).await
 }
 
-pub async fn runs(db: &Db, json: bool, with_those_over: bool) -> Result<(), End> {
+pub async fn runs(db: &Db, json: bool, with_those_over: bool) -> Result<(), AdminError> {
     print(json, async |after| runs::list(db, after, PAGE, with_those_over).await).await
 }
 
-pub async fn failed_jobs(db: &Db, json: bool) -> Result<(), End> {
-    print(json, async |after| jobs::list_failed(db, after, PAGE).await.map_err(Failure::from)).await
+pub async fn failed_jobs(db: &Db, json: bool) -> Result<(), AdminError> {
+    print(json, async |after| jobs::list_failed(db, after, PAGE).await.map_err(ApiError::from)).await
 }
 
-async fn print<R: Row>(json: bool, after: impl AsyncFn(Id<R::Of>) -> Result<Vec<R>, Failure>) -> Result<(), End> {
+async fn print<R: Row>(
+    json: bool,
+    after: impl AsyncFn(Id<R::Of>) -> Result<Vec<R>, ApiError>,
+) -> Result<(), AdminError> {
     let mut last = Id::from_uuid(uuid::Uuid::nil());
     let mut is_first = true;
     loop {
@@ -50,9 +53,9 @@ async fn print<R: Row>(json: bool, after: impl AsyncFn(Id<R::Of>) -> Result<Vec<
         let printed = if json { as_json(&page, is_first, is_last) } else { as_table(&page, is_first) };
         match printed {
             Ok(()) => {}
-            // Whoever read has seen enough, as `head` does.
+            // The reader closed the pipe early, as `head` does.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-            Err(error) => return Err(End::Failed(format!("The list can't be printed: {error}."))),
+            Err(error) => return Err(AdminError::Failed(format!("The list can't be printed: {error}."))),
         }
         if is_last {
             return Ok(());
@@ -82,7 +85,7 @@ fn as_table<R: Row>(page: &[R], is_first: bool) -> io::Result<()> {
         writeln!(out, "{}", R::HEAD)?;
     }
     for row in page {
-        // A row is a line, whatever somebody called himself.
+        // Each row stays on one line, even if a user name contains control characters.
         writeln!(out, "{}", row.line().replace(|sign: char| sign.is_control(), " "))?;
     }
     out.flush()
@@ -96,7 +99,7 @@ fn minute(time: Time) -> String {
     time.utc().format("%Y-%m-%d %H:%M").to_string()
 }
 
-impl Row for accounts::Listed {
+impl Row for accounts::AccountListItem {
     type Of = User;
     const HEAD: &str = "ID                                    CREATED     LAST USED   SESSIONS  LANG  E-MAIL, NAME";
 
@@ -112,7 +115,7 @@ impl Row for accounts::Listed {
     }
 }
 
-impl Row for runs::Listed {
+impl Row for runs::RunListItem {
     type Of = Run;
     const HEAD: &str = "ID                                    PROJECT                               \
                         CREATED           STATUS      TRY    %  MESSAGE";
@@ -128,7 +131,7 @@ impl Row for runs::Listed {
     }
 }
 
-impl Row for jobs::Listed {
+impl Row for jobs::FailedJob {
     type Of = Job;
     const HEAD: &str = "ID                                    FAILED            TRIES  KIND                ERROR";
 

@@ -1,7 +1,7 @@
-//! `colloquy admin …`: what an operator does at the machine, with the server running or without.
+//! `colloquy admin …`: maintenance commands for an operator, with the server running or stopped.
 //!
-//! Passwords are never arguments, which every user of the machine can read: they come from standard input, or are drawn
-//! and printed once. Wrong use ends with 2, what could not be done with 1.
+//! Passwords are never arguments, which every user of the machine can read: they come from standard input, or are
+//! generated and printed once. The exit code is 2 for invalid usage and 1 for a command that failed.
 
 mod list;
 mod password;
@@ -17,7 +17,7 @@ use colloquy::accounts::operator::{self, NewUser};
 use colloquy::analysis::operator as runs;
 use colloquy::config::{Config, Overrides};
 use colloquy::db::Db;
-use colloquy::http::failure::Failure;
+use colloquy::http::error::ApiError;
 use colloquy::http::fields::Field;
 use colloquy::jobs::operator::{self as jobs, Which};
 use colloquy::passwords::Passwords;
@@ -26,10 +26,10 @@ use password::Password;
 
 #[derive(clap::Args)]
 pub struct Admin {
-    /// Where files, mails, keys and the embedded database are kept.
+    /// Folder with files, e-mails, keys and the embedded database
     #[arg(long, value_name = "FOLDER", global = true)]
     data: Option<PathBuf>,
-    /// Settings that differ from the defaults: those that the server is started with.
+    /// Settings file; use the one that the server is started with
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -38,53 +38,53 @@ pub struct Admin {
 
 #[derive(clap::Subcommand)]
 enum Task {
-    /// Make an account whose address needs no code.
+    /// Create an account; its e-mail address needs no confirmation
     CreateUser(CreateUser),
-    /// Put another password in place; all sessions of the account end.
+    /// Set a new password for an account and end all its sessions
     ResetPassword(ResetPassword),
-    /// End all sessions of an account.
+    /// End all sessions of an account
     RevokeSessions(Of),
-    /// List the accounts, oldest first.
+    /// List accounts, oldest first
     ListUsers {
-        /// As JSON, for programs.
+        /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// List the analysis runs that are not over, oldest first.
+    /// List unfinished analysis runs, oldest first
     ListRuns {
-        /// Those that are over too.
+        /// Include finished runs
         #[arg(long)]
         all: bool,
-        /// As JSON, for programs.
+        /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// End an analysis run that is not over.
+    /// Cancel an unfinished analysis run
     CancelRun {
-        /// The run's id.
+        /// Id of the run
         #[arg(long, value_name = "ID")]
         run: String,
     },
-    /// List the jobs that failed for good, oldest first.
+    /// List jobs that failed permanently, oldest first
     ListFailedJobs {
-        /// As JSON, for programs.
+        /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// Have jobs that failed for good tried again, with all their tries.
+    /// Retry jobs that failed permanently, with a full set of attempts
     RequeueJobs(RequeueJobs),
 }
 
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct RequeueJobs {
-    /// One job.
+    /// Retry the job with this id
     #[arg(long, value_name = "ID")]
     job: Option<String>,
-    /// Those of a kind, such as mail.
+    /// Retry all failed jobs of this kind, such as mail
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// All of them.
+    /// Retry all failed jobs
     #[arg(long)]
     all: bool,
 }
@@ -93,16 +93,17 @@ struct RequeueJobs {
 struct CreateUser {
     #[command(flatten)]
     of: Of,
-    /// How the person is called.
+    /// Full name of the user
     #[arg(long, value_name = "NAME")]
     name: String,
+    /// Job title of the user
     #[arg(long, value_name = "TITLE", default_value = "")]
     job_title: String,
-    /// Of the mails to the person, such as EN or AR.
+    /// Language of e-mails to the user, such as EN or AR
     #[arg(long, value_name = "LANGUAGE", default_value = "EN")]
     language: String,
     #[command(flatten)]
-    password: password::Asked,
+    password: password::PromptedPassword,
 }
 
 #[derive(clap::Args)]
@@ -110,25 +111,25 @@ struct ResetPassword {
     #[command(flatten)]
     of: Of,
     #[command(flatten)]
-    password: password::Asked,
+    password: password::PromptedPassword,
 }
 
 #[derive(clap::Args)]
 struct Of {
-    /// The account's address.
+    /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
     email: String,
 }
 
-/// Why it ended early.
-enum End {
-    /// The command can't be meant like this.
+/// Why a command failed.
+enum AdminError {
+    /// Invalid usage: wrong arguments, settings or password.
     Misused(String),
     Failed(String),
 }
 
-impl From<Failure> for End {
-    fn from(failure: Failure) -> Self {
+impl From<ApiError> for AdminError {
+    fn from(failure: ApiError) -> Self {
         let said = failure.cause.map_or(failure.message, String::from);
         if failure.code.status == 422 { Self::Misused(said) } else { Self::Failed(said) }
     }
@@ -137,41 +138,41 @@ impl From<Failure> for End {
 pub fn run(asked: Admin) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let ended = runtime
-        .map_err(|error| End::Failed(format!("The command can't be started: {error}.")))
+        .map_err(|error| AdminError::Failed(format!("The command can't be started: {error}.")))
         .and_then(|runtime| runtime.block_on(done(asked)));
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(End::Misused(fault)) => {
+        Err(AdminError::Misused(fault)) => {
             eprintln!("{fault}");
             ExitCode::from(2)
         }
-        Err(End::Failed(fault)) => {
+        Err(AdminError::Failed(fault)) => {
             eprintln!("{fault}");
             ExitCode::FAILURE
         }
     }
 }
 
-async fn done(asked: Admin) -> Result<(), End> {
+async fn done(asked: Admin) -> Result<(), AdminError> {
     let mut settings = Vec::new();
     if let Some(data) = &asked.data {
         settings.push(("server.data", data.to_string_lossy().into_owned()));
     }
     let config = Config::read(asked.config.as_deref(), &Overrides { settings })
-        .map_err(|faults| End::Misused(format!("The settings can't be used:\n  {}", faults.join("\n  "))))?;
-    // What was typed is looked at before a database is.
-    let task = Checked::of(asked.task)?;
-    let makes_a_database = matches!(task, Checked::Create(..));
+        .map_err(|faults| AdminError::Misused(format!("The settings can't be used:\n  {}", faults.join("\n  "))))?;
+    // The arguments are validated before a database is opened or created.
+    let task = CheckedTask::of(asked.task)?;
+    let makes_a_database = matches!(task, CheckedTask::Create(..));
     if !makes_a_database && config.database.url.is_empty() && !wiring::own_database(&config).exists() {
-        return Err(End::Failed(format!("There is no database in {} yet.", config.server.data.display())));
+        return Err(AdminError::Failed(format!("There is no database in {} yet.", config.server.data.display())));
     }
-    let db = wiring::open_database(&config).await.map_err(End::Failed)?;
-    let passwords = Passwords::new(&config.accounts).map_err(End::Failed)?;
+    let db = wiring::open_database(&config).await.map_err(AdminError::Failed)?;
+    let passwords = Passwords::new(&config.accounts).map_err(AdminError::Failed)?;
     task.carry_out(&db, &passwords).await
 }
 
-/// A task whose values are what they should be.
-enum Checked {
+/// A task whose arguments are validated.
+enum CheckedTask {
     Create(NewUser, Password),
     Reset(Email, Password),
     Revoke(Email),
@@ -182,20 +183,20 @@ enum Checked {
     Requeue(Which),
 }
 
-impl Checked {
-    fn of(task: Task) -> Result<Self, End> {
+impl CheckedTask {
+    fn of(task: Task) -> Result<Self, AdminError> {
         Ok(match task {
             Task::CreateUser(asked) => {
                 let email = field("email", &asked.of.email)?;
                 let full_name = field::<FullName>("name", &asked.name)?;
                 let job_title = field::<JobTitle>("job-title", &asked.job_title)?;
                 let language = field::<Language>("language", &asked.language)?;
-                let password = asked.password.have().map_err(End::Misused)?;
+                let password = asked.password.have().map_err(AdminError::Misused)?;
                 let new = NewUser { email, full_name, job_title, language, password: password.text().to_owned() };
                 Self::Create(new, password)
             }
             Task::ResetPassword(asked) => {
-                Self::Reset(field("email", &asked.of.email)?, asked.password.have().map_err(End::Misused)?)
+                Self::Reset(field("email", &asked.of.email)?, asked.password.have().map_err(AdminError::Misused)?)
             }
             Task::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
             Task::ListUsers { json } => Self::List { json },
@@ -209,7 +210,7 @@ impl Checked {
         })
     }
 
-    async fn carry_out(self, db: &Db, passwords: &Passwords) -> Result<(), End> {
+    async fn carry_out(self, db: &Db, passwords: &Passwords) -> Result<(), AdminError> {
         let now = SystemClock.now();
         match self {
             Self::Create(new, password) => {
@@ -235,7 +236,7 @@ impl Checked {
             }
             Self::ListFailedJobs { json } => list::failed_jobs(db, json).await?,
             Self::Requeue(which) => {
-                let requeued = jobs::requeue(db, which, now).await.map_err(Failure::from)?;
+                let requeued = jobs::requeue(db, which, now).await.map_err(ApiError::from)?;
                 println!("{}", tried_again(requeued));
             }
         }
@@ -259,7 +260,8 @@ fn tried_again(count: usize) -> String {
     }
 }
 
-/// A value as the interface takes it.
-fn field<T: Field>(name: &str, text: &str) -> Result<T, End> {
-    T::parse(&serde_json::Value::from(text)).map_err(|wrong| End::Misused(format!("--{name}: {}", wrong.message)))
+/// Parses an argument by the same rules as the HTTP API.
+fn field<T: Field>(name: &str, text: &str) -> Result<T, AdminError> {
+    T::parse(&serde_json::Value::from(text))
+        .map_err(|wrong| AdminError::Misused(format!("--{name}: {}", wrong.message)))
 }

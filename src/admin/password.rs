@@ -1,14 +1,14 @@
-//! A password from standard input, or one that is drawn.
+//! Passwords for `colloquy admin`: read from standard input, or generated.
 
 use std::io::Read;
 
-use colloquy::accounts::model::Typed;
+use colloquy::accounts::model::TypedPassword;
 use colloquy::http::fields::Field;
 use colloquy::keys::random;
 
 #[derive(clap::Args)]
-pub struct Asked {
-    /// Read the password from standard input, a line; without this one is drawn and printed once.
+pub struct PromptedPassword {
+    /// Read the password (one line) from standard input; without this option, a password is generated and printed once
     #[arg(long)]
     password_stdin: bool,
 }
@@ -18,14 +18,14 @@ pub enum Password {
     Drawn(String),
 }
 
-/// More than anybody types.
+/// Maximum length of the input, in bytes; longer than any typed password.
 const MOST_BYTES: u64 = 8 * 1024;
-/// Without those that are mistaken for one another.
+/// Letters and digits of generated passwords, without those that are easily confused.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-impl Asked {
+impl PromptedPassword {
     /// # Errors
-    /// Why there is none, in words.
+    /// Returns a message when no password can be read or generated, or when it is not acceptable.
     pub fn have(&self) -> Result<Password, String> {
         if !self.password_stdin {
             return draw().map(Password::Drawn);
@@ -35,12 +35,12 @@ impl Asked {
         read.map_err(|error| format!("No password could be read from standard input: {error}."))?;
         let line = text.strip_suffix('\n').unwrap_or(&text);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        let typed = Typed::parse(&serde_json::Value::from(line));
+        let typed = TypedPassword::parse(&serde_json::Value::from(line));
         typed.map(|typed| Password::Given(typed.0)).map_err(|wrong| format!("The password: {}", wrong.message))
     }
 }
 
-/// 24 letters of 32: 120 bits.
+/// Generates 24 characters out of 32: 120 bits.
 fn draw() -> Result<String, String> {
     let drawn = random::<24>().map_err(|error| format!("The system has no chance to give: {error}."))?;
     let letters = drawn.iter().filter_map(|byte| LETTERS.get(usize::from(byte % 32)).copied().map(char::from));
@@ -56,7 +56,7 @@ impl Password {
         }
     }
 
-    /// One that was given is known already.
+    /// Prints the password if it was generated; the user knows one that was given.
     pub fn print_if_drawn(&self) {
         if let Self::Drawn(text) = self {
             println!("Password: {text}");

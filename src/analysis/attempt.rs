@@ -1,10 +1,11 @@
-//! Work at one attempt of a run: its sources into the pipeline, its progress to the run's actor, what it found into the project.
+//! One attempt of a run: passes its sources to the pipeline, its progress to the run's actor, and its results to the
+//! project.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::run::{self, Command, Refusal, Warning};
+use actors::run::{self, Command, Refusal, RunWarning};
 use actors::shell;
 use actors::time::Time;
 use async_trait::async_trait;
@@ -13,22 +14,22 @@ use serde_json::Value;
 use super::results::draft::{self, Undrafted};
 use super::{Run, store};
 use crate::analysis::state::Analysis;
-use crate::db::{At, Failed, Key};
+use crate::db::{At, DbError, Key};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::pipeline::process::{Outline, OutlinedSource, Ports};
+use crate::http::error::ApiError;
+use crate::pipeline::process::{OutlinedSource, Ports, RequestOutline};
 use crate::pipeline::{
-    self, AnalysisType, CancelToken, Checkpoints, Node, Outcome, PipelineResult, SourceKind, Stop, TextStore,
-    Unavailable, Unreadable, Watcher,
+    self, AnalysisType, CancelToken, CheckpointStore, Node, PipelineOutcome, PipelineResult, PortUnavailable,
+    ProgressSink, SourceKind, StopRequested, TextStore, Unreadable,
 };
 use crate::projects::documents;
 
-/// Works at an attempt, and tells the run's actor how far it is.
+/// Executes one attempt and reports its progress to the run's actor.
 pub(super) struct Attempt<'a> {
     state: &'a Analysis,
     run: &'a run::Run,
     request: RequestId,
-    /// The node under way, and since when.
+    /// The node in progress, and when it started.
     since: Mutex<(Node, Time)>,
 }
 
@@ -38,10 +39,10 @@ impl<'a> Attempt<'a> {
     }
 
     /// # Errors
-    /// It broke off, and is to be taken up again.
-    pub async fn work(&self, token: &CancelToken) -> Result<(), Failure> {
+    /// The attempt was interrupted and has to be started again.
+    pub async fn work(&self, token: &CancelToken) -> Result<(), ApiError> {
         let attempt = self.run.attempt;
-        // Counted, durably, before anything that may take the server along.
+        // The start is counted durably before any work that may bring down the server.
         let Ok(begun) = self.tell(Command::Begin { attempt }).await? else { return Ok(()) };
         if begun.state.is_over() {
             tracing::error!(run = %self.run.id, attempt, "a run is given up: it never came to an end");
@@ -49,31 +50,33 @@ impl<'a> Attempt<'a> {
         }
         let outline = self.outline().await?;
         let ports = Ports { texts: self, checkpoints: self, watcher: self };
-        let outcome = self.state.runner.analyser.analyse(&outline, ports, token).await.map_err(Failure::unavailable)?;
+        let outcome =
+            self.state.runner.analyser.analyse(&outline, ports, token).await.map_err(ApiError::unavailable)?;
         let command = match outcome {
-            Outcome::Completed(result) => return self.complete(*result, Vec::new()).await,
-            Outcome::Partial(result, warnings) => {
+            PipelineOutcome::Completed(result) => return self.complete(*result, Vec::new()).await,
+            PipelineOutcome::Partial(result, warnings) => {
                 return self.complete(*result, warnings.into_iter().map(source_failed).collect()).await;
             }
-            Outcome::Rejected { reason, .. } => Command::Reject { attempt, reason },
-            Outcome::Failed { node, message } => {
+            PipelineOutcome::Rejected { reason, .. } => Command::Reject { attempt, reason },
+            PipelineOutcome::Failed { node, message } => {
                 tracing::error!(run = %self.run.id, node = node.name(), message, "an analysis failed");
                 Command::Fail { attempt, message }
             }
-            // By the run's actor, which knows it already, or by the end of the server.
-            Outcome::Cancelled => return Ok(()),
+            // Cancelled by the run's actor, which already knows, or by the shutdown of the server.
+            PipelineOutcome::Cancelled => return Ok(()),
         };
         self.end(command).await
     }
 
-    /// What was found becomes the project's in the transaction that completes the run, where that is still wanted.
-    async fn complete(&self, result: PipelineResult, warnings: Vec<Warning>) -> Result<(), Failure> {
+    /// Publishes the results to the project in the transaction that completes the run, unless the attempt is no longer
+    /// current.
+    async fn complete(&self, result: PipelineResult, warnings: Vec<RunWarning>) -> Result<(), ApiError> {
         let attempt = self.run.attempt;
         let _one_at_a_time = self.state.runner.keeping().await;
         match draft::write(self.state, self.run, result).await {
             Ok(()) => self.end(Command::Complete { attempt, warnings }).await,
             Err(Undrafted::TooMuch) => {
-                let Outcome::Failed { message, .. } = Outcome::too_much() else { return Ok(()) };
+                let PipelineOutcome::Failed { message, .. } = PipelineOutcome::too_much() else { return Ok(()) };
                 self.end(Command::Fail { attempt, message }).await
             }
             Err(Undrafted::Unwanted) => Ok(()),
@@ -81,22 +84,23 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// A refusal says that the attempt is no longer wanted.
-    async fn end(&self, command: Command) -> Result<(), Failure> {
+    /// Sends the final command. A refusal means that the attempt is no longer current, and is ignored.
+    async fn end(&self, command: Command) -> Result<(), ApiError> {
         self.tell(command).await.map(|_| ())
     }
 
-    /// Outer error: it could not be told. Inner: the run refuses, its work is not wanted.
-    async fn tell(&self, command: Command) -> Result<Result<Run, Refusal>, Failure> {
+    /// Sends a command to the run's actor. The outer error means that the command could not be delivered or saved; the
+    /// inner one that the run refuses it, so the result of this work is not wanted.
+    async fn tell(&self, command: Command) -> Result<Result<Run, Refusal>, ApiError> {
         match self.state.registry.ask(self.run.id, command, Arc::clone(&self.request)).await {
             Ok(run) => Ok(Ok(run)),
-            Err(shell::Failure::Refused(refusal)) => Ok(Err(refusal)),
-            Err(shell::Failure::Missing) => Err(Failure::of(Code::NOT_FOUND)),
-            Err(other) => Err(Failure::unavailable(format!("{other:?}"))),
+            Err(shell::CommandError::Refused(refusal)) => Ok(Err(refusal)),
+            Err(shell::CommandError::Missing) => Err(ApiError::of(Code::NOT_FOUND)),
+            Err(other) => Err(ApiError::unavailable(format!("{other:?}"))),
         }
     }
 
-    async fn outline(&self) -> Result<Outline, Failure> {
+    async fn outline(&self) -> Result<RequestOutline, ApiError> {
         let run = self.run;
         let found = documents::operations::sources(&self.state.db, run.project_id, run.document_ids.clone()).await?;
         let mut sources = Vec::with_capacity(run.document_ids.len());
@@ -108,7 +112,7 @@ impl<'a> Attempt<'a> {
             let unreadable = unreadable.map(|(code, message)| Unreadable { code: code.to_owned(), message });
             sources.push(OutlinedSource { id: id.to_string(), kind: SourceKind::Document, name, unreadable });
         }
-        Ok(Outline {
+        Ok(RequestOutline {
             job_id: run.ai_job_id.to_string(),
             attempt: run.attempt,
             analysis_type: match run.analysis_type {
@@ -123,8 +127,8 @@ impl<'a> Attempt<'a> {
         })
     }
 
-    /// The pipeline's message, and how long its node has been at work: so that a long node is told of every second even
-    /// where its share of the whole is less than a hundredth.
+    /// The pipeline's message with the time its node has been running, so that a long node publishes an update every
+    /// second even when its share of the total is less than one percent.
     fn timed(&self, node: Node, message: &str) -> String {
         let now = self.state.now();
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,27 +142,28 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// A source that gave nothing has failed, whatever the reason; the pipeline's own warnings keep their codes.
-fn source_failed(warning: pipeline::result::Warning) -> Warning {
+/// Any warning about a source that yielded nothing gets the code `SourceFailed`, whatever the reason; the pipeline's
+/// other warnings keep their codes.
+fn source_failed(warning: pipeline::result::Warning) -> RunWarning {
     let failed = warning.is_of_a_failed_source();
-    Warning {
-        code: if failed { Warning::SOURCE_FAILED.to_owned() } else { warning.code },
+    RunWarning {
+        code: if failed { RunWarning::SOURCE_FAILED.to_owned() } else { warning.code },
         message: warning.message,
         source_id: warning.source_id.and_then(|id| id.parse().ok()),
     }
 }
 
 #[async_trait]
-impl Watcher for Attempt<'_> {
-    async fn progressed(&self, node: Node, progress: u8, message: &str) -> Result<(), Stop> {
+impl ProgressSink for Attempt<'_> {
+    async fn progressed(&self, node: Node, progress: u8, message: &str) -> Result<(), StopRequested> {
         let message = self.timed(node, message);
         let Ok(node) = node.name().parse() else { return Ok(()) };
         let command = Command::Progress { attempt: self.run.attempt, node, progress, message };
         match self.tell(command).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) => Err(Stop),
-            Err(failure) if failure.code == Code::NOT_FOUND => Err(Stop),
-            // The database is away for a moment: the work itself goes on.
+            Ok(Err(_)) => Err(StopRequested),
+            Err(failure) if failure.code == Code::NOT_FOUND => Err(StopRequested),
+            // The database is temporarily unavailable; the work itself continues.
             Err(failure) => {
                 tracing::warn!(%failure, "progress could not be told");
                 Ok(())
@@ -169,26 +174,37 @@ impl Watcher for Attempt<'_> {
 
 #[async_trait]
 impl TextStore for Attempt<'_> {
-    async fn text(&self, source_id: &str) -> Result<String, Unavailable> {
-        let id: Id<ids::Document> = source_id.parse().map_err(|_| Unavailable("no id of a document".to_owned()))?;
+    async fn text(&self, source_id: &str) -> Result<String, PortUnavailable> {
+        let id: Id<ids::Document> = source_id.parse().map_err(|_| PortUnavailable("no id of a document".to_owned()))?;
         let kept = documents::operations::kept_text(&self.state.db, id).await;
-        let kept = kept.map_err(|error| Unavailable(error.to_string()))?;
-        kept.ok_or_else(|| Unavailable(format!("the document {id} has no text any more")))
+        let kept = kept.map_err(|error| PortUnavailable(error.to_string()))?;
+        kept.ok_or_else(|| PortUnavailable(format!("the document {id} has no text any more")))
     }
 }
 
-/// What nodes gave.
+/// Stores the outputs of nodes as checkpoints.
 #[async_trait]
-impl Checkpoints for Attempt<'_> {
-    async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> Result<Option<String>, Unavailable> {
+impl CheckpointStore for Attempt<'_> {
+    async fn load(
+        &self,
+        node: Node,
+        input_hash: &str,
+        engine_version: &str,
+    ) -> Result<Option<String>, PortUnavailable> {
         let (id, input_hash, engine_version) = (self.run.id, input_hash.to_owned(), engine_version.to_owned());
         let found = self.state.db.read(move |conn| {
             Box::pin(async move { store::node_output(conn, id, node.name(), &input_hash, &engine_version).await })
         });
-        found.await.map_err(|error: Failed| Unavailable(error.to_string()))
+        found.await.map_err(|error: DbError| PortUnavailable(error.to_string()))
     }
 
-    async fn save(&self, node: Node, input_hash: &str, engine_version: &str, output: &str) -> Result<(), Unavailable> {
+    async fn save(
+        &self,
+        node: Node,
+        input_hash: &str,
+        engine_version: &str,
+        output: &str,
+    ) -> Result<(), PortUnavailable> {
         let (id, attempt) = (self.run.id, self.run.attempt);
         let output = store::NodeOutput {
             run_id: Key(id),
@@ -204,9 +220,9 @@ impl Checkpoints for Attempt<'_> {
                 if store::is_at_work(conn, id, attempt).await? {
                     store::keep_node_output(conn, output).await?;
                 }
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
-        kept.await.map_err(|error| Unavailable(error.to_string()))
+        kept.await.map_err(|error| PortUnavailable(error.to_string()))
     }
 }

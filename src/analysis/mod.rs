@@ -1,13 +1,14 @@
-//! AI runs, their results, and the dashboard.
+//! AI analysis runs, their results, and the dashboard.
 //!
 //! ```text
 //! start --> QUEUED --runner--> attempt --> pipeline (a child process) --draft--> items, dashboard
 //!              |                   |
 //!              `---- the run's actor: progress, outcome, cancel, retry ----> events
 //! ```
-//! A run is an actor (`actors::run`); the runner works at unfinished ones and tells the actor how far it is. What a run
-//! found is kept as it was found (`run_results`); requirements and stories also become the project's items, under codes that
-//! never change. Both come to be in the transaction that completes the run: of a run that ends in any other way nothing stays.
+//! A run is an actor (`actors::run`); the runner executes unfinished runs and reports their progress to the actor. The
+//! results of a run are stored unchanged (`run_results`); requirements and user stories also become items of the
+//! project, under codes that never change. Both are published in the transaction that completes the run: a run that
+//! ends in any other way leaves nothing behind.
 
 mod attempt;
 pub mod audience;
@@ -18,44 +19,44 @@ pub mod operator;
 pub mod results;
 pub mod routes;
 pub mod run_loop;
-pub mod runner;
 pub mod state;
 pub mod store;
+pub mod supervisor;
 
 use std::sync::Arc;
 
 use actors::ids::{self, Id};
 use actors::shell::Snapshot;
 
-use crate::access::caller::Caller;
-use crate::access::guard::{Found, Guarded, PathIds};
-use crate::access::role::Standing;
+use crate::access::policy::{Loaded, PathIds, Resource};
+use crate::access::principal::Caller;
+use crate::access::role::Relation;
 use crate::analysis::state::Analysis;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::projects;
 
-/// A run of a project that somebody may see: as it was last saved.
+/// A run, as the snapshot of its last saved state.
 pub type Run = Arc<Snapshot<actors::run::Run>>;
 
-impl Guarded for Run {
+impl Resource for Run {
     type State = Analysis;
     type Ids = (Id<ids::Project>, Id<actors::run::Run>);
 
-    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, ApiError> {
         Ok((path.id("projectId")?, path.id("runId")?))
     }
 
-    async fn find(state: &Analysis, (project_id, run_id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let run = state.registry.snapshot(run_id).await.map_err(|away| Failure::unavailable(away.0))?;
+    async fn find(state: &Analysis, (project_id, run_id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
+        let run = state.registry.snapshot(run_id).await.map_err(|away| ApiError::unavailable(away.0))?;
         let run = run.filter(|run| run.state.project_id == project_id);
         if run.is_none() {
-            // Without the run it is not yet known that there is such a project.
+            // The run is missing, so it is not yet known whether the project exists.
             let project = state.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await;
-            project.map_err(Failure::from)?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+            project.map_err(ApiError::from)?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
         }
         let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
-        let thing = run.ok_or_else(|| Failure::of(Code::NOT_FOUND));
-        Ok(Found { standing: Standing { role, ..Standing::default() }, thing })
+        let thing = run.ok_or_else(|| ApiError::of(Code::NOT_FOUND));
+        Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource: thing })
     }
 }

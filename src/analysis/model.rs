@@ -1,4 +1,4 @@
-//! AI runs as clients know them.
+//! Request and response types of AI analysis runs.
 
 use actors::ids::{self, AiJob, Id};
 use actors::meeting::Meeting;
@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong};
+use crate::http::fields::{Field, InvalidValue};
 
 enumeration! {
-    /// Where a run is in its life.
+    /// The lifecycle status of a run.
     pub enum AiRunStatus {
         Queued = "QUEUED", Processing = "PROCESSING", Completed = "COMPLETED", Partial = "PARTIAL", Rejected = "REJECTED",
         Failed = "FAILED", Cancelled = "CANCELLED",
@@ -21,7 +21,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What is looked for.
+    /// What the analysis looks for.
     pub enum AnalysisType {
         Full = "FULL", Requirements = "REQUIREMENTS", UserStories = "USER_STORIES", MeetingMinutes = "MEETING_MINUTES",
     }
@@ -39,21 +39,21 @@ impl AnalysisType {
     }
 }
 
-/// What does the finding.
+/// The name of the analysis engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineName(pub &'static str);
 
-/// Deterministic rules, in the binary, offline.
+/// Deterministic rules, built into the binary; works offline.
 pub const EMBEDDED: EngineName = EngineName("embedded");
 
 impl Field for EngineName {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let is_embedded = value.as_str().is_some_and(|name| name.eq_ignore_ascii_case(EMBEDDED.0));
-        if is_embedded { Ok(EMBEDDED) } else { Err(Wrong::value("The engine that there is: embedded.")) }
+        if is_embedded { Ok(EMBEDDED) } else { Err(InvalidValue::value("The engine that there is: embedded.")) }
     }
 }
 
-/// Something that people should know about a result.
+/// A notice about the result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = RunWarning)]
 #[serde(rename_all = "camelCase")]
@@ -61,12 +61,12 @@ pub struct Warning {
     #[schema(example = "SourceFailed")]
     pub code: String,
     pub message: String,
-    /// The document or recording that it is about.
+    /// The document or recording that the warning is about.
     #[schema(required)]
     pub source_id: Option<Uuid>,
 }
 
-/// An analysis of some of a project's sources: exactly these fields.
+/// An analysis of selected sources of a project.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiAnalysisRun {
@@ -75,7 +75,7 @@ pub struct AiAnalysisRun {
     #[schema(value_type = Uuid)]
     pub project_id: Id<ids::Project>,
     pub status: AiRunStatus,
-    /// 0–100; never falls within an attempt, 100 only when it has succeeded.
+    /// Progress in percent. It never decreases within an attempt, and is 100 only once the run has succeeded.
     #[schema(minimum = 0, maximum = 100)]
     pub progress: u8,
     #[schema(example = "extract_requirements")]
@@ -86,7 +86,7 @@ pub struct AiAnalysisRun {
     /// Null unless the run failed or was rejected.
     #[schema(required)]
     pub error_message: Option<String>,
-    /// Anew for each attempt.
+    /// Changes with each attempt.
     #[schema(value_type = Uuid)]
     pub ai_job_id: Id<AiJob>,
     #[schema(value_type = Vec<Uuid>)]
@@ -106,11 +106,11 @@ pub struct AiAnalysisRun {
     pub language: String,
     #[schema(example = "embedded")]
     pub engine: String,
-    /// From 1.
+    /// Number of the attempt, starting at 1.
     #[schema(minimum = 1)]
     pub attempt: u32,
     pub warnings: Vec<Warning>,
-    /// Where its progress can be followed as an event stream.
+    /// URL of the event stream that reports the run's progress.
     pub events_url: String,
 }
 
@@ -157,7 +157,7 @@ impl AiAnalysisRun {
 }
 
 impl Warning {
-    fn of(warning: &run::Warning) -> Self {
+    fn of(warning: &run::RunWarning) -> Self {
         Self { code: warning.code.clone(), message: warning.message.clone(), source_id: warning.source_id }
     }
 }

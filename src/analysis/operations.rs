@@ -1,38 +1,38 @@
-//! AI runs, one function an operation.
+//! Operations on AI analysis runs, one function each.
 
 use std::time::Duration;
 
 use actors::ids::{self, Document, Id, User};
 use actors::live::RequestId;
 use actors::meeting::Meeting;
-use actors::run::{self, Command, Draft, Refusal, Status};
+use actors::run::{self, Command, Refusal, RunDraft, Status};
 use sha2::{Digest, Sha256};
 
 use super::Run;
 use super::model::{AiAnalysisRun, AnalysisType, EngineName};
 use super::run_loop;
 use super::store::{self, Filter};
-use crate::access::caller::Caller;
+use crate::access::principal::Caller;
 use crate::accounts::model::Language;
 use crate::accounts::operations::hold;
 use crate::analysis::state::Analysis;
-use crate::db::Failed;
+use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::envelope::List;
-use crate::http::failure::Failure;
-use crate::http::page::Page;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
 use crate::meetings::operations::answered;
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
 use crate::projects::model::Project;
 
-/// When somebody who has as many unfinished runs as they may is to try again.
+/// `Retry-After` of a caller who has reached the limit of unfinished runs.
 const UNTIL_ENDED: Duration = Duration::from_secs(10);
 
-/// What is to be analysed.
+/// The sources and options of a run.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct RunSelection {
     pub document_ids: Option<Vec<Id<Document>>>,
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: AnalysisType,
@@ -40,31 +40,35 @@ pub struct Wanted {
     pub engine: EngineName,
 }
 
-/// Queues a run over some documents, or all that are READY. Over the same input as an unfinished run, gives that run.
+/// Queues a run over the given documents, or over all READY documents. If a run over the same input is unfinished,
+/// returns that run.
 ///
-/// A document that could not be read is taken where it is named: the run then ends PARTIAL, and says so.
+/// A document that could not be read is accepted when it is named explicitly: the run then ends as PARTIAL with a
+/// warning.
 ///
 /// # Errors
-/// 422 for sources of another project or none at all; 409 for ones that are still being read.
+/// 422 for sources of another project, or when there are none; 409 for documents that are still being read, and in an
+/// archived project; 429 at the limit of unfinished runs.
 pub async fn start(
     state: &Analysis,
     caller: Caller,
     project: &Project,
     id: Id<run::Run>,
-    wanted: Wanted,
+    wanted: RunSelection,
     request: RequestId,
-) -> Result<AiAnalysisRun, Failure> {
+) -> Result<AiAnalysisRun, ApiError> {
     crate::projects::must_be_active(project)?;
     let now = state.now();
     let project_id = project.id;
     let (most, most_runs) = (state.config.limits.documents_per_run, state.config.limits.unfinished_runs);
-    let (run, told) = state
+    let (run, records) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                // Those of one account one by one, so that runs that are begun at once are counted too.
+                // Locks the account's row, so that runs which the account starts concurrently are counted one after the
+                // other.
                 if !hold(conn, caller.user_id).await? {
-                    return Err(Failure::of(Code::UNAUTHORIZED));
+                    return Err(ApiError::of(Code::UNAUTHORIZED));
                 }
                 if let Some(run) = store::find(conn, id).await? {
                     return Ok((run, Vec::new()));
@@ -77,7 +81,7 @@ pub async fn start(
                 if store::unfinished_of(conn, caller.user_id, most_runs).await? >= most_runs {
                     return Err(too_many_unfinished("You have", most_runs));
                 }
-                let draft = Draft {
+                let draft = RunDraft {
                     id,
                     project_id,
                     created_by: caller.user_id,
@@ -86,48 +90,49 @@ pub async fn start(
                     analysis_type: wanted.analysis_type.of_run(),
                     language: wanted.language.as_str().to_owned(),
                     engine: wanted.engine.0.to_owned(),
-                    ai_job_id: Id::draw(),
+                    ai_job_id: Id::generate(),
                     input_hash,
                 };
                 let hash = draft.input_hash.clone();
                 let change = run::Run::queue(draft, now);
-                if let Some(told) = store::insert(conn, &change, &request, now).await? {
-                    return Ok::<_, Failure>((change.next, told));
+                if let Some(records) = store::insert(conn, &change, &request, now).await? {
+                    return Ok::<_, ApiError>((change.next, records));
                 }
-                // Somebody else was first, a moment ago.
+                // A concurrent request inserted a run over the same input first.
                 let first = store::unfinished(conn, project_id, &hash).await?;
-                Ok((first.ok_or_else(|| Failure::unavailable("a run came and went"))?, Vec::new()))
+                Ok((first.ok_or_else(|| ApiError::unavailable("a run came and went"))?, Vec::new()))
             })
         })
         .await?;
-    state.hub.tell(told);
+    state.hub.publish(records);
     if !run.is_over() {
         run_loop::begin(state, run.id);
     }
     Ok(AiAnalysisRun::of(&run))
 }
 
-/// Each takes its turn and is held until then, so that nobody can pile them up.
-fn too_many_unfinished(whoever_has: &str, most: usize) -> Failure {
+/// The error for an account at its limit. A waiting run occupies memory until its turn, so the number per account is
+/// limited.
+fn too_many_unfinished(whoever_has: &str, most: usize) -> ApiError {
     let message =
         format!("{whoever_has} {most} runs under way, as many as one may have. Begin this one when some have ended.");
-    Failure { message, ..Failure::too_many(UNTIL_ENDED) }
+    ApiError { message, ..ApiError::too_many(UNTIL_ENDED) }
 }
 
 /// The documents of a run with the hashes of their contents.
 async fn sources(
     conn: &mut crate::db::Conn,
     project_id: Id<ids::Project>,
-    wanted: &Wanted,
+    wanted: &RunSelection,
     most: usize,
-) -> Result<Vec<(Id<Document>, String)>, Failure> {
+) -> Result<Vec<(Id<Document>, String)>, ApiError> {
     if let Some(meeting_id) = wanted.meeting_id {
         let meeting = crate::meetings::store::find(conn, meeting_id).await?;
         if meeting.is_none_or(|meeting| meeting.project_id != project_id) {
-            return Err(Failure::field("meetingId", Reason::InvalidValue, "The project has no such meeting."));
+            return Err(ApiError::field("meetingId", Reason::InvalidValue, "The project has no such meeting."));
         }
-        // Recordings come with a later part of the interface; until then no meeting has one.
-        return Err(Failure::of(Code::RECORDING_NOT_READY));
+        // Recordings are not implemented yet, so no meeting has one.
+        return Err(ApiError::of(Code::RECORDING_NOT_READY));
     }
     let of_project = documents::store::of_project(conn, project_id).await?;
     let chosen: Vec<_> = match &wanted.document_ids {
@@ -135,7 +140,7 @@ async fn sources(
         Some(ids) => {
             let chosen: Vec<_> = of_project.into_iter().filter(|document| ids.contains(&document.id)).collect();
             if chosen.len() != ids.len() {
-                return Err(Failure::field(
+                return Err(ApiError::field(
                     "documentIds",
                     Reason::InvalidValue,
                     "The project has not all of these documents.",
@@ -145,24 +150,24 @@ async fn sources(
         }
     };
     if chosen.is_empty() {
-        return Err(Failure::saying(Code::NO_SOURCES, Code::NO_SOURCES.sentence));
+        return Err(ApiError::saying(Code::NO_SOURCES, Code::NO_SOURCES.sentence));
     }
     if chosen.len() > most {
-        return Err(Failure::field(
+        return Err(ApiError::field(
             "documentIds",
             Reason::TooLong,
             format!("At most {most} documents are taken at once."),
         ));
     }
     if chosen.iter().any(|document| document.status.is_open()) {
-        return Err(Failure::of(Code::SOURCE_NOT_READY));
+        return Err(ApiError::of(Code::SOURCE_NOT_READY));
     }
     let mut chosen: Vec<_> = chosen.into_iter().map(|document| (document.id, document.sha256)).collect();
     chosen.sort();
     Ok(chosen)
 }
 
-fn input_hash(wanted: &Wanted, sources: &[(Id<Document>, String)]) -> String {
+fn input_hash(wanted: &RunSelection, sources: &[(Id<Document>, String)]) -> String {
     let mut hash = Sha256::new();
     let engine = (wanted.engine.0, wanted.analysis_type.as_str(), wanted.language.as_str());
     hash.update(format!("{engine:?}"));
@@ -172,66 +177,72 @@ fn input_hash(wanted: &Wanted, sources: &[(Id<Document>, String)]) -> String {
     hex::encode(hash.finalize())
 }
 
-/// A project's runs, newest first.
+/// Lists a project's runs, newest first.
 ///
 /// # Errors
-/// The database's own.
+/// Only database errors.
 pub async fn list(
     state: &Analysis,
     project_id: Id<ids::Project>,
     filter: Filter,
-    page: Page,
-) -> Result<List<AiAnalysisRun>, Failure> {
+    page: PageQuery,
+) -> Result<List<AiAnalysisRun>, ApiError> {
     let found = state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }));
-    let (found, total_count) = found.await.map_err(|failed: Failed| Failure::from(failed))?;
+    let (found, total_count) = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
     let (found, next_cursor) = page.cut(found, |run| run.id.uuid());
     Ok(List { items: found.iter().map(AiAnalysisRun::of).collect(), next_cursor, total_count })
 }
 
-/// Ends a run that is not over. Its work stops within a second.
+/// Cancels an unfinished run. Its work stops within a second.
 ///
 /// # Errors
-/// 409 for a run that is over.
-pub async fn cancel(state: &Analysis, run: &Run, caller: Caller, request: RequestId) -> Result<AiAnalysisRun, Failure> {
+/// 409 for a run that has ended.
+pub async fn cancel(
+    state: &Analysis,
+    run: &Run,
+    caller: Caller,
+    request: RequestId,
+) -> Result<AiAnalysisRun, ApiError> {
     stop(state, run.state.id, caller.user_id, request).await
 }
 
-/// Has a run's actor end it, and its work stop.
+/// Sends `Cancel` to the run's actor, then stops the work.
 pub(super) async fn stop(
     state: &Analysis,
     id: Id<run::Run>,
     by: Id<User>,
     request: RequestId,
-) -> Result<AiAnalysisRun, Failure> {
+) -> Result<AiAnalysisRun, ApiError> {
     let cancelled = ask(state, id, Command::Cancel { by }, request).await?;
     state.runner.cancel(id);
     Ok(AiAnalysisRun::of(&cancelled.state))
 }
 
-/// Queues a run again that failed, was cancelled, or is partial. `job_id` is the new attempt's: the same one again changes
-/// nothing.
+/// Queues a run again that failed, was cancelled, or is partial. `job_id` belongs to the new attempt; repeating the
+/// call with the same id changes nothing.
 ///
 /// # Errors
-/// 409 for a run in any other state, or while another run over the same input is unfinished.
+/// 409 for a run in any other state, while another run over the same input is unfinished, and in an archived project;
+/// 429 at the limit of unfinished runs.
 pub async fn retry(
     state: &Analysis,
     run: &Run,
     job_id: Id<ids::AiJob>,
     request: RequestId,
-) -> Result<AiAnalysisRun, Failure> {
+) -> Result<AiAnalysisRun, ApiError> {
     let (project_id, input_hash) = (run.state.project_id, run.state.input_hash.clone());
     let (owner, most) = (run.state.created_by, state.config.limits.unfinished_runs);
     let project = state.db.read(move |conn| {
         Box::pin(async move {
             let project = crate::projects::store::find(conn, project_id).await?;
             let unfinished = store::unfinished(conn, project_id, &input_hash).await?;
-            Ok::<_, Failed>((project, unfinished, store::unfinished_of(conn, owner, most).await?))
+            Ok::<_, DbError>((project, unfinished, store::unfinished_of(conn, owner, most).await?))
         })
     });
     let (project, unfinished, of_owner) = project.await?;
-    crate::projects::must_be_active(&project.ok_or_else(|| Failure::of(Code::NOT_FOUND))?)?;
+    crate::projects::must_be_active(&project.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?)?;
     if unfinished.is_some_and(|other| other.id != run.state.id) {
-        return Err(Failure::saying(Code::INVALID_STATE, "Another run over the same input is under way."));
+        return Err(ApiError::saying(Code::INVALID_STATE, "Another run over the same input is under way."));
     }
     if of_owner >= most && run.state.is_over() {
         return Err(too_many_unfinished("Whoever began this run has", most));
@@ -241,10 +252,10 @@ pub async fn retry(
     Ok(AiAnalysisRun::of(&retried.state))
 }
 
-async fn ask(state: &Analysis, id: Id<run::Run>, command: Command, request: RequestId) -> Result<Run, Failure> {
+async fn ask(state: &Analysis, id: Id<run::Run>, command: Command, request: RequestId) -> Result<Run, ApiError> {
     answered(&state.registry, id, command, request, Code::NOT_FOUND, |refusal| match refusal {
-        Refusal::OldAttempt { .. } => Failure::saying(Code::INVALID_STATE, "The run was started again meanwhile."),
-        Refusal::InvalidState { status } => Failure::saying(
+        Refusal::OldAttempt { .. } => ApiError::saying(Code::INVALID_STATE, "The run was started again meanwhile."),
+        Refusal::InvalidState { status } => ApiError::saying(
             Code::INVALID_STATE,
             match status {
                 Status::Queued | Status::Processing => "The run is under way.",

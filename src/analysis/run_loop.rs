@@ -1,8 +1,8 @@
-//! Takes up unfinished runs.
+//! Starts the work on unfinished runs.
 //!
-//! The run's actor decides what counts; the loop only reports, with the attempt it works at (see [`super::attempt`]). A run that
-//! nobody works at (the server was killed, the database was away, its process ended) is found by the sweep and goes on at the node it
-//! was in. A run that waits holds its id and nothing more.
+//! The run's actor decides; the loop only reports, together with the number of its attempt (see [`super::attempt`]). A
+//! run that no task is working on (because the server was killed, the database was unavailable or the child process
+//! died) is found by the sweep and resumes at the node it had reached. A waiting run occupies only its id.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use super::state::Analysis;
 use super::store;
 use crate::pipeline::CancelToken;
 
-/// How often runs that nobody works at are looked for.
+/// The interval at which the sweep looks for unfinished runs that no task is working on.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// Begins to work at a run. Where somebody does, they look at it again when they have come to an end.
+/// Starts the work on a run. If a task is already working on it, that task re-reads the run when it has finished.
 pub fn begin(state: &Analysis, id: Id<run::Run>) {
     if !state.runner.again(id) {
         take_up(state, id);
     }
 }
 
-/// Begins to work at a run, unless somebody does.
+/// Starts the work on a run, unless a task is already working on it.
 fn take_up(state: &Analysis, id: Id<run::Run>) {
     let Some(mut token) = state.runner.take_up(id) else { return };
     let state = state.clone();
@@ -46,7 +46,7 @@ fn take_up(state: &Analysis, id: Id<run::Run>) {
     });
 }
 
-/// Begins what nobody works at, again and again until the server stops.
+/// Starts the work on all unfinished runs that no task is working on, periodically until the server stops.
 pub async fn sweep(state: Analysis) {
     let stopping = state.tasks.stopping();
     loop {
@@ -63,14 +63,14 @@ pub async fn sweep(state: Analysis) {
 
 async fn work(state: &Analysis, id: Id<run::Run>, token: &CancelToken) {
     let unfinished = || async { state.registry.snapshot(id).await.ok().flatten().filter(|run| !run.state.is_over()) };
-    // While it waits, its id is held and nothing more.
+    // While waiting for a permit, only the id is held.
     let Some(project) = unfinished().await.map(|run| run.state.project_id) else { return };
     let _place = tokio::select! {
         biased;
         () = token.cancelled() => return,
         place = state.runner.places.acquire(project) => place,
     };
-    // As it is by now: it may have waited for long.
+    // Re-read, because the wait may have been long.
     let Some(run) = unfinished().await else { return };
     let request: RequestId = format!("run-{id}-{}", run.state.attempt).into();
     let span = tracing::info_span!("run", request_id = %request);

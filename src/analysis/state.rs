@@ -1,23 +1,23 @@
-//! What the analysis owns.
+//! The state of the analysis area.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use actors::keeper::Keeper;
+use actors::registry::Registry;
 use actors::run::Run;
 
-use super::runner::Runner;
+use super::supervisor::RunSupervisor;
 use crate::http::mounted::Mounted;
 use crate::meetings::state::Meetings;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of this area, with the state of the areas it depends on. Clones share the same state.
 #[derive(Clone)]
 pub struct Analysis(Arc<AnalysisParts>);
 
 pub struct AnalysisParts {
     pub meetings: Meetings,
-    pub registry: Keeper<Run>,
-    pub runner: Runner,
+    pub registry: Registry<Run>,
+    pub runner: RunSupervisor,
 }
 
 impl Analysis {

@@ -1,12 +1,14 @@
-//! Runs as rows, the journal of their actors, and the outputs of their nodes.
+//! Queries of runs, the journal of their actors, and the stored outputs of their nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};
-use actors::live::{Change, Decided, Group, Journal, Live, RequestId, Told, Topic, TopicKind, Unavailable, Unsaved};
+use actors::live::{
+    Batch, Change, Decided, EventRecord, Journal, Live, RequestId, StoreUnavailable, Topic, TopicKind, Unsaved,
+};
 use actors::meeting::Meeting;
-use actors::run::{AnalysisType, Node, Run, State, Status, Warning};
+use actors::run::{AnalysisType, Node, Run, RunWarning, State, Status};
 use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{
@@ -17,8 +19,8 @@ use super::model::{AiAnalysisRun, AiRunStatus};
 use super::results;
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Over;
-use crate::db::{At, Columns, Conn, Db, Failed, Key, RunQueryDsl, events};
-use crate::http::page::Page;
+use crate::db::{At, Columns, Conn, Db, DbError, Key, RunQueryDsl, events};
+use crate::http::page::PageQuery;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = runs)]
@@ -48,7 +50,7 @@ struct RunRow {
     taken_up: i64,
 }
 
-/// The statuses of runs that are not over.
+/// The statuses of runs that have not ended.
 pub const UNFINISHED: [&str; 2] = [Status::Queued.as_str(), Status::Processing.as_str()];
 /// The statuses of runs that have a result.
 pub const SUCCESSFUL: [&str; 2] = [Status::Completed.as_str(), Status::Partial.as_str()];
@@ -58,9 +60,9 @@ fn number(value: u64) -> i64 {
 }
 
 impl TryFrom<&Run> for RunRow {
-    type Error = Failed;
-    fn try_from(run: &Run) -> Result<Self, Failed> {
-        let json = |error: serde_json::Error| Failed::Broken(error.to_string());
+    type Error = DbError;
+    fn try_from(run: &Run) -> Result<Self, DbError> {
+        let json = |error: serde_json::Error| DbError::Broken(error.to_string());
         Ok(Self {
             id: Key(run.id),
             project_id: Key(run.project_id),
@@ -90,7 +92,7 @@ impl TryFrom<&Run> for RunRow {
 }
 
 impl RunRow {
-    fn state(&self) -> Result<State, Failed> {
+    fn state(&self) -> Result<State, DbError> {
         let status: Status = self.status.parse().map_err(|_| self.wrong("its status"))?;
         let node: Node = self.node.parse().map_err(|_| self.wrong("its node"))?;
         let (started, completed) = (self.started_at.map(|at| at.0), self.completed_at.map(|at| at.0));
@@ -116,14 +118,14 @@ impl RunRow {
         }
     }
 
-    fn wrong(&self, what: &str) -> Failed {
-        Failed::Broken(format!("the run {:?} can't be: {what}", self.id))
+    fn wrong(&self, what: &str) -> DbError {
+        DbError::Broken(format!("the run {:?} can't be: {what}", self.id))
     }
 
-    fn run(self) -> Result<Run, Failed> {
+    fn run(self) -> Result<Run, DbError> {
         let state = self.state()?;
         let document_ids = serde_json::from_str(&self.document_ids).map_err(|_| self.wrong("its documents"))?;
-        let warnings: Vec<Warning> = serde_json::from_str(&self.warnings).map_err(|_| self.wrong("its warnings"))?;
+        let warnings: Vec<RunWarning> = serde_json::from_str(&self.warnings).map_err(|_| self.wrong("its warnings"))?;
         let analysis_type: AnalysisType = self.analysis_type.parse().map_err(|_| self.wrong("its type"))?;
         let progress = u8::try_from(self.progress).ok().filter(|progress| *progress <= 100);
         Ok(Run {
@@ -150,7 +152,7 @@ impl RunRow {
     }
 }
 
-pub async fn find(conn: &mut Conn, id: Id<Run>) -> Result<Option<Run>, Failed> {
+pub async fn find(conn: &mut Conn, id: Id<Run>) -> Result<Option<Run>, DbError> {
     let row = runs::table.find(Key(id)).select(RunRow::columns()).first(conn).await.optional()?;
     row.map(RunRow::run).transpose()
 }
@@ -160,7 +162,7 @@ pub async fn unfinished(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     input_hash: &str,
-) -> Result<Option<Run>, Failed> {
+) -> Result<Option<Run>, DbError> {
     let row = runs::table
         .filter(runs::project_id.eq(Key(project_id)))
         .filter(runs::input_hash.eq(input_hash))
@@ -172,8 +174,8 @@ pub async fn unfinished(
     row.map(RunRow::run).transpose()
 }
 
-/// How many unfinished runs somebody has, counted up to `most`.
-pub async fn unfinished_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, Failed> {
+/// Counts the unfinished runs of a user, up to `most`.
+pub async fn unfinished_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, DbError> {
     let unfinished = runs::table
         .filter(runs::status.eq_any(UNFINISHED))
         .filter(runs::created_by_id.eq(Key(user_id)))
@@ -184,7 +186,7 @@ pub async fn unfinished_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> R
 }
 
 /// A project's unfinished runs.
-pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Run>, Failed> {
+pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Run>, DbError> {
     let rows: Vec<RunRow> = runs::table
         .filter(runs::project_id.eq(Key(project_id)))
         .filter(runs::status.eq_any(UNFINISHED))
@@ -195,15 +197,15 @@ pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec
     rows.into_iter().map(RunRow::run).collect()
 }
 
-/// All unfinished runs: for the runner.
-pub async fn all_unfinished(conn: &mut Conn) -> Result<Vec<Id<Run>>, Failed> {
+/// The ids of all unfinished runs, for the runner.
+pub async fn all_unfinished(conn: &mut Conn) -> Result<Vec<Id<Run>>, DbError> {
     let found = runs::table.filter(runs::status.eq_any(UNFINISHED)).order(runs::id.asc()).select(runs::id);
     let found: Vec<Key<Run>> = found.load(conn).await?;
     Ok(found.into_iter().map(|id| id.0).collect())
 }
 
 /// The project's newest run that has a result.
-pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Option<Run>, Failed> {
+pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Option<Run>, DbError> {
     let row = runs::table
         .filter(runs::project_id.eq(Key(project_id)))
         .filter(runs::status.eq_any(SUCCESSFUL))
@@ -215,14 +217,14 @@ pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) ->
     row.map(RunRow::run).transpose()
 }
 
-/// Inserts a run that was just queued, with its first events. `None`: it stands there already, or another one over the
+/// Inserts a newly queued run and its first events. Returns `None` if the run exists already, or another run over the
 /// same input is unfinished.
 pub async fn insert(
     conn: &mut Conn,
     change: &Change<Run>,
     request: &RequestId,
     at: Time,
-) -> Result<Option<Vec<Told>>, Failed> {
+) -> Result<Option<Vec<EventRecord>>, DbError> {
     let row = RunRow::try_from(&change.next)?;
     if diesel::insert_into(runs::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
         return Ok(None);
@@ -231,19 +233,19 @@ pub async fn insert(
     tell(conn, std::slice::from_ref(&first), 0).await.map(Some)
 }
 
-/// Which of a project's runs are listed.
+/// The filter of the list of runs.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<AiRunStatus>,
 }
 
-/// A project's runs, newest first: one more than the page has, and how many there are.
+/// Lists a project's runs, newest first. Returns one more than the page holds, and the total count.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     filter: &Filter,
-    page: &Page,
-) -> Result<(Vec<Run>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<Run>, i64), DbError> {
     let status = filter.status.map_or("", AiRunStatus::as_str);
     macro_rules! listed {
         () => {
@@ -260,61 +262,63 @@ pub async fn list(
         .select(RunRow::columns())
         .load(conn)
         .await?;
-    let rows: Result<Vec<Run>, Failed> = rows.into_iter().map(RunRow::run).collect();
+    let rows: Result<Vec<Run>, DbError> = rows.into_iter().map(RunRow::run).collect();
     Ok((rows?, total))
 }
 
-/// What a run is told under.
+/// The topic of a run's events.
 #[must_use]
 pub fn topic(id: Id<Run>) -> Topic {
     Topic { kind: TopicKind::Run, id: id.uuid() }
 }
 
-/// Each event goes to the run's topic and to the project's; that one last, since many write it.
-async fn tell(conn: &mut Conn, changes: &[Decided<Run>], before: u64) -> Result<Vec<Told>, Failed> {
-    let (mut told, mut again) = (Vec::new(), Vec::new());
+/// Appends each event to the run's topic and to the project's topic. The project's comes last, because many writers
+/// contend for its row.
+async fn tell(conn: &mut Conn, changes: &[Decided<Run>], before: u64) -> Result<Vec<EventRecord>, DbError> {
+    let (mut records, mut again) = (Vec::new(), Vec::new());
     let mut offset = before;
     for Decided { change, request, at } in changes {
         let run = &change.next;
-        let data = serde_json::to_string(&AiAnalysisRun::of(run)).map_err(|error| Failed::Broken(error.to_string()))?;
+        let data =
+            serde_json::to_string(&AiAnalysisRun::of(run)).map_err(|error| DbError::Broken(error.to_string()))?;
         for event in &change.events {
             offset += 1;
-            told.push(events::append_at(conn, topic(run.id), offset, event.kind(), &data, *at, request).await?);
+            records.push(events::append_at(conn, topic(run.id), offset, event.kind(), &data, *at, request).await?);
         }
         let project = Topic { kind: TopicKind::Project, id: run.project_id.uuid() };
         again.push((project, &change.events, data, *at, request));
     }
     for (project, said, data, at, request) in again {
         for event in said {
-            told.push(events::append(conn, project, event.kind(), &data, at, request).await?);
+            records.push(events::append(conn, project, event.kind(), &data, at, request).await?);
         }
     }
-    Ok(told)
+    Ok(records)
 }
 
-/// Keeps runs for their actors.
+/// The journal of the run actors.
 pub struct RunJournal {
     pub db: Db,
 }
 
 enum NotSaved {
     Conflict,
-    Failed(Failed),
+    Failed(DbError),
 }
 
-impl From<Failed> for NotSaved {
-    fn from(failed: Failed) -> Self {
+impl From<DbError> for NotSaved {
+    fn from(failed: DbError) -> Self {
         Self::Failed(failed)
     }
 }
 
 #[async_trait]
 impl Journal<Run> for RunJournal {
-    async fn load(&self, key: Id<Run>) -> Result<Option<Run>, Unavailable> {
+    async fn load(&self, key: Id<Run>) -> Result<Option<Run>, StoreUnavailable> {
         Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
     }
 
-    async fn save(&self, group: Arc<Group<Run>>) -> Result<Vec<Told>, Unsaved> {
+    async fn save(&self, group: Arc<Batch<Run>>) -> Result<Vec<EventRecord>, Unsaved> {
         let saved = self.db.write(move |conn| {
             Box::pin(async move {
                 let before = group.before.revision();
@@ -336,39 +340,39 @@ impl Journal<Run> for RunJournal {
         })
     }
 
-    async fn settle(&self, _: Id<Run>) -> Result<(), Unavailable> {
+    async fn settle(&self, _: Id<Run>) -> Result<(), StoreUnavailable> {
         self.db.settle().await;
         Ok(())
     }
 
-    async fn awake(&self) -> Result<Vec<Id<Run>>, Unavailable> {
+    async fn awake(&self) -> Result<Vec<Id<Run>>, StoreUnavailable> {
         Ok(self.db.read(|conn| Box::pin(all_unfinished(conn))).await?)
     }
 }
 
-/// What goes with the end of an attempt, whichever that is: what it found becomes the project's if it succeeded, and all that was
-/// kept for its going on is forgotten.
-async fn end(conn: &mut Conn, run: &Run) -> Result<(), Failed> {
+/// Applies the end of an attempt: publishes its results if it succeeded, and deletes its draft and the stored outputs
+/// of its nodes.
+async fn end(conn: &mut Conn, run: &Run) -> Result<(), DbError> {
     if SUCCESSFUL.contains(&run.status().as_str()) && !results::store::publish(conn, run).await? {
-        return Err(Failed::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
+        return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
     }
     results::store::forget_draft(conn, run.id).await?;
     diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run.id)))).execute(conn).await?;
     Ok(())
 }
 
-/// Whether an attempt is at work. Until the transaction ends nobody else can end it: what is written for it in the same transaction
-/// can't be left behind.
-pub async fn is_at_work(conn: &mut Conn, id: Id<Run>, attempt: u32) -> Result<bool, Failed> {
+/// Whether this attempt of the run is in progress. Locks the row, so that no other writer can end the attempt before
+/// the transaction does: rows written for it in the same transaction cannot be orphaned.
+pub async fn is_at_work(conn: &mut Conn, id: Id<Run>, attempt: u32) -> Result<bool, DbError> {
     let attempt = i64::from(attempt);
     let at_work = runs::table.find(Key(id)).filter(runs::attempt.eq(attempt));
     let at_work = at_work.filter(runs::status.eq(Status::Processing.as_str()));
-    // Changes nothing, and holds the row.
+    // Changes nothing, but locks the row.
     Ok(diesel::update(at_work).set(runs::attempt.eq(attempt)).execute(conn).await? == 1)
 }
 
-/// Writes a run where the stored revision is still the one before. Whether it was.
-async fn update(conn: &mut Conn, run: &Run, before: u64) -> Result<bool, Failed> {
+/// Updates a run if the stored revision still equals `before`. Returns whether it did.
+async fn update(conn: &mut Conn, run: &Run, before: u64) -> Result<bool, DbError> {
     let row = RunRow::try_from(run)?;
     let updated = diesel::update(runs::table.find(row.id)).filter(runs::revision.eq(number(before))).set((
         runs::status.eq(row.status),
@@ -388,14 +392,14 @@ async fn update(conn: &mut Conn, run: &Run, before: u64) -> Result<bool, Failed>
     Ok(updated.execute(conn).await? == 1)
 }
 
-/// What a node gave before.
+/// The stored output of a node for the same input and engine version, from the latest attempt.
 pub async fn node_output(
     conn: &mut Conn,
     run_id: Id<Run>,
     node: &str,
     input_hash: &str,
     engine_version: &str,
-) -> Result<Option<String>, Failed> {
+) -> Result<Option<String>, DbError> {
     Ok(run_nodes::table
         .filter(run_nodes::run_id.eq(Key(run_id)))
         .filter(run_nodes::node.eq(node))
@@ -408,7 +412,7 @@ pub async fn node_output(
         .optional()?)
 }
 
-/// What a node gave.
+/// The stored output of a node.
 #[derive(Insertable)]
 #[diesel(table_name = run_nodes)]
 pub struct NodeOutput {
@@ -421,13 +425,13 @@ pub struct NodeOutput {
     pub kept_at: At,
 }
 
-/// Keeps what a node gave; what it gave before in this attempt is replaced.
-pub async fn keep_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), Failed> {
+/// Stores the output of a node, replacing an earlier one of the same attempt.
+pub async fn keep_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), DbError> {
     diesel::delete(run_nodes::table.find((output.run_id, output.attempt, output.node.clone()))).execute(conn).await?;
     diesel::insert_into(run_nodes::table).values(&output).execute(conn).await?;
     Ok(())
 }
 
-/// What nodes gave so long ago: their run is over, or does better to begin anew.
+/// Outputs of nodes older than a day: their run has ended, or is better started from the beginning.
 pub const OVER: Over =
     Over { table: "run_nodes", key: "run_id, attempt, node", at: "kept_at", kept: Duration::from_secs(24 * 60 * 60) };

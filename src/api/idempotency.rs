@@ -1,8 +1,9 @@
-//! Idempotency-Key: a request that is sent again has its effect once, and the same answer for 24 hours.
+//! `Idempotency-Key`: a request that is repeated within 24 hours has one effect and gets the same response.
 //!
-//! A row holds the key's scope (whose, method, path), the body's hash, an id drawn in advance for what the request
-//! makes, and a lease. Operations make things under that id and give back what stands there already, so that a request
-//! whose server was killed half-way can simply run again: 30 s later, with the same id.
+//! A row holds the key's scope (principal, method, path), the hash of the body, an id that is generated in advance for
+//! the resource that the request creates, and a lease. Operations create the resource under that id and return the one
+//! that already exists. So a request whose server was killed half-way can simply run again, with the same id, once the
+//! lease of 30 s has expired.
 
 use std::time::Duration;
 
@@ -12,53 +13,55 @@ use actors::ids::{Id, User};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::access::caller::Visitor;
+use crate::access::principal::Principal;
 use crate::core::Core;
-use crate::db::idempotency::{self as store, Asked, Claim};
+use crate::db::idempotency::{self as store, KeyRequest, StoredClaim};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::http::ready::Ready;
+use crate::http::error::ApiError;
+use crate::http::ready::PreparedAnswer;
 use crate::http::reason::Reason;
 
 const LEASE: Duration = Duration::from_secs(30);
-/// How long an answer is kept.
+/// How long a response is stored.
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Who asked what.
-pub struct Key {
-    /// Hashed.
+/// The Idempotency-Key of a request.
+pub struct IdempotencyKey {
+    /// The hash of principal, method, path and key.
     scope: String,
-    /// `None`: a guest's.
+    /// `None` for a guest.
     user_id: Option<Id<User>>,
 }
 
-/// What became of a key.
-pub enum Begun {
-    /// The answer that was given before.
-    Answered(Ready),
+/// The result of claiming a key.
+pub enum KeyClaim {
+    /// The stored response to an earlier request.
+    Answered(PreparedAnswer),
     Fresh(Fresh),
 }
 
-/// A key that this request holds.
+/// A key that this request has claimed.
 pub struct Fresh {
     scope: String,
     pub drawn: Uuid,
 }
 
-/// The key that the request carries, if it does.
+/// Reads the request's Idempotency-Key. `None` if the header is absent or the request is unauthenticated.
 ///
 /// # Errors
-/// 422: it is not 1–255 visible characters.
-pub fn key(request: &HttpRequest, visitor: Option<Visitor>) -> Result<Option<Key>, Failure> {
-    let (Some(header), Some(visitor)) = (request.headers().get("idempotency-key"), visitor) else { return Ok(None) };
+/// 422 if the key is not 1–255 visible ASCII characters.
+pub fn key(request: &HttpRequest, principal: Option<Principal>) -> Result<Option<IdempotencyKey>, ApiError> {
+    let (Some(header), Some(principal)) = (request.headers().get("idempotency-key"), principal) else {
+        return Ok(None);
+    };
     let text = header.to_str().unwrap_or_default();
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Failure::unfit(Reason::InvalidValue, "An Idempotency-Key has 1 to 255 visible ASCII characters."));
+        return Err(ApiError::unfit(Reason::InvalidValue, "An Idempotency-Key has 1 to 255 visible ASCII characters."));
     }
     let path = request.path().to_ascii_lowercase();
-    let scope = format!("{}\n{}\n{}\n{}", visitor.uuid(), request.method(), path, text);
-    let user_id = visitor.account().ok().map(|caller| caller.user_id);
-    Ok(Some(Key { scope: digest(scope.as_bytes()), user_id }))
+    let scope = format!("{}\n{}\n{}\n{}", principal.uuid(), request.method(), path, text);
+    let user_id = principal.account().ok().map(|caller| caller.user_id);
+    Ok(Some(IdempotencyKey { scope: digest(scope.as_bytes()), user_id }))
 }
 
 #[must_use]
@@ -66,35 +69,39 @@ pub fn digest(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// Takes the key, or finds what it gave before.
+/// Claims the key, or returns the stored response.
 ///
 /// # Errors
-/// 409 while another request holds it, 422 for another body.
-pub async fn begin(core: &Core, Key { scope, user_id }: Key, body_hash: String) -> Result<Begun, Failure> {
+/// 409 while another request holds the key; 422 if it was used with another body.
+pub async fn begin(
+    core: &Core,
+    IdempotencyKey { scope, user_id }: IdempotencyKey,
+    body_hash: String,
+) -> Result<KeyClaim, ApiError> {
     let now = core.now();
-    let drawn = Id::<()>::draw();
+    let drawn = Id::<()>::generate();
     let claim = {
         let (scope, body_hash) = (scope.clone(), body_hash.clone());
         let lease_until = now + LEASE;
         core.db
             .write(move |conn| {
                 Box::pin(async move {
-                    let asked = Asked { scope: &scope, user_id, body_hash: &body_hash, drawn };
+                    let asked = KeyRequest { scope: &scope, user_id, body_hash: &body_hash, drawn };
                     store::claim(conn, asked, now, lease_until, now - KEPT).await
                 })
             })
             .await?
     };
     match claim {
-        Claim::Mine { drawn } => Ok(Begun::Fresh(Fresh { scope, drawn: drawn.uuid() })),
-        Claim::Other => Err(Failure::of(Code::IDEMPOTENCY_KEY_REUSED)),
-        Claim::Busy => {
-            Err(Failure { retry_after: Some(Duration::from_secs(1)), ..Failure::of(Code::REQUEST_IN_PROGRESS) })
+        StoredClaim::Mine { drawn } => Ok(KeyClaim::Fresh(Fresh { scope, drawn: drawn.uuid() })),
+        StoredClaim::Other => Err(ApiError::of(Code::IDEMPOTENCY_KEY_REUSED)),
+        StoredClaim::Busy => {
+            Err(ApiError { retry_after: Some(Duration::from_secs(1)), ..ApiError::of(Code::REQUEST_IN_PROGRESS) })
         }
-        Claim::Answered { status, etag, body } => {
-            let status = StatusCode::from_u16(status).map_err(Failure::internal)?;
-            let ready = Ready::json(status, body);
-            Ok(Begun::Answered(match etag {
+        StoredClaim::Answered { status, etag, body } => {
+            let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
+            let ready = PreparedAnswer::json(status, body);
+            Ok(KeyClaim::Answered(match etag {
                 Some(etag) => ready.with(header::ETAG, etag),
                 None => ready,
             }))
@@ -102,10 +109,11 @@ pub async fn begin(core: &Core, Key { scope, user_id }: Key, body_hash: String) 
     }
 }
 
-/// Stores the answer, or lets go of the key where the answer is not to be repeated (5xx, 429).
+/// Stores the response, or releases the key if the response must not be repeated (5xx, 429).
 ///
-/// A failure to store is logged, no more: the effect stands, and after the lease the request runs again with its id.
-pub async fn finish(core: &Core, fresh: Fresh, ready: Ready) -> Ready {
+/// A failure to store it is only logged: the effect is saved, and once the lease has expired a repeated request runs
+/// again with the same id.
+pub async fn finish(core: &Core, fresh: Fresh, ready: PreparedAnswer) -> PreparedAnswer {
     let status = ready.status;
     let etag = ready.etag().map(str::to_owned);
     let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;

@@ -1,4 +1,4 @@
-//! The operation: a guard and an input in, a handler, an answer out; sent again, answered once; and described.
+//! Operations: a policy, an input, a handler and a response, with idempotency and the OpenAPI description.
 
 pub mod idempotency;
 pub mod openapi;

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, drawn from the operations themselves, with an example for each answer.
+//! Generates the OpenAPI 3.1 document from the operations, with an example for each response.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::operation::Operation;
-use crate::access::guard::Who;
+use crate::access::policy::Who;
 use crate::http::code::Code;
-use crate::http::failure::Fault;
+use crate::http::error::FieldError;
 use crate::http::fields::TEXT_PATTERN;
 use crate::http::reason::Reason;
 use crate::http::version;
 
-/// The document as JSON, for all of `operations`.
+/// Returns the document for `operations` as JSON.
 #[must_use]
 pub fn document(operations: &[Operation]) -> Value {
     let mut components: BTreeMap<String, RefOr<Schema>> = BTreeMap::new();
-    components.insert("Error".to_owned(), Fault::schema());
+    components.insert("Error".to_owned(), FieldError::schema());
     let mut of_error = Vec::new();
-    Fault::schemas(&mut of_error);
+    FieldError::schemas(&mut of_error);
     components.extend(of_error);
     components.insert("Failure".to_owned(), failure_schema().into());
     let bodies: Vec<&str> =
@@ -50,7 +50,7 @@ pub fn document(operations: &[Operation]) -> Value {
         }
     }
     for body in bodies {
-        // What a body reads field by field refuses every other key.
+        // Bodies are read field by field and reject every other key.
         if let Some(Value::Object(schema)) = components.get_mut(body) {
             schema.insert("additionalProperties".to_owned(), json!(false));
         }
@@ -78,7 +78,7 @@ pub fn document(operations: &[Operation]) -> Value {
     })
 }
 
-/// Every string that a body is read for is a text, unless its schema says more of its form.
+/// Adds the pattern of texts to every string of a body whose schema has no format, pattern or enum of its own.
 fn say_form(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     let is_text = match fields.get("type") {
@@ -101,7 +101,7 @@ fn failure_schema() -> ObjectBuilder {
     ObjectBuilder::new()
         .description(Some("What every error is answered with."))
         .property("isSuccess", ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([false])))
-        // Never an object, but said to be one that may be null: generators of clients know no type that is null alone.
+        // Always null, but declared as a nullable object: client generators don't know a type that is only null.
         .property("data", ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Object, Type::Null])))
         .property("message", ObjectBuilder::new().schema_type(Type::String))
         .property("statusCode", ObjectBuilder::new().schema_type(Type::Integer))
@@ -113,7 +113,7 @@ fn failure_schema() -> ObjectBuilder {
         .required("errors")
 }
 
-/// The statuses that an operation describes: its own and the usual ones where they can occur.
+/// Returns the error statuses that an operation documents: its own, and the usual ones where they can occur.
 #[must_use]
 pub fn statuses(operation: &Operation) -> Vec<u16> {
     let mut statuses = operation.errors.to_vec();

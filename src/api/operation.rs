@@ -1,5 +1,5 @@
-//! One operation of the interface: its address, its handler, and its description, which is drawn from the handler's
-//! own types, so that the OpenAPI document can't say anything else than the code does.
+//! An operation of the interface: its route, its handler and its description. The description is derived from the
+//! handler's types, so the OpenAPI document can't contradict the code.
 
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
@@ -13,41 +13,42 @@ use futures_util::FutureExt;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-use super::idempotency::{self, Begun, Key};
+use super::idempotency::{self, IdempotencyKey, KeyClaim};
 use crate::access::admission::admit;
-use crate::access::guard::{Rule, Who};
+use crate::access::policy::{Policy, Who};
 use crate::access::state::Gate;
 use crate::core::Core;
-use crate::http::answer::{Answer, AnswerDescribed, Outcome};
+use crate::http::answer::{Answer, AnswerDescribed, WriteAnswer};
 use crate::http::budget::SMALL_BYTES;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::http::input::{Described, Input, MAX_JSON_BYTES, Raw, buffer};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::pace::Pace;
-use crate::http::ready::Ready;
+use crate::http::ready::PreparedAnswer;
 use crate::http::request_id;
 use crate::http::state::Http;
 use crate::tasks;
 
-/// A request that passed: by whom, with what.
-pub struct Allowed<R, I> {
-    pub by: R,
+/// An authorized request: the principal's policy, and the input.
+pub struct Authorized<R, I> {
+    pub principal: R,
     pub input: I,
-    pub request: RequestId,
-    /// What a success is to say: for answers that are written down before they are asked for.
+    pub request_id: RequestId,
+    /// The message of a success, for responses that are serialized before the operation returns them.
     pub says: &'static str,
-    /// The id of what this request makes: the same one when a request is repeated with its Idempotency-Key.
+    /// The id of the resource that this request creates. A request repeated with the same Idempotency-Key gets the same
+    /// id.
     drawn: Uuid,
 }
 
-impl<R, I> Allowed<R, I> {
+impl<R, I> Authorized<R, I> {
     #[must_use]
-    pub fn drawn<T>(&self) -> Id<T> {
+    pub fn new_id<T>(&self) -> Id<T> {
         Id::from_uuid(self.drawn)
     }
 }
 
-/// An operation as it is mounted and described.
+/// An operation, ready to be mounted and described.
 pub struct Operation {
     pub tag: &'static str,
     pub id: &'static str,
@@ -56,33 +57,33 @@ pub struct Operation {
     pub path: &'static str,
     pub who: Who,
     pub success: u16,
-    /// Beside the usual ones.
+    /// The error statuses besides the usual ones.
     pub errors: &'static [u16],
-    /// Takes an Idempotency-Key.
+    /// Whether the operation accepts an Idempotency-Key.
     pub keyed: bool,
     pub input: Described,
     pub answer: AnswerDescribed,
-    /// What a success says happened.
+    /// The message of a success.
     pub says: &'static str,
-    /// What has to be mounted for it.
+    /// The states that must be mounted for it.
     pub needs: Vec<Need>,
     route: Mount,
 }
 
-/// Makes the route, once the operation's words are known.
+/// Builds the route once the message of a success is known.
 type Mount = Rc<dyn Fn(&'static str) -> Route>;
 
 impl Operation {
-    /// One that only reads: it ends when its client goes away.
-    pub fn reading<R: Rule, I: Input, S: Mounted, A: Answer, F, Fut>(
+    /// An operation that only reads. It is cancelled when the client disconnects.
+    pub fn reading<R: Policy, I: Input, S: Mounted, A: Answer, F, Fut>(
         method: Method,
         path: &'static str,
         id: &'static str,
         handler: F,
     ) -> Self
     where
-        F: Fn(Allowed<R, I>, S) -> Fut + Clone + 'static,
-        Fut: Future<Output = Result<A, Failure>> + 'static,
+        F: Fn(Authorized<R, I>, S) -> Fut + Clone + 'static,
+        Fut: Future<Output = Result<A, ApiError>> + 'static,
     {
         let mounted = method.clone();
         let mount = move |says: &'static str| {
@@ -95,16 +96,17 @@ impl Operation {
         Self::described::<R, I, S, A>(method, path, id, false, Rc::new(mount))
     }
 
-    /// One that may write: once what comes with it is there, it goes on to its end, whoever waits for it (R20).
-    pub fn writing<R: Rule + Send, I: Input + Send, S: Mounted + Send, A: Outcome, F, Fut>(
+    /// An operation that may write. Once its input has been read, it runs to completion even if the client disconnects
+    /// (R20).
+    pub fn writing<R: Policy + Send, I: Input + Send, S: Mounted + Send, A: WriteAnswer, F, Fut>(
         method: Method,
         path: &'static str,
         id: &'static str,
         handler: F,
     ) -> Self
     where
-        F: Fn(Allowed<R, I>, S) -> Fut + Clone + Send + 'static,
-        Fut: Future<Output = Result<A, Failure>> + Send + 'static,
+        F: Fn(Authorized<R, I>, S) -> Fut + Clone + Send + 'static,
+        Fut: Future<Output = Result<A, ApiError>> + Send + 'static,
     {
         let keyed = method == Method::POST
             && A::KEPT
@@ -120,7 +122,7 @@ impl Operation {
         Self::described::<R, I, S, A>(method, path, id, keyed, Rc::new(mount))
     }
 
-    fn described<R: Rule, I: Input, S: Mounted, A: Answer>(
+    fn described<R: Policy, I: Input, S: Mounted, A: Answer>(
         method: Method,
         path: &'static str,
         id: &'static str,
@@ -155,7 +157,7 @@ impl Operation {
         Self { tag, summary, ..self }
     }
 
-    /// The `message` of a success: what happened, in words of the operation's own.
+    /// Sets the `message` of a success: what happened, in this operation's own words.
     #[must_use]
     pub fn says(self, says: &'static str) -> Self {
         Self { says, ..self }
@@ -167,7 +169,8 @@ impl Operation {
     }
 }
 
-/// What comes with a request: no slower than it may, and small where anybody may send it. Sockets see to that themselves.
+/// The request's body. It must not arrive too slowly, and must be small where unauthenticated clients may send it.
+/// Sockets enforce limits of their own.
 fn arriving(payload: DevPayload, who: Who, http: &Http) -> Raw {
     let most = if who == Who::Public { SMALL_BYTES } else { usize::MAX };
     match who {
@@ -176,14 +179,14 @@ fn arriving(payload: DevPayload, who: Who, http: &Http) -> Raw {
     }
 }
 
-/// Answers a request; a panic on the way is a 500 and nothing else.
-async fn guarded(answer: impl Future<Output = Result<HttpResponse, Failure>>) -> HttpResponse {
+/// Runs the future and maps an error or a panic to a response; a panic is a 500.
+async fn guarded(answer: impl Future<Output = Result<HttpResponse, ApiError>>) -> HttpResponse {
     caught(answer).await.unwrap_or_else(HttpResponse::from_error)
 }
 
-async fn caught<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+async fn caught<T>(work: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.unwrap_or_else(|panic| Err(Failure::internal(format!("panic: {}", tasks::panic_text(&*panic)))))
+    done.unwrap_or_else(|panic| Err(ApiError::internal(format!("panic: {}", tasks::panic_text(&*panic)))))
 }
 
 async fn read<R, I, S, A, F, Fut>(
@@ -191,20 +194,20 @@ async fn read<R, I, S, A, F, Fut>(
     payload: DevPayload,
     says: &'static str,
     handler: F,
-) -> Result<HttpResponse, Failure>
+) -> Result<HttpResponse, ApiError>
 where
-    R: Rule,
+    R: Policy,
     I: Input,
     S: Mounted,
     A: Answer,
-    F: Fn(Allowed<R, I>, S) -> Fut,
-    Fut: Future<Output = Result<A, Failure>>,
+    F: Fn(Authorized<R, I>, S) -> Fut,
+    Fut: Future<Output = Result<A, ApiError>>,
 {
     let state = S::of(&request)?;
     let by = admit::<R>(&request, &Gate::of(&request)?).await?;
     let input = I::take(&request, arriving(payload, R::WHO, &Http::of(&request)?)).await?;
-    let drawn = Id::<()>::draw().uuid();
-    let allowed = Allowed { by, input, request: request_id::of(&request), says, drawn };
+    let drawn = Id::<()>::generate().uuid();
+    let allowed = Authorized { principal: by, input, request_id: request_id::of(&request), says, drawn };
     handler(allowed, state).await?.respond(&request, says)
 }
 
@@ -214,22 +217,22 @@ async fn write<R, I, S, A, F, Fut>(
     keyed: bool,
     says: &'static str,
     handler: F,
-) -> Result<HttpResponse, Failure>
+) -> Result<HttpResponse, ApiError>
 where
-    R: Rule + Send,
+    R: Policy + Send,
     I: Input + Send,
     S: Mounted + Send,
-    A: Outcome,
-    F: Fn(Allowed<R, I>, S) -> Fut + Send + 'static,
-    Fut: Future<Output = Result<A, Failure>> + Send + 'static,
+    A: WriteAnswer,
+    F: Fn(Authorized<R, I>, S) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<A, ApiError>> + Send + 'static,
 {
     let (state, core) = (S::of(&request)?, Core::of(&request)?);
     let by = admit::<R>(&request, &Gate::of(&request)?).await?;
-    let key = if keyed { idempotency::key(&request, by.visitor())? } else { None };
+    let key = if keyed { idempotency::key(&request, by.principal())? } else { None };
     let raw = arriving(payload, R::WHO, &Http::of(&request)?);
     let (input, claimed) = match key {
         None => (Ok(I::take(&request, raw).await?), None),
-        // What is wrong with a body is told after what was answered under its key.
+        // A stored response takes precedence over an error in the body.
         Some(key) if I::BUFFERED => {
             let bytes = buffer(&request, raw, MAX_JSON_BYTES).await?;
             let hash = idempotency::digest(&bytes);
@@ -243,31 +246,31 @@ where
     };
     let request = request_id::of(&request);
     let handle = move |input: I, drawn: Uuid| async move {
-        handler(Allowed { by, input, request, says, drawn }, state).await?.ready(says)
+        handler(Authorized { principal: by, input, request_id: request, says, drawn }, state).await?.ready(says)
     };
     let work = effect(core.clone(), claimed, input, handle);
-    // Not even a connection that is reset ends it.
+    // The task continues even if the connection is reset.
     let done = core.tasks.carry(work.instrument(Span::current())).await;
-    done.unwrap_or_else(|gone| Err(Failure::unavailable(gone))).map(Ready::response)
+    done.unwrap_or_else(|gone| Err(ApiError::unavailable(gone))).map(PreparedAnswer::response)
 }
 
-/// From the claim of a key to the answer that is kept under it: what has begun here is done to its end.
+/// Claims the key, runs the handler, and stores the response under the key. Runs to completion once started.
 async fn effect<I, Fut>(
     core: Core,
-    claimed: Option<(Key, String)>,
-    input: Result<I, Failure>,
+    claimed: Option<(IdempotencyKey, String)>,
+    input: Result<I, ApiError>,
     handle: impl FnOnce(I, Uuid) -> Fut,
-) -> Result<Ready, Failure>
+) -> Result<PreparedAnswer, ApiError>
 where
-    Fut: Future<Output = Result<Ready, Failure>>,
+    Fut: Future<Output = Result<PreparedAnswer, ApiError>>,
 {
     let Some((key, hash)) = claimed else {
         let input = input?;
-        return caught(async move { handle(input, Id::<()>::draw().uuid()).await }).await;
+        return caught(async move { handle(input, Id::<()>::generate().uuid()).await }).await;
     };
     let fresh = match idempotency::begin(&core, key, hash).await? {
-        Begun::Answered(ready) => return Ok(ready),
-        Begun::Fresh(fresh) => fresh,
+        KeyClaim::Answered(ready) => return Ok(ready),
+        KeyClaim::Fresh(fresh) => fresh,
     };
     let drawn = fresh.drawn;
     let answered = match input {

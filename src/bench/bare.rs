@@ -1,5 +1,5 @@
-//! What is compared with: a server that does nothing but answer the same bytes, without a check, a log or a header of
-//! its own making. The difference to it is what the product's own work costs.
+//! The baseline: a server that only sends the same bytes, without checks, a log, or headers of its own. The difference
+//! to it is the cost of the product's own work.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use actix_web::http::StatusCode;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use bytes::Bytes;
 
-/// An answer to be given again and again.
+/// A response that is sent again and again.
 #[derive(Clone)]
 pub struct Same {
     pub headers: Vec<(String, String)>,
@@ -17,7 +17,7 @@ pub struct Same {
 }
 
 impl Same {
-    /// Of an answer's head: what the framework itself adds is left to it.
+    /// Takes the headers from a response's head, except those that the framework adds itself.
     pub fn of(head: &[u8], body: &[u8]) -> Self {
         let lines = head.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
         let own = |name: &str| !matches!(name.to_ascii_lowercase().as_str(), "content-length" | "date" | "connection");
@@ -41,10 +41,11 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Starts it on threads of its own, as many workers as the product has.
+    /// Starts the server on threads of its own, with the framework's default number of workers, as the product has by
+    /// default.
     ///
     /// # Errors
-    /// In words.
+    /// Returns a message if it can't be started.
     pub fn start(same: Same) -> Result<Self, String> {
         let (started, starting) = mpsc::channel();
         std::thread::spawn(move || {
@@ -59,7 +60,7 @@ impl Bare {
                 let server = server.disable_signals().bind("127.0.0.1:0").map_err(|error| error.to_string())?;
                 let address = server.addrs().first().copied().ok_or("no address")?;
                 let server = server.run();
-                // Whoever waits for it is there until it has come.
+                // The receiver exists until it has received this message.
                 let _ = started.send(Ok(Self { address, handle: server.handle() }));
                 server.await.map_err(|error| error.to_string())
             });

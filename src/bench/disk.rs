@@ -1,5 +1,5 @@
-//! What the disk can do: a record of 4 KiB written and made durable, one after the other. No server that acknowledges
-//! single writes durably is faster than that, unless it makes several durable at once.
+//! The speed of the disk: records of 4 KiB, each written and made durable (fdatasync) before the next. No server that
+//! acknowledges single durable writes is faster, unless it makes several durable at once.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -7,17 +7,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const RECORD: [u8; 4096] = [7; 4096];
-/// Written over and over, as a write-ahead log is.
+/// The file is overwritten in a circle, like a write-ahead log.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Records a second.
+/// Returns the number of durable records a second.
 ///
 /// # Errors
-/// In words.
+/// Returns a message if the file can't be written.
 pub fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64, String> {
     let path = folder.join("fsync.bench");
     let written = write(&path, time);
-    // Its folder goes soon.
+    // A failure is ignored: the temporary folder is deleted anyway.
     let _ = std::fs::remove_file(&path);
     written.map_err(|error| format!("{} can't be written: {error}", path.display()))
 }

@@ -1,18 +1,19 @@
-//! `colloquy bench enumeration`: whether the time of an answer tells if an address has an account (trust S6).
+//! `colloquy bench enumeration`: whether response times reveal if an e-mail address has an account (trust S6).
 //!
-//! The same call for addresses that have an account and for such that have none, in turn, one at a time: for each the two
-//! distributions, and how often a known one takes longer than an unknown one. Half of the time is no telling them apart. A
-//! figure of one machine, to be looked at and not asserted: a test of times would fail for reasons of its own.
+//! Makes the same call for addresses with and without an account, alternating, one at a time. Reports both
+//! distributions, and how often a known address takes longer than an unknown one; 50 % means that they can't be told
+//! apart. The figures are for inspection on one machine and not asserted: a test of times would fail for unrelated
+//! reasons.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::account::Account;
-use crate::client::caller::Caller;
-use crate::client::own_server::OwnServer;
+use crate::api_client::account::Account;
+use crate::api_client::caller::Caller;
+use crate::api_client::own_server::OwnServer;
 
-/// Everything is asked oftener than anybody may.
+/// Turns off the rate limits, which the measurement would exceed.
 const SETTINGS: [(&str, &str); 9] = [
     ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
     ("COLLOQUY__LIMITS__LOGINS__MOST", "0"),
@@ -25,17 +26,17 @@ const SETTINGS: [(&str, &str); 9] = [
     ("COLLOQUY__LOG__FILTER", "warn"),
 ];
 
-/// How many accounts, and how many addresses of nobody.
+/// Number of accounts, and of addresses without an account.
 const PEOPLE: usize = 10;
 
 #[derive(clap::Args)]
 pub struct Enumeration {
-    /// Calls of each kind for known addresses, and as many for unknown ones.
+    /// Number of calls of each kind for known addresses, and again for unknown ones.
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=100_000))]
     calls: u64,
 }
 
-/// A call that must not tell.
+/// A call whose response time must not reveal whether the account exists.
 struct Asked {
     what: &'static str,
     path: &'static str,
@@ -45,7 +46,7 @@ struct Asked {
     body: fn(&str) -> Value,
 }
 
-/// Whose address the next call names, by its number.
+/// Returns the address for the call with the given number.
 type Addresses = fn(u64) -> String;
 
 fn person(number: u64) -> String {
@@ -110,8 +111,10 @@ const ALL: [Asked; 5] = [
     },
 ];
 
+/// Runs the measurement and prints its results.
+///
 /// # Errors
-/// In words: the server doesn't start, or answers otherwise than it should.
+/// Returns a message if the server doesn't start or gives an unexpected answer.
 pub async fn measure(asked: &Enumeration) -> Result<(), String> {
     let server = OwnServer::start(&SETTINGS).await?;
     let caller = Caller::at(&server.url)?;
@@ -130,7 +133,7 @@ pub async fn measure(asked: &Enumeration) -> Result<(), String> {
         for number in 0..asked.calls {
             let of_known = (call.body)(&(call.known)(number));
             let of_unknown = (call.body)(&(call.unknown)(number));
-            // Whichever comes second may find the machine warmer.
+            // Alternates the order, because the second call may find warmer caches.
             if number % 2 == 0 {
                 known.push(answered_in(&caller, call.path, &of_known, call.status).await?);
                 unknown.push(answered_in(&caller, call.path, &of_unknown, call.status).await?);
@@ -157,7 +160,7 @@ async fn answered_in(caller: &Caller, path: &str, body: &Value, status: u16) -> 
     let answer = caller.http.post(format!("{}{path}", caller.url)).json(body).send().await;
     let answer = answer.map_err(|error| format!("{path}: {error}"))?;
     let answered = answer.status().as_u16();
-    // Whole: what comes late in a body would tell as well.
+    // Reads the whole body: its late parts could reveal the account as well.
     answer.bytes().await.map_err(|error| format!("{path}: {error}"))?;
     let took = begun.elapsed();
     if answered == status { Ok(took) } else { Err(format!("{path} was answered with {answered}.")) }
@@ -170,7 +173,7 @@ fn percentile(times: &[Duration], percent: usize) -> f64 {
     sorted.get(place).map_or(0.0, |time| time.as_secs_f64() * 1000.0)
 }
 
-/// Of 100 pairs, in how many the first is the longer one; equal ones count half.
+/// Returns in how many of 100 pairs the first time is the longer one; equal times count half.
 fn longer(one: &[Duration], other: &[Duration]) -> f64 {
     let pairs = one.iter().flat_map(|one| other.iter().map(move |other| one.cmp(other)));
     let sum: f64 = pairs

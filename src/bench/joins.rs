@@ -1,7 +1,8 @@
-//! `colloquy bench joins`: how long many people take who join one live meeting in the same moment, and what it costs.
+//! `colloquy bench joins`: how long it takes when many participants join one live meeting at the same moment, and what
+//! it costs.
 //!
-//! Each has a connection that stands already, and sends one joinMeeting when all the others do. Commands of one meeting are
-//! decided one after the other; those that wait are saved together, which is what this measures.
+//! Each participant has an open connection and sends one joinMeeting at the same time as all others. The commands of a
+//! meeting are handled one after the other; those that are queued are saved in one batch, which is what this measures.
 
 use actors::ids::Id;
 use serde_json::{Value, json};
@@ -10,20 +11,22 @@ use super::load;
 use super::memory::{peak_kib, resident_kib};
 use super::people;
 use super::wire::request;
-use crate::client::account::Account;
-use crate::client::answer::{Meeting, Project};
-use crate::client::caller::Caller;
-use crate::client::own_server::OwnServer;
+use crate::api_client::account::Account;
+use crate::api_client::answer::{Meeting, Project};
+use crate::api_client::caller::Caller;
+use crate::api_client::own_server::OwnServer;
 
 #[derive(clap::Args)]
 pub struct Joins {
-    /// How many join. Their host is one more.
+    /// Number of participants who join, besides the host.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=5_000))]
     people: u64,
 }
 
+/// Runs the measurement and prints its results.
+///
 /// # Errors
-/// In words: the server doesn't start, or answers otherwise than it should.
+/// Returns a message if the server doesn't start or gives an unexpected answer.
 pub async fn measure(asked: &Joins) -> Result<(), String> {
     let places = (asked.people + 1).to_string();
     let settings = [

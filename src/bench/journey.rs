@@ -1,32 +1,34 @@
-//! From documents to a dashboard: how long somebody waits.
+//! The way from documents to a dashboard, and how long a user waits for it.
 
 use std::time::{Duration, Instant};
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use serde_json::json;
 
-use crate::client::answer::{Project, Run};
-use crate::client::caller::Caller;
-use crate::client::{runs, sources};
+use crate::api_client::answer::{Project, Run};
+use crate::api_client::caller::Caller;
+use crate::api_client::{runs, sources};
 
-/// What took how long.
+/// The figures of one journey.
 pub struct Journey {
     pub documents: usize,
     pub words: u64,
     pub requirements: usize,
-    /// From the first upload to the last READY.
+    /// Time from the first upload until the last document is READY.
     pub reading: Duration,
-    /// From the start of the run to its COMPLETED.
+    /// Time from the start of the run until it is COMPLETED or PARTIAL.
     pub analysing: Duration,
-    /// From the first upload to the dashboard.
+    /// Time from the first upload to the dashboard.
     pub whole: Duration,
-    /// The run, for who wants to read it again.
+    /// The project of the run, for further requests.
     pub project_id: String,
     pub run_id: String,
 }
 
+/// Uploads the samples, analyses them, and loads the dashboard.
+///
 /// # Errors
-/// In words.
+/// Returns a message if a call fails, a document can't be read, or the run does not succeed.
 pub async fn travel(caller: &Caller) -> Result<Journey, String> {
     let project: Project = caller.post("/api/projects", &json!({ "name": "Journey" })).await?;
     let began = Instant::now();

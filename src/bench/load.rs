@@ -1,4 +1,5 @@
-//! Load: some clients, each with a connection of its own, each sending its next request when it has its answer.
+//! Load: concurrent clients, each with its own connection and sending its next request when it has received the
+//! response.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,13 +10,13 @@ use tokio::task::JoinSet;
 
 use super::wire::Wire;
 
-/// What a load did.
+/// The figures of one load.
 #[derive(Debug, Default)]
 pub struct Load {
     pub clients: usize,
     pub answers: usize,
     pub elapsed: Duration,
-    /// Microseconds, rising.
+    /// Microseconds, in ascending order.
     latencies: Vec<u32>,
 }
 
@@ -24,7 +25,7 @@ impl Load {
         self.answers as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Milliseconds that so many percent took at most.
+    /// Returns the latency in milliseconds that the given percentage of responses did not exceed.
     pub fn percentile(&self, percent: usize) -> f64 {
         let last = self.latencies.len().saturating_sub(1);
         let micros = self.latencies.get(last * percent / 100).copied().unwrap_or_default();
@@ -32,13 +33,13 @@ impl Load {
     }
 }
 
-/// Makes the requests of a client: the client's number, and how many it has sent.
+/// Makes the next request of a client from the client's number and the number of requests it has sent.
 pub type Requests = Arc<dyn Fn(usize, usize) -> Vec<u8> + Send + Sync>;
 
-/// Puts load on a server for a time.
+/// Puts load on a server for the given time.
 ///
 /// # Errors
-/// In words: an answer of another status than `expected`, or none.
+/// Returns a message if a response has another status than `expected`, or does not arrive.
 pub async fn put(
     address: SocketAddr,
     clients: usize,
@@ -66,10 +67,10 @@ pub async fn put(
     finish(running).await
 }
 
-/// Sends each request once, all in the same moment, each over a connection of its own that stands already.
+/// Sends each request once, all at the same moment, each over its own connection that is opened before.
 ///
 /// # Errors
-/// As [`put`].
+/// Same as [`put`].
 pub async fn at_once(address: SocketAddr, expected: u16, requests: Vec<Vec<u8>>) -> Result<Load, String> {
     let mut running = JoinSet::new();
     let start = Arc::new(Barrier::new(requests.len() + 1));
@@ -86,7 +87,7 @@ pub async fn at_once(address: SocketAddr, expected: u16, requests: Vec<Vec<u8>>)
     finish(running).await
 }
 
-/// Microseconds until the answer is there.
+/// Sends a request and returns the microseconds until its response is complete.
 async fn timed(wire: &mut Wire, request: &[u8], expected: u16) -> Result<u32, String> {
     let sent = Instant::now();
     let answered = wire.exchange(request).await.map_err(|error| error.to_string())?;

@@ -1,25 +1,26 @@
-//! What a process holds in memory.
+//! Memory use of a process, from `/proc`.
 
-/// Resident memory in KiB.
+/// Returns the resident memory in KiB.
 ///
 /// # Errors
-/// The process has ended, or this system doesn't say.
+/// Returns a message if the process has ended, or the system doesn't provide the figure.
 pub fn resident_kib(process_id: Option<u32>) -> Result<u64, String> {
     kib(process_id, "VmRSS:")
 }
 
-/// Of it what is of no file, in KiB: pages of files are the system's, which takes them back when it needs them.
+/// Returns the anonymous part of the resident memory in KiB. Pages of files are excluded, because the operating system
+/// can reclaim them.
 ///
 /// # Errors
-/// As [`resident_kib`].
+/// Same as [`resident_kib`].
 pub fn own_kib(process_id: Option<u32>) -> Result<u64, String> {
     kib(process_id, "RssAnon:")
 }
 
-/// The most that was ever resident, in KiB.
+/// Returns the peak of the resident memory in KiB.
 ///
 /// # Errors
-/// As [`resident_kib`].
+/// Same as [`resident_kib`].
 pub fn peak_kib(process_id: Option<u32>) -> Result<u64, String> {
     kib(process_id, "VmHWM:")
 }

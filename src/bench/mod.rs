@@ -1,8 +1,9 @@
-//! `colloquy bench`: how fast this program is on this machine, measured and not promised.
+//! `colloquy bench`: measures how fast this program is on this machine.
 //!
-//! A server of its own, in another process, on the defaults but without limits; and in this process the clients, so both
-//! share the machine's cores, and a server on a machine of its own does better. Figures are ratios where they can be: to
-//! a server that does nothing (`bare`), and to what the disk can make durable (`disk`).
+//! It starts its own server in another process, on the default settings but with the rate and connection limits lifted.
+//! The clients run in this process, so both share the machine's cores; a server on its own machine is faster. Figures
+//! are ratios where possible: to a server that does nothing (`bare`), and to the number of durable writes that the disk
+//! can do (`disk`).
 
 mod bare;
 mod disk;
@@ -26,10 +27,10 @@ use std::time::Duration;
 use actors::time::{Clock, SystemClock};
 use serde_json::json;
 
-use crate::client::account::Account;
-use crate::client::answer::Meeting;
-use crate::client::caller::Caller;
-use crate::client::own_server::OwnServer;
+use crate::api_client::account::Account;
+use crate::api_client::answer::Meeting;
+use crate::api_client::caller::Caller;
+use crate::api_client::own_server::OwnServer;
 use bare::{Bare, Same};
 use journey::Journey;
 use load::{Load, Requests};
@@ -37,41 +38,41 @@ use sockets::Crowd;
 use table::Table;
 use wire::{Wire, header_in, request};
 
-/// Clients of the PATCH measurements.
+/// Numbers of concurrent clients in the PATCH measurements.
 const PATCHING: [usize; 3] = [1, 16, 64];
-/// Load before the first measurement, so that nothing is measured that happens once.
+/// Duration of the load before each measurement, so that one-time work is not measured.
 const WARM_UP: Duration = Duration::from_millis(500);
-/// After the last socket is open, before memory is looked at.
+/// Pause after the last socket is open, before memory is read.
 const SETTLING: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub struct Bench {
     #[command(subcommand)]
     apart: Option<Apart>,
-    /// How long each measurement takes.
+    /// Duration of each measurement in seconds.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
-    /// Clients that poll at once.
+    /// Number of clients that poll concurrently.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     clients: u64,
-    /// Sockets that listen to one meeting.
+    /// Number of sockets that subscribe to one meeting.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     sockets: u64,
-    /// One second each, and 100 sockets.
+    /// Measure for one second each, with 100 sockets.
     #[arg(long)]
     quick: bool,
 }
 
-/// What is measured by itself.
+/// The measurements that run on their own.
 #[derive(clap::Subcommand)]
 enum Apart {
-    /// Whether the time of an answer tells if an address has an account.
+    /// Measure whether response times reveal if an e-mail address has an account.
     Enumeration(enumeration::Enumeration),
-    /// How long many people take who join one meeting in the same moment, and what it costs.
+    /// Measure how long it takes when many participants join one meeting at once, and what it costs.
     Joins(joins::Joins),
-    /// How soon a server that was killed knows again what time it is in many live meetings.
+    /// Measure how soon a killed server enforces the timeouts of many live meetings again after its restart.
     Restart(restart::Restart),
-    /// Whether memory and answers stay what they are under a load that goes on, with attackers beside it.
+    /// Measure whether memory and response times stay stable under sustained load, with attackers beside it.
     Soak(soak::Soak),
 }
 
@@ -91,7 +92,7 @@ pub fn run(asked: &Bench) -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("This is a debug build: its figures say nothing. Use: cargo run --release -- bench");
     }
-    // A socket takes a descriptor here and one in the server, which inherits the limit.
+    // Each socket takes a descriptor in this process and one in the server, which inherits the limit.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let measured = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -114,8 +115,8 @@ pub fn run(asked: &Bench) -> ExitCode {
     }
 }
 
-/// Each call that is measured passes what a call in production passes, the log included (it goes to a file). All clients come
-/// from one address.
+/// Measured calls go through all that calls in production do, including the log (which goes to a file). The limits are
+/// off because all clients have the same address.
 const SETTINGS: [(&str, &str); 4] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000"), MANY, OF_ONE];
 const MANY: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS", "25000");
@@ -146,7 +147,7 @@ async fn measure(asked: &Bench) -> Result<(), String> {
     bench.polls(&mut table, &journey).await?;
     bench.patches(&mut table, &journey, syncs).await?;
     bench.sockets(&mut table, &journey).await?;
-    // Again, warm and alone; the first one only made what was polled.
+    // Measured again, warm and without other load; the first journey only created what was polled.
     table.journey(&journey::travel(&bench.caller).await?);
     table.end();
     Ok(())
@@ -157,7 +158,7 @@ fn address(server: &OwnServer) -> Result<SocketAddr, String> {
     address.parse().map_err(|error| format!("{address} is no address: {error}"))
 }
 
-/// What all measurements have.
+/// What all measurements share.
 struct Bound<'a> {
     asked: &'a Bench,
     address: SocketAddr,
@@ -175,7 +176,7 @@ impl Bound<'_> {
         load::put(address, clients, self.asked.time(), status, of).await
     }
 
-    /// The poll of a run that is over, whole and unchanged, beside a server that gives the same bytes.
+    /// Measures polling a finished run, full and unchanged, and compares it with a server that sends the same bytes.
     async fn polls(&self, table: &mut Table, journey: &Journey) -> Result<(), String> {
         let path = format!("/api/projects/{}/ai/runs/{}", journey.project_id, journey.run_id);
         let poll = request("GET", &path, self.token(), "", "");
@@ -204,7 +205,8 @@ impl Bound<'_> {
         Ok(())
     }
 
-    /// A PATCH is answered when it is durable. Each client has a meeting of its own; then all share one.
+    /// Measures PATCH, which is answered when it is durable. At first each client has its own meeting; then all share
+    /// one.
     async fn patches(&self, table: &mut Table, journey: &Journey, syncs: f64) -> Result<(), String> {
         let most = PATCHING.iter().copied().max().unwrap_or(1);
         let mut meetings = Vec::new();
@@ -229,7 +231,7 @@ impl Bound<'_> {
         Ok(self.caller.post::<Meeting>(&path, &body).await?.id)
     }
 
-    /// Another title each time: what changes nothing would cost nothing.
+    /// Makes requests with a new title each time: a PATCH that changes nothing would cost nothing.
     fn changes(&self, meetings: &Arc<Vec<String>>) -> Requests {
         let (token, meetings) = (self.token().to_owned(), Arc::clone(meetings));
         Arc::new(move |client, count| {

@@ -1,5 +1,6 @@
-//! Many people in a project, each signed in. They are put into the server's database and their tokens are signed with its
-//! key: what is measured is what they do then, not as many registrations, mails and invitations before it.
+//! Many logged-in members of a project. They are written to the server's database directly, and their tokens are signed
+//! with its key, because the measurement is about what they do afterwards, not about registrations, e-mails and
+//! invitations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,31 +11,31 @@ use colloquy::access::role::ProjectRole;
 use colloquy::access::token::Tokens;
 use colloquy::accounts;
 use colloquy::accounts::model::{Account, Language};
-use colloquy::db::{Db, Failed, Settings};
+use colloquy::db::{Db, DbError, DbSettings};
 use colloquy::keys;
 use colloquy::projects::people;
 
-/// Whose tokens the server takes; it has to be told by [`ISSUER`].
+/// The issuer of the tokens; the server has to be configured with [`ISSUER`].
 const APP_URL: &str = "http://colloquy.example";
-/// The setting that a server needs whose people these are.
+/// The setting that makes a server accept these tokens.
 pub const ISSUER: (&str, &str) = ("COLLOQUY__APP__URL", APP_URL);
 
-/// How long a token lives: longer than any measurement.
+/// Lifetime of a token: longer than any measurement.
 const LIFE: Duration = Duration::from_secs(3600);
-/// Accounts a transaction: far from the limit of a write.
+/// Accounts per transaction, far below the limit of a write.
 const AT_ONCE: usize = 50;
 
-/// Their access tokens.
+/// Creates the accounts and returns their access tokens.
 ///
 /// # Errors
-/// In words.
+/// Returns a message if the database or the keys can't be used.
 pub async fn gather(data: &Path, project_id: Id<Project>, count: usize) -> Result<Vec<String>, String> {
-    let db = Db::open(Settings::at(format!("sqlite://{}", data.join("colloquy.sqlite").display())));
+    let db = Db::open(DbSettings::at(format!("sqlite://{}", data.join("colloquy.sqlite").display())));
     let db = db.await.map_err(|error| error.to_string())?;
     let now = SystemClock.now();
     let accounts: Vec<Account> = (0..count)
         .map(|nth| Account {
-            id: Id::draw(),
+            id: Id::generate(),
             email: format!("person-{nth:06}@colloquy.example"),
             full_name: format!("Person {nth}"),
             job_title: None,
@@ -52,13 +53,13 @@ pub async fn gather(data: &Path, project_id: Id<Project>, count: usize) -> Resul
                     accounts::store::insert_account(conn, &account).await?;
                     people::store::insert(conn, project_id, account.id, ProjectRole::Stakeholder, now).await?;
                 }
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         written.await.map_err(|failed| format!("People can't be put into the database: {failed}"))?;
     }
     let ring = keys::ring(&data.join("keys")).map_err(|error| format!("The server's keys can't be read: {error}"))?;
     let tokens = Tokens::new(&ring, APP_URL, LIFE);
-    let issued = accounts.iter().map(|account| tokens.issue(account.id, Id::draw(), now));
+    let issued = accounts.iter().map(|account| tokens.issue(account.id, Id::generate(), now));
     issued.collect::<Option<_>>().ok_or_else(|| "The server has no key.".to_owned())
 }

@@ -1,8 +1,8 @@
-//! `colloquy bench restart`: how soon a server that was killed knows again what time it is in many live meetings
-//! (trust R16).
+//! `colloquy bench restart`: how soon a killed server enforces the timeouts of many live meetings again after its
+//! restart (trust R16).
 //!
-//! The meetings are live and have nobody in them. The server that is started again lets an empty meeting go on for a second
-//! only: so each of them has to be found, woken and ended, which is more than to know its time.
+//! The meetings are live and empty. The restarted server ends an empty meeting after one second, so it has to find,
+//! wake and end each of them, which is more work than only knowing their deadlines.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,31 +13,33 @@ use tokio::task::JoinSet;
 
 use super::memory::peak_kib;
 use super::people;
-use crate::client::account::Account;
-use crate::client::answer::{Meeting, Project};
-use crate::client::caller::Caller;
-use crate::client::own_server::OwnServer;
+use crate::api_client::account::Account;
+use crate::api_client::answer::{Meeting, Project};
+use crate::api_client::caller::Caller;
+use crate::api_client::own_server::OwnServer;
 
-/// Tokens are the same server's after the start, on whatever port it listens.
+/// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
 const SETTINGS: [(&str, &str); 3] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
-/// Nobody is in the meetings for longer than that when the server is started again.
+/// After the restart, a meeting ends when it has been empty for one second.
 const EMPTY: (&str, &str) = ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "1");
-/// Meetings that are made at once.
+/// How many meetings are created concurrently.
 const AT_ONCE: usize = 64;
-/// Longer than anybody would wait for the figure.
+/// The timeout of the measurement.
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args)]
 pub struct Restart {
-    /// How many meetings are live when the server is killed.
+    /// Number of live meetings when the server is killed.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     meetings: u64,
 }
 
+/// Runs the measurement and prints its results.
+///
 /// # Errors
-/// In words: the server doesn't start, or answers otherwise than it should.
+/// Returns a message if the server doesn't start or gives an unexpected answer.
 pub async fn measure(asked: &Restart) -> Result<(), String> {
     let mut server = OwnServer::start(&SETTINGS).await?;
     let mut host = Caller::at(&server.url)?;
@@ -47,7 +49,7 @@ pub async fn measure(asked: &Restart) -> Result<(), String> {
     let project: Project = host.post("/api/projects", &json!({ "name": "Restart" })).await?;
     let meetings = format!("/api/projects/{}/meetings", project.id);
     let last = live(&host, &meetings).await?;
-    // Its host is there, so it goes on.
+    // Its host has joined, so it does not end.
     let _: Value = host.post(&format!("/api/meetings/{last}/join"), &json!({})).await?;
     many_live(&host, &meetings, asked.meetings).await?;
 
@@ -83,7 +85,7 @@ pub async fn measure(asked: &Restart) -> Result<(), String> {
     Ok(())
 }
 
-/// A meeting that goes on; its id.
+/// Creates and starts a meeting; returns its id.
 async fn live(host: &Caller, meetings: &str) -> Result<String, String> {
     let body = json!({ "title": "Goes on", "scheduledAt": "2026-11-21T09:00:00.000Z" });
     let meeting: Meeting = host.post(meetings, &body).await?;

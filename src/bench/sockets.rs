@@ -1,4 +1,4 @@
-//! Many sockets that listen to one meeting.
+//! Many WebSocket connections that subscribe to one meeting.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,28 +13,28 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::client::caller::Caller;
+use crate::api_client::caller::Caller;
 
-/// How many are opened at once: more would only wait in the server's backlog.
+/// How many sockets are opened concurrently: more would only wait in the server's accept backlog.
 const OPENING: usize = 32;
-/// How long all sockets may take to hear of one change.
+/// How long all sockets may take to receive one change.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// Sockets that are open, subscribed, and read.
+/// Sockets that are open and subscribed, and are being read.
 pub struct Crowd {
     listening: JoinSet<()>,
-    /// Events that came, over all sockets.
+    /// Number of events received over all sockets.
     heard: Arc<AtomicUsize>,
     changed: watch::Receiver<()>,
     size: usize,
 }
 
-/// How fast a crowd hears.
+/// How fast events reach all sockets.
 pub struct Pushes {
     pub per_second: f64,
-    /// From sending a change to the last socket's hearing of it; milliseconds, the median.
+    /// Median time in milliseconds from sending a change until the last socket has received it.
     pub to_all_ms: f64,
     pub slowest_ms: f64,
     pub changes: usize,
@@ -44,7 +44,7 @@ impl Crowd {
     /// Opens `size` sockets and subscribes each to the meeting.
     ///
     /// # Errors
-    /// In words.
+    /// Returns a message if a socket can't be opened or subscribed.
     pub async fn gather(caller: &Caller, meeting_id: &str, size: usize) -> Result<Self, String> {
         let heard = Arc::new(AtomicUsize::new(0));
         let (tell, changed) = watch::channel(());
@@ -66,10 +66,10 @@ impl Crowd {
         Ok(Self { listening, heard, changed, size })
     }
 
-    /// Changes the meeting again and again, each time when all have heard of the last change.
+    /// Changes the meeting repeatedly, each time after all sockets have received the last change.
     ///
     /// # Errors
-    /// In words: a socket that ended, or didn't hear.
+    /// Returns a message if a change is refused, or a socket ends or does not receive an event.
     pub async fn push(&mut self, caller: &Caller, meeting_id: &str, time: Duration) -> Result<Pushes, String> {
         let path = format!("{}/api/meetings/{meeting_id}", caller.url);
         let token = caller.token.as_deref().unwrap_or_default();
@@ -100,7 +100,7 @@ impl Crowd {
     async fn hear(&mut self, goal: usize) -> Result<(), String> {
         while self.heard.load(Ordering::SeqCst) < goal {
             tokio::select! {
-                told = self.changed.changed() => told.map_err(|_| "All sockets ended.")?,
+                records = self.changed.changed() => records.map_err(|_| "All sockets ended.")?,
                 _ = self.listening.join_next() => return Err("A socket ended.".to_owned()),
             }
         }
@@ -108,10 +108,10 @@ impl Crowd {
     }
 }
 
-/// A socket that listens to a meeting.
+/// Opens a socket and subscribes it to a meeting.
 ///
 /// # Errors
-/// In words.
+/// Returns a message if the socket can't be opened or the subscription is refused.
 pub async fn open(caller: &Caller, meeting_id: &str) -> Result<Socket, String> {
     let url = format!("{}/api/ws", caller.url.replacen("http", "ws", 1));
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The figures as they come, in a table.
+//! Prints the figures as a table, row by row.
 
 use std::io::Write;
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl Table {
         self.line("more than 1.00 comes from making several durable at once. The bare server runs among the clients.");
     }
 
-    /// Where nobody reads any longer, the measurement goes on all the same.
+    /// Prints a line. A closed output is ignored, so that the measurement continues.
     #[expect(clippy::unused_self, reason = "a table is what lines are printed in")]
     fn line(&self, text: &str) {
         let _ = writeln!(std::io::stdout(), "{text}");

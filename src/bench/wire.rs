@@ -1,5 +1,5 @@
-//! HTTP/1.1 over one kept connection, as little of it as a measurement needs: a client that is heavier than what it
-//! measures would measure itself.
+//! A minimal HTTP/1.1 client over one keep-alive connection: a client that costs more than the server it measures would
+//! measure itself.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
-/// How much room is made for each read.
+/// Buffer space reserved for each read.
 const PIECE_BYTES: usize = 16 * 1024;
 
 pub struct Wire {
@@ -16,7 +16,7 @@ pub struct Wire {
     received: Vec<u8>,
 }
 
-/// What came: the whole answer as it was on the wire.
+/// A response as it was received.
 pub struct Answered<'a> {
     pub status: u16,
     pub head: &'a [u8],
@@ -24,18 +24,20 @@ pub struct Answered<'a> {
 }
 
 impl Wire {
+    /// Connects to the server.
+    ///
     /// # Errors
-    /// Nobody listens there.
+    /// Returns the error of the connection attempt, for example if nothing listens there.
     pub async fn connect(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, received: Vec::with_capacity(PIECE_BYTES) })
     }
 
-    /// Sends a whole request and waits for its whole answer.
+    /// Sends a request and waits for the complete response.
     ///
     /// # Errors
-    /// The connection ended, or the answer has no length.
+    /// Fails if the connection is closed or the response is invalid or has no `Content-Length`.
     pub async fn exchange(&mut self, request: &[u8]) -> io::Result<Answered<'_>> {
         self.stream.write_all(request).await?;
         self.received.clear();
@@ -65,7 +67,7 @@ impl Wire {
     }
 }
 
-/// Of `HTTP/1.1 200 OK`.
+/// Parses the status code of a line such as `HTTP/1.1 200 OK`.
 fn status_in(head: &[u8]) -> Option<u16> {
     std::str::from_utf8(head.get(9..12)?).ok()?.parse().ok()
 }
@@ -74,14 +76,14 @@ fn length_in(head: &[u8]) -> Option<usize> {
     header_in(head, "content-length")?.parse().ok()
 }
 
-/// A header's value.
+/// Returns a header's value.
 pub fn header_in<'a>(head: &'a [u8], name: &str) -> Option<&'a str> {
     let lines = head.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
     let mut fields = lines.filter_map(|line| line.split_once(':'));
     fields.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }
 
-/// A request as it goes over the wire; `more` are header lines, each with its end.
+/// Formats a request; `more` are further header lines, each with its line end.
 pub fn request(method: &str, path: &str, token: &str, more: &str, body: &str) -> Vec<u8> {
     let content = if body.is_empty() {
         String::new()

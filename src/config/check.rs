@@ -1,10 +1,10 @@
-//! What settings must be beyond their types.
+//! Checks of settings beyond their types.
 
 use std::net::IpAddr;
 
 use super::{Config, Livekit};
 
-/// Every fault, in words.
+/// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
     let mut faults = Vec::new();
     let mut need = |holds: bool, fault: &str| {
@@ -23,7 +23,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     need((1..=300).contains(&http.head_seconds), "http.head_seconds: this must be 1 to 300");
     need((1..=300).contains(&http.grace_seconds), "http.grace_seconds: this must be 1 to 300");
     need(http.least_bytes_per_second >= 1, "http.least_bytes_per_second: this must be at least 1");
-    // A client has a quarter: the largest JSON body has to fit into it.
+    // One client may use a quarter of the buffer, into which the largest JSON body has to fit.
     need(http.buffered_bytes >= 4 * 1024 * 1024, "http.buffered_bytes: this must be at least 4194304");
     let app = config.app.url.as_str();
     let is_web = url::Url::parse(app).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
@@ -90,7 +90,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     faults
 }
 
-/// LiveKit's own limit.
+/// The minimum length of an API secret; LiveKit requires it.
 const SECRET_CHARACTERS: usize = 32;
 
 fn of_livekit(livekit: &Livekit) -> Vec<String> {

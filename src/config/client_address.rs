@@ -1,4 +1,4 @@
-//! Where a request comes from: the peer, or what a trusted proxy says of it.
+//! The client address of a request: the peer, or what a trusted proxy reports in X-Forwarded-For.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,9 +7,10 @@ use actix_web::HttpRequest;
 use super::Http;
 
 impl Http {
-    /// Whom limits count: the nearest address that is no trusted proxy's. A header from anyone else changes nothing, and
-    /// a hop that is no address ends the walk, since whoever wrote it could have written what stands before it too.
-    /// Of IPv6 the first 64 bits, which is what one customer is given: whoever has one such address has them all.
+    /// Returns the address that rate limits count: the nearest one that is not a trusted proxy. The header of any other
+    /// peer is ignored. A hop that is not an address ends the walk, since its author could also have written every hop
+    /// before it. Of an IPv6 address, only the first 64 bits are used, which is what one customer is assigned: a client
+    /// that has one such address has them all.
     #[must_use]
     pub fn client_address(&self, request: &HttpRequest) -> String {
         let Some(peer) = request.peer_addr().map(|peer| peer.ip().to_canonical()) else { return "unknown".to_owned() };
@@ -29,13 +30,13 @@ impl Http {
         Self::network(client)
     }
 
-    /// Whether an address is a proxy's whose word is taken.
+    /// Whether an address belongs to a trusted proxy.
     #[must_use]
     pub fn is_trusted(&self, address: IpAddr) -> bool {
         self.trusted_proxies.iter().any(|proxy| proxy.to_canonical() == address)
     }
 
-    /// Whom an address belongs to.
+    /// Returns the network that stands for one client: an IPv4 address as it is, an IPv6 address as its /64.
     #[must_use]
     pub fn network(address: IpAddr) -> String {
         match address {
@@ -48,7 +49,7 @@ impl Http {
     }
 }
 
-/// An address as proxies write it: some add the port.
+/// Parses an address as proxies write it: some append the port.
 fn address(hop: &str) -> Option<IpAddr> {
     let alone = hop.parse::<IpAddr>().ok();
     let with_port = || hop.parse::<SocketAddr>().ok().map(|address| address.ip());
@@ -96,7 +97,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is sent through a proxy that is not trusted, the client stays who it is; a trusted one never makes it panic.
+        /// Through an untrusted proxy no header changes the client address; through a trusted one no header causes a
+        /// panic.
         #[test]
         fn no_header_makes_anybody_somebody_else(forwarded in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..200)) {
             prop_assert_eq!(seen(&behind(&["10.0.0.1"]), "192.0.2.7:1", &forwarded), "192.0.2.7");

@@ -1,4 +1,6 @@
-//! Settings: default.toml (in the binary), then a file, then the environment; all faults are reported at once.
+//! Settings in layers: default.toml (in the binary), then a file, then the environment, then the command line.
+//!
+//! All errors are reported at once.
 
 mod check;
 mod client_address;
@@ -13,32 +15,32 @@ pub use settings::{
     Mail, Meetings, Server, Sockets,
 };
 
-/// The manual of every setting.
+/// The default and the documentation of every setting.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
-/// The settings that are lists, as the environment names them.
+/// The environment variables of the settings that are lists.
 const LISTS: [&str; 2] = ["COLLOQUY__HTTP__TRUSTED_PROXIES", "COLLOQUY__HTTP__ORIGINS"];
 
-/// What the command line says of settings.
+/// Settings that are given on the command line; they take precedence over all other layers.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub settings: Vec<(&'static str, String)>,
 }
 
 impl Config {
-    /// Reads all layers.
+    /// Reads and checks the settings of all layers.
     ///
     /// # Errors
-    /// Every fault in words: unknown settings, values of the wrong type or out of range.
+    /// Returns a message for every error: unknown settings, values of the wrong type or out of range.
     pub fn read(file: Option<&Path>, overrides: &Overrides) -> Result<Self, Vec<String>> {
         let environment = std::env::vars().filter(|(name, _)| name.starts_with("COLLOQUY__") || name == "DATABASE_URL");
         Self::layered(file, environment.collect(), overrides)
     }
 
-    /// As [`Config::read`], with the environment given.
+    /// Like [`Config::read`], with the given environment.
     ///
     /// # Errors
-    /// As [`Config::read`].
+    /// Those of [`Config::read`].
     pub fn layered(
         file: Option<&Path>,
         mut environment: std::collections::HashMap<String, String>,
@@ -47,7 +49,7 @@ impl Config {
         if let Some(url) = environment.remove("DATABASE_URL") {
             environment.entry("COLLOQUY__DATABASE__URL".to_owned()).or_insert(url);
         }
-        // An empty list, not a list of one empty text.
+        // An empty variable counts as unset: parsed, it would become a list of one empty string.
         environment
             .retain(|name, value| !(value.is_empty() && LISTS.iter().any(|list| name.eq_ignore_ascii_case(list))));
         let texts = take_texts(&mut environment)?;
@@ -84,8 +86,8 @@ impl Config {
     }
 }
 
-/// Takes the texts out of an environment, by the names of their settings: read as numbers, a password such as 007 would be
-/// another.
+/// Removes the string settings from an environment and returns them by setting name. Parsed as a number, a password
+/// such as 007 would change.
 fn take_texts(
     environment: &mut std::collections::HashMap<String, String>,
 ) -> Result<Vec<(String, String)>, Vec<String>> {
@@ -99,7 +101,7 @@ fn take_texts(
     Ok(texts.filter_map(|(variable, text)| Some((name_of(&variable)?, text))).collect())
 }
 
-/// Settings that default.toml does not have, or has as another kind of thing.
+/// Returns a message for every setting that default.toml does not have, or has with another type.
 fn unknown(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let known = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build();
     let known = known.map_err(|error| vec![error.to_string()])?;

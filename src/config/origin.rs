@@ -1,4 +1,5 @@
-//! Which web pages may open sockets: a browser says where a page came from, and lets any page open a socket anywhere.
+//! The origins whose web pages may open sockets. A browser lets any page open a socket to any host, but sends the
+//! origin of the page.
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
@@ -7,8 +8,8 @@ use url::Url;
 use super::Http;
 
 impl Http {
-    /// Whether the request comes from no web page, from one of this host (as the client names it, or as `app_url` does),
-    /// or of an origin in the settings.
+    /// Whether the request comes from no web page (it has no Origin header), from a page of this host (as the client
+    /// names it in Host, or as `app_url` does), or from an origin in the settings.
     #[must_use]
     pub fn allows_origin(&self, request: &HttpRequest, app_url: &str) -> bool {
         let mut origins = request.headers().get_all(header::ORIGIN);

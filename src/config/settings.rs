@@ -1,4 +1,4 @@
-//! The settings as types; what each means is said in config/default.toml.
+//! The settings as types; config/default.toml documents what each means.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// A text that is shown to nobody.
+/// A secret string; its `Debug` output does not show it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct Hidden(String);
@@ -76,7 +76,7 @@ sections! {
     Log { filter: String, format: String }
 }
 
-/// A class of calls: at most `most` within `seconds`; 0: no limit.
+/// A rate limit: at most `most` requests or attempts within `seconds`; a `most` of 0 means no limit.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct Class {
     pub most: u32,
@@ -91,9 +91,9 @@ impl Class {
 }
 
 impl Limits {
-    /// Every class, under its name.
+    /// Returns all rate limits under their names.
     #[must_use]
-    pub const fn classes(&self) -> [(&'static str, Class); 9] {
+    pub const fn classes(&self) -> [(&'static str, Class); 11] {
         [
             ("calls", self.calls),
             ("logins", self.logins),
@@ -104,6 +104,8 @@ impl Limits {
             ("code_pause", self.code_pause),
             ("code_mails", self.code_mails),
             ("code_mails_of_client", self.code_mails_of_client),
+            ("invitation_mails", self.invitation_mails),
+            ("invitation_mails_of_address", self.invitation_mails_of_address),
         ]
     }
 }

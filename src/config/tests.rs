@@ -1,4 +1,4 @@
-//! What a wrong setting is told.
+//! Tests of the layers and of the error messages for wrong settings.
 
 use std::collections::HashMap;
 
@@ -102,6 +102,8 @@ fn a_class_of_limits_may_be_changed_in_part_and_never_to_nonsense() {
         faults.unwrap_err(),
         ["limits.calls.seconds: this must be 1 to 86400", "limits.logins.seconds: this must be 1 to 86400"]
     );
+    let faults = layered(&[("COLLOQUY__LIMITS__INVITATION_MAILS_OF_ADDRESS__SECONDS", "0")]);
+    assert_eq!(faults.unwrap_err(), ["limits.invitation_mails_of_address.seconds: this must be 1 to 86400"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("settings.toml");
     std::fs::write(&file, "[limits]\ncalls = { most = 0 }\n").unwrap();

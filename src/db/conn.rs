@@ -1,13 +1,14 @@
-//! One connection type and one `RunQueryDsl`: SQLite or PostgreSQL, chosen when the server starts.
+//! One connection type and one `RunQueryDsl` for SQLite and PostgreSQL; the server chooses the database at startup.
 //!
-//! A query is accepted when BOTH databases can run it; the compiler refuses the rest. Call sites are plain Diesel:
-//! `users::table.find(key).first(conn).await.optional()?`. What can't be written so:
-//! - `as_select()` is tied to one database: `select(Row::columns())` and `returning(Row::columns())`, see [`Columns`];
+//! A query compiles only when BOTH databases can run it. Call sites are plain Diesel:
+//! `users::table.find(key).first(conn).await.optional()?`. The exceptions are:
+//! - `as_select()` is tied to one database: use `select(Row::columns())` and `returning(Row::columns())`, see
+//!   [`Columns`];
 //! - `values(&vec)` doesn't compile for SQLite: use [`many!`];
 //! - `into_boxed()` is tied to one database: use [`each!`], or write an optional filter as
 //!   `wanted.is_none().into_sql::<Bool>().or(column.eq(wanted.unwrap_or_default()))`.
 //!
-//! Files that import [`RunQueryDsl`] have `.load()` on every type: keep `ArcSwap` out of them.
+//! Files that import [`RunQueryDsl`] get `.load()` on every type: don't use `ArcSwap` in them.
 
 use std::error::Error as StdError;
 use std::future::{Future, pending, ready};
@@ -27,15 +28,15 @@ use futures_util::future::BoxFuture;
 pub type PgConn = AsyncPgConnection;
 pub type LiteConn = SyncConnectionWrapper<SqliteConnection, InPlace>;
 
-/// What a job is lent to talk to the database with.
+/// The connection that a job borrows.
 #[expect(clippy::large_enum_variant, reason = "as many as connections, and lent by reference")]
 pub enum Conn {
     Pg(Object<PgConn>),
     Sqlite(LiteConn),
 }
 
-/// Runs SQLite's calls on the thread that asks: jobs on SQLite have a thread of their own already. A call is no place at
-/// which a timer could end the job, so that a job which has had its time finds no further call answered.
+/// Runs SQLite's calls on the calling thread: jobs on SQLite have their own thread already. A timer can't interrupt
+/// such a call, so once a job is past its deadline its next call stays pending, which lets the timeout end it.
 pub struct InPlace;
 
 impl SpawnBlocking for InPlace {
@@ -54,10 +55,10 @@ impl SpawnBlocking for InPlace {
     }
 }
 
-/// The same expression, compiled once for each database: for boxed queries and for SQL text.
+/// Compiles the same expression once for each database: for boxed queries and for SQL text.
 ///
 /// `each!(conn, |c, DB| { … users::table.into_boxed::<DB>() … diesel_async::RunQueryDsl::load(query, c).await })`. The
-/// caller has [`Conn`] in scope.
+/// caller must have [`Conn`] in scope.
 macro_rules! each {
     ($conn:expr, |$c:ident, $DB:ident| $body:expr) => {
         match $conn {
@@ -89,11 +90,12 @@ macro_rules! each {
 #[cfg(test)]
 pub(crate) use each;
 
-/// Rows that a PostgreSQL statement takes at once: far below the 65,535 values that one may have.
+/// Rows per PostgreSQL statement: far below the limit of 65,535 bind values.
 pub(crate) const ROWS: usize = 256;
 
-/// Writes many rows by a statement that takes one row or several: several at a time on PostgreSQL, where each statement is
-/// a journey to the server and back; one by one on SQLite, for which several don't compile, and which is no journey away.
+/// Writes many rows with a statement that takes one row or several. On PostgreSQL it writes several at a time, as each
+/// statement is a round trip to the server. On SQLite it writes them one by one: a statement with several doesn't
+/// compile, and there is no round trip.
 ///
 /// `many!(conn, rows, |some| diesel::insert_into(events::table).values(some))`.
 macro_rules! many {
@@ -117,13 +119,13 @@ pub(crate) use many;
 type PgTransactions = <PgConn as AsyncConnection>::TransactionManager;
 
 impl Conn {
-    /// Runs `work` whole or not at all: an `Err` undoes it.
+    /// Runs `work` in a transaction: an `Err` rolls it back.
     ///
-    /// In a write this is a savepoint inside the job's transaction. In a read it shows one state of the database to all
-    /// queries in it (and can't write).
+    /// In a write this is a savepoint inside the job's transaction. In a read it gives all queries in it one consistent
+    /// state of the database (and can't write).
     ///
     /// # Errors
-    /// What `work` returns, or the database's own.
+    /// Returns the error of `work`, or the database error.
     pub async fn transaction<T, E: From<diesel::result::Error>>(
         &mut self,
         work: impl AsyncFnOnce(&mut Self) -> Result<T, E>,
@@ -141,16 +143,16 @@ impl Conn {
         }
     }
 
-    /// Runs several statements of SQL text, without parameters and without rows.
+    /// Runs several statements of SQL text, without parameters and without result rows.
     ///
     /// # Errors
-    /// The database's own.
+    /// Returns the database error.
     pub async fn batch(&mut self, sql: &str) -> QueryResult<()> {
         each!(self, |c| c.batch_execute(sql).await)
     }
 
-    /// Begins what a read sees: a write's transaction is begun by [`super::Db::write`], so that nothing is open yet only
-    /// in a read.
+    /// Begins a read transaction or a savepoint. [`super::Db::write`] has begun a write's transaction already, so that
+    /// no transaction is open yet only in a read.
     async fn begin(&mut self) -> QueryResult<()> {
         match self {
             Self::Pg(pg) => {
@@ -165,7 +167,7 @@ impl Conn {
         }
     }
 
-    /// Begins a write.
+    /// Begins the transaction of a write.
     pub(super) async fn begin_write(&mut self) -> QueryResult<()> {
         match self {
             Self::Pg(pg) => PgTransactions::begin_transaction(&mut **pg).await,
@@ -173,7 +175,8 @@ impl Conn {
         }
     }
 
-    /// Begins a write with statements of SQL text that begin with BEGIN; on SQLite as [`Self::begin_write`].
+    /// Begins the transaction of a write with SQL text that starts with BEGIN; on SQLite the same as
+    /// [`Self::begin_write`].
     pub(super) async fn begin_write_with(&mut self, sql: &str) -> QueryResult<()> {
         match self {
             Self::Pg(pg) => PgTransactions::begin_transaction_sql(&mut **pg, sql).await,
@@ -199,10 +202,10 @@ impl Conn {
         }
     }
 
-    /// How many transactions and savepoints are open.
+    /// Returns the number of open transactions and savepoints.
     ///
     /// # Errors
-    /// The connection lost track of it and must be dropped.
+    /// Returns an error when the connection has lost track of them; it must be dropped.
     pub(super) async fn depth(&mut self) -> QueryResult<u32> {
         match self {
             Self::Pg(pg) => depth(pg),
@@ -231,9 +234,9 @@ pub trait Columns: Selectable<diesel::pg::Pg> {
 }
 impl<T: Selectable<diesel::pg::Pg>> Columns for T {}
 
-/// What runs a query, in place of Diesel's trait of this name.
+/// Runs a query on a [`Conn`]; used in place of Diesel's trait of the same name.
 pub trait RunQueryDsl: Sized {
-    /// Answers how many rows were changed.
+    /// Returns the number of affected rows.
     fn execute<'q>(self, conn: &mut Conn) -> impl Future<Output = QueryResult<usize>> + Send
     where
         Self: ExecuteDsl<PgConn> + ExecuteDsl<LiteConn> + Send + 'q,
@@ -258,7 +261,7 @@ pub trait RunQueryDsl: Sized {
         }
     }
 
-    /// Answers the one row; `NotFound` without one: see `diesel::OptionalExtension`.
+    /// Returns the single row, or `NotFound` when there is none: see `diesel::OptionalExtension`.
     fn get_result<'q, U: Send + 'q>(self, conn: &mut Conn) -> impl Future<Output = QueryResult<U>> + Send
     where
         Self: LoadQuery<'q, PgConn, U> + LoadQuery<'q, LiteConn, U> + Send + 'q,

@@ -1,14 +1,15 @@
-//! Writes that nobody knows the outcome of, and the rule that nothing is read or begun past them.
+//! Writes with an unknown outcome, and the rule that nothing is read or begun past them.
 //!
 //! ```text
 //!   Waiting --begin--> Begun --answered------------------------> Ended
 //!      |                 `--caller gone, no answer to COMMIT--> Doubtful --it has ended, either way--> Ended
 //!      `--caller gone--> Forsaken: never begins
 //! ```
-//! A write whose caller was told "unknown", or went away in the middle, may still come to be. What is read before it does
-//! may be older than its outcome, and would be served as a fact. So reads wait for it, and on PostgreSQL writes too, since
-//! they read (SQLite has one writer, which comes to them after it). They wait within their own limit: then it is
-//! [`Failed::Unavailable`]. That is for everything that is kept, whoever wrote it, so that no reader has to think of it.
+//! A write whose caller got "unknown", or went away in the middle, may still be committed. A read before that may
+//! return data older than the outcome, and it would be served as a fact. So reads wait for such writes, and on
+//! PostgreSQL writes do too, since they read (SQLite has one writer, which runs them later anyway). They wait within
+//! their own limit; after that they fail with [`DbError::Unavailable`]. The rule covers all stored data, no matter
+//! which component wrote it, so that no reader has to consider it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,14 +17,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::failed::Failed;
+use super::error::DbError;
 
-/// All writes of one database that are in doubt. Clones are the same.
+/// All writes of one database that are in doubt. Clones share the state.
 #[derive(Clone)]
-pub(super) struct Doubts(watch::Sender<Standing>);
+pub(super) struct Doubts(watch::Sender<DoubtState>);
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Standing {
+struct DoubtState {
     open: usize,
     /// Only rises.
     settled: u64,
@@ -31,29 +32,31 @@ struct Standing {
 
 impl Doubts {
     pub fn none() -> Self {
-        Self(watch::Sender::new(Standing::default()))
+        Self(watch::Sender::new(DoubtState::default()))
     }
 
-    /// Returns when nothing is in doubt.
+    /// Waits until nothing is in doubt.
     pub async fn settle(&self) {
         if self.0.borrow().open == 0 {
             return;
         }
-        // An error means that the sender is gone, which is this one's.
+        // Fails only when the sender is gone, which `self` holds.
         let _ = self.0.subscribe().wait_for(|standing| standing.open == 0).await;
     }
 
+    /// Waits until nothing is in doubt, for at most `limit`.
+    ///
     /// # Errors
-    /// `Unavailable`: something is still in doubt after the limit.
-    pub async fn settle_within(&self, limit: Duration) -> Result<(), Failed> {
+    /// `Unavailable` when a write is still in doubt after the limit.
+    pub async fn settle_within(&self, limit: Duration) -> Result<(), DbError> {
         if self.0.borrow().open == 0 {
             return Ok(());
         }
         let settled = timeout(limit, self.settle()).await;
-        settled.map_err(|_late| Failed::Unavailable("it is not known yet what became of an earlier write".to_owned()))
+        settled.map_err(|_late| DbError::Unavailable("it is not known yet what became of an earlier write".to_owned()))
     }
 
-    /// Changes whenever a doubt was settled.
+    /// Returns a subscription that changes whenever a doubt is settled.
     pub fn settled(&self) -> Settled {
         Settled { standing: self.0.subscribe(), seen: self.0.borrow().settled }
     }
@@ -70,14 +73,14 @@ impl Doubts {
     }
 }
 
-/// Hears when writes that were in doubt have come to their end.
+/// A subscription to the end of writes that were in doubt.
 pub struct Settled {
-    standing: watch::Receiver<Standing>,
+    standing: watch::Receiver<DoubtState>,
     seen: u64,
 }
 
 impl Settled {
-    /// Returns when some doubt was settled since the last time; `false`: the database is closed.
+    /// Waits until a doubt is settled since the last call; returns `false` when the database is closed.
     pub async fn next(&mut self) -> bool {
         let seen = self.seen;
         let Ok(standing) = self.standing.wait_for(|standing| standing.settled != seen).await.map(|now| *now) else {
@@ -116,32 +119,32 @@ impl Write {
     }
 }
 
-/// The caller's side of a write: dropped before it heard an answer, it leaves a doubt behind.
-pub(super) struct Caller(Arc<Write>);
+/// The caller's side of a write: dropped before the answer arrives, it leaves a doubt behind.
+pub(super) struct CallerSide(Arc<Write>);
 
-/// The side of whoever carries a write out. Dropping it says that the write has come to its end.
+/// The executing side of a write. Dropping it means that the write has ended.
 pub(super) struct Course(Arc<Write>);
 
 impl Doubts {
-    /// A write that waits to be begun.
-    pub fn write(&self) -> (Caller, Course) {
+    /// Creates both sides of a write that waits to be started.
+    pub fn write(&self) -> (CallerSide, Course) {
         let write = Arc::new(Write { phase: Mutex::new(Phase::Waiting), doubts: self.clone() });
-        (Caller(Arc::clone(&write)), Course(write))
+        (CallerSide(Arc::clone(&write)), Course(write))
     }
 }
 
-impl Caller {
-    /// The answer came.
+impl CallerSide {
+    /// Records that the answer has arrived.
     pub fn heard(self) {
         let mut phase = self.0.phase();
-        // An answer after which the course goes on has said so itself.
+        // A write that continues after its answer was marked doubtful by its course.
         if *phase == Phase::Begun {
             *phase = Phase::Ended;
         }
     }
 }
 
-impl Drop for Caller {
+impl Drop for CallerSide {
     fn drop(&mut self) {
         let mut phase = self.0.phase();
         if *phase == Phase::Waiting {
@@ -153,7 +156,7 @@ impl Drop for Caller {
 }
 
 impl Course {
-    /// Whether the write is to be begun: somebody waits for it.
+    /// Returns whether to start the write: its caller still waits.
     pub fn begin(&self) -> bool {
         let mut phase = self.0.phase();
         if *phase == Phase::Waiting {
@@ -162,7 +165,7 @@ impl Course {
         *phase == Phase::Begun
     }
 
-    /// Nobody knows what came of it, until this is dropped.
+    /// Marks the outcome as unknown until this is dropped.
     pub fn doubt(&self) {
         self.0.doubt();
     }

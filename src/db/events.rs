@@ -1,4 +1,4 @@
-//! Events as rows: what a push is a copy of. Offsets rise by one within a topic, from 1.
+//! The event journal: the rows that published events are copies of. Offsets rise by one within a topic, from 1.
 //!
 //! Call [`append`] as late as possible in a write: it locks the topic's row until COMMIT.
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::Id;
-use actors::live::{RequestId, Told, Topic};
+use actors::live::{EventRecord, RequestId, Topic};
 use actors::time::Time;
 use diesel::sql_types::{BigInt, Text as SqlText};
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, QueryableByName, Selectable};
@@ -15,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::Db;
 use super::conn::{Columns, Conn, RunQueryDsl, many};
-use super::failed::Failed;
+use super::error::DbError;
 use super::schema::{events, topics};
 use super::sql::{At, Key};
 use super::sweep::{PAGE, in_pages};
 
-/// One incarnation of a topic's numbering: an offset means something only together with it.
+/// One incarnation of a topic's numbering: an offset is meaningful only together with it.
 #[derive(Debug, Clone, Copy)]
 pub enum Epoch {}
 
-/// At least as many events of a topic are kept, however old. Never fewer: the index of long topics counts on it.
+/// A topic keeps at least this many events, however old. Never lower it: the index of long topics depends on it.
 pub const KEPT_EVENTS: i64 = 10_000;
-/// At least this long is every event kept.
+/// Every event is stored for at least this long.
 pub const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -48,10 +48,10 @@ struct TopicRow {
     last: i64,
 }
 
-/// Adds an event with the topic's next offset.
+/// Appends an event with the topic's next offset.
 ///
 /// # Errors
-/// The database's own.
+/// Returns the database error.
 pub async fn append(
     conn: &mut Conn,
     topic: Topic,
@@ -59,8 +59,8 @@ pub async fn append(
     data: &str,
     at: Time,
     request: &RequestId,
-) -> Result<Told, Failed> {
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::draw()), last: 1 };
+) -> Result<EventRecord, DbError> {
+    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last: 1 };
     let position: i64 = diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
@@ -72,10 +72,10 @@ pub async fn append(
     insert(conn, topic, position, kind, data, at, request).await
 }
 
-/// Adds an event with an offset that the caller numbers: a live thing's revision.
+/// Appends an event with an offset chosen by the caller: the revision of a live actor.
 ///
 /// # Errors
-/// `Violated(Unique)`: the offset is taken, by another writer of the same thing. Else the database's own.
+/// `Violated(Unique)` when another writer of the same actor has used the offset; otherwise the database error.
 pub async fn append_at(
     conn: &mut Conn,
     topic: Topic,
@@ -84,39 +84,40 @@ pub async fn append_at(
     data: &str,
     at: Time,
     request: &RequestId,
-) -> Result<Told, Failed> {
-    let told = insert(conn, topic, position(offset)?, kind, data, at, request).await?;
+) -> Result<EventRecord, DbError> {
+    let records = insert(conn, topic, position(offset)?, kind, data, at, request).await?;
     end_at(conn, topic, offset).await?;
-    Ok(told)
+    Ok(records)
 }
 
-/// Adds several events with offsets that the caller numbers; after the last of a topic's, [`end_at`] is owed.
+/// Appends several events with offsets chosen by the caller, who must call [`end_at`] after the last event of each
+/// topic.
 ///
 /// # Errors
-/// As [`append_at`].
-pub async fn put_all(conn: &mut Conn, told: &[Told]) -> Result<(), Failed> {
-    let row = |told: &Told| {
+/// The same as [`append_at`].
+pub async fn put_all(conn: &mut Conn, records: &[EventRecord]) -> Result<(), DbError> {
+    let row = |records: &EventRecord| {
         Ok(EventRow {
-            topic: told.topic.to_string(),
-            position: position(told.offset)?,
-            kind: told.kind.to_string(),
-            data: told.data.to_string(),
-            at: At(told.at),
-            request_id: told.request.to_string(),
+            topic: records.topic.to_string(),
+            position: position(records.offset)?,
+            kind: records.kind.to_string(),
+            data: records.data.to_string(),
+            at: At(records.at),
+            request_id: records.request.to_string(),
         })
     };
-    let rows: Vec<EventRow> = told.iter().map(row).collect::<Result<_, Failed>>()?;
+    let rows: Vec<EventRow> = records.iter().map(row).collect::<Result<_, DbError>>()?;
     many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
     Ok(())
 }
 
-/// Says that the topic ends at that offset.
+/// Sets the last offset of the topic.
 ///
 /// # Errors
-/// The database's own.
-pub async fn end_at(conn: &mut Conn, topic: Topic, offset: u64) -> Result<(), Failed> {
+/// Returns the database error.
+pub async fn end_at(conn: &mut Conn, topic: Topic, offset: u64) -> Result<(), DbError> {
     let last = position(offset)?;
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::draw()), last };
+    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last };
     diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
@@ -127,49 +128,49 @@ pub async fn end_at(conn: &mut Conn, topic: Topic, offset: u64) -> Result<(), Fa
     Ok(())
 }
 
-/// The events after an offset in their order, at most `limit` of them.
+/// Returns the events after an offset, in order, at most `limit` of them.
 ///
 /// # Errors
-/// The database's own, or a row that can't be.
-pub async fn read_after(conn: &mut Conn, topic: Topic, after: u64, limit: u32) -> Result<Vec<Told>, Failed> {
+/// Returns the database error, or `Broken` for an invalid row.
+pub async fn read_after(conn: &mut Conn, topic: Topic, after: u64, limit: u32) -> Result<Vec<EventRecord>, DbError> {
     let rows: Vec<EventRow> = events::table
         .filter(events::topic.eq(topic.to_string()))
-        // No event is beyond the largest offset there can be.
+        // No event is beyond the largest possible offset.
         .filter(events::position.gt(i64::try_from(after).unwrap_or(i64::MAX)))
         .order(events::position.asc())
         .limit(i64::from(limit))
         .select(EventRow::columns())
         .load(conn)
         .await?;
-    rows.into_iter().map(|row| told(topic, row)).collect()
+    rows.into_iter().map(|row| record_of(topic, row)).collect()
 }
 
-/// The topic's epoch and last offset; `None`: nothing was ever told there.
+/// Returns the topic's epoch and last offset; `None` when the topic has no row yet.
 ///
 /// # Errors
-/// The database's own, or a row that can't be.
-pub async fn head(conn: &mut Conn, topic: Topic) -> Result<Option<(Id<Epoch>, u64)>, Failed> {
+/// Returns the database error, or `Broken` for an invalid row.
+pub async fn head(conn: &mut Conn, topic: Topic) -> Result<Option<(Id<Epoch>, u64)>, DbError> {
     let row: Option<(Key<Epoch>, i64)> =
         topics::table.find(topic.to_string()).select((topics::epoch, topics::last)).first(conn).await.optional()?;
     row.map(|(epoch, last)| Ok((epoch.0, offset(topic, last)?))).transpose()
 }
 
-/// The topic's epoch; a topic where nothing was told yet gets one.
+/// Returns the topic's epoch; creates the topic when it has no events yet.
 ///
 /// # Errors
-/// The database's own.
-pub async fn open(conn: &mut Conn, topic: Topic) -> Result<Id<Epoch>, Failed> {
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::draw()), last: 0 };
+/// Returns the database error.
+pub async fn open(conn: &mut Conn, topic: Topic) -> Result<Id<Epoch>, DbError> {
+    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last: 0 };
     diesel::insert_into(topics::table).values(&first).on_conflict_do_nothing().execute(conn).await?;
     let epoch: Key<Epoch> = topics::table.find(topic.to_string()).select(topics::epoch).first(conn).await?;
     Ok(epoch.0)
 }
 
-/// The first offset that is still kept; `None`: none is.
+/// Returns the first offset that is still stored; `None` when no event is.
 ///
 /// # Errors
-/// The database's own, or a row that can't be.
-pub async fn oldest(conn: &mut Conn, topic: Topic) -> Result<Option<u64>, Failed> {
+/// Returns the database error, or `Broken` for an invalid row.
+pub async fn oldest(conn: &mut Conn, topic: Topic) -> Result<Option<u64>, DbError> {
     let first: Option<i64> = events::table
         .filter(events::topic.eq(topic.to_string()))
         .order(events::position.asc())
@@ -180,12 +181,12 @@ pub async fn oldest(conn: &mut Conn, topic: Topic) -> Result<Option<u64>, Failed
     first.map(|first| offset(topic, first)).transpose()
 }
 
-/// Drops of every topic what is both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], page by page; gives how many. A topic
-/// that fails is logged, and the next one has its turn.
+/// Deletes the events of every topic that are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], page by page;
+/// returns how many. A topic that fails is logged, and the next one follows.
 ///
 /// # Errors
-/// The database's own: the topics can't be told.
-pub async fn prune(db: &Db, now: Time, stopping: &CancellationToken) -> Result<usize, Failed> {
+/// Returns the database error when the topics can't be listed.
+pub async fn prune(db: &Db, now: Time, stopping: &CancellationToken) -> Result<usize, DbError> {
     let (mut after, mut all) = (String::new(), 0);
     loop {
         let topics = db.read(move |conn| Box::pin(long_topics(conn, after, PAGE))).await?;
@@ -208,7 +209,8 @@ pub async fn prune(db: &Db, now: Time, stopping: &CancellationToken) -> Result<u
     }
 }
 
-/// By the index of long topics: in its own words, as a bound number would not be known to be the same.
+/// Uses the partial index of long topics: its condition must be literal, as the planner can't match a bound number to
+/// it.
 pub(super) const LONG_TOPICS: &str = "SELECT DISTINCT topic FROM events WHERE position % 10000 = 0 AND topic > $1 \
                                       ORDER BY topic LIMIT $2";
 
@@ -218,8 +220,8 @@ struct LongTopic {
     topic: String,
 }
 
-/// The topics after one in their order that may have more than [`KEPT_EVENTS`].
-async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<String>, Failed> {
+/// Returns the topics after `after`, in order, that may have more than [`KEPT_EVENTS`] events.
+async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<String>, DbError> {
     let long = diesel::sql_query(LONG_TOPICS).bind::<SqlText, _>(after).bind::<BigInt, _>(most);
     let long: Vec<LongTopic> = match conn {
         Conn::Pg(pg) => diesel_async::RunQueryDsl::load(long, &mut **pg).await?,
@@ -228,15 +230,15 @@ async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<St
     Ok(long.into_iter().map(|long| long.topic).collect())
 }
 
-/// Drops a topic's oldest events as far as they are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], at most so many.
-/// Answers how many.
+/// Deletes a topic's oldest events that are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], at most `most` of
+/// them. Returns how many.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> Result<usize, Failed> {
+/// Returns the database error.
+pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> Result<usize, DbError> {
     let last: Option<i64> = topics::table.find(topic).select(topics::last).first(conn).await.optional()?;
     let Some(last) = last else { return Ok(0) };
-    // Up to the first that is young, which all that follow are too: no more rows are looked at than go.
+    // Up to the first young event: all that follow are young too.
     let oldest: Vec<(i64, At)> = events::table
         .filter(events::topic.eq(topic))
         .filter(events::position.le(last.saturating_sub(KEPT_EVENTS)))
@@ -251,11 +253,12 @@ pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> R
     Ok(diesel::delete(gone).execute(conn).await?)
 }
 
-/// Drops a topic's oldest events, at most so many, and with the last of them the topic: for what is deleted. Answers how many.
+/// Deletes a topic's oldest events, at most `most` of them, and the topic with the last one: for a deleted resource.
+/// Returns how many events.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forget(conn: &mut Conn, topic: Topic, most: i64) -> Result<usize, Failed> {
+/// Returns the database error.
+pub async fn forget(conn: &mut Conn, topic: Topic, most: i64) -> Result<usize, DbError> {
     let of_topic = || events::table.filter(events::topic.eq(topic.to_string()));
     let oldest: Vec<i64> =
         of_topic().order(events::position.asc()).limit(most).select(events::position).load(conn).await?;
@@ -269,14 +272,14 @@ pub async fn forget(conn: &mut Conn, topic: Topic, most: i64) -> Result<usize, F
     Ok(gone)
 }
 
-/// A place among all events, in the order of topics and offsets.
+/// A position among all events, ordered by topic and offset.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct EventPosition {
     pub topic: String,
     pub position: i64,
 }
 
-/// What an event told, and where it stands.
+/// The data of an event, and its position.
 #[derive(Debug, QueryableByName)]
 pub struct Text {
     #[diesel(sql_type = SqlText)]
@@ -287,16 +290,16 @@ pub struct Text {
     pub data: String,
 }
 
-/// As a value of two columns, which is found in the index at once: with an `OR`, which Diesel would write, all rows before it
-/// would be looked at again for each page.
+/// A comparison of row values, which is one range of the index: with an `OR`, as Diesel would write it, each page would
+/// scan all earlier rows again.
 pub(super) const TEXTS_AFTER: &str = "SELECT topic, position, data FROM events WHERE (topic, position) > ($1, $2) \
                                       ORDER BY topic, position LIMIT $3";
 
-/// The texts of all events after a place, in the order of topics and offsets.
+/// Returns the data of all events after a position, ordered by topic and offset.
 ///
 /// # Errors
-/// The database's own.
-pub async fn texts_after(conn: &mut Conn, place: &Place, limit: i64) -> Result<Vec<Text>, Failed> {
+/// Returns the database error.
+pub async fn texts_after(conn: &mut Conn, place: &EventPosition, limit: i64) -> Result<Vec<Text>, DbError> {
     let page = diesel::sql_query(TEXTS_AFTER)
         .bind::<SqlText, _>(&place.topic)
         .bind::<BigInt, _>(place.position)
@@ -307,11 +310,12 @@ pub async fn texts_after(conn: &mut Conn, place: &Place, limit: i64) -> Result<V
     })
 }
 
-/// Puts another text in an event's place: what it told of somebody is to be forgotten. False: it is no longer what it was.
+/// Replaces the data of an event, to erase personal data from it. Returns false when the event has changed since it was
+/// read.
 ///
 /// # Errors
-/// The database's own.
-pub async fn replace(conn: &mut Conn, event: &Text, data: String) -> Result<bool, Failed> {
+/// Returns the database error.
+pub async fn replace(conn: &mut Conn, event: &Text, data: String) -> Result<bool, DbError> {
     let same = diesel::update(events::table.find((&event.topic, event.position))).filter(events::data.eq(&event.data));
     Ok(same.set(events::data.eq(data)).execute(conn).await? == 1)
 }
@@ -324,7 +328,7 @@ async fn insert(
     data: &str,
     at: Time,
     request: &RequestId,
-) -> Result<Told, Failed> {
+) -> Result<EventRecord, DbError> {
     let row = EventRow {
         topic: topic.to_string(),
         position,
@@ -334,11 +338,11 @@ async fn insert(
         request_id: request.to_string(),
     };
     diesel::insert_into(events::table).values(&row).execute(conn).await?;
-    told(topic, row)
+    record_of(topic, row)
 }
 
-fn told(topic: Topic, row: EventRow) -> Result<Told, Failed> {
-    Ok(Told {
+fn record_of(topic: Topic, row: EventRow) -> Result<EventRecord, DbError> {
+    Ok(EventRecord {
         topic,
         offset: offset(topic, row.position)?,
         kind: Arc::from(row.kind),
@@ -348,10 +352,10 @@ fn told(topic: Topic, row: EventRow) -> Result<Told, Failed> {
     })
 }
 
-fn offset(topic: Topic, position: i64) -> Result<u64, Failed> {
-    u64::try_from(position).map_err(|_negative| Failed::Broken(format!("the topic {topic} has the offset {position}")))
+fn offset(topic: Topic, position: i64) -> Result<u64, DbError> {
+    u64::try_from(position).map_err(|_negative| DbError::Broken(format!("the topic {topic} has the offset {position}")))
 }
 
-fn position(offset: u64) -> Result<i64, Failed> {
-    i64::try_from(offset).map_err(|_huge| Failed::Broken(format!("{offset} is no offset")))
+fn position(offset: u64) -> Result<i64, DbError> {
+    i64::try_from(offset).map_err(|_huge| DbError::Broken(format!("{offset} is no offset")))
 }

@@ -1,4 +1,4 @@
-//! The rows behind Idempotency-Key: who holds a key, and what was answered under it.
+//! The rows behind Idempotency-Key: which request holds a key, and the response stored under it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::conn::{Columns, Conn, RunQueryDsl};
-use super::failed::Failed;
+use super::error::DbError;
 use super::schema::idempotency_keys;
 use super::sql::{At, Key};
 use super::sweep::{Over, Part};
@@ -26,10 +26,10 @@ struct KeyRow {
     user_id: Option<Key<User>>,
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
-    /// Run the request; what it makes gets this id.
+pub enum StoredClaim {
+    /// Run the request; the resource that it creates gets this id.
     Mine {
         drawn: Id<()>,
     },
@@ -44,27 +44,27 @@ pub enum Claim {
     },
 }
 
-/// A key that is asked for.
+/// A request to claim a key.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct KeyRequest<'a> {
     pub scope: &'a str,
-    /// Whose it is: it goes with the account. `None`: a guest's.
+    /// The account that owns the key: the key is deleted with it. `None` for a guest.
     pub user_id: Option<Id<User>>,
     pub body_hash: &'a str,
     pub drawn: Id<()>,
 }
 
-/// Takes a key, or takes over one whose lease ran out (with the id that was drawn then).
+/// Claims a key, or takes over one whose lease has expired (with the id that was generated for the first claim).
 ///
 /// # Errors
-/// The database's own.
+/// Returns the database error.
 pub async fn claim(
     conn: &mut Conn,
-    Asked { scope, user_id, body_hash, drawn }: Asked<'_>,
+    KeyRequest { scope, user_id, body_hash, drawn }: KeyRequest<'_>,
     now: Time,
     lease_until: Time,
     forget_before: Time,
-) -> Result<Claim, Failed> {
+) -> Result<StoredClaim, DbError> {
     diesel::delete(idempotency_keys::table.find(scope))
         .filter(idempotency_keys::created_at.lt(At(forget_before)))
         .execute(conn)
@@ -83,29 +83,39 @@ pub async fn claim(
     let taken =
         diesel::insert_into(idempotency_keys::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
     if taken == 1 {
-        return Ok(Claim::Mine { drawn });
+        return Ok(StoredClaim::Mine { drawn });
     }
     let found = idempotency_keys::table.find(scope).select(KeyRow::columns()).first(conn).await.optional()?;
-    let Some(found): Option<KeyRow> = found else { return Ok(Claim::Busy) };
+    let Some(found): Option<KeyRow> = found else { return Ok(StoredClaim::Busy) };
     if found.body_hash != body_hash {
-        return Ok(Claim::Other);
+        return Ok(StoredClaim::Other);
     }
     if let (Some(status), Some(body)) = (found.status, found.body) {
-        let status = u16::try_from(status).map_err(|_| Failed::Broken(format!("the status {status} was kept")))?;
-        return Ok(Claim::Answered { status, etag: found.etag, body });
+        let status = u16::try_from(status).map_err(|_| DbError::Broken(format!("the status {status} was kept")))?;
+        return Ok(StoredClaim::Answered { status, etag: found.etag, body });
     }
     let over = diesel::update(idempotency_keys::table.find(scope))
         .filter(idempotency_keys::lease_until.le(At(now)))
         .filter(idempotency_keys::status.is_null())
         .set(idempotency_keys::lease_until.eq(At(lease_until)));
-    Ok(if over.execute(conn).await? == 1 { Claim::Mine { drawn: found.resource_id.0 } } else { Claim::Busy })
+    Ok(if over.execute(conn).await? == 1 {
+        StoredClaim::Mine { drawn: found.resource_id.0 }
+    } else {
+        StoredClaim::Busy
+    })
 }
 
-/// Keeps the answer.
+/// Stores the response.
 ///
 /// # Errors
-/// The database's own.
-pub async fn answered(conn: &mut Conn, scope: &str, status: u16, etag: Option<&str>, body: &str) -> Result<(), Failed> {
+/// Returns the database error.
+pub async fn answered(
+    conn: &mut Conn,
+    scope: &str,
+    status: u16,
+    etag: Option<&str>,
+    body: &str,
+) -> Result<(), DbError> {
     diesel::update(idempotency_keys::table.find(scope))
         .set((
             idempotency_keys::status.eq(Some(i64::from(status))),
@@ -117,11 +127,11 @@ pub async fn answered(conn: &mut Conn, scope: &str, status: u16, etag: Option<&s
     Ok(())
 }
 
-/// Lets go of a key whose request is to be asked again. Its row stays, with its id: the effect may have been had.
+/// Releases a key whose request is to be retried. Its row stays, with its id: the effect may have happened.
 ///
 /// # Errors
-/// The database's own.
-pub async fn release(conn: &mut Conn, scope: &str) -> Result<(), Failed> {
+/// Returns the database error.
+pub async fn release(conn: &mut Conn, scope: &str) -> Result<(), DbError> {
     diesel::update(idempotency_keys::table.find(scope))
         .set(idempotency_keys::lease_until.eq(idempotency_keys::created_at))
         .execute(conn)
@@ -129,29 +139,29 @@ pub async fn release(conn: &mut Conn, scope: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The keys of an account, with what was answered under them.
+/// The keys of an account, with the stored responses.
 pub const OF_ACCOUNT: Part = Part { table: "idempotency_keys", key: "scope", of: "user_id" };
 
-/// The answers of all keys after one, in the order of keys.
+/// Returns the stored responses of all keys after `scope`, ordered by key.
 ///
 /// # Errors
-/// The database's own.
-pub async fn answers_after(conn: &mut Conn, scope: &str, limit: i64) -> Result<Vec<(String, Option<String>)>, Failed> {
+/// Returns the database error.
+pub async fn answers_after(conn: &mut Conn, scope: &str, limit: i64) -> Result<Vec<(String, Option<String>)>, DbError> {
     let page = idempotency_keys::table.filter(idempotency_keys::scope.gt(scope));
     let page = page.order(idempotency_keys::scope.asc()).limit(limit);
     Ok(page.select((idempotency_keys::scope, idempotency_keys::body)).load(conn).await?)
 }
 
-/// Puts another answer in the place of one: what it said of somebody is to be forgotten. False: it is no longer what it was.
+/// Replaces a stored response, to erase personal data from it. Returns false when it has changed since it was read.
 ///
 /// # Errors
-/// The database's own.
-pub async fn rewrite(conn: &mut Conn, scope: &str, before: &str, body: String) -> Result<bool, Failed> {
+/// Returns the database error.
+pub async fn rewrite(conn: &mut Conn, scope: &str, before: &str, body: String) -> Result<bool, DbError> {
     let same = diesel::update(idempotency_keys::table.find(scope)).filter(idempotency_keys::body.eq(Some(before)));
     Ok(same.set(idempotency_keys::body.eq(Some(body))).execute(conn).await? == 1)
 }
 
-/// Keys that are past their time.
+/// Keys whose storage time has passed.
 #[must_use]
 pub const fn over(kept: Duration) -> Over {
     Over { table: "idempotency_keys", key: "scope", at: "created_at", kept }

@@ -1,5 +1,5 @@
-//! Connections that nobody uses at the moment. Whoever comes gets the one that was used last, so that those that were needed for a
-//! moment rest, and are closed after a while: each holds pages and prepared statements.
+//! A stack of idle connections. The most recently used one is handed out first, so that connections needed only for a
+//! peak stay idle, and are closed after a while: each holds pages and prepared statements.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Since when each of them rests, the longest first.
+/// The connections with the time since when each is idle, the longest first.
 pub(super) struct Idle<C>(Vec<(Instant, C)>);
 
 impl<C> Default for Idle<C> {
@@ -21,7 +21,7 @@ impl<C> Idle<C> {
         self.0.pop().map(|(_, conn)| conn)
     }
 
-    /// Keeps a connection; gives those that have rested long enough to be closed.
+    /// Stores a connection; returns those that have been idle for longer than [`LONGEST`], to be closed.
     #[must_use]
     pub(super) fn keep(&mut self, conn: C, now: Instant) -> Vec<C> {
         let rested = self.0.iter().take_while(|(since, _)| now.duration_since(*since) > LONGEST).count();
@@ -46,7 +46,7 @@ mod tests {
         for conn in ["one", "two", "three"] {
             assert!(idle.keep(conn, begun).is_empty());
         }
-        // One of them is used again and again.
+        // One of them is used repeatedly.
         let mut closed = Vec::new();
         for second in 1..=LONGEST.as_secs() + 1 {
             assert_eq!(idle.take(), Some("three"));

@@ -1,4 +1,4 @@
-//! A job for the database as it waits in a queue: run once, answered once, whatever becomes of it.
+//! A database job in its queue: a closure that runs at most once and is answered at most once.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -10,62 +10,62 @@ use tokio::time::{Instant, timeout_at};
 
 use super::conn::Conn;
 use super::doubts::Course;
-use super::failed::Failed;
+use super::error::DbError;
 use crate::tasks::panic_text;
 
 tokio::task_local! {
-    /// Until when the job may take.
+    /// The deadline of the running job.
     static IN_JOB: Instant;
 }
 
-/// Whether this is code inside a job: it must use the connection it was lent, as another read or write would wait for
-/// itself.
+/// Whether the caller runs inside a job: it must use the connection that the job borrows, as another read or write
+/// would wait for itself.
 pub(super) fn is_inside() -> bool {
     IN_JOB.try_with(|_until| ()).is_ok()
 }
 
-/// Whether this is code inside a job that has had its time.
+/// Whether the caller runs inside a job whose deadline has passed.
 pub(super) fn is_late() -> bool {
     IN_JOB.try_with(|until| Instant::now() >= *until).unwrap_or(false)
 }
 
-/// A job with its types forgotten.
-pub(super) trait Job: Send {
-    /// Whether it is to be run: somebody waits for it.
+/// A job with its types erased.
+pub(super) trait DbJob: Send {
+    /// Returns whether to run it: its caller still waits.
     fn begin(&self) -> bool;
-    /// Answers whether its writes are to be kept. Once only.
+    /// Runs the job and returns whether to commit its writes. Called at most once.
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool>;
-    /// Takes `failed` for the job's own answer.
-    fn spoil(&mut self, failed: Failed);
-    /// Tells the caller the job's own answer: it has come to its end.
+    /// Replaces the job's own result with `failed`.
+    fn spoil(&mut self, failed: DbError);
+    /// Sends the result to the caller: the job has ended.
     fn answer(self: Box<Self>);
-    /// Tells the caller that nobody knows, and gives what is to be dropped when somebody does.
+    /// Answers `Unknown` to the caller, and returns the [`Course`] to drop once the outcome is known.
     fn answer_unknown(self: Box<Self>, why: String) -> Option<Course>;
 }
 
-struct Asked<T, E, F> {
+struct PendingJob<T, E, F> {
     work: Option<F>,
     outcome: Option<Result<T, E>>,
     to: oneshot::Sender<Result<T, E>>,
-    /// Of a write.
+    /// Only for a write.
     course: Option<Course>,
 }
 
-/// A job, and where its answer comes. A closed channel means that nobody knows what became of it.
-pub(super) fn ask<T, E, F>(work: F, course: Option<Course>) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>)
+/// Creates a job and the receiver of its answer. A closed channel means that the outcome is unknown.
+pub(super) fn ask<T, E, F>(work: F, course: Option<Course>) -> (Box<dyn DbJob>, oneshot::Receiver<Result<T, E>>)
 where
     T: Send + 'static,
-    E: From<Failed> + Send + 'static,
+    E: From<DbError> + Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
 {
     let (to, answer) = oneshot::channel();
-    (Box::new(Asked { work: Some(work), outcome: None, to, course }), answer)
+    (Box::new(PendingJob { work: Some(work), outcome: None, to, course }), answer)
 }
 
-impl<T, E, F> Job for Asked<T, E, F>
+impl<T, E, F> DbJob for PendingJob<T, E, F>
 where
     T: Send + 'static,
-    E: From<Failed> + Send + 'static,
+    E: From<DbError> + Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
 {
     fn begin(&self) -> bool {
@@ -83,50 +83,50 @@ where
         .boxed()
     }
 
-    fn spoil(&mut self, failed: Failed) {
+    fn spoil(&mut self, failed: DbError) {
         self.outcome = Some(Err(E::from(failed)));
     }
 
     fn answer(self: Box<Self>) {
         let outcome =
-            self.outcome.unwrap_or_else(|| Err(E::from(Failed::Unknown("the job gave no answer".to_owned()))));
-        // A caller who went away needs no answer.
+            self.outcome.unwrap_or_else(|| Err(E::from(DbError::Unknown("the job gave no answer".to_owned()))));
+        // The caller may be gone.
         let _ = self.to.send(outcome);
     }
 
     fn answer_unknown(mut self: Box<Self>, why: String) -> Option<Course> {
         let course = self.course.take();
-        // Before the caller can ask for anything else.
+        // Before the caller can send another request.
         course.iter().for_each(Course::doubt);
-        self.spoil(Failed::Unknown(why));
+        self.spoil(DbError::Unknown(why));
         self.answer();
         course
     }
 }
 
-/// Runs a job within `limit`; a panic and lateness spoil it. Answers whether its writes are to be kept, and whether the
-/// job came to its own end.
-pub(super) async fn run_within(limit: Duration, job: &mut dyn Job, conn: &mut Conn) -> Ran {
+/// Runs a job within `limit`; a panic or a timeout replaces its result. Returns whether to commit its writes, and
+/// whether the job ran to its end.
+pub(super) async fn run_within(limit: Duration, job: &mut dyn DbJob, conn: &mut Conn) -> Ran {
     let until = Instant::now() + limit;
     match timeout_at(until, AssertUnwindSafe(job.run(conn, until)).catch_unwind()).await {
         Ok(Ok(true)) => Ran::Keep,
         Ok(Ok(false)) => Ran::Undo,
         Ok(Err(panic)) => {
-            job.spoil(Failed::Broken(format!("a job panicked: {}", panic_text(&*panic))));
+            job.spoil(DbError::Broken(format!("a job panicked: {}", panic_text(&*panic))));
             Ran::Undo
         }
         Err(_late) => {
-            job.spoil(Failed::Unavailable(format!("a job took longer than {limit:?}")));
+            job.spoil(DbError::Unavailable(format!("a job took longer than {limit:?}")));
             Ran::Late
         }
     }
 }
 
-/// What came of running a job.
+/// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ran {
     Keep,
     Undo,
-    /// Dropped in the middle of something.
+    /// Timed out, and dropped at some point in the middle.
     Late,
 }

@@ -1,16 +1,16 @@
-//! The guard of PostgreSQL's lease on every write of a server: whoever lost the lease can't write.
+//! Fencing of a server's writes by its lease on PostgreSQL: a server that has lost the lease can't write.
 //!
 //! ```text
 //!   a write   BEGIN + shared lock … statements … is the lease still ours? COMMIT
-//!   a taker   exclusive lock, then the row gets another holder: after every write that was begun, before every later one
+//!   a taker   exclusive lock, then the row gets another holder: after every write begun before, before every later one
 //! ```
-//! The lock is an advisory one, which is in the memory of PostgreSQL alone and is gone with its transaction: it comes with
-//! BEGIN and costs no journey, and renewing the lease neither waits for it nor holds it up. The look is the last statement
-//! before COMMIT and sees what was committed until then; since the lock is held already, no other server can take the lease
-//! between the look and the end of COMMIT, however long this process sleeps there. A taker waits for such a write, so that
-//! it begins with what the former server wrote last.
+//! The lock is an advisory one, which exists in PostgreSQL's memory only and is released with its transaction. It is
+//! acquired together with BEGIN and costs no extra round trip, and a renewal of the lease neither waits for it nor
+//! delays it. The check is the last statement before COMMIT and sees what was committed until then; since the lock is
+//! held already, no other server can take the lease between the check and the end of COMMIT, however long this process
+//! is suspended there. A taker waits for such a write, so that it starts from what the former server wrote last.
 //!
-//! Programs that are no server (the operator's, a migration) write without a guard.
+//! Programs that are not servers (operator commands, migrations) write without a guard.
 
 use actors::ids::Id;
 use diesel::QueryableByName;
@@ -19,39 +19,40 @@ use diesel_async::RunQueryDsl;
 use tokio::sync::watch;
 
 use super::conn::PgConn;
-use super::failed::Failed;
+use super::error::DbError;
 use super::sql::{Key, Uuid};
 
-/// One start of a server.
+/// One start of a server (a marker type for ids).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Start {}
 
-/// Waits for every transaction that [`Guard::begin`] began, and keeps later ones waiting.
+/// Waits for every transaction that [`Guard::begin`] began, and blocks later ones.
 pub(super) const EXCLUDE: &str = "SELECT pg_advisory_xact_lock(12587269, 'server_lease'::regclass::oid::int)";
-/// What [`Guard::of`] is given.
+/// Selects the argument of [`Guard::of`].
 pub(super) const NUMBER: &str = "SELECT 'server_lease'::regclass::oid::int AS number";
 
-/// Held by a server's database as long as the server runs.
+/// The lease holder's identity and fence; held by a server's database while the server runs.
 pub(super) struct Guard {
     pub holder: Key<Start>,
-    /// Begins a transaction that no taker of the lease comes before. Without a name that were to be looked up each time.
+    /// Begins a transaction before whose end no other server can take the lease. It holds the table's number, because a
+    /// name would be looked up each time.
     pub begin: String,
     lost: watch::Sender<bool>,
 }
 
 impl Guard {
-    /// `number`: of the table, which tells the lease of one schema from another's.
+    /// `number`: the oid of the lease table, which distinguishes the lease of one schema from another's.
     pub fn of(number: i32) -> Self {
         let begin = format!("BEGIN; SELECT pg_advisory_xact_lock_shared(12587269, {number})");
-        Self { holder: Key(Id::draw()), begin, lost: watch::Sender::new(false) }
+        Self { holder: Key(Id::generate()), begin, lost: watch::Sender::new(false) }
     }
 
-    /// Turns true when another server has the lease.
+    /// Becomes true when another server has the lease.
     pub fn lost(&self) -> watch::Receiver<bool> {
         self.lost.subscribe()
     }
 
-    /// Another server has the lease.
+    /// Records that another server has the lease.
     pub fn lose(&self) {
         if !self.lost.send_replace(true) {
             tracing::error!("another server took the database");
@@ -67,12 +68,12 @@ struct Look {
     is_ours: bool,
 }
 
-/// The last statement of a write: which transaction it is, where it wrote anything. Fails in one that failed before and
-/// whose failure nobody looked at: COMMIT would undo that without an error.
+/// Runs the last statement of a write: checks the lease, and returns the id of the transaction if it wrote anything.
+/// Fails in a transaction with a failed statement that the job ignored: COMMIT would roll that back without an error.
 ///
 /// # Errors
-/// `Unavailable`: another server has the lease. The database's own.
-pub(super) async fn look(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Option<i64>, Failed> {
+/// `Unavailable` when another server has the lease; otherwise the database error.
+pub(super) async fn look(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Option<i64>, DbError> {
     let Some(guard) = guard else {
         let look = diesel::sql_query("SELECT txid_current_if_assigned() AS transaction, true AS is_ours");
         return Ok(look.get_result::<Look>(conn).await?.transaction);
@@ -84,7 +85,7 @@ pub(super) async fn look(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Opt
     let look: Look = look.bind::<Uuid, _>(guard.holder).get_result(conn).await?;
     if !look.is_ours {
         guard.lose();
-        return Err(Failed::Unavailable("another server took the database".to_owned()));
+        return Err(DbError::Unavailable("another server took the database".to_owned()));
     }
     Ok(look.transaction)
 }

@@ -1,37 +1,37 @@
-//! Keeps everything: the only way to SQLite and PostgreSQL.
+//! The database layer: all access to SQLite and PostgreSQL goes through [`Db`].
 //!
 //! ```text
 //!  db.read(job)   SQLite: a reader's thread          PostgreSQL: a connection of the pool
 //!  db.write(job)  SQLite: one writer, group commit   PostgreSQL: a transaction of its own
 //! ```
-//! A job is a closure that is lent a [`Conn`] and touches nothing else: no HTTP, no actor, no other read or write (that is
-//! refused). A write is one transaction: an `Err` undoes all of it. A job that wants to go on after a statement that
-//! may fail puts that one into [`Conn::transaction`], as PostgreSQL refuses everything after a failed statement.
-//! Nothing is read past a write that nobody knows the outcome of (`doubts`).
+//! A job is a closure that borrows a [`Conn`] and must touch nothing else: no HTTP, no actor, no other read or write (a
+//! nested one is refused). A write is one transaction: an `Err` rolls all of it back. A job that continues after a
+//! statement that may fail wraps that statement in [`Conn::transaction`], because PostgreSQL rejects every statement
+//! after a failed one. Nothing is read past a write whose outcome is unknown (see `doubts`).
 //!
 //! ```ignore
 //! let user: Option<User> = db.read(move |c| Box::pin(async move {
-//!     Ok::<_, Failed>(users::table.find(Key(id)).select(User::columns()).first(c).await.optional()?)
+//!     Ok::<_, DbError>(users::table.find(Key(id)).select(User::columns()).first(c).await.optional()?)
 //! })).await?;
 //! db.write(move |c| Box::pin(async move {
 //!     diesel::insert_into(users::table).values(&user).execute(c).await?;
-//!     Ok::<_, Failed>(())
+//!     Ok::<_, DbError>(())
 //! })).await?;
 //! ```
-//! The error of a job is the caller's: anything with `From<Failed>`. Everything runs on a runtime of its own, so that the
-//! caller may be any actix worker, arbiter or test: a connection would die with the runtime that opened it.
+//! The caller chooses the error type of a job: anything with `From<DbError>`. Everything runs on a dedicated runtime,
+//! so that the caller may be any actix worker, arbiter or test: a connection dies with the runtime that opened it.
 
-mod alone;
-pub mod attempts;
 mod conn;
 mod doubts;
+mod error;
 pub mod events;
-mod failed;
 pub mod idempotency;
 mod idle;
+mod instance_lease;
 mod job;
 mod lease;
 mod postgres;
+pub mod rate_limits;
 pub mod schema;
 mod search;
 mod sql;
@@ -54,39 +54,39 @@ use tokio::time::Instant;
 
 use self::doubts::Doubts;
 
-pub use self::alone::{Alone, TakenBy};
 #[cfg(test)]
 pub(crate) use self::conn::each;
 pub use self::conn::{Columns, Conn, RunQueryDsl};
 pub(crate) use self::conn::{ROWS, many};
 pub use self::doubts::Settled;
-pub use self::failed::{Constraint, Failed};
+pub use self::error::{Constraint, DbError};
+pub use self::instance_lease::{HeldBy, InstanceLease};
 pub use self::search::{like, lower};
 pub use self::sql::{At, Key, UtcTime, Uuid};
 
-/// Where the database is, and its bounds.
+/// Database URL and limits.
 #[derive(Clone)]
-pub struct Settings {
+pub struct DbSettings {
     /// `sqlite://data/colloquy.sqlite`, `sqlite:///absolute/path` or `postgres://user:password@host/database`.
     pub url: String,
-    /// PostgreSQL: connections in all. SQLite: readers; there is one writer besides.
+    /// PostgreSQL: maximum number of connections. SQLite: number of readers; there is one writer in addition.
     pub connections: usize,
-    /// How many reads, and how many writes, may wait; more are [`Failed::Busy`].
+    /// How many reads, and separately how many writes, may be pending; any more fail with [`DbError::Busy`].
     pub queue: usize,
-    /// For a whole read or write on PostgreSQL; on SQLite for the job alone, without its time in the queue. A read waits for
-    /// half of it at most until it is known what became of an earlier write.
+    /// Time limit of a whole read or write on PostgreSQL; on SQLite of the job alone, without its time in the queue.
+    /// Waiting for the outcome of an earlier write takes at most half of it.
     pub limit: Duration,
 }
 
-impl Settings {
-    /// The bounds that were measured with.
+impl DbSettings {
+    /// Returns settings with the limits that all measurements were made with.
     #[must_use]
     pub fn at(url: impl Into<String>) -> Self {
         Self { url: url.into(), connections: 8, queue: 4096, limit: Duration::from_secs(2) }
     }
 }
 
-/// Why a database can't be opened, in words for whoever starts the server.
+/// Why a database can't be opened, as a message for the person who starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenError(pub String);
 
@@ -97,7 +97,7 @@ impl fmt::Display for OpenError {
 }
 impl std::error::Error for OpenError {}
 
-/// The database. Clones are the same one.
+/// A handle to the database. Clones share it.
 #[derive(Clone)]
 pub struct Db {
     open: Arc<Open>,
@@ -108,9 +108,9 @@ enum Kept {
     Postgres(postgres::Postgres),
 }
 
-/// Whether a write of a server on PostgreSQL is kept only where the server still has its lease.
+/// Whether a write on PostgreSQL is committed only while this server still holds the instance lease.
 #[derive(Debug, Clone, Copy)]
-enum Guarded {
+enum Fencing {
     ByTheLease,
     Not,
 }
@@ -122,13 +122,13 @@ struct Open {
     reads: Arc<Semaphore>,
     writes: Arc<Semaphore>,
     handle: Handle,
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // Any other end of a runtime panics when the last clone is dropped by async code.
+        // Any other way to end a runtime panics when the last clone is dropped in async code.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -136,11 +136,11 @@ impl Drop for Open {
 }
 
 impl Db {
-    /// Opens the database and brings its tables up to date.
+    /// Opens the database and runs pending migrations.
     ///
     /// # Errors
-    /// In words: the URL is neither kind, the database can't be reached, or its tables can't be changed.
-    pub async fn open(settings: Settings) -> Result<Self, OpenError> {
+    /// Returns a message when the URL is of neither kind, the database can't be reached, or a migration fails.
+    pub async fn open(settings: DbSettings) -> Result<Self, OpenError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(settings.connections + 2)
@@ -155,7 +155,7 @@ impl Db {
         let kept = match opened {
             Ok(kept) => kept,
             Err(error) => {
-                // Dropped by async code it would panic instead of saying why.
+                // Dropping it in async code would panic and hide the error.
                 runtime.shutdown_background();
                 return Err(error);
             }
@@ -172,21 +172,21 @@ impl Db {
         Ok(Self { open: Arc::new(open) })
     }
 
-    /// Runs a job that only reads. Several queries that must see one state go into [`Conn::transaction`].
+    /// Runs a read-only job. Queries that must see one consistent state go into one [`Conn::transaction`].
     ///
     /// # Errors
-    /// The job's own, or [`Failed`] as that.
+    /// Returns the job's own error, or a [`DbError`] converted into it.
     pub async fn read<T, E>(
         &self,
         job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Failed> + Send + 'static,
+        E: From<DbError> + Send + 'static,
     {
         refuse_nested("read")?;
         metrics::counter!("colloquy_database_reads_total").increment(1);
-        let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| Failed::Busy)?;
+        let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| DbError::Busy)?;
         let (mut job, answer) = job::ask(job, None);
         let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);
         self.open.handle.spawn(async move {
@@ -204,58 +204,59 @@ impl Db {
         heard(answer).await
     }
 
-    /// Runs a job in a transaction of its own, and answers once it is on the disk. If the returned future is dropped, a job
-    /// that waits is not begun, and one that was begun goes on.
+    /// Runs a job in its own transaction and returns once the commit is durable. If the returned future is dropped, a
+    /// job that is still queued is not started, and one that was started runs to its end.
     ///
     /// # Errors
-    /// The job's own, or [`Failed`] as that; then nothing was written, except for [`Failed::Unknown`].
+    /// Returns the job's own error, or a [`DbError`] converted into it; then nothing was written, except after
+    /// [`DbError::Unknown`].
     pub async fn write<T, E>(
         &self,
         job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Failed> + Send + 'static,
+        E: From<DbError> + Send + 'static,
     {
-        self.write_as(Guarded::ByTheLease, job).await
+        self.write_as(Fencing::ByTheLease, job).await
     }
 
-    /// [`Self::write`] of the lease itself: it waits for nothing that is in doubt.
+    /// [`Self::write`] for the lease row: it is not fenced by the lease and doesn't wait for writes in doubt.
     async fn write_unguarded<T, E>(
         &self,
         job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Failed> + Send + 'static,
+        E: From<DbError> + Send + 'static,
     {
-        self.write_as(Guarded::Not, job).await
+        self.write_as(Fencing::Not, job).await
     }
 
     async fn write_as<T, E>(
         &self,
-        guarded: Guarded,
+        guarded: Fencing,
         job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Failed> + Send + 'static,
+        E: From<DbError> + Send + 'static,
     {
         refuse_nested("write")?;
         let (caller, course) = self.open.doubts.write();
         let (mut job, answer) = job::ask(job, Some(course));
         match self.open.kept.as_ref() {
-            // What is in doubt is before it in the one queue.
+            // Writes in doubt are ahead of it in the single queue.
             Kept::Sqlite(sqlite) => sqlite.writer.take(job)?,
             Kept::Postgres(_) => {
-                let permit = Arc::clone(&self.open.writes).try_acquire_owned().map_err(|_full| Failed::Busy)?;
+                let permit = Arc::clone(&self.open.writes).try_acquire_owned().map_err(|_full| DbError::Busy)?;
                 let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);
                 self.open.handle.spawn(async move {
                     let Kept::Postgres(postgres) = kept.as_ref() else { return };
                     let deadline = Instant::now() + limit;
                     match guarded {
-                        Guarded::Not => postgres.write_guarded(None, job, deadline).await,
-                        Guarded::ByTheLease => match doubts.settle_within(limit / 2).await {
+                        Fencing::Not => postgres.write_guarded(None, job, deadline).await,
+                        Fencing::ByTheLease => match doubts.settle_within(limit / 2).await {
                             Ok(()) => postgres.write(job, deadline).await,
                             Err(failed) => {
                                 job.spoil(failed);
@@ -272,31 +273,33 @@ impl Db {
         answer
     }
 
-    /// Returns when it is known, and visible to whoever reads, what became of every write that was begun and that
-    /// nobody heard of: it may have been answered [`Failed::Unknown`], or its caller may have gone away.
+    /// Waits until the outcome of every started write whose caller didn't learn it is known and visible to readers. The
+    /// caller may have got [`DbError::Unknown`], or may have gone away.
     pub async fn settle(&self) {
         self.open.doubts.settle().await;
     }
 
-    /// Hears whenever such a write has come to its end: what it changed was told to nobody.
+    /// Returns a subscription to the end of such writes: nothing was published about what they changed.
     #[must_use]
     pub fn settled(&self) -> Settled {
         self.open.doubts.settled()
     }
 
-    /// Has the database overwrite what was deleted, where that is not its own affair: SQLite's log of writes still has
-    /// it, until it is carried over into the file (where deleted bytes are overwritten at once).
+    /// Makes the database overwrite deleted data where it doesn't do so by itself. SQLite's write-ahead log holds
+    /// deleted bytes until it is checkpointed into the file (where they are overwritten at once). Does nothing on
+    /// PostgreSQL.
     ///
     /// # Errors
-    /// `Unavailable`: somebody reads for too long; later it may work. Nobody waits for that, least of all a write.
-    pub async fn overwrite_deleted(&self) -> Result<(), Failed> {
+    /// Returns `Unavailable` when a reader blocks the checkpoint for too long; a later call may succeed. No write waits
+    /// for it.
+    pub async fn overwrite_deleted(&self) -> Result<(), DbError> {
         match self.open.kept.as_ref() {
             Kept::Sqlite(sqlite) => sqlite.overwrite_deleted().await,
             Kept::Postgres(_) => Ok(()),
         }
     }
 
-    /// How many jobs wait: for metrics.
+    /// Returns how many jobs wait: in the writer's queue on SQLite, for a connection on PostgreSQL. For metrics.
     #[must_use]
     pub fn waiting(&self) -> usize {
         match self.open.kept.as_ref() {
@@ -306,7 +309,7 @@ impl Db {
     }
 }
 
-async fn open_kept(settings: Settings) -> Result<Kept, OpenError> {
+async fn open_kept(settings: DbSettings) -> Result<Kept, OpenError> {
     if let Some(path) = sqlite::path(&settings.url) {
         let opened = tokio::task::spawn_blocking(move || sqlite::Sqlite::open(path, &settings)).await;
         return opened.map_err(|error| OpenError(error.to_string()))?.map(Kept::Sqlite);
@@ -314,20 +317,20 @@ async fn open_kept(settings: Settings) -> Result<Kept, OpenError> {
     if settings.url.starts_with("postgres://") || settings.url.starts_with("postgresql://") {
         return postgres::Postgres::open(&settings).await.map(Kept::Postgres);
     }
-    // Without the URL itself: it may hold a password.
+    // Without the URL itself: it may contain a password.
     Err(OpenError("the database's URL must begin with sqlite:// (and name a file) or postgres://".to_owned()))
 }
 
-/// A job that asked for another would hold one connection while it waits for a second: a deadlock under load.
-fn refuse_nested(what: &str) -> Result<(), Failed> {
+/// Refuses a read or write inside a job: it would hold one connection while waiting for another, a deadlock under load.
+fn refuse_nested(what: &str) -> Result<(), DbError> {
     if job::is_inside() {
-        return Err(Failed::Broken(format!("a job called {what}: it must use the connection it was lent")));
+        return Err(DbError::Broken(format!("a job called {what}: it must use the connection it was lent")));
     }
     Ok(())
 }
 
-async fn heard<T, E: From<Failed>>(answer: oneshot::Receiver<Result<T, E>>) -> Result<T, E> {
+async fn heard<T, E: From<DbError>>(answer: oneshot::Receiver<Result<T, E>>) -> Result<T, E> {
     answer
         .await
-        .unwrap_or_else(|_gone| Err(E::from(Failed::Unknown("the database was closed in the middle".to_owned()))))
+        .unwrap_or_else(|_gone| Err(E::from(DbError::Unknown("the database was closed in the middle".to_owned()))))
 }

@@ -1,11 +1,11 @@
-//! PostgreSQL: its pool, and what is known when it goes away in the middle.
+//! PostgreSQL: its connection pool, and the outcome of jobs when the database fails in the middle of them.
 //!
 //! A write has one limit for all of it (connection, statements, COMMIT). Until COMMIT is sent a failure means that
-//! nothing was written; after it, an answer that doesn't come means Unknown, and PostgreSQL is asked what became of the
-//! transaction until it says so. A server's writes are guarded by its lease (`lease`).
+//! nothing was written; after it, a missing answer means `Unknown`, and PostgreSQL is asked for the status of the
+//! transaction until it reports one. A server's writes are fenced by its lease (see `lease`).
 //!
-//! Deliberately absent: TLS to the database (put it on a private network or behind a local proxy), and retries of a job
-//! (it can run only once; see `SerializationFailure` in [`Failed`]).
+//! Deliberately absent: TLS to the database (use a private network or a local proxy), and retries of a job (it can run
+//! only once; see `SerializationFailure` in the conversion to [`DbError`]).
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -21,35 +21,35 @@ use futures_util::FutureExt;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::conn::{Conn, PgConn};
-use super::failed::Failed;
-use super::job::{Job, Ran, run_within};
+use super::error::DbError;
+use super::job::{DbJob, Ran, run_within};
 use super::lease::{self, Guard};
 use super::suspicion::Suspicion;
-use super::{OpenError, Settings};
+use super::{DbSettings, OpenError};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
-/// Any number that only Colloquy takes: two servers that start together bring the tables up to date one by one.
+/// An arbitrary number that only Colloquy uses: servers that start together run the migrations one after the other.
 const MIGRATION_LOCK: i64 = 0x00C0_1105;
 
-/// Between two looks at what became of a transaction.
+/// Delay between two queries for the status of a transaction.
 const SETTLE_AGAIN: Duration = Duration::from_millis(50);
 
 /// A pool of connections, all driven by the runtime of [`super::Db`].
 pub(super) struct Postgres {
     pool: Pool<PgConn>,
     suspicion: Arc<Suspicion>,
-    /// `None`: no server's.
+    /// `None` in a process that is not a server.
     guard: RwLock<Option<Arc<Guard>>>,
     limit: Duration,
 }
 
 impl Postgres {
-    /// Brings the tables up to date and makes the pool. Call it on the runtime that is to drive the connections.
-    pub(super) async fn open(settings: &Settings) -> Result<Self, OpenError> {
+    /// Runs pending migrations and creates the pool. Call it on the runtime that is to drive the connections.
+    pub(super) async fn open(settings: &DbSettings) -> Result<Self, OpenError> {
         let url = with_limits(&settings.url, settings.limit);
         migrate(&url, settings.limit).await?;
         let mut config = ManagerConfig::<PgConn>::default();
-        // A ping at each checkout halves the rate.
+        // A ping at each checkout would halve the throughput.
         config.recycling_method = RecyclingMethod::Fast;
         let limit = settings.limit;
         config.custom_setup = Box::new(move |url| {
@@ -83,12 +83,12 @@ impl Postgres {
         Ok(Self { pool, suspicion, guard: RwLock::default(), limit: settings.limit })
     }
 
-    /// From now on every write is guarded by that lease.
+    /// Fences every later write by that lease.
     pub(super) fn guard_by(&self, guard: Arc<Guard>) {
         *self.guard.write().unwrap_or_else(PoisonError::into_inner) = Some(guard);
     }
 
-    pub(super) async fn read(&self, mut job: Box<dyn Job>, deadline: Instant) {
+    pub(super) async fn read(&self, mut job: Box<dyn DbJob>, deadline: Instant) {
         let mut conn = match self.connection(deadline).await {
             Ok(conn) => Conn::Pg(conn),
             Err(failed) => {
@@ -101,7 +101,7 @@ impl Postgres {
         match ran {
             Ran::Keep => {}
             Ran::Late => self.drop_late(conn),
-            // The job's error says nothing about the connection, so ask it; the caller has the answer already.
+            // The job's error says nothing about the connection, so ping it; the caller has the answer already.
             Ran::Undo => {
                 let alive = timeout_at(Instant::now() + self.limit, conn.batch("SELECT 1")).await;
                 if !matches!(alive, Ok(Ok(()))) {
@@ -111,13 +111,13 @@ impl Postgres {
         }
     }
 
-    pub(super) async fn write(&self, job: Box<dyn Job>, deadline: Instant) {
+    pub(super) async fn write(&self, job: Box<dyn DbJob>, deadline: Instant) {
         let guard = self.guard.read().unwrap_or_else(PoisonError::into_inner).clone();
         self.write_guarded(guard.as_deref(), job, deadline).await;
     }
 
-    /// Returns when it is known what was written, which may be long after the answer.
-    pub(super) async fn write_guarded(&self, guard: Option<&Guard>, mut job: Box<dyn Job>, deadline: Instant) {
+    /// Returns when the outcome is known, which may be long after the answer.
+    pub(super) async fn write_guarded(&self, guard: Option<&Guard>, mut job: Box<dyn DbJob>, deadline: Instant) {
         let mut conn = match self.begin(guard, deadline).await {
             Ok(conn) => conn,
             Err(failed) => {
@@ -147,7 +147,7 @@ impl Postgres {
                     return drop(course);
                 }
             },
-            // Without COMMIT nothing is kept: the server undoes what a lost connection had open.
+            // Without COMMIT nothing is written: the database rolls back what a lost connection had open.
             Ran::Undo => match timeout_at(deadline, roll_back(&mut conn)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => self.drop_dead(conn),
@@ -158,8 +158,8 @@ impl Postgres {
         job.answer();
     }
 
-    /// A connection with an open transaction. One that is found dead is replaced once: nothing has happened yet.
-    async fn begin(&self, guard: Option<&Guard>, deadline: Instant) -> Result<Conn, Failed> {
+    /// Returns a connection with an open transaction. A dead connection is replaced once: nothing has happened yet.
+    async fn begin(&self, guard: Option<&Guard>, deadline: Instant) -> Result<Conn, DbError> {
         let mut why = String::new();
         for _ in 0..2 {
             let mut conn = Conn::Pg(self.connection(deadline).await?);
@@ -176,17 +176,18 @@ impl Postgres {
                 }
             }
         }
-        Err(Failed::Unavailable(why))
+        Err(DbError::Unavailable(why))
     }
 
-    /// Returns when a transaction whose COMMIT wasn't answered has come to its end.
+    /// Waits until a transaction whose COMMIT wasn't answered has ended.
     async fn settle(&self, transaction: i64) {
         loop {
             let deadline = Instant::now() + self.limit;
             match timeout_at(deadline, self.is_over(transaction, deadline)).await {
                 Ok(Ok(true)) => return,
-                // It was asked wrongly, as in a database that was put back to an earlier state: no answer will come.
-                Ok(Err(Failed::Broken(why))) => {
+                // The query itself is invalid, as after the database was restored to an earlier state: no status will
+                // come.
+                Ok(Err(DbError::Broken(why))) => {
                     return tracing::error!(why, transaction, "nobody can tell what became of a write");
                 }
                 Ok(Ok(false) | Err(_)) | Err(_) => sleep(SETTLE_AGAIN).await,
@@ -194,34 +195,34 @@ impl Postgres {
         }
     }
 
-    async fn is_over(&self, transaction: i64, deadline: Instant) -> Result<bool, Failed> {
+    async fn is_over(&self, transaction: i64, deadline: Instant) -> Result<bool, DbError> {
         let mut conn = self.connection(deadline).await?;
-        // One that waits for a COMMIT which got lost on the way is ended: its client is gone.
+        // A backend that waits for a COMMIT which was lost on the way is terminated: its client is gone.
         let sql = "SELECT txid_status($1) IS DISTINCT FROM 'in progress' AS is_over, \
                    (SELECT bool_or(pg_terminate_backend(pid)) FROM pg_stat_activity \
                    WHERE state LIKE 'idle in transaction%' AND backend_xid::text::bigint = $1 % 4294967296) AS ended";
-        let end: End = diesel::sql_query(sql).bind::<BigInt, _>(transaction).get_result(&mut *conn).await?;
+        let end: TransactionEnd = diesel::sql_query(sql).bind::<BigInt, _>(transaction).get_result(&mut *conn).await?;
         Ok(end.is_over)
     }
 
-    /// Waits half of the limit: what begins later than that would too often be cut off in the middle of its COMMIT, and
+    /// Waits until half of the limit is left: a write that begins later would too often be cut off during COMMIT, and
     /// be unknown where it could have been refused.
-    async fn connection(&self, deadline: Instant) -> Result<Object<PgConn>, Failed> {
+    async fn connection(&self, deadline: Instant) -> Result<Object<PgConn>, DbError> {
         let half = self.limit / 2;
         match timeout_at(deadline - half, self.pool.get()).await {
             Ok(Ok(conn)) => Ok(conn),
-            Ok(Err(error)) => Err(Failed::Unavailable(format!("no connection: {error}"))),
-            Err(_late) => Err(Failed::Unavailable(format!("no connection within {half:?}"))),
+            Ok(Err(error)) => Err(DbError::Unavailable(format!("no connection: {error}"))),
+            Err(_late) => Err(DbError::Unavailable(format!("no connection within {half:?}"))),
         }
     }
 
-    /// Closes a connection with something under way that came to no end in time.
+    /// Closes a connection whose current operation didn't end in time.
     fn drop_late(&self, conn: Conn) {
         self.suspicion.late();
         close(conn);
     }
 
-    /// Closes a dead connection; the idle ones probably share its fate.
+    /// Closes a dead connection; the idle ones are probably dead too.
     fn drop_dead(&self, conn: Conn) {
         self.suspicion.dead();
         close(conn);
@@ -239,29 +240,31 @@ fn close(conn: Conn) {
 }
 
 #[derive(QueryableByName)]
-struct End {
+struct TransactionEnd {
     #[diesel(sql_type = Bool)]
     is_over: bool,
 }
 
-/// Why a job's writes were not kept, or may not have been.
+/// Why a job's writes were not committed, or may not have been.
 enum NotKept {
-    Undone(Failed),
+    Undone(DbError),
     Unknown { why: String, transaction: i64 },
 }
 
-impl From<Failed> for NotKept {
-    fn from(failed: Failed) -> Self {
+impl From<DbError> for NotKept {
+    fn from(failed: DbError) -> Self {
         Self::Undone(failed)
     }
 }
 
+/// Commits the transaction.
+///
 /// # Errors
-/// `Unknown` once COMMIT was sent and its answer is missing; anything else: nothing was written.
+/// `Unknown` when COMMIT was sent and its answer is missing; with any other error nothing was written.
 async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Result<(), NotKept> {
     let Conn::Pg(pg) = conn else { return Ok(()) };
     let look = timeout_at(deadline, lease::look(pg, guard)).await;
-    let transaction = look.map_err(|_late| Failed::Unavailable("no answer before COMMIT".to_owned()))??;
+    let transaction = look.map_err(|_late| DbError::Unavailable("no answer before COMMIT".to_owned()))??;
     let why = match timeout_at(deadline, conn.commit()).await {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => match error {
@@ -272,18 +275,18 @@ async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Re
                 | DatabaseErrorKind::CheckViolation
                 | DatabaseErrorKind::ExclusionViolation,
                 _,
-            ) => return Err(Failed::from(error).into()),
+            ) => return Err(DbError::from(error).into()),
             other => other.to_string(),
         },
         Err(_late) => "no answer to COMMIT".to_owned(),
     };
     match transaction {
         Some(transaction) => Err(NotKept::Unknown { why, transaction }),
-        None => Err(Failed::Unavailable(why).into()),
+        None => Err(DbError::Unavailable(why).into()),
     }
 }
 
-/// Down to no open transaction.
+/// Rolls back until no transaction is open.
 async fn roll_back(conn: &mut Conn) -> diesel::QueryResult<()> {
     while conn.depth().await? > 0 {
         conn.roll_back().await?;
@@ -291,7 +294,7 @@ async fn roll_back(conn: &mut Conn) -> diesel::QueryResult<()> {
     Ok(())
 }
 
-/// The URL with limits for what the kernel does: whole seconds, at least one.
+/// Returns the URL with the timeouts that the kernel applies: whole seconds, at least one.
 fn with_limits(url: &str, limit: Duration) -> String {
     let seconds = limit.as_secs().max(1);
     let joint = if url.contains('?') { '&' } else { '?' };
@@ -308,7 +311,7 @@ async fn migrate(url: &str, limit: Duration) -> Result<(), OpenError> {
     conn.batch_execute(&format!("SELECT pg_advisory_lock({MIGRATION_LOCK})"))
         .await
         .map_err(|error| failed(error.to_string()))?;
-    // The connection ends here, and with it the lock.
+    // The connection is closed here, which releases the lock.
     AsyncMigrationHarness::new(conn)
         .run_pending_migrations(MIGRATIONS)
         .map(|_| ())

@@ -1,4 +1,4 @@
-//! The tables, by hand, with our own SQL types; a test holds them against both databases.
+//! The tables, declared by hand with our own SQL types; a test compares them with both databases.
 
 diesel::table! {
     use diesel::sql_types::*;

@@ -1,12 +1,12 @@
-//! Looking for words: LIKE with what was typed taken literally.
+//! Text search: LIKE patterns that match the typed text literally.
 
 diesel::define_sql_function! {
-    /// Lower case of all letters: on SQLite by a function of ours, on PostgreSQL by the database's locale (C.UTF-8 or a
-    /// language's; under C alone it knows ASCII only).
+    /// Lower case of all letters: on SQLite by our own function, on PostgreSQL by the database's locale (C.UTF-8 or a
+    /// language's; under C it handles ASCII only).
     fn lower(text: diesel::sql_types::Text) -> diesel::sql_types::Text;
 }
 
-/// A pattern for `lower(column).like(pattern).escape('\\')` that finds `words` anywhere.
+/// Returns a pattern for `lower(column).like(pattern).escape('\\')` that finds `words` anywhere.
 #[must_use]
 pub fn like(words: &str) -> String {
     let mut pattern = String::with_capacity(words.len() + 2);

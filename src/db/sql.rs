@@ -1,8 +1,9 @@
-//! SQL types that both databases have, and what rows hold in place of an `Id` or a `Time`.
+//! SQL types that both databases support, and the wrappers that rows hold in place of an `Id` or a `Time`.
 //!
-//! `Uuid` is PostgreSQL's uuid and sixteen bytes (BLOB) in SQLite; `UtcTime` is timestamptz and whole microseconds since
-//! 1970 (INTEGER). Rows hold [`Key`] and [`At`], because the traits of Diesel can't be put on another crate's types.
-//! JSON columns are Diesel's `Json` with `serde_json::Value`: json in PostgreSQL, TEXT in SQLite.
+//! `Uuid` is uuid in PostgreSQL and sixteen bytes (BLOB) in SQLite; `UtcTime` is timestamptz in PostgreSQL and whole
+//! microseconds since 1970 (INTEGER) in SQLite. Rows hold [`Key`] and [`At`], because Diesel's traits can't be
+//! implemented for types of another crate. JSON columns are Diesel's `Json` with `serde_json::Value`: json in
+//! PostgreSQL, TEXT in SQLite.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

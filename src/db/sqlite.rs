@@ -1,4 +1,4 @@
-//! SQLite: how its file is opened, and its readers. Its writer has a file of its own.
+//! SQLite: how the database file is opened, and its readers. The writer is in `writer`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -14,29 +14,30 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 use super::conn::{Conn, InPlace, LiteConn};
-use super::failed::Failed;
+use super::error::DbError;
 use super::idle::Idle;
-use super::job::{Job, run_within};
+use super::job::{DbJob, run_within};
 use super::writer::Writer;
-use super::{OpenError, Settings};
+use super::{DbSettings, OpenError};
 
-/// For a lock of another program, such as the operator's.
+/// How long to wait for a lock of another process, such as an operator command.
 const BUSY_TIMEOUT: &str = "PRAGMA busy_timeout = 2000";
-/// Bytes of the file that are mapped: the most that SQLite can. What lies beyond is copied into each connection's own memory.
+/// Bytes of the file that are memory-mapped: SQLite's maximum. Pages beyond are copied into each connection's own
+/// memory.
 const MOST_MAPPED: u64 = 0x7fff_0000;
-/// Between two looks at whether the log of writes can be emptied.
+/// Delay between two attempts to truncate the write-ahead log.
 const LOG_AGAIN: Duration = Duration::from_millis(50);
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
-/// What a connection is for.
+/// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Read,
     Write,
 }
 
-/// An open file: one writer, several readers.
+/// An open database file: one writer, several readers.
 pub(super) struct Sqlite {
     pub(super) path: PathBuf,
     pub(super) writer: Writer,
@@ -46,8 +47,8 @@ pub(super) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Creates the file and its folder if need be, and brings its tables up to date. Blocks.
-    pub(super) fn open(path: PathBuf, settings: &Settings) -> Result<Self, OpenError> {
+    /// Creates the file and its folder if missing, and runs pending migrations. Blocks the thread.
+    pub(super) fn open(path: PathBuf, settings: &DbSettings) -> Result<Self, OpenError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)
                 .map_err(|error| OpenError(format!("the folder {} can't be made: {error}", folder.display())))?;
@@ -60,8 +61,8 @@ impl Sqlite {
         Ok(Self { path, writer, idle: Mutex::default(), readers, limit: settings.limit })
     }
 
-    /// Has the log of writes carried over into the file and emptied, as soon as nobody reads what is in it.
-    pub(super) async fn overwrite_deleted(&self) -> Result<(), Failed> {
+    /// Has the write-ahead log checkpointed and truncated as soon as no reader needs it; fails after the time limit.
+    pub(super) async fn overwrite_deleted(&self) -> Result<(), DbError> {
         let deadline = Instant::now() + self.limit;
         loop {
             match self.writer.empty_log().await {
@@ -72,13 +73,13 @@ impl Sqlite {
         }
     }
 
-    /// Runs a read on a thread of its own, and answers it.
-    pub(super) async fn read(&self, mut job: Box<dyn Job>) {
+    /// Runs a read on a blocking thread and answers it.
+    pub(super) async fn read(&self, mut job: Box<dyn DbJob>) {
         // The permit is held until the thread is done.
         let permit = match tokio::time::timeout(self.limit, self.readers.acquire()).await {
             Ok(Ok(permit)) => permit,
             Ok(Err(_)) | Err(_) => {
-                job.spoil(Failed::Busy);
+                job.spoil(DbError::Busy);
                 return job.answer();
             }
         };
@@ -94,7 +95,7 @@ impl Sqlite {
             let mut conn = match conn {
                 Ok(conn) => conn,
                 Err(why) => {
-                    job.spoil(Failed::Unavailable(why));
+                    job.spoil(DbError::Unavailable(why));
                     job.answer();
                     return None;
                 }
@@ -109,7 +110,7 @@ impl Sqlite {
         if let Ok(Some(conn)) = done.await {
             let closed = self.idle.lock().unwrap_or_else(PoisonError::into_inner).keep(conn, Instant::now());
             if !closed.is_empty() {
-                // It may write.
+                // Closing a connection may write.
                 tokio::task::spawn_blocking(move || drop(closed));
             }
         }
@@ -123,20 +124,21 @@ struct Checkpoint {
     busy: i32,
 }
 
-/// Carries the log of writes over into the file as far as readers leave it, and empties it if they don't need it any more:
-/// whether it is empty. Waits for nobody: whoever asks has the only connection that writes.
+/// Checkpoints the write-ahead log into the file as far as readers allow, and truncates it if they don't need it any
+/// more; returns whether it is empty. It doesn't wait for readers, because the caller has the only connection that
+/// writes.
 ///
 /// # Errors
-/// The connection is to be dropped.
-pub(super) async fn empty_log(conn: &mut Conn) -> Result<bool, Failed> {
+/// Returns an error after which the connection must be dropped.
+pub(super) async fn empty_log(conn: &mut Conn) -> Result<bool, DbError> {
     let Conn::Sqlite(lite) = conn else { return Ok(true) };
     lite.batch_execute("PRAGMA busy_timeout = 0").await?;
     let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(lite).await;
     lite.batch_execute(BUSY_TIMEOUT).await?;
     match done {
         Ok(done) => Ok(done.busy == 0),
-        Err(error) => match Failed::from(error) {
-            Failed::Unavailable(_) => Ok(false),
+        Err(error) => match DbError::from(error) {
+            DbError::Unavailable(_) => Ok(false),
             other => Err(other),
         },
     }
@@ -148,8 +150,10 @@ pub(super) fn path(url: &str) -> Option<PathBuf> {
     (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
 }
 
+/// Opens a connection.
+///
 /// # Errors
-/// Why not, in words.
+/// Returns a message that says why the file can't be opened.
 pub(super) fn connect(path: &Path, purpose: Use) -> Result<Conn, String> {
     let conn = establish(path, purpose)?;
     Ok(Conn::Sqlite(LiteConn::with_runtime(conn, InPlace)))
@@ -158,22 +162,22 @@ pub(super) fn connect(path: &Path, purpose: Use) -> Result<Conn, String> {
 fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     let name = path.to_str().ok_or("the path of the database is no text")?;
     let mut conn = SqliteConnection::establish(name).map_err(|error| format!("{name} can't be opened: {error}"))?;
-    // synchronous=FULL: in WAL mode anything less loses answered writes with the power.
+    // synchronous=FULL: in WAL mode anything less loses acknowledged writes when the power fails.
     conn.batch_execute(BUSY_TIMEOUT).map_err(|error| format!("{name} can't be set up: {error}"))?;
     let pragmas = format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = {MOST_MAPPED};"
     );
     conn.batch_execute(&pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
-    // SQLite's own knows the letters of ASCII alone.
+    // SQLite's built-in function handles ASCII letters only.
     super::search::lower_utils::register_impl(&mut conn, |text: String| text.to_lowercase())
         .map_err(|error| format!("{name} can't be set up: {error}"))?;
     if purpose == Use::Read {
-        // Pages come from the file's own, which is mapped: what is beyond that, and what the log holds, needs few.
+        // Pages are read through the memory map; only pages beyond it, and those in the log, need this cache.
         conn.batch_execute("PRAGMA cache_size = -512;").map_err(|error| format!("{name} can't be set up: {error}"))?;
     }
     if purpose == Use::Write {
-        // What is deleted is overwritten: an account that is gone must not be found in free space.
+        // Deleted data is overwritten: a deleted account must not be found in free pages.
         conn.batch_execute("PRAGMA secure_delete = ON;").map_err(|error| format!("{name} can't be set up: {error}"))?;
     }
     if purpose == Use::Read {

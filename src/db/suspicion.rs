@@ -1,11 +1,12 @@
-//! What is thought of PostgreSQL's idle connections: fine, to be asked first, or dead.
+//! Tracks which idle connections of PostgreSQL may be dead: each is fine, to be checked before use, or dead.
 //!
 //! ```text
-//!   fine --a job was late on another one--> to be asked: the next who takes it --an answer--> fine
-//!     `-----another one was found dead----> dead: nobody takes it  <--no answer--'
+//!   fine --a job timed out on another one--> to be checked at its next checkout --answer--> fine
+//!     `-----another one was found dead-----> dead: never checked out     <--no answer--'
 //! ```
-//! A job that is late says little: it may have waited for a row. The others of its pool go on, and are asked once before
-//! they are taken the next time. Connections that an outage left dead are dropped together, at the first that shows it.
+//! A timeout alone says little: the job may have waited for a row lock. The other connections of its pool stay usable,
+//! and are checked once before their next use. Connections that an outage killed are dropped together, as soon as the
+//! first one is found dead.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,33 +16,33 @@ use tokio::time::timeout;
 
 use super::conn::PgConn;
 
-/// How long a connection may take to say that it is there: a fraction of what a caller waits for one.
+/// How long a connection may take to answer the check: a fraction of what a caller waits for a connection.
 const ANSWER: Duration = Duration::from_millis(400);
 
-/// Of one pool.
+/// The state of one pool.
 #[derive(Default)]
 pub(super) struct Suspicion(Mutex<Since>);
 
 #[derive(Default, Clone, Copy)]
 struct Since {
-    /// Connections that were last taken before this are to be asked.
+    /// Connections last checked out before this must be checked.
     late: Option<Instant>,
-    /// Connections that were last taken before this are dead.
+    /// Connections last checked out before this are dead.
     dead: Option<Instant>,
 }
 
 impl Suspicion {
-    /// A job was late.
+    /// Records that a job timed out.
     pub fn late(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).late = Some(Instant::now());
     }
 
-    /// A connection is dead.
+    /// Records that a connection is dead.
     pub fn dead(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).dead = Some(Instant::now());
     }
 
-    /// Whether a connection that was last taken then can be taken again.
+    /// Returns whether a connection that was last checked out at `taken_at` can be used again.
     pub async fn clears(&self, conn: &mut PgConn, taken_at: Instant) -> bool {
         let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if since.dead.is_some_and(|dead| taken_at <= dead) {

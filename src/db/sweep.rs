@@ -1,8 +1,8 @@
-//! What is over goes page by page, each page in a transaction of its own: no other write waits for all that has piled up,
-//! and a page that fails undoes no other.
+//! Deletes expired rows page by page, each page in its own transaction, so that no other write waits for a backlog, and
+//! a page that fails undoes no other.
 //!
-//! Rows are over by a time of their own. What is swept so says it in an [`Over`]: a deletion by age that is written any
-//! other way is refused by `tests/architecture.rs`.
+//! A row expires by one of its own timestamps. A table that is swept this way declares an [`Over`]:
+//! `tests/architecture.rs` refuses a deletion by age that is written any other way.
 
 use std::time::Duration;
 
@@ -15,31 +15,32 @@ use tokio_util::sync::CancellationToken;
 
 use super::Db;
 use super::conn::Conn;
-use super::failed::Failed;
+use super::error::DbError;
 use super::sql::{At, Key, UtcTime, Uuid};
 
-/// How many rows one transaction of upkeep changes at most.
+/// Maximum number of rows that one maintenance transaction changes.
 pub const PAGE: i64 = 500;
-/// Upkeep rests as long as it worked, so that others have half of the database at least; and no longer than this.
+/// After each page maintenance pauses for as long as the page took, to leave others at least half of the database's
+/// time, but for no longer than this.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 
-/// Rows that are over once a time of theirs lies so far back.
+/// Rows that expire once one of their timestamps lies so far in the past.
 #[derive(Debug, Clone, Copy)]
 pub struct Over {
     pub table: &'static str,
-    /// The columns of its primary key.
+    /// The primary key columns.
     pub key: &'static str,
-    /// The column with the time. An index begins with it.
+    /// The timestamp column. An index begins with it.
     pub at: &'static str,
     pub kept: Duration,
 }
 
 impl Over {
-    /// Deletes those that were over first, at most so many; gives how many.
+    /// Deletes the rows that expired first, at most `most` of them; returns how many.
     ///
     /// # Errors
-    /// The database's own.
-    pub async fn page(self, conn: &mut Conn, now: Time, most: i64) -> Result<usize, Failed> {
+    /// Returns the database error.
+    pub async fn page(self, conn: &mut Conn, now: Time, most: i64) -> Result<usize, DbError> {
         let before = At(now - self.kept);
         let delete = diesel::sql_query(match conn {
             Conn::Pg(_) => self.in_postgres(),
@@ -59,8 +60,9 @@ impl Over {
         )
     }
 
-    /// By the place of the row, which no plan finds any other way. A row that another transaction holds waits for the next
-    /// time, and one that is no longer over when its lock is had stays.
+    /// Deletes by `ctid`, because no other form gets a plan that finds the rows directly. A row that another
+    /// transaction has locked is skipped until the next sweep, and a row that is no longer expired once its lock is
+    /// acquired stays.
     pub(crate) fn in_postgres(self) -> String {
         let Self { table, at, .. } = self;
         format!(
@@ -70,22 +72,22 @@ impl Over {
     }
 }
 
-/// Rows that belong to a row of another table and go before it, where there may be many.
+/// Rows that belong to a row of another table and are deleted before it, where there may be many.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     pub table: &'static str,
-    /// The columns of its primary key.
+    /// The primary key columns.
     pub key: &'static str,
-    /// The column that names the row they belong to. An index begins with it.
+    /// The column that references the owning row. An index begins with it.
     pub of: &'static str,
 }
 
 impl Part {
-    /// Deletes some of what belongs to a row, at most so many; gives how many.
+    /// Deletes some of the rows that belong to `owner`, at most `most` of them; returns how many.
     ///
     /// # Errors
-    /// The database's own.
-    pub async fn page<T: 'static>(self, conn: &mut Conn, owner: Id<T>, most: i64) -> Result<usize, Failed> {
+    /// Returns the database error.
+    pub async fn page<T: 'static>(self, conn: &mut Conn, owner: Id<T>, most: i64) -> Result<usize, DbError> {
         let delete = diesel::sql_query(match conn {
             Conn::Pg(_) => self.in_postgres(),
             Conn::Sqlite(_) => self.in_sqlite(),
@@ -108,7 +110,7 @@ impl Part {
     }
 }
 
-/// Deletes all that is over. A class that fails is logged, and the next one has its turn.
+/// Deletes all expired rows of `classes`. A class that fails is logged, and the next one follows.
 pub async fn all(db: &Db, classes: &[Over], now: Time, stopping: &CancellationToken) {
     for over in classes.iter().copied() {
         if stopping.is_cancelled() {
@@ -122,12 +124,12 @@ pub async fn all(db: &Db, classes: &[Over], now: Time, stopping: &CancellationTo
     }
 }
 
-/// Runs one write after the other until one changes less than a page, or the server stops; gives how many rows changed.
-/// Each is to change [`PAGE`] rows at most.
+/// Runs one write after another until one changes less than a page, or the server stops; returns how many rows changed
+/// in all. Each write must change at most [`PAGE`] rows.
 ///
 /// # Errors
-/// Those of the write that failed; what was done until then stays.
-pub async fn in_pages<E: From<Failed> + Send + 'static>(
+/// Returns the error of the write that failed; earlier writes stay committed.
+pub async fn in_pages<E: From<DbError> + Send + 'static>(
     db: &Db,
     stopping: &CancellationToken,
     page: impl for<'c> Fn(&'c mut Conn) -> BoxFuture<'c, Result<usize, E>> + Clone + Send + 'static,

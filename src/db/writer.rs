@@ -1,24 +1,26 @@
-//! The one writer of SQLite: a thread that puts the jobs that wait into one transaction, and answers them after COMMIT.
+//! The single writer of SQLite: a thread that runs waiting jobs in one transaction and answers them after COMMIT.
 //!
 //! ```text
 //!  write() ─ try_send ─▶ queue (bounded; full: Busy) ─▶ BEGIN IMMEDIATE
-//!                                                        SAVEPOINT job RELEASE      kept
-//!                                                        SAVEPOINT job ROLLBACK TO  an error, a panic, its limit
+//!                                                        SAVEPOINT job RELEASE      success
+//!                                                        SAVEPOINT job ROLLBACK TO  an error, a panic, a timeout
 //!                                                       COMMIT ─▶ every answer
 //! ```
-//! A commit waits for the disk, whatever is in it: so up to [`BATCH`] jobs share one. Measured on two cores with this code,
-//! savepoints and all, one INSERT a job (debug build, SQLite itself optimised): 1,900 writes/s from 1 caller, 9,800 from 64,
-//! 11,200 from 256, by `TMPDIR=<the disk> cargo test db::tests::writer::writes_a_second -- --ignored --nocapture`.
+//! A commit waits for the disk, whatever its size, so up to [`BATCH`] jobs share one. Measured on two cores with this
+//! code, savepoints included, one INSERT per job (debug build, SQLite itself optimised): 1,900 writes/s from 1 caller,
+//! 9,800 from 64, 11,200 from 256, by
+//! `TMPDIR=<the disk> cargo test db::tests::writer::writes_a_second -- --ignored --nocapture`.
 //!
-//! SQLITE_FULL, IOERR, NOMEM and BUSY may undo the whole transaction. It shows when the savepoint can't be released or
-//! rolled back to. Then the connection is dropped, every job that ran in the batch is Unknown, and those that didn't run
-//! yet go into the next batch. The same if COMMIT fails. Nobody is told Ok before COMMIT.
+//! SQLITE_FULL, IOERR, NOMEM and BUSY may roll back the whole transaction. This shows when the savepoint can't be
+//! released or rolled back to. Then the connection is dropped, every job that ran in the batch is answered `Unknown`,
+//! and the jobs that didn't run yet go into the next batch. The same happens when COMMIT fails. No job is answered `Ok`
+//! before COMMIT.
 //!
-//! Between two batches the log of writes is carried over into the file and emptied, when somebody asks for that. It doesn't
-//! wait for readers: a backup that reads for an hour holds up no write.
+//! Between two batches the write-ahead log is checkpointed into the file and truncated, on request. The checkpoint
+//! doesn't wait for readers: a backup that reads for an hour delays no write.
 //!
-//! Deliberately absent: stopping a statement that computes for long. SQLite runs in place on this thread, so the limit
-//! of a job is looked at between its statements.
+//! Deliberately absent: interrupting a statement that computes for long. SQLite runs in place on this thread, so the
+//! time limit of a job is checked between its statements.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -29,60 +31,62 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::conn::Conn;
-use super::failed::Failed;
-use super::job::{Job, Ran, run_within};
+use super::error::DbError;
+use super::job::{DbJob, Ran, run_within};
 use super::sqlite;
 
-/// As many jobs as one transaction holds at most.
+/// Maximum number of jobs in one transaction.
 const BATCH: usize = 256;
-/// A batch takes no further job after this long, so that the first in it need not wait for the slowest.
+/// A batch accepts no further job after this long, so that its first job doesn't wait for the slowest.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
-/// The queue of the writer's thread. The thread ends when this is dropped and all that waits is written.
+/// The queue of the writer's thread. The thread ends once this is dropped and every queued job is written.
 pub(super) struct Writer {
     queue: Sender<Order>,
 }
 
-/// What the thread is asked for.
+/// A request to the thread.
 enum Order {
-    Write(Box<dyn Job>),
-    /// To empty the log of writes.
-    EmptyLog(oneshot::Sender<Result<(), Failed>>),
+    Write(Box<dyn DbJob>),
+    /// Checkpoint and truncate the write-ahead log.
+    EmptyLog(oneshot::Sender<Result<(), DbError>>),
 }
 
 impl Writer {
-    /// Starts the thread with a connection that works already.
+    /// Starts the thread with an open connection.
     ///
     /// # Errors
-    /// The machine gives no thread.
+    /// Returns an error when the thread or its runtime can't be started.
     pub(super) fn start(path: PathBuf, conn: Conn, queue: usize, limit: Duration) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (sender, jobs) = channel(queue);
-        let desk = Desk { path, conn: Some(conn), limit, waiting: VecDeque::new(), emptying: Vec::new() };
+        let desk = WriterLoop { path, conn: Some(conn), limit, waiting: VecDeque::new(), emptying: Vec::new() };
         std::thread::Builder::new().name("db-writer".to_owned()).spawn(move || runtime.block_on(desk.serve(jobs)))?;
         Ok(Self { queue: sender })
     }
 
+    /// Queues a write.
+    ///
     /// # Errors
-    /// `Busy`: the queue is full. `Unavailable`: the thread is gone.
-    pub(super) fn take(&self, job: Box<dyn Job>) -> Result<(), Failed> {
+    /// `Busy` when the queue is full; `Unavailable` when the thread has ended.
+    pub(super) fn take(&self, job: Box<dyn DbJob>) -> Result<(), DbError> {
         self.send(Order::Write(job))
     }
 
-    /// Carries the log of writes over into the file and empties it, if nobody reads what is in it.
+    /// Checkpoints the write-ahead log into the file and truncates it, unless a reader still needs it.
     ///
     /// # Errors
-    /// `Unavailable`: somebody does. `Busy`: the queue is full.
-    pub(super) async fn empty_log(&self) -> Result<(), Failed> {
+    /// `Unavailable` when a reader does; `Busy` when the queue is full.
+    pub(super) async fn empty_log(&self) -> Result<(), DbError> {
         let (back, answer) = oneshot::channel();
         self.send(Order::EmptyLog(back))?;
-        answer.await.unwrap_or_else(|_gone| Err(Failed::Unavailable("the writer has ended".to_owned())))
+        answer.await.unwrap_or_else(|_gone| Err(DbError::Unavailable("the writer has ended".to_owned())))
     }
 
-    fn send(&self, order: Order) -> Result<(), Failed> {
+    fn send(&self, order: Order) -> Result<(), DbError> {
         self.queue.try_send(order).map_err(|error| match error {
-            TrySendError::Full(_) => Failed::Busy,
-            TrySendError::Closed(_) => Failed::Unavailable("the writer has ended".to_owned()),
+            TrySendError::Full(_) => DbError::Busy,
+            TrySendError::Closed(_) => DbError::Unavailable("the writer has ended".to_owned()),
         })
     }
 
@@ -91,19 +95,19 @@ impl Writer {
     }
 }
 
-/// What the thread works with.
-struct Desk {
+/// The state of the thread.
+struct WriterLoop {
     path: PathBuf,
-    /// `None`: the last one was dropped.
+    /// `None` after the last one was dropped.
     conn: Option<Conn>,
     limit: Duration,
-    /// Taken from the queue and not begun.
-    waiting: VecDeque<Box<dyn Job>>,
-    /// Who waits for the log to be empty.
-    emptying: Vec<oneshot::Sender<Result<(), Failed>>>,
+    /// Received from the queue and not started yet.
+    waiting: VecDeque<Box<dyn DbJob>>,
+    /// The callers that wait for the log to be truncated.
+    emptying: Vec<oneshot::Sender<Result<(), DbError>>>,
 }
 
-impl Desk {
+impl WriterLoop {
     async fn serve(mut self, mut orders: Receiver<Order>) {
         loop {
             if self.waiting.is_empty() {
@@ -114,7 +118,7 @@ impl Desk {
                 let Ok(order) = orders.try_recv() else { break };
                 self.note(order);
             }
-            // A job that nobody waits for and that didn't begin need not: its caller has called it unknown.
+            // Drops queued jobs whose callers have gone: they never started, so they leave no doubt.
             self.waiting.retain(|job| job.begin());
             if !self.waiting.is_empty() {
                 self.write_batch().await;
@@ -122,7 +126,7 @@ impl Desk {
             if !self.emptying.is_empty() {
                 let emptied = self.empty_log().await;
                 for back in self.emptying.drain(..) {
-                    // Who went away needs no answer.
+                    // The caller may be gone.
                     let _ = back.send(emptied.clone());
                 }
             }
@@ -136,16 +140,16 @@ impl Desk {
         }
     }
 
-    fn connection(&mut self) -> Result<Conn, Failed> {
+    fn connection(&mut self) -> Result<Conn, DbError> {
         let conn = self.conn.take().map_or_else(|| sqlite::connect(&self.path, sqlite::Use::Write), Ok);
-        conn.map_err(Failed::Unavailable)
+        conn.map_err(DbError::Unavailable)
     }
 
-    async fn empty_log(&mut self) -> Result<(), Failed> {
+    async fn empty_log(&mut self) -> Result<(), DbError> {
         let mut conn = self.connection()?;
         let emptied = sqlite::empty_log(&mut conn).await?;
         self.conn = Some(conn);
-        if emptied { Ok(()) } else { Err(Failed::Unavailable("the log of writes is in use".to_owned())) }
+        if emptied { Ok(()) } else { Err(DbError::Unavailable("the log of writes is in use".to_owned())) }
     }
 
     async fn write_batch(&mut self) {
@@ -154,17 +158,17 @@ impl Desk {
             Err(failed) => return self.turn_away(&failed),
         };
         if let Err(error) = conn.begin_write().await {
-            return self.turn_away(&Failed::from(error));
+            return self.turn_away(&DbError::from(error));
         }
         let mut ran = Vec::with_capacity(self.waiting.len());
         match self.run(&mut conn, &mut ran).await {
             Ok(()) => self.conn = Some(conn),
             Err(why) => {
-                // What it left open is undone before anybody hears of it.
+                // Rolls back what it left open, before any job is answered.
                 drop(conn);
                 tracing::error!(why, jobs = ran.len(), "a batch of writes is unknown");
                 for job in &mut ran {
-                    job.spoil(Failed::Unknown(why.clone()));
+                    job.spoil(DbError::Unknown(why.clone()));
                 }
             }
         }
@@ -173,13 +177,13 @@ impl Desk {
         }
     }
 
-    /// Runs what waits, inside the open transaction, and ends it.
+    /// Runs the waiting jobs inside the open transaction, and ends it.
     ///
     /// # Errors
-    /// Why nobody knows what was written.
-    async fn run(&mut self, conn: &mut Conn, ran: &mut Vec<Box<dyn Job>>) -> Result<(), String> {
+    /// Returns the reason why the outcome is unknown.
+    async fn run(&mut self, conn: &mut Conn, ran: &mut Vec<Box<dyn DbJob>>) -> Result<(), String> {
         let began = Instant::now();
-        // The transaction itself does what a savepoint would.
+        // A single job needs no savepoint: the transaction itself does the same.
         if self.waiting.len() == 1 {
             let Some(job) = self.waiting.pop_front() else { return Ok(()) };
             ran.push(job);
@@ -202,8 +206,8 @@ impl Desk {
         conn.commit().await.map_err(|error| error.to_string())
     }
 
-    /// Answers all that waits: none of it began.
-    fn turn_away(&mut self, failed: &Failed) {
+    /// Answers all waiting jobs with an error: none of them started.
+    fn turn_away(&mut self, failed: &DbError) {
         for mut job in self.waiting.drain(..) {
             job.spoil(failed.clone());
             job.answer();
@@ -211,18 +215,18 @@ impl Desk {
     }
 }
 
-/// Runs a job whose own transaction or savepoint is the `depth`th, and rolls it back unless it is to be kept.
+/// Runs a job whose own transaction or savepoint is at `depth`, and rolls it back unless it is to be committed.
 ///
 /// # Errors
-/// Why nobody knows what was written: the transaction is no longer what it was.
-async fn run_one(limit: Duration, conn: &mut Conn, job: &mut dyn Job, depth: u32) -> Result<bool, String> {
+/// Returns the reason why the outcome is unknown: the transaction has changed underneath the job.
+async fn run_one(limit: Duration, conn: &mut Conn, job: &mut dyn DbJob, depth: u32) -> Result<bool, String> {
     let ran = run_within(limit, job, conn).await;
     let mut now = conn.depth().await.map_err(|error| error.to_string())?;
     if ran == Ran::Keep {
         if now == depth {
             return Ok(true);
         }
-        job.spoil(Failed::Broken("a job dropped a transaction in the middle".to_owned()));
+        job.spoil(DbError::Broken("a job dropped a transaction in the middle".to_owned()));
     }
     if now < depth {
         return Err("the database ended the transaction by itself".to_owned());

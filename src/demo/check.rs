@@ -1,4 +1,4 @@
-//! Every quote, held against the text of its document as anybody can: by its offsets.
+//! Verifies every quote against the text of its document, by its offsets, as any client of the API can.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,18 +7,20 @@ use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::SourceReference;
 use colloquy::projects::documents::model::DocumentText;
 
-use crate::client::caller::Caller;
+use crate::api_client::caller::Caller;
 
-/// What was held against the texts.
+/// The result of the verification.
 pub struct Checked {
     pub quotes: usize,
     pub items: usize,
-    /// What does not stand where it is said to, in words.
+    /// A description of every quote that does not match.
     pub faults: Vec<String>,
 }
 
+/// Verifies all quotes of a dashboard.
+///
 /// # Errors
-/// A text can't be had.
+/// Returns a message if the text of a document can't be loaded.
 pub async fn quotes(caller: &Caller, project_id: &str, dashboard: &ResultsDashboard) -> Result<Checked, String> {
     let items = items(dashboard);
     let mut texts = HashMap::new();
@@ -43,7 +45,7 @@ pub async fn quotes(caller: &Caller, project_id: &str, dashboard: &ResultsDashbo
     Ok(checked)
 }
 
-/// Whatever has sources, by its code.
+/// Returns all items with their codes and sources.
 fn items(dashboard: &ResultsDashboard) -> Vec<(&str, &[SourceReference])> {
     let mut items = Vec::new();
     macro_rules! take {
@@ -55,10 +57,10 @@ fn items(dashboard: &ResultsDashboard) -> Vec<(&str, &[SourceReference])> {
     items
 }
 
-/// A text in which a place is found by its number of characters.
+/// A text that can be sliced by character offsets.
 struct Readable {
     of: DocumentText,
-    /// Where in bytes each character begins, and the end.
+    /// The byte offset of each character, and of the end.
     begins: Vec<usize>,
 }
 
@@ -68,7 +70,7 @@ impl Readable {
         Self { of, begins }
     }
 
-    /// What is wrong with a source; `None`: its quote stands at its offsets, on its page.
+    /// Describes what is wrong with a source; returns `None` if its quote stands at its offsets, and on its page.
     fn fault_of(&self, source: &SourceReference) -> Option<String> {
         let (start, end) = (source.start_offset, source.end_offset);
         let place = self.begins.get(start).zip(self.begins.get(end));

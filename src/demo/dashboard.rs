@@ -1,4 +1,4 @@
-//! The dashboard on a terminal: counts, and of each kind what matters most, with the words it comes from.
+//! Prints the dashboard on a terminal: counts, and the most important items of each kind with their quotes.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use colloquy::analysis::results::model::{Priority, Requirement, Severity, Source
 use console::Style;
 
 use super::page::{Page, accent, bold, counted, dim, good, grouped, plain, shortened, warning};
-use crate::client::answer::Document;
+use crate::api_client::answer::Document;
 
-/// Where texts begin beside their codes.
+/// The column at which texts begin beside their codes.
 const COLUMN: usize = 11;
-/// How many of each kind are shown.
+/// How many items of each kind are shown.
 const REQUIREMENTS: usize = 10;
 const OTHERS: usize = 4;
-/// The longest quote that is shown whole.
+/// The longest quote, in characters, that is shown in full.
 const QUOTE: usize = 300;
 
-/// Prints what a run found; `documents` give the names.
+/// Prints the results of a run; `documents` supply the file names.
 pub fn print(page: &Page, found: &ResultsDashboard, documents: &[Document]) {
     let names = documents.iter().map(|document| (document.id.as_str(), document.file_name.as_str())).collect();
     let shown = Shown { page, found, names };
@@ -154,7 +154,7 @@ impl Shown<'_> {
         }
     }
 
-    /// A code with its text; then its words in the source, unless they are the text, and where they stand.
+    /// Prints an item's code and text, then its quote, unless that is the same as the text, and the place of the quote.
     fn item(&self, code: &str, text: &str, sources: &[SourceReference]) {
         let Some(source) = sources.first() else {
             return self.page.labelled(code, &accent(), COLUMN, text, &bold());
@@ -190,7 +190,7 @@ impl Shown<'_> {
         self.names.get(id.as_str()).map_or("a recording", |name| *name).to_owned()
     }
 
-    /// Document, page and section; or time and speaker.
+    /// Formats a source's place: document, page and section, then time and speaker.
     fn place(&self, source: &SourceReference) -> String {
         let mut place = self.name_of(source);
         if let Some(page) = source.page {
@@ -210,14 +210,14 @@ impl Shown<'_> {
     }
 }
 
-/// Whether a text is its quote but for signs, case, and a number before it.
+/// Returns whether a text equals its quote apart from punctuation, case and a leading number.
 fn says_the_same(text: &str, quote: &str) -> bool {
     let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
     let (text, quote) = (letters(text), letters(quote));
     quote.strip_suffix(&text).is_some_and(|before| before.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// The weightiest requirements, taken from one source after the other, in the order of their codes.
+/// Returns the most important requirements, picked from the sources in turn, ordered by code.
 fn best_of_each_source(requirements: &[Requirement]) -> Vec<&Requirement> {
     let mut by_source: Vec<(Option<String>, Vec<&Requirement>)> = Vec::new();
     for one in requirements.iter().filter(|one| one.duplicate_of.is_none()) {
@@ -237,7 +237,7 @@ fn best_of_each_source(requirements: &[Requirement]) -> Vec<&Requirement> {
     best
 }
 
-/// The weightiest first.
+/// Ranks priorities; the highest has the lowest rank.
 fn weight(priority: Priority) -> u8 {
     match priority {
         Priority::Critical => 0,
@@ -257,7 +257,7 @@ fn severity(severity: Severity) -> u8 {
     }
 }
 
-/// `NON_FUNCTIONAL` as people write it.
+/// Formats `NON_FUNCTIONAL` as `non-functional`.
 fn spoken(name: &str) -> String {
     name.to_lowercase().replace("non_", "non-").replace('_', " ")
 }

@@ -1,5 +1,5 @@
-//! `colloquy demo`: a server of its own, and a client that goes the whole way from documents to traced requirements over
-//! the interface. Nothing is short-cut: what is shown came as answers to calls.
+//! `colloquy demo`: starts a server of its own, and runs a client that goes the whole way from documents to traced
+//! requirements over the HTTP API. It takes no shortcuts: everything shown comes from responses.
 
 mod check;
 mod dashboard;
@@ -11,22 +11,22 @@ mod welcome;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::client::sources::{self, File};
+use crate::api_client::sources::{self, File};
 use page::Page;
 
-/// As shells count an interruption.
+/// The exit code that shells use for an interruption by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 #[derive(clap::Args)]
 pub struct Demo {
     /// Documents to analyse instead of the samples: PDF, DOCX, HTML, Markdown, text, CSV, VTT, SRT.
     files: Vec<PathBuf>,
-    /// End the server when everything is shown.
+    /// Stop the server and exit after the results are shown.
     #[arg(long)]
     exit: bool,
 }
 
-/// Why it ended early.
+/// Why the demo ended early.
 enum End {
     Fault(String),
     Interrupted,
@@ -51,19 +51,19 @@ pub fn run(asked: &Demo) -> ExitCode {
     }
 }
 
-/// In lines that fit, like everything else.
+/// Prints an error, wrapped to the terminal's width.
 fn say_fault(fault: &str) {
     eprintln!();
     let width = Page::of_terminal().width;
     fault.lines().flat_map(|line| page::wrapped(line, width)).for_each(|line| eprintln!("{line}"));
 }
 
-/// Everything up to the end of the server, whichever way it comes.
+/// Runs the demo until its server has ended, for whatever reason.
 async fn shown(asked: &Demo) -> Result<(), End> {
     let mut stop = Stop::listen().map_err(End::Fault)?;
     let files = files(asked).map_err(End::Fault)?;
     let page = Page::of_terminal();
-    // The server lives in here: whatever is dropped ends it.
+    // This future owns the server, so dropping it ends the server.
     let shown = async {
         let scene = steps::play(&page, files).await?;
         if !asked.exit {
@@ -87,7 +87,7 @@ async fn shown(asked: &Demo) -> Result<(), End> {
     Ok(())
 }
 
-/// What is to be analysed.
+/// Returns the files to analyse.
 fn files(asked: &Demo) -> Result<Vec<File>, String> {
     if asked.files.is_empty() {
         return Ok(sources::samples());
@@ -100,7 +100,7 @@ fn files(asked: &Demo) -> Result<Vec<File>, String> {
     asked.files.iter().map(read).collect()
 }
 
-/// Ctrl-C, a closed terminal, or a polite kill.
+/// The signals that stop the demo: SIGINT (Ctrl-C), SIGHUP (closed terminal) and SIGTERM.
 struct Stop([tokio::signal::unix::Signal; 3]);
 
 impl Stop {

@@ -1,15 +1,15 @@
-//! What is printed: lines that fit the terminal, in colours where there is one.
+//! Terminal output: lines that fit the width, in colours if the output is a terminal.
 
 use std::io::Write;
 
 use console::{Style, Term};
 
-/// Wider lines are hard to read.
+/// The widest lines; wider ones are hard to read.
 const WIDEST: usize = 100;
-/// Narrower ones hold no table.
+/// The narrowest lines; narrower ones hold no table.
 const NARROWEST: usize = 40;
 
-/// Where lines go.
+/// The output, with the width of its lines in columns.
 pub struct Page {
     pub width: usize,
 }
@@ -21,7 +21,7 @@ impl Page {
         Self { width: width.clamp(NARROWEST, WIDEST) }
     }
 
-    /// A line as it is. Where nobody reads any longer (`… | head`), the demo goes on all the same.
+    /// Prints a line unchanged. A closed output (`… | head`) is ignored, so that the demo continues.
     #[expect(clippy::unused_self, reason = "a page is what lines are printed on")]
     pub fn line(&self, text: &str) {
         let _ = writeln!(std::io::stdout(), "{text}");
@@ -35,14 +35,14 @@ impl Page {
         self.line(&format!("{} {}{} {rule}", dim().apply_to("──"), bold().apply_to(text), dim().apply_to(aside)));
     }
 
-    /// A text in lines of its own, each after `indent` spaces.
+    /// Prints a text, wrapped and indented by `indent` spaces.
     pub fn text(&self, indent: usize, text: &str, style: &Style) {
         for line in wrapped(text, self.width.saturating_sub(indent)) {
             self.line(&format!("{:indent$}{}", "", style.apply_to(line)));
         }
     }
 
-    /// A text beside a label; what doesn't fit goes on below its beginning.
+    /// Prints a text beside a label; further lines are aligned with the first.
     pub fn labelled(&self, label: &str, label_style: &Style, column: usize, text: &str, style: &Style) {
         let lines = wrapped(text, self.width.saturating_sub(column));
         let gap = column.saturating_sub(2 + label.chars().count());
@@ -73,7 +73,7 @@ pub fn warning() -> Style {
     Style::new().yellow()
 }
 
-/// The words in lines of at most `width` columns; a longer word is cut.
+/// Wraps a text into lines of at most `width` columns; a longer word is split.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(10);
     let mut lines = Vec::new();
@@ -105,7 +105,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The beginning of a text, at a word's end, where it is longer than `most` characters.
+/// Shortens a text to at most `most` characters, at the end of a word.
 pub fn shortened(text: &str, most: usize) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.chars().count() <= most {
@@ -116,12 +116,12 @@ pub fn shortened(text: &str, most: usize) -> String {
     format!("{} …", whole.trim_end_matches([',', ';', ':']))
 }
 
-/// `1 document`, `2 documents`.
+/// Formats a count with its noun: `1 document`, `2 documents`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
 }
 
-/// Thousands apart.
+/// Formats a number with thousands separators.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut apart = String::new();

@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, a line a node elsewhere.
+//! Progress of a run: a bar on a terminal, one line for each node otherwise.
 
 use std::collections::HashSet;
 
@@ -6,11 +6,11 @@ use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::page::Page;
-use crate::client::answer::Run;
+use crate::api_client::answer::Run;
 
 pub struct Progress<'a> {
     page: &'a Page,
-    /// `None`: no terminal.
+    /// `None` if the output is no terminal.
     bar: Option<ProgressBar>,
     seen: HashSet<String>,
 }

@@ -1,4 +1,4 @@
-//! The way from documents to a dashboard, step by step, each shown as it is done.
+//! The steps from documents to a dashboard, each printed when it is done.
 
 use actors::time::{Clock, SystemClock};
 use chrono::{DateTime, Duration, Timelike, Utc};
@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 use super::page::{Page, accent, bold, counted, dim, good, grouped, plain, warning};
 use super::progress::Progress;
 use super::{check, dashboard};
-use crate::client::account::Account;
-use crate::client::answer::{Document, Meeting, Project, Run, Session};
-use crate::client::caller::Caller;
-use crate::client::own_server::OwnServer;
-use crate::client::runs;
-use crate::client::sources::{self, File};
+use crate::api_client::account::Account;
+use crate::api_client::answer::{Document, Meeting, Project, Run, Session};
+use crate::api_client::caller::Caller;
+use crate::api_client::own_server::OwnServer;
+use crate::api_client::runs;
+use crate::api_client::sources::{self, File};
 
-/// Where texts begin beside their labels.
+/// The column at which texts begin beside their labels.
 const COLUMN: usize = 14;
 
-/// What stands when all is shown. The server ends with it.
+/// The server, account and project that remain when all steps are done. Dropping it ends the server.
 pub struct Scene {
     pub server: OwnServer,
     pub account: Account,
@@ -26,8 +26,11 @@ pub struct Scene {
     pub project: Project,
 }
 
+/// Runs all steps.
+///
 /// # Errors
-/// In words: a call that failed, a run that ended badly, quotes that don't stand in their documents.
+/// Returns a message if a call fails, a run does not succeed, a document can't be read, or quotes do not match their
+/// documents.
 pub async fn play(page: &Page, files: Vec<File>) -> Result<Scene, String> {
     let title = format!("{} {}", bold().apply_to("Colloquy"), dim().apply_to("· from documents to requirements"));
     page.line("");
@@ -68,7 +71,7 @@ fn step(page: &Page, label: &str, text: &str) {
     page.labelled(label, &accent(), COLUMN, text, &plain());
 }
 
-/// All are sent before the first is waited for: the server reads them side by side.
+/// Uploads all files before waiting for the first one, because the server reads them in parallel.
 async fn upload(page: &Page, caller: &Caller, project_id: &str, files: Vec<File>) -> Result<Vec<Document>, String> {
     let mut uploaded = Vec::new();
     for file in files {
@@ -84,7 +87,7 @@ async fn upload(page: &Page, caller: &Caller, project_id: &str, files: Vec<File>
             Some(why) => format!("{name}: {why}"),
             None => format!("{name:name_width$}  {}", size_of(&document)),
         };
-        // Not wrapped by words: that would take the columns away.
+        // Not wrapped: wrapping collapses spaces, which would break the columns.
         if document.error_message.is_none() && COLUMN + text.chars().count() <= page.width {
             let gap = COLUMN - 2 - label.len();
             page.line(&format!("  {}{:gap$}{text}", accent().apply_to(label), ""));
@@ -109,7 +112,7 @@ fn size_of(document: &Document) -> String {
     }
 }
 
-/// A meeting in two days' time, put off by a day.
+/// Schedules a meeting in two days, then moves it by a day.
 async fn meet(page: &Page, caller: &Caller, project_id: &str) -> Result<(), String> {
     let day = SystemClock.now().utc() + Duration::days(2);
     let at = day.with_minute(0).and_then(|at| at.with_second(0)).and_then(|at| at.with_nanosecond(0)).unwrap_or(day);
@@ -129,7 +132,7 @@ fn written(at: DateTime<Utc>) -> Value {
     Value::from(at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
 }
 
-/// A run, followed to its end.
+/// Starts a run and follows it to its end.
 async fn analyse(page: &Page, caller: &Caller, project_id: &str) -> Result<Run, String> {
     let run: Run = caller.post(&format!("/api/projects/{project_id}/ai/runs"), &json!({})).await?;
     step(page, "Analysis", &format!("run {}, followed over its event stream", run.id));

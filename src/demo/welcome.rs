@@ -1,9 +1,9 @@
-//! What is left behind for whoever wants to go on by hand.
+//! Prints how to continue by hand with the demo's server.
 
 use super::page::{Page, accent, dim, plain};
 use super::steps::Scene;
 
-/// Prints the way in: the login, the documentation, a token to paste.
+/// Prints the login, the URL of the documentation, and a token to paste.
 pub fn print(page: &Page, scene: &Scene) {
     let Scene { server, account, session, project } = scene;
     page.heading("Go on by yourself", "the server runs until Ctrl-C");
@@ -25,7 +25,7 @@ pub fn print(page: &Page, scene: &Scene) {
     row("Metrics", &format!("{}/metrics", server.internal_url));
     page.line("");
     page.line("  Token (one line):");
-    // In one line, however long: it is there to be copied.
+    // In one line, whatever its length, so that it can be copied.
     page.line(&session.access_token);
     page.line("");
     page.line("  In another terminal:");

@@ -1,30 +1,30 @@
-//! What a client says of itself: the program it is, and the languages it wants.
+//! What a client says about itself in its headers: its program name and its preferred languages.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderName};
 
-use super::failure::Failure;
+use super::error::ApiError;
 use super::input::{Input, Raw};
 
 const LONGEST: usize = 500;
 
-/// An input together with what its sender says of itself.
+/// An input together with the client's `User-Agent` and `Accept-Language`.
 #[derive(Debug)]
-pub struct Sent<I> {
+pub struct WithClient<I> {
     pub input: I,
     pub agent: Agent,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Agent {
-    /// Of `User-Agent` at most 500 characters; empty where nothing was said.
+    /// The first 500 characters of `User-Agent`; empty if the header is missing.
     pub name: String,
-    /// Of `Accept-Language`, most wanted first, without regions, such as `ar`.
+    /// The primary subtags of `Accept-Language`, such as `ar`, without regions, most preferred first.
     pub languages: Vec<String>,
 }
 
-impl<I: Input> Input for Sent<I> {
-    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+impl<I: Input> Input for WithClient<I> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let input = I::take(request, body).await?;
         Ok(Self { input, agent: Agent::of(request) })
     }

@@ -1,4 +1,5 @@
-//! What an operation answers with: data in the envelope, files, streams, redirects; and how each is described.
+//! The response types of operations: data in the envelope, files, streams and redirects, each with its OpenAPI
+//! description.
 
 use actix_web::http::header::{CACHE_CONTROL, ETAG, LOCATION, SET_COOKIE};
 use actix_web::http::{StatusCode, header};
@@ -7,38 +8,41 @@ use bytes::Bytes;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::budget::Share;
-use super::envelope::{Rendered, Reply};
-use super::failure::Failure;
-use super::ready::{JSON, Ready};
+use super::envelope::{Prerendered, Reply};
+use super::error::ApiError;
+use super::ready::{JSON, PreparedAnswer};
 
-/// How an answer is described in the OpenAPI document.
+/// The description of a response in the OpenAPI document.
 pub struct AnswerDescribed {
     pub content_type: Option<&'static str>,
-    /// In the envelope's `data`, when it is JSON.
+    /// The schema of the envelope's `data`, for JSON responses.
     pub data: Option<(String, RefOr<Schema>)>,
     pub components: Vec<(String, RefOr<Schema>)>,
 }
 
-/// What a handler may answer with.
+/// A type that a handler may respond with.
 pub trait Answer: 'static {
-    /// Whether it may be kept under an Idempotency-Key: not where it has a token in it.
+    /// Whether the response may be stored under an Idempotency-Key. False for responses that contain a token.
     const KEPT: bool = true;
     fn describe() -> AnswerDescribed;
-    /// `says`: the operation's own words for what happened.
+    /// Builds the response. `says` is the operation's own success message.
     ///
     /// # Errors
-    /// 500: it can't be written down.
-    fn respond(self, request: &HttpRequest, says: &'static str) -> Result<HttpResponse, Failure>;
+    /// 500 if the value can't be serialized.
+    fn respond(self, request: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError>;
 }
 
-/// What an operation that writes answers with: it is ready before anybody looks whether its client is still there.
-pub trait Outcome: Answer + Send {
+/// A response of an operation that writes. It is serialized to bytes inside the task that does the work, whether or not
+/// the client is still connected.
+pub trait WriteAnswer: Answer + Send {
+    /// Serializes the response. `says` is the operation's own success message.
+    ///
     /// # Errors
-    /// 500: it can't be written down.
-    fn ready(self, says: &'static str) -> Result<Ready, Failure>;
+    /// 500 if the value can't be serialized.
+    fn ready(self, says: &'static str) -> Result<PreparedAnswer, ApiError>;
 }
 
-/// Whether a client that sent `If-None-Match` has this very answer already.
+/// Whether `If-None-Match` names this ETag (or is `*`), so that a 304 suffices.
 #[must_use]
 pub fn is_known(request: &HttpRequest, etag: &str) -> bool {
     request.headers().get_all(header::IF_NONE_MATCH).any(|value| {
@@ -58,22 +62,22 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Reply<T> {
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, Failure> {
-        self.written(says).map(Ready::response)
+    fn respond(self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
+        self.written(says).map(PreparedAnswer::response)
     }
 }
 
-impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> Outcome for Reply<T> {
-    fn ready(self, says: &'static str) -> Result<Ready, Failure> {
+impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for Reply<T> {
+    fn ready(self, says: &'static str) -> Result<PreparedAnswer, ApiError> {
         self.written(says)
     }
 }
 
-impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
+impl<T: utoipa::ToSchema + 'static> Answer for Prerendered<T> {
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(self, request: &HttpRequest, _: &'static str) -> Result<HttpResponse, Failure> {
+    fn respond(self, request: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
         if is_known(request, &self.etag) {
             return Ok(HttpResponse::NotModified().insert_header((ETAG, self.etag)).finish());
         }
@@ -82,44 +86,45 @@ impl<T: utoipa::ToSchema + 'static> Answer for Rendered<T> {
     }
 }
 
-/// A large answer whose bytes were counted before it was made.
-pub struct Counted<T> {
+/// A large response whose size was charged to the client's byte budget before it was built.
+pub struct CountedAnswer<T> {
     pub reply: Reply<T>,
     pub share: Share,
 }
 
-impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Counted<T> {
+impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for CountedAnswer<T> {
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(mut self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, Failure> {
+    fn respond(mut self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
         let ready = self.reply.written(says)?;
-        // It may be larger than was thought.
+        // The response may be larger than the estimate that was charged.
         self.share.grow_to(ready.body.len())?;
-        Ok(Ready { body: self.share.with(ready.body.into()), ..ready }.response())
+        Ok(PreparedAnswer { body: self.share.with(ready.body.into()), ..ready }.response())
     }
 }
 
-/// An answer with a token in it, or to a request that can be repeated anyway: it takes no Idempotency-Key.
-pub struct Unkept<T>(pub Reply<T>);
+/// A response that contains a token, or of a request that is safe to repeat anyway: the operation accepts no
+/// Idempotency-Key.
+pub struct NotReplayable<T>(pub Reply<T>);
 
-impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Unkept<T> {
+impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for NotReplayable<T> {
     const KEPT: bool = false;
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(self, request: &HttpRequest, says: &'static str) -> Result<HttpResponse, Failure> {
+    fn respond(self, request: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
         self.0.respond(request, says)
     }
 }
 
-impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> Outcome for Unkept<T> {
-    fn ready(self, says: &'static str) -> Result<Ready, Failure> {
+impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for NotReplayable<T> {
+    fn ready(self, says: &'static str) -> Result<PreparedAnswer, ApiError> {
         self.0.ready(says)
     }
 }
 
-/// The client is sent on to another address.
+/// A 302 redirect, optionally with a cookie.
 pub struct Redirect {
     pub location: String,
     pub cookie: Option<String>,
@@ -130,16 +135,16 @@ impl Answer for Redirect {
     fn describe() -> AnswerDescribed {
         AnswerDescribed { content_type: None, data: None, components: Vec::new() }
     }
-    fn respond(self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, Failure> {
-        self.ready(says).map(Ready::response)
+    fn respond(self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
+        self.ready(says).map(PreparedAnswer::response)
     }
 }
 
-impl Outcome for Redirect {
-    fn ready(self, _: &'static str) -> Result<Ready, Failure> {
+impl WriteAnswer for Redirect {
+    fn ready(self, _: &'static str) -> Result<PreparedAnswer, ApiError> {
         let mut headers = vec![(LOCATION, self.location)];
         headers.extend(self.cookie.map(|cookie| (SET_COOKIE, cookie)));
-        Ok(Ready { status: StatusCode::FOUND, headers, body: Bytes::new() })
+        Ok(PreparedAnswer { status: StatusCode::FOUND, headers, body: Bytes::new() })
     }
 }
 
@@ -152,7 +157,7 @@ macro_rules! plain_answers {
             fn describe() -> AnswerDescribed {
                 AnswerDescribed { content_type: $content_type, data: None, components: Vec::new() }
             }
-            fn respond(self, _: &HttpRequest, _: &'static str) -> Result<HttpResponse, Failure> {
+            fn respond(self, _: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
                 Ok(self.0)
             }
         }
@@ -160,19 +165,19 @@ macro_rules! plain_answers {
 }
 
 plain_answers! {
-    /// The bytes of a file, under its own type.
+    /// The bytes of a file, with the file's own content type.
     Binary, Some("*/*");
     /// Server-sent events.
     EventStream, Some("text/event-stream");
-    /// The connection goes on as something else.
+    /// The connection switches to another protocol.
     Upgraded, None;
-    /// A text that is no JSON.
+    /// Plain text.
     Text, Some("text/plain");
     /// JSON without the envelope.
     Bare, Some(JSON);
 }
 
-/// As [`Binary`], for what clients keep: who has it already, by its ETag, gets 304.
+/// Like [`Binary`], for files that clients cache: 304 if `If-None-Match` names the response's ETag.
 pub struct Cached(pub HttpResponse);
 
 impl Answer for Cached {
@@ -180,7 +185,7 @@ impl Answer for Cached {
     fn describe() -> AnswerDescribed {
         Binary::describe()
     }
-    fn respond(self, request: &HttpRequest, _: &'static str) -> Result<HttpResponse, Failure> {
+    fn respond(self, request: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
         let etag = self.0.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
         if !etag.is_some_and(|etag| is_known(request, etag)) {
             return Ok(self.0);

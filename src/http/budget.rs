@@ -1,30 +1,32 @@
-//! Bytes that the server holds for bodies on their way in and answers on their way out: so many for all clients together, and
-//! a quarter of them for each. What is small is not counted: connections are.
+//! Limits the bytes held in memory for request bodies being received and responses being sent: one limit for all
+//! clients together, and a quarter of it for each client. Small bodies and responses are not counted; the number of
+//! connections bounds them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use super::failure::Failure;
+use super::error::ApiError;
 
-/// What one body or answer may have before it is counted: nobody can keep others from sending what most calls send.
+/// The part of each body or response that is not counted, in bytes. Because ordinary calls stay below it, no client can
+/// use up the budget for them.
 pub const SMALL_BYTES: usize = 16 * 1024;
 
-/// The bytes of all. Clones are the same one.
+/// The byte budget of all clients. Clones share one state.
 #[derive(Clone)]
 pub struct Budget {
     all: usize,
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<BudgetState>>,
 }
 
 #[derive(Default)]
-struct Held {
+struct BudgetState {
     all: usize,
     by: HashMap<String, usize>,
 }
 
-/// What is held for one body or answer; given back when it is dropped.
+/// The bytes charged to one client for one body or response. Dropping it returns them to the budget.
 pub struct Share {
     budget: Budget,
     client: String,
@@ -37,13 +39,13 @@ impl Budget {
         Self { all: bytes, held: Arc::default() }
     }
 
-    /// A share without a byte yet.
+    /// Returns a share that holds no bytes yet.
     #[must_use]
     pub fn share(&self, client: String) -> Share {
         Share { budget: self.clone(), client, bytes: 0 }
     }
 
-    /// How many bytes are held.
+    /// Returns the number of bytes that are charged now, for all clients.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).all
@@ -51,11 +53,11 @@ impl Budget {
 }
 
 impl Share {
-    /// Now of `size` bytes, small ones not counted.
+    /// Raises the share to `size` bytes, of which the first [`SMALL_BYTES`] are not counted. A share never shrinks.
     ///
     /// # Errors
-    /// 503: there are no more to be had now.
-    pub fn grow_to(&mut self, size: usize) -> Result<(), Failure> {
+    /// 503 if the budget of the client or of all clients is used up.
+    pub fn grow_to(&mut self, size: usize) -> Result<(), ApiError> {
         let more = size.saturating_sub(SMALL_BYTES).saturating_sub(self.bytes);
         if more == 0 {
             return Ok(());
@@ -63,7 +65,7 @@ impl Share {
         let mut held = self.budget.held.lock().unwrap_or_else(PoisonError::into_inner);
         let own = held.by.get(&self.client).copied().unwrap_or_default();
         if held.all + more > self.budget.all || own + more > self.budget.all / 4 {
-            return Err(Failure::unavailable("too many bytes are on their way"));
+            return Err(ApiError::unavailable("too many bytes are on their way"));
         }
         held.all += more;
         held.by.insert(self.client.clone(), own + more);
@@ -71,19 +73,19 @@ impl Share {
         Ok(())
     }
 
-    /// The bytes with their share, which ends with the last of them.
+    /// Attaches the share to the bytes: it is returned when the last reference to them is dropped.
     #[must_use]
     pub fn with(self, bytes: Vec<u8>) -> Bytes {
-        if self.bytes == 0 { bytes.into() } else { Bytes::from_owner(Counted { bytes, _share: self }) }
+        if self.bytes == 0 { bytes.into() } else { Bytes::from_owner(CountedBytes { bytes, _share: self }) }
     }
 }
 
-struct Counted {
+struct CountedBytes {
     bytes: Vec<u8>,
     _share: Share,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

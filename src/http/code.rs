@@ -1,11 +1,11 @@
-//! The table of error codes: each with its status, in one place. Clients rely on these names.
+//! The table of error codes, each with its HTTP status. Clients depend on these names.
 
-/// What went wrong, as a client tells it apart.
+/// An error code that clients can distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Code {
     pub name: &'static str,
     pub status: u16,
-    /// What the client is told when the place of the error has nothing better to say.
+    /// The message for the client if the place that reports the error has none of its own.
     pub sentence: &'static str,
 }
 
@@ -13,7 +13,7 @@ macro_rules! codes {
     ($($(#[$meta:meta])* $constant:ident = $name:literal, $status:literal, $sentence:literal;)*) => {
         impl Code {
             $($(#[$meta])* pub const $constant: Self = Self { name: $name, status: $status, sentence: $sentence };)*
-            /// The whole table, in the order of the statuses.
+            /// The whole table, ordered by status.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
         }
     };
@@ -21,54 +21,55 @@ macro_rules! codes {
 
 codes! {
     BAD_REQUEST = "BadRequest", 400, "The request could not be read.";
-    LOGIN_STATE_INVALID = "LoginStateInvalid", 400, "This log-in was not begun in this browser, or too long ago. Begin anew.";
+    LOGIN_STATE_INVALID = "LoginStateInvalid", 400, "This sign-in was not started in this browser, or has expired. Start again.";
     UNAUTHORIZED = "Unauthorized", 401, "Sign in first: the access token is missing, invalid or expired.";
     INVALID_CREDENTIALS = "InvalidCredentials", 401, "The e-mail address or the password is wrong.";
     INVALID_REFRESH_TOKEN = "InvalidRefreshToken", 401, "The session has ended. Sign in again.";
-    LOGIN_CODE_INVALID = "LoginCodeInvalid", 401, "This log-in has expired or was used. Log in again.";
-    LOGIN_REFUSED = "LoginRefused", 401, "The log-in was not completed.";
+    LOGIN_CODE_INVALID = "LoginCodeInvalid", 401, "This login code has expired or was already used. Log in again.";
+    LOGIN_REFUSED = "LoginRefused", 401, "The sign-in was not completed.";
     FORBIDDEN = "Forbidden", 403, "You are not allowed to do this.";
-    ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code that was mailed to you.";
-    EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Log in another way.";
-    RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Log in once more, and do this within ten minutes.";
-    NOT_FOUND = "NotFound", 404, "There is no such thing.";
-    MEETING_NOT_FOUND = "MeetingNotFound", 404, "There is no such meeting.";
-    METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This address does not take that method.";
-    REQUEST_TIMEOUT = "RequestTimeout", 408, "The body came too slowly.";
-    INVALID_STATE = "InvalidState", 409, "That is not possible in the present state.";
-    CONFLICT = "Conflict", 409, "That exists already.";
-    REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is under way. Try again shortly.";
+    ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code sent to you.";
+    EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Use another way to log in.";
+    RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Log in again and retry within ten minutes.";
+    NOT_FOUND = "NotFound", 404, "Resource not found.";
+    MEETING_NOT_FOUND = "MeetingNotFound", 404, "Meeting not found.";
+    METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This method is not allowed here.";
+    REQUEST_TIMEOUT = "RequestTimeout", 408, "The request body arrived too slowly.";
+    INVALID_STATE = "InvalidState", 409, "This is not possible in the current state.";
+    CONFLICT = "Conflict", 409, "It already exists.";
+    REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is in progress. Try again shortly.";
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
-    RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no recording that is ready.";
+    RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no ready recording.";
     LAST_OWNER = "LastOwner", 409, "A project needs an owner: make another member its owner first.";
-    MEETING_FULL = "MeetingFull", 409, "The meeting has as many people as one may have.";
+    MEETING_FULL = "MeetingFull", 409, "The meeting has reached its maximum number of participants.";
     LAST_HOST = "LastHost", 409, "The host can't be removed: end the meeting instead.";
-    WORDING_CHANGED = "WordingChanged", 409, "The words changed meanwhile. Read the meeting's consentWording and ask again.";
+    WORDING_CHANGED = "WordingChanged", 409, "The consent wording has changed. Read the meeting's consentWording and ask again.";
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
-    GONE = "Gone", 410, "That has expired or was revoked.";
-    PRECONDITION_FAILED = "PreconditionFailed", 412, "It was changed meanwhile. Read it again and decide anew.";
-    PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The body is too large.";
-    URI_TOO_LONG = "UriTooLong", 414, "The address is too long.";
-    UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType", 415, "A file of this type is not taken.";
-    VALIDATION_ERROR = "ValidationError", 422, "The request is not acceptable.";
-    NO_SOURCES = "NoSources", 422, "There is nothing to read: upload a document first.";
-    NOT_A_PROJECT_MEMBER = "NotAProjectMember", 422, "Only members of the project are asked like this; others come as guests.";
+    GONE = "Gone", 410, "It has expired or was revoked.";
+    PRECONDITION_FAILED = "PreconditionFailed", 412, "The resource has changed since it was read. Read it again and retry.";
+    PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The request body is too large.";
+    URI_TOO_LONG = "UriTooLong", 414, "The URI is too long.";
+    UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType", 415, "This media type is not supported.";
+    VALIDATION_ERROR = "ValidationError", 422, "The request is invalid.";
+    NO_SOURCES = "NoSources", 422, "There are no sources: upload a document first.";
+    NOT_A_PROJECT_MEMBER = "NotAProjectMember", 422, "Only project members can be invited this way; invite others as guests.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
-    WRONG_PASSWORD = "WrongPassword", 422, "This is not your password.";
-    IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was used with another body.";
+    WRONG_PASSWORD = "WrongPassword", 422, "The password is wrong.";
+    IDEMPOTENCY_KEY_REUSED = "IdempotencyKeyReused", 422, "This Idempotency-Key was already used with a different request body.";
     TOO_MANY_REQUESTS = "TooManyRequests", 429, "Too many requests. Try again later.";
-    HEADERS_TOO_LARGE = "HeadersTooLarge", 431, "The headers are too large.";
-    INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Something went wrong here. It was noted under the request id.";
-    LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The log-in provider did not answer as it should. Try again later.";
-    SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "This can't be served at the moment. Try again shortly.";
-    MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "There is no media server: set livekit.url, livekit.api_key and livekit.api_secret.";
-    MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server can't be reached. Try again shortly.";
-    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This server has no such log-in. Log in with your password.";
-    LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The log-in provider can't be reached. Try again later.";
+    HEADERS_TOO_LARGE = "HeadersTooLarge", 431, "The request headers are too large.";
+    INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Internal error. It was logged under the request id.";
+    LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The OpenID provider gave an invalid response. Try again later.";
+    SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "The service is temporarily unavailable. Try again shortly.";
+    MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "No media server is configured: set livekit.url, livekit.api_key and livekit.api_secret.";
+    MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server is unavailable. Try again shortly.";
+    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This sign-in provider is not configured. Log in with your password.";
+    LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The OpenID provider is unavailable. Try again later.";
 }
 
 impl Code {
-    /// The code that stands for a bare HTTP status.
+    /// Returns the first code of the table with this HTTP status. A status that is not in the table gets the name of
+    /// `BadRequest` (below 500) or of `InternalServerError`.
     #[must_use]
     pub fn of_status(status: u16) -> Self {
         Self::ALL.iter().copied().find(|code| code.status == status).unwrap_or(if status < 500 {

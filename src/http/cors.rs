@@ -1,5 +1,5 @@
-//! Which web pages of other origins may call the interface: those of the settings' list, to the letter. Nothing is
-//! allowed with cookies, since there are none: a page brings its bearer token.
+//! CORS: web pages of the origins listed in the settings may call the interface. Origins are compared byte by byte.
+//! Credentials are not allowed, since there are no cookies to send: a page sends its bearer token.
 
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::mounted::Mounted;
 use super::state::Http;
 
-/// The origin of the page that calls, if it is in the list.
+/// Returns the request's `Origin` if the settings list it.
 #[must_use]
 pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
     let origin = request.headers().get(header::ORIGIN)?;
@@ -17,7 +17,7 @@ pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
     listed.then(|| origin.clone())
 }
 
-/// The answer to a browser that asks beforehand; `None`: it doesn't.
+/// Returns the response to a CORS preflight request; `None` for any other request.
 #[must_use]
 pub fn preflight(request: &HttpRequest) -> Option<HttpResponse> {
     let asks =
@@ -34,7 +34,7 @@ pub fn preflight(request: &HttpRequest) -> Option<HttpResponse> {
     })
 }
 
-/// Lets the page read the answer.
+/// Adds the headers that let the page read the response.
 pub fn allow(headers: &mut HeaderMap, origin: Option<&HeaderValue>) {
     let Some(origin) = origin else { return };
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

@@ -1,6 +1,6 @@
-//! Enumerations of the interface: out in UPPER_SNAKE_CASE, in with any case.
+//! A macro for the enumerations of the interface: serialized in UPPER_SNAKE_CASE, parsed in any case.
 
-/// `enumeration! { /// docs  pub enum Language { Auto = "AUTO", … } }`
+/// Defines such an enumeration: `enumeration! { /// docs  pub enum Language { Auto = "AUTO", … } }`
 #[macro_export]
 macro_rules! enumeration {
     ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$arm:meta])* $variant:ident = $text:literal),* $(,)? }) => {
@@ -18,7 +18,7 @@ macro_rules! enumeration {
                 match self { $(Self::$variant => $text),* }
             }
 
-            /// Takes any case; `None` for what is not of the enumeration.
+            /// Parses a name in any case. `None` if it is not one of the variants.
             #[must_use]
             pub fn named(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.as_str().eq_ignore_ascii_case(text))
@@ -27,7 +27,7 @@ macro_rules! enumeration {
 
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                // As they are served; the derive would not see names that come through this macro.
+                // The serialized names. utoipa's derive would not see the names that this macro sets.
                 let names: Vec<&str> = Self::ALL.iter().map(|one| one.as_str()).collect();
                 let kind = utoipa::openapi::schema::Type::String;
                 utoipa::openapi::ObjectBuilder::new().schema_type(kind).enum_values(Some(names)).into()
@@ -41,10 +41,10 @@ macro_rules! enumeration {
         }
 
         impl $crate::http::fields::Field for $name {
-            fn parse(value: &serde_json::Value) -> Result<Self, $crate::http::fields::Wrong> {
+            fn parse(value: &serde_json::Value) -> Result<Self, $crate::http::fields::InvalidValue> {
                 value.as_str().and_then(Self::named).ok_or_else(|| {
                     let known: Vec<_> = Self::ALL.iter().map(|one| one.as_str()).collect();
-                    $crate::http::fields::Wrong::value(format!("This must be one of {}.", known.join(", ")))
+                    $crate::http::fields::InvalidValue::value(format!("This must be one of {}.", known.join(", ")))
                 })
             }
         }

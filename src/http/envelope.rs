@@ -1,4 +1,4 @@
-//! The envelope of every JSON answer: `{isSuccess, data, message, statusCode, errors}`.
+//! The envelope of every JSON response: `{isSuccess, data, message, statusCode, errors}`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::failure::Failure;
-use super::ready::{Ready, success_bytes};
+use super::error::ApiError;
+use super::ready::{PreparedAnswer, success_bytes};
 
-/// The bytes of a success.
+/// Serializes a success into the envelope.
 ///
 /// # Errors
-/// 500: it can't be serialised.
-pub fn success<T: Serialize>(status: u16, message: &str, data: &T) -> Result<Vec<u8>, Failure> {
+/// 500 if the data can't be serialized.
+pub fn success<T: Serialize>(status: u16, message: &str, data: &T) -> Result<Vec<u8>, ApiError> {
     success_bytes(status, message, data)
-        .map_err(|error| Failure::internal(format!("an answer can't be serialised: {error}")))
+        .map_err(|error| ApiError::internal(format!("an answer can't be serialised: {error}")))
 }
 
-/// What a handler answers with: data in the envelope, and perhaps an ETag. What it says of it is the operation's.
+/// The response of a handler: data for the envelope, and an optional ETag. The operation supplies the message.
 #[derive(Debug)]
 pub struct Reply<T> {
     status: StatusCode,
@@ -42,7 +42,7 @@ impl<T> Reply<T> {
         Self { status: StatusCode::ACCEPTED, ..Self::ok(data) }
     }
 
-    /// The version of the resource, for `If-Match`.
+    /// Sets the ETag to the version of the resource, for `If-Match`.
     #[must_use]
     pub fn version(self, version: impl std::fmt::Display) -> Self {
         Self { etag: Some(format!("\"{version}\"")), ..self }
@@ -51,10 +51,10 @@ impl<T> Reply<T> {
 
 impl<T: Serialize> Reply<T> {
     /// # Errors
-    /// 500: it can't be serialised.
-    pub(super) fn written(self, says: &str) -> Result<Ready, Failure> {
+    /// 500 if the data can't be serialized.
+    pub(super) fn written(self, says: &str) -> Result<PreparedAnswer, ApiError> {
         let body = success(self.status.as_u16(), says, &self.data)?;
-        let ready = Ready::json(self.status, body);
+        let ready = PreparedAnswer::json(self.status, body);
         Ok(match self.etag {
             Some(etag) => ready.with(header::ETAG, etag),
             None => ready,
@@ -62,30 +62,30 @@ impl<T: Serialize> Reply<T> {
     }
 }
 
-/// An answer that was serialised once, for whoever polls.
+/// A response that is serialized once and shared by all clients that poll it.
 #[derive(Debug)]
-pub struct Rendered<T> {
+pub struct Prerendered<T> {
     pub etag: String,
     pub body: Arc<[u8]>,
     pub of: std::marker::PhantomData<T>,
 }
 
-/// `{}`: the answer of what has nothing to say.
+/// `{}`: the data of a response that has none.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct Nothing {}
 
-/// A page of a list.
+/// One page of a list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct List<T> {
     pub items: Vec<T>,
-    /// Give it as `cursor` to read on; null on the last page.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// The number of items on all pages.
     pub total_count: i64,
 }
 
-/// By hand, so that lists of different things are different components.
+/// Written by hand so that lists of different types become different components.
 impl<T: ToSchema> PartialSchema for List<T> {
     fn schema() -> RefOr<Schema> {
         let cursor = ObjectBuilder::new()

@@ -1,9 +1,10 @@
-//! Examples for the OpenAPI document, built from the schemas: a schema's own example first, else one of its type.
+//! Builds examples for the OpenAPI document from the schemas: the example of the schema itself if it has one, otherwise
+//! a value of its type.
 
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
 
-/// An example of a schema; `components` holds what it refers to.
+/// Returns an example of a schema. `components` holds the schemas that it refers to.
 #[must_use]
 pub fn of(schema: Option<&(String, RefOr<Schema>)>, components: &[(String, RefOr<Schema>)]) -> Value {
     let all: Vec<(String, Value)> = components

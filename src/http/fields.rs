@@ -1,28 +1,28 @@
-//! Reading the fields of a body or a query: everything at fault is reported at once.
+//! Reads the fields of a body or a query and reports all errors at once.
 
 use actors::ids::Id;
 use actors::time::Time;
 use serde_json::{Map, Value};
 
-use super::failure::{Failure, Fault, MOST_FAULTS};
+use super::error::{ApiError, FieldError, MOST_FAULTS};
 use super::patch::Patch;
 use super::reason::Reason;
 
-/// A value that can be read from JSON. Queries come in as strings.
+/// A value that can be parsed from JSON. Query parameters are passed as JSON strings.
 pub trait Field: Sized {
     /// # Errors
-    /// What is wrong, for the client.
-    fn parse(value: &Value) -> Result<Self, Wrong>;
+    /// What is wrong, in words for the client.
+    fn parse(value: &Value) -> Result<Self, InvalidValue>;
 }
 
-/// Why a value is not acceptable.
+/// Why a value is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct InvalidValue {
     pub reason: Reason,
     pub message: String,
 }
 
-impl Wrong {
+impl InvalidValue {
     #[must_use]
     pub fn value(message: impl Into<String>) -> Self {
         Self::of(Reason::InvalidValue, message)
@@ -34,7 +34,7 @@ impl Wrong {
     }
 
     /// # Errors
-    /// There are not `min` to `max` characters.
+    /// The text has fewer than `min` or more than `max` characters.
     pub fn length(text: &str, min: usize, max: usize) -> Result<(), Self> {
         let length = text.chars().count();
         if (min..=max).contains(&length) {
@@ -45,16 +45,16 @@ impl Wrong {
     }
 }
 
-/// A fault was noted; there is nothing to build.
+/// An error was recorded in [`Fields`]; there is no value.
 #[derive(Debug, Clone, Copy)]
-pub struct Faulty;
+pub struct Rejected;
 
-/// The fields of one object, taken one by one; what is left at the end is unknown.
+/// The fields of one object, removed as they are read. The fields that remain at the end are unknown keys.
 #[derive(Debug)]
 pub struct Fields {
     values: Map<String, Value>,
-    /// Those that will be told: no more are kept.
-    faults: Vec<Fault>,
+    /// The first [`MOST_FAULTS`] errors; later ones are dropped, since the response names no more.
+    faults: Vec<FieldError>,
 }
 
 impl Fields {
@@ -63,33 +63,33 @@ impl Fields {
         Self { values, faults: Vec::new() }
     }
 
-    /// The value must be there.
+    /// Reads a field that must be present.
     ///
     /// # Errors
-    /// It is absent, null or wrong; noted.
-    pub fn required<T: Field>(&mut self, name: &str) -> Result<T, Faulty> {
+    /// The field is absent, null or invalid. The error is recorded.
+    pub fn required<T: Field>(&mut self, name: &str) -> Result<T, Rejected> {
         match self.values.remove(name) {
             None | Some(Value::Null) => Err(self.fault(name, Reason::Required, Reason::Required.sentence())),
             Some(value) => self.parsed(name, &value),
         }
     }
 
-    /// Absent and null are the same: no value.
+    /// Reads a field that may be absent or null; both are `None`.
     ///
     /// # Errors
-    /// It is there and wrong; noted.
-    pub fn optional<T: Field>(&mut self, name: &str) -> Result<Option<T>, Faulty> {
+    /// The field is present and invalid. The error is recorded.
+    pub fn optional<T: Field>(&mut self, name: &str) -> Result<Option<T>, Rejected> {
         match self.values.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => self.parsed(name, &value).map(Some),
         }
     }
 
-    /// For a PATCH: absent keeps, null clears.
+    /// Reads a field of a PATCH: absent keeps the value, null clears it.
     ///
     /// # Errors
-    /// It is there and wrong; noted.
-    pub fn patch<T: Field>(&mut self, name: &str) -> Result<Patch<T>, Faulty> {
+    /// The field is present and invalid. The error is recorded.
+    pub fn patch<T: Field>(&mut self, name: &str) -> Result<Patch<T>, Rejected> {
         match self.values.remove(name) {
             None => Ok(Patch::Keep),
             Some(Value::Null) => Ok(Patch::Clear),
@@ -97,11 +97,11 @@ impl Fields {
         }
     }
 
-    /// For a PATCH of what can't be empty: absent keeps, null is wrong.
+    /// Reads a field of a PATCH that can't be cleared: absent keeps the value, null is invalid.
     ///
     /// # Errors
-    /// It is null or wrong; noted.
-    pub fn replaced<T: Field>(&mut self, name: &str) -> Result<Option<T>, Faulty> {
+    /// The field is null or invalid. The error is recorded.
+    pub fn replaced<T: Field>(&mut self, name: &str) -> Result<Option<T>, Rejected> {
         match self.patch(name)? {
             Patch::Keep => Ok(None),
             Patch::Set(value) => Ok(Some(value)),
@@ -109,17 +109,17 @@ impl Fields {
         }
     }
 
-    /// A list of 1 to `most` objects, each read by `read`. What is wrong in one is noted as `name[2].key`, what it has
-    /// besides too.
+    /// Reads a list of 1 to `most` objects, each with `read`. Errors in an item, unknown keys included, are recorded as
+    /// `name[2].key`.
     ///
     /// # Errors
-    /// It is absent, no such list, or something in it is wrong; noted.
+    /// The field is absent, is no such list, or contains an error. The errors are recorded.
     pub fn objects<T>(
         &mut self,
         name: &str,
         most: usize,
-        read: impl Fn(&mut Self) -> Result<T, Faulty>,
-    ) -> Result<Vec<T>, Faulty> {
+        read: impl Fn(&mut Self) -> Result<T, Rejected>,
+    ) -> Result<Vec<T>, Rejected> {
         let values = match self.values.remove(name) {
             None | Some(Value::Null) => return Err(self.fault(name, Reason::Required, Reason::Required.sentence())),
             Some(Value::Array(values)) if (1..=most).contains(&values.len()) => values,
@@ -147,44 +147,44 @@ impl Fields {
                 self.note(fault.within(&place));
             }
         }
-        if are_good { Ok(all) } else { Err(Faulty) }
+        if are_good { Ok(all) } else { Err(Rejected) }
     }
 
-    /// How many keys have not been taken yet.
+    /// Returns the number of keys that have not been read yet.
     #[must_use]
     pub fn left(&self) -> usize {
         self.values.len()
     }
 
-    /// Notes that something is missing, though no field is by itself.
-    pub fn wrong(&mut self, message: &str) -> Faulty {
-        self.note(Fault::value(Reason::Required, None, message))
+    /// Records that a value is missing without naming a field.
+    pub fn wrong(&mut self, message: &str) -> Rejected {
+        self.note(FieldError::value(Reason::Required, None, message))
     }
 
-    fn parsed<T: Field>(&mut self, name: &str, value: &Value) -> Result<T, Faulty> {
-        T::parse(value).map_err(|Wrong { reason, message }| self.fault(name, reason, &message))
+    fn parsed<T: Field>(&mut self, name: &str, value: &Value) -> Result<T, Rejected> {
+        T::parse(value).map_err(|InvalidValue { reason, message }| self.fault(name, reason, &message))
     }
 
-    fn fault(&mut self, name: &str, reason: Reason, message: &str) -> Faulty {
-        self.note(Fault::value(reason, Some(name.to_owned()), message))
+    fn fault(&mut self, name: &str, reason: Reason, message: &str) -> Rejected {
+        self.note(FieldError::value(reason, Some(name.to_owned()), message))
     }
 
-    fn note(&mut self, fault: Fault) -> Faulty {
+    fn note(&mut self, fault: FieldError) -> Rejected {
         if self.faults.len() < MOST_FAULTS {
             self.faults.push(fault);
         }
-        Faulty
+        Rejected
     }
 
-    /// What was read, unless anything is at fault.
+    /// Returns the value, unless an error was recorded.
     ///
     /// # Errors
-    /// 422 with every fault, unknown keys among them.
-    pub fn done<T>(mut self, read: Result<T, Faulty>) -> Result<T, Failure> {
+    /// 422 with all errors, unknown keys included.
+    pub fn done<T>(mut self, read: Result<T, Rejected>) -> Result<T, ApiError> {
         self.note_unknown();
         match read {
             Ok(read) if self.faults.is_empty() => Ok(read),
-            _ => Err(Failure::invalid(self.faults)),
+            _ => Err(ApiError::invalid(self.faults)),
         }
     }
 
@@ -195,42 +195,44 @@ impl Fields {
     }
 }
 
-/// What [`text`] takes, as the OpenAPI document says it of every string in a body that says nothing else of its form.
+/// The texts that [`text`] accepts. The OpenAPI document adds this pattern to every string of a body whose schema has
+/// no other constraint on its form.
 pub const TEXT_PATTERN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
-/// What [`line`] takes; it stands in the schemas of what is read by it.
+/// The texts that [`line`] accepts, for the schemas of the fields that it reads.
 pub const LINE_PATTERN: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F-\u009F]*$";
 
-/// As [`text`], on one line.
+/// Like [`text`], for one line.
 ///
 /// # Errors
-/// As [`text`], and for a line break.
-pub fn line(value: &Value, min: usize, max: usize) -> Result<String, Wrong> {
+/// Like [`text`], and if the text contains a line break.
+pub fn line(value: &Value, min: usize, max: usize) -> Result<String, InvalidValue> {
     if value.as_str().is_some_and(|text| text.contains(['\n', '\r'])) {
-        return Err(Wrong::value("This has one line."));
+        return Err(InvalidValue::value("This has one line."));
     }
     text(value, min, max)
 }
 
-/// A trimmed text of `min` to `max` characters without control characters (line breaks and tabs aside).
+/// Returns the trimmed text of `min` to `max` characters. Control characters other than line breaks and tabs are
+/// rejected.
 ///
 /// # Errors
-/// Not a string, not of that length, or with such characters.
-pub fn text(value: &Value, min: usize, max: usize) -> Result<String, Wrong> {
-    let Value::String(text) = value else { return Err(Wrong::value("This must be a string.")) };
+/// The value is not a string, has another length, or contains control characters.
+pub fn text(value: &Value, min: usize, max: usize) -> Result<String, InvalidValue> {
+    let Value::String(text) = value else { return Err(InvalidValue::value("This must be a string.")) };
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        return Err(Wrong::value("Control characters are not taken."));
+        return Err(InvalidValue::value("Control characters are not taken."));
     }
     let text = text.trim();
-    Wrong::length(text, min, max)?;
+    InvalidValue::length(text, min, max)?;
     Ok(text.to_owned())
 }
 
 impl Field for Time {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let wrong = || Wrong::value("This must be a time such as 2026-01-31T09:30:00Z.");
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let wrong = || InvalidValue::value("This must be a time such as 2026-01-31T09:30:00Z.");
         let text = value.as_str().ok_or_else(wrong)?;
         let time = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| wrong())?.to_utc();
-        // What both databases and every client can hold.
+        // The years that both databases and every client can represent.
         if !(1..=9999).contains(&chrono::Datelike::year(&time)) {
             return Err(wrong());
         }
@@ -239,23 +241,23 @@ impl Field for Time {
 }
 
 impl<T> Field for Id<T> {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| Wrong::value("This must be a UUID."))
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| InvalidValue::value("This must be a UUID."))
     }
 }
 
 impl Field for bool {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        value.as_bool().ok_or_else(|| Wrong::value("This must be true or false."))
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        value.as_bool().ok_or_else(|| InvalidValue::value("This must be true or false."))
     }
 }
 
-/// A list of at most 100 different ids.
+/// A list of at most 100 ids, sorted, without duplicates.
 impl<T> Field for Vec<Id<T>> {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let Value::Array(values) = value else { return Err(Wrong::value("This must be a list of UUIDs.")) };
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let Value::Array(values) = value else { return Err(InvalidValue::value("This must be a list of UUIDs.")) };
         if values.len() > 100 {
-            return Err(Wrong::of(Reason::TooLong, "At most 100 are taken at once."));
+            return Err(InvalidValue::of(Reason::TooLong, "At most 100 are taken at once."));
         }
         let mut ids = values.iter().map(Id::parse).collect::<Result<Self, _>>()?;
         ids.sort_unstable();
@@ -283,7 +285,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the document says of a text is what is taken.
+        /// The pattern in the OpenAPI document and the parser accept the same texts.
         #[test]
         fn a_text_is_taken_where_its_pattern_takes_it(given in some()) {
             let pattern = Regex::new(TEXT_PATTERN).unwrap();

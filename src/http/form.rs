@@ -1,4 +1,4 @@
-//! Forms in parts: a file goes to the disk piece by piece, whatever stands beside it is small.
+//! Reads multipart forms: a file is streamed to disk, the other parts are small and read into memory.
 
 use std::pin::Pin;
 
@@ -9,21 +9,21 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
 use super::code::Code;
-use super::failure::Failure;
+use super::error::ApiError;
 use super::input::Raw;
 use super::pace::is_too_slow;
-use crate::outside::files::{Files, Received};
+use crate::clients::files::{Files, Received};
 
-/// What a part beside the file may have.
+/// The largest size of a part that is not the file, in bytes.
 const SMALL_BYTES: usize = 64 * 1024;
 
-/// The parts of a request's body.
+/// Opens the request's body as a multipart form.
 ///
 /// # Errors
-/// 400: it is of another content type.
-pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, Failure> {
+/// 400 if the content type is not `multipart/form-data`.
+pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, ApiError> {
     if !request.content_type().eq_ignore_ascii_case("multipart/form-data") {
-        return Err(Failure::saying(Code::BAD_REQUEST, "Send the file as multipart/form-data."));
+        return Err(ApiError::saying(Code::BAD_REQUEST, "Send the file as multipart/form-data."));
     }
     let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = match body {
         Raw::Stream(payload, _) => Box::pin(payload),
@@ -32,44 +32,44 @@ pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, Failure> {
     Ok(Multipart::new(request.headers(), body))
 }
 
-/// Receives a part as a file, of `limit` bytes at most.
+/// Receives a part of at most `limit` bytes as a file.
 ///
 /// # Errors
-/// 413 past the limit, 400 where the client breaks off, 503 where the disk takes no more.
-pub async fn file(mut part: Part, files: &Files, limit: usize) -> Result<Received, Failure> {
-    let mut incoming = files.receive().await.map_err(Failure::unavailable)?;
+/// 413 past the limit; 400 if the client aborts; 408 if it sends too slowly; 503 if the file can't be written.
+pub async fn file(mut part: Part, files: &Files, limit: usize) -> Result<Received, ApiError> {
+    let mut incoming = files.receive().await.map_err(ApiError::unavailable)?;
     while let Some(bytes) = part.next().await {
         let bytes = bytes.map_err(unreadable)?;
         if incoming.size() + bytes.len() as u64 > limit as u64 {
-            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("The file may have {limit} bytes.")));
+            return Err(ApiError::saying(Code::PAYLOAD_TOO_LARGE, format!("The file may have {limit} bytes.")));
         }
-        incoming.write(&bytes).await.map_err(Failure::unavailable)?;
+        incoming.write(&bytes).await.map_err(ApiError::unavailable)?;
     }
-    incoming.end().await.map_err(Failure::unavailable)
+    incoming.end().await.map_err(ApiError::unavailable)
 }
 
-/// Reads a part beside the file.
+/// Reads a part other than the file into memory.
 ///
 /// # Errors
-/// 413 for one that is not small, 400 where the client breaks off.
-pub async fn small(mut part: Part) -> Result<Vec<u8>, Failure> {
+/// 413 past `SMALL_BYTES`; 400 if the client aborts; 408 if it sends too slowly.
+pub async fn small(mut part: Part) -> Result<Vec<u8>, ApiError> {
     let mut whole = Vec::new();
     while let Some(bytes) = part.next().await {
         whole.extend_from_slice(&bytes.map_err(unreadable)?);
         if whole.len() > SMALL_BYTES {
             let message = format!("A part beside the file has at most {SMALL_BYTES} bytes.");
-            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, message));
+            return Err(ApiError::saying(Code::PAYLOAD_TOO_LARGE, message));
         }
     }
     Ok(whole)
 }
 
-/// The form is broken, or the client broke off or is too slow.
+/// Maps a multipart error: 408 if the client sends too slowly, 400 if the form is malformed or the client aborts.
 #[must_use]
-pub fn unreadable(error: MultipartError) -> Failure {
+pub fn unreadable(error: MultipartError) -> ApiError {
     let cause = Some(error.to_string().into());
     if matches!(&error, MultipartError::Payload(error) if is_too_slow(error)) {
-        return Failure { cause, ..Failure::of(Code::REQUEST_TIMEOUT) };
+        return ApiError { cause, ..ApiError::of(Code::REQUEST_TIMEOUT) };
     }
-    Failure { cause, ..Failure::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
+    ApiError { cause, ..ApiError::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
 }

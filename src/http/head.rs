@@ -1,40 +1,40 @@
-//! The head of a request: what of it is taken, and what it is counted as.
+//! Checks the size of a request's head and names its method for metrics.
 
 use actix_web::dev::RequestHead;
 use actix_web::http::Method;
 
 use super::code::Code;
-use super::failure::Failure;
+use super::error::ApiError;
 
-/// The methods that are told apart in figures and in the log.
+/// The methods that metrics and the log distinguish.
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
-/// The longest method, longer than any that is registered.
+/// The longest method. Every registered one is shorter.
 const MAX_METHOD_BYTES: usize = 32;
-/// The longest path with its query.
+/// The longest path including its query.
 const MAX_TARGET_BYTES: usize = 8 * 1024;
-/// What names and values of all headers have together.
+/// The names and values of all headers together.
 const MAX_HEADERS_BYTES: usize = 32 * 1024;
 
-/// The method's name; of those that nobody knows, one for all.
+/// Returns the method's name, or `OTHER` for an unknown method.
 pub fn method(method: &Method) -> &'static str {
     METHODS.into_iter().find(|known| *known == method.as_str()).unwrap_or("OTHER")
 }
 
-/// Whether the head is of a size that is taken: the framework takes 128 KiB, nobody needs them, and what is echoed, logged or
-/// looked up of a head costs by its size.
+/// Checks the size of the head. actix accepts 128 KiB, which no client needs, and echoing, logging or looking up parts
+/// of a head costs in proportion to its size.
 ///
 /// # Errors
-/// 400, 414, 431.
-pub fn fit(head: &RequestHead) -> Result<(), Failure> {
+/// 400 for a long method, 414 for a long target, 431 for large headers.
+pub fn fit(head: &RequestHead) -> Result<(), ApiError> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if head.method.as_str().len() > MAX_METHOD_BYTES {
-        return Err(Failure::saying(Code::BAD_REQUEST, "There is no such method."));
+        return Err(ApiError::saying(Code::BAD_REQUEST, "Unknown method."));
     }
     if target > MAX_TARGET_BYTES {
-        return Err(Failure::of(Code::URI_TOO_LONG));
+        return Err(ApiError::of(Code::URI_TOO_LONG));
     }
-    if headers > MAX_HEADERS_BYTES { Err(Failure::of(Code::HEADERS_TOO_LARGE)) } else { Ok(()) }
+    if headers > MAX_HEADERS_BYTES { Err(ApiError::of(Code::HEADERS_TOO_LARGE)) } else { Ok(()) }
 }
 
 #[cfg(test)]

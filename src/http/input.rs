@@ -1,4 +1,4 @@
-//! What comes with a request, read after everyone else has had their say: a body, a query, or nothing.
+//! The inputs of operations: a body, a query, or nothing. An input is read only after the request has been authorized.
 
 use actix_web::dev::Payload;
 use actix_web::{HttpMessage, HttpRequest};
@@ -10,46 +10,47 @@ use utoipa::openapi::{RefOr, Required, Schema};
 
 use super::budget::Share;
 use super::code::Code;
-use super::failure::Failure;
-use super::fields::{Faulty, Fields};
+use super::error::ApiError;
+use super::fields::{Fields, Rejected};
 use super::json::{self, Unacceptable};
 use super::mounted::{Mounted, Need};
 use super::pace::{self, Pace, Paced};
 use super::reason::Reason;
 use super::state::Http;
 
-/// The largest JSON body.
+/// The largest JSON body, in bytes.
 pub const MAX_JSON_BYTES: usize = 1024 * 1024;
 
-/// How an operation's input is described in the OpenAPI document.
+/// The description of an operation's input in the OpenAPI document.
 #[derive(Default)]
 pub struct Described {
     pub content_type: &'static str,
     pub schema: Option<(String, RefOr<Schema>)>,
-    /// Whether the body may be left out.
+    /// Whether the body may be absent.
     pub optional: bool,
-    /// Schemas that the first one names.
+    /// The schemas that `schema` refers to.
     pub components: Vec<(String, RefOr<Schema>)>,
     pub parameters: Vec<Parameter>,
 }
 
-/// What comes with a request.
+/// An input of an operation.
 pub trait Input: Sized + 'static {
-    /// Reads the request's body or query.
+    /// Reads the input from the request's body or query.
     ///
     /// # Errors
-    /// 400, 413, 415 or 422.
-    fn take(request: &HttpRequest, body: Raw) -> impl Future<Output = Result<Self, Failure>>;
+    /// 400, 408, 413, 415, 422 or 503.
+    fn take(request: &HttpRequest, body: Raw) -> impl Future<Output = Result<Self, ApiError>>;
 
-    /// Whether the body is to be read before anything is decided, for the hash of an idempotency key.
+    /// Whether an operation with an Idempotency-Key buffers the whole body first, to hash it. If false,
+    /// [`Input::digest`] supplies the hash.
     const BUFFERED: bool = true;
 
-    /// The hash of an input that is not buffered, for its idempotency key.
+    /// The hash of an input that is not buffered, for its Idempotency-Key.
     fn digest(&self) -> String {
         String::new()
     }
 
-    /// What has to be mounted for it.
+    /// The states that must be mounted for this input.
     #[must_use]
     fn needs() -> Vec<Need> {
         Vec::new()
@@ -60,14 +61,14 @@ pub trait Input: Sized + 'static {
     }
 }
 
-/// A body as it arrives, of so many bytes at most, or as it was buffered.
+/// A request body: either buffered, or a stream of at most that many bytes.
 pub enum Raw {
     Bytes(Bytes),
     Stream(Payload, usize),
 }
 
 impl Raw {
-    /// A body that may come no slower than that, of so many bytes at most.
+    /// A body of at most `most` bytes. Reading it fails if the client sends more slowly than `pace` allows.
     #[must_use]
     pub fn paced(payload: Payload, pace: Pace, most: usize) -> Self {
         match payload {
@@ -77,45 +78,45 @@ impl Raw {
     }
 }
 
-/// Nothing is read; a body that comes all the same is not looked at.
+/// No input. A body that is sent anyway is ignored.
 #[derive(Debug)]
 pub struct Empty;
 
 impl Input for Empty {
-    async fn take(_: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+    async fn take(_: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
         Ok(Self)
     }
 }
 
-/// Nothing is read; what the answer will hold is the client's, to be counted before the work for it is done.
+/// Reads nothing. Lets a handler charge a large response to the client's byte budget before it does the work for it.
 impl Input for Share {
-    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
         share_of(request)
     }
 }
 
 /// # Errors
-/// 500: the server is not set up.
-fn share_of(request: &HttpRequest) -> Result<Share, Failure> {
+/// 500 if the state is not mounted.
+fn share_of(request: &HttpRequest) -> Result<Share, ApiError> {
     let http = Http::of(request)?;
     Ok(http.budget.share(http.settings.client_address(request)))
 }
 
 /// A JSON body with exactly the fields of `T`.
 #[derive(Debug)]
-pub struct Valid<T>(pub T);
+pub struct ValidJson<T>(pub T);
 
-/// A body that reads itself field by field.
+/// A body that is read field by field.
 pub trait Body: utoipa::ToSchema + Sized + 'static {
-    /// A body that may be left out counts as `{}`.
+    /// Whether the body may be empty; an empty body is read like `{}`.
     const OPTIONAL: bool = false;
     /// # Errors
-    /// A fault was noted in `fields`.
-    fn read(fields: &mut Fields) -> Result<Self, Faulty>;
+    /// An error was recorded in `fields`.
+    fn read(fields: &mut Fields) -> Result<Self, Rejected>;
 }
 
-impl<T: Body> Input for Valid<T> {
-    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+impl<T: Body> Input for ValidJson<T> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let bytes = buffer(request, body, MAX_JSON_BYTES).await?;
         if bytes.is_empty() && T::OPTIONAL {
             let mut fields = Fields::of(Map::new());
@@ -124,7 +125,7 @@ impl<T: Body> Input for Valid<T> {
         }
         let is_json = request.content_type().eq_ignore_ascii_case("application/json");
         if !is_json {
-            return Err(Failure::saying(Code::BAD_REQUEST, "Send the body as application/json."));
+            return Err(ApiError::saying(Code::BAD_REQUEST, "Send the body as application/json."));
         }
         let mut fields = object(&bytes)?;
         let read = T::read(&mut fields);
@@ -144,22 +145,23 @@ impl<T: Body> Input for Valid<T> {
     }
 }
 
-fn object(bytes: &[u8]) -> Result<Fields, Failure> {
+fn object(bytes: &[u8]) -> Result<Fields, ApiError> {
     match json::read(bytes) {
         Ok(Value::Object(values)) => Ok(Fields::of(values)),
-        Ok(_) => Err(Failure::saying(Code::BAD_REQUEST, "The body must be a JSON object.")),
+        Ok(_) => Err(ApiError::saying(Code::BAD_REQUEST, "The body must be a JSON object.")),
         Err(Unacceptable::Malformed(reason)) => {
-            Err(Failure::saying(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
+            Err(ApiError::saying(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
         }
-        Err(Unacceptable::Refused(reason, sentence)) => Err(Failure::unfit(reason, sentence)),
+        Err(Unacceptable::Refused(reason, sentence)) => Err(ApiError::unfit(reason, sentence)),
     }
 }
 
-/// Reads a body to its end.
+/// Reads a body to its end into memory and charges it to the client's byte budget.
 ///
 /// # Errors
-/// 408 where it comes too slowly, 413 past `limit` bytes, 400 where the client breaks off, 503 where too much is on its way.
-pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<Bytes, Failure> {
+/// 408 if the client sends too slowly; 413 past `limit` bytes; 400 if the client aborts; 503 if the byte budget is used
+/// up.
+pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<Bytes, ApiError> {
     let (mut payload, limit) = match body {
         Raw::Bytes(bytes) => return Ok(bytes),
         Raw::Stream(payload, most) => (payload, limit.min(most)),
@@ -169,10 +171,10 @@ pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<By
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             let code = if pace::is_too_slow(&error) { Code::REQUEST_TIMEOUT } else { Code::BAD_REQUEST };
-            Failure { cause: Some(error.to_string().into()), ..Failure::of(code) }
+            ApiError { cause: Some(error.to_string().into()), ..ApiError::of(code) }
         })?;
         if bytes.len() + chunk.len() > limit {
-            return Err(Failure::saying(Code::PAYLOAD_TOO_LARGE, format!("At most {limit} bytes are taken here.")));
+            return Err(ApiError::saying(Code::PAYLOAD_TOO_LARGE, format!("At most {limit} bytes are taken here.")));
         }
         share.grow_to(bytes.len() + chunk.len())?;
         bytes.extend_from_slice(&chunk);
@@ -180,21 +182,21 @@ pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<By
     Ok(share.with(bytes))
 }
 
-/// The query of a list or a poll, read like a body whose values are strings.
+/// The query string of a list or a poll, read like a body whose values are strings.
 #[derive(Debug)]
-pub struct Asked<Q>(pub Q);
+pub struct ValidQuery<Q>(pub Q);
 
-/// A query that reads itself. Keys that it does not know are left alone: proxies and browsers add theirs.
+/// A query string that is read field by field. Unknown keys are ignored, because proxies and browsers add their own.
 pub trait Query: Sized + 'static {
     /// # Errors
-    /// A fault was noted in `fields`.
-    fn read(fields: &mut Fields) -> Result<Self, Faulty>;
-    /// Names, and what they are, for the OpenAPI document.
+    /// An error was recorded in `fields`.
+    fn read(fields: &mut Fields) -> Result<Self, Rejected>;
+    /// The parameters for the OpenAPI document.
     fn parameters() -> Vec<Parameter>;
     const KEYS: &'static [&'static str];
 }
 
-/// A query parameter for the OpenAPI document.
+/// Describes a query parameter for the OpenAPI document.
 #[must_use]
 pub fn query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     ParameterBuilder::new()
@@ -206,8 +208,8 @@ pub fn query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Sc
         .build()
 }
 
-impl<Q: Query> Input for Asked<Q> {
-    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+impl<Q: Query> Input for ValidQuery<Q> {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
         let mut values = Map::new();
         let mut twice = None;
         for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
@@ -218,7 +220,7 @@ impl<Q: Query> Input for Asked<Q> {
             }
         }
         if let Some(name) = twice {
-            return Err(Failure::field(&name, Reason::Repeated, Reason::Repeated.sentence()));
+            return Err(ApiError::field(&name, Reason::Repeated, Reason::Repeated.sentence()));
         }
         let mut fields = Fields::of(values);
         let read = Q::read(&mut fields);

@@ -1,6 +1,7 @@
-//! Strict JSON: duplicate keys are refused, and nesting has a limit.
+//! A strict JSON parser: it rejects duplicate keys and limits nesting.
 //!
-//! Two parsers that differ on which of two equal keys counts are a way past checks, so none counts.
+//! If two parsers disagree about which of two equal keys counts, a check made with one of them can be bypassed. So
+//! duplicate keys are an error.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,24 +9,24 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::failure::cut;
+use super::error::cut;
 use super::reason::Reason;
 
-/// What of a key is said back.
+/// The most characters of a key that an error message repeats.
 const MOST_OF_A_KEY: usize = 100;
-/// How deep objects and lists may nest.
+/// The deepest nesting of objects and lists.
 pub const MAX_DEPTH: usize = 32;
 
-/// Why a text is no acceptable JSON.
+/// Why a text is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unacceptable {
     /// Not JSON: 400.
     Malformed(String),
-    /// JSON, but with a key twice or too deep: 422.
+    /// JSON with a duplicate key or too deep nesting: 422.
     Refused(Reason, String),
 }
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
 /// See [`Unacceptable`].
@@ -189,7 +190,7 @@ mod tests {
             }
         }
 
-        /// Nothing is taken that the common parser refuses, and nothing is read as something else.
+        /// This parser accepts nothing that serde_json rejects, and reads nothing differently.
         #[test]
         fn any_bytes_are_read_as_the_common_parser_reads_them_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(value) = read(&bytes) {

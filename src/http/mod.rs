@@ -1,31 +1,31 @@
-//! IN: how a request is read, and how it is answered. Knows no feature.
+//! Reading requests and writing responses. No module here knows a feature.
 
 pub mod agent;
 pub mod answer;
 pub mod budget;
+pub mod call_limits;
 pub mod code;
+pub mod connection_limit;
 pub mod cors;
 pub mod enumeration;
 pub mod envelope;
+pub mod error;
 pub mod example;
-pub mod failure;
 pub mod fields;
 pub mod form;
-pub mod front;
-pub mod gate;
 mod head;
 pub mod input;
 mod json;
-pub mod limits;
-pub mod line;
+pub mod middleware;
 pub mod mounted;
 pub mod pace;
 pub mod page;
 pub mod patch;
-pub mod places;
+pub mod raw_connection;
 pub mod ready;
 pub mod reason;
 pub mod request_id;
 pub mod state;
+pub mod throttled_stream;
 mod transit;
 pub mod version;

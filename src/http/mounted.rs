@@ -1,23 +1,23 @@
-//! What requests find mounted beside their operation: the state of each area, put there by wiring.
+//! Access to the states that `wiring` mounts as app data.
 
 use std::any::{TypeId, type_name};
 
 use actix_web::HttpRequest;
 
-use super::failure::Failure;
+use super::error::ApiError;
 
-/// A state that wiring mounts as app data. Clones are the same one.
+/// A state that is mounted as app data. Clones share one state.
 pub trait Mounted: Clone + 'static {
-    /// The one that serves this request.
+    /// Returns the state that is mounted for this request.
     ///
     /// # Errors
-    /// 500: it is not mounted, which wiring looks for at start.
-    fn of(request: &HttpRequest) -> Result<Self, Failure> {
-        request.app_data::<Self>().cloned().ok_or_else(|| Failure::internal(format!("no {}", type_name::<Self>())))
+    /// 500 if it is not mounted; `wiring` checks this at start.
+    fn of(request: &HttpRequest) -> Result<Self, ApiError> {
+        request.app_data::<Self>().cloned().ok_or_else(|| ApiError::internal(format!("no {}", type_name::<Self>())))
     }
 }
 
-/// Names a state that has to be mounted.
+/// A state that an operation needs to be mounted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
     pub id: TypeId,

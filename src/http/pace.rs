@@ -1,5 +1,6 @@
-//! How slow a client may be: waiting for it uses up a time of grace, and what comes of it gives time back, never beyond the
-//! grace. So neither a pause nor a trickle lasts, and what is large may take as long as it needs.
+//! Limits how slow a client may be. Waiting for the client uses up a grace period; the bytes it transfers add to it,
+//! never beyond its full length. So neither a pause nor a trickle can last, while a large transfer may take as long as
+//! it needs.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::config::Http;
 
-/// What is asked of a client, in both directions.
+/// The settings for slow clients, in both directions.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     grace: Duration,
@@ -27,7 +28,7 @@ impl Pace {
     }
 }
 
-/// The patience with one client.
+/// The grace period of one client, and how much of it is left.
 #[derive(Debug)]
 pub struct Patience {
     pace: Pace,
@@ -46,12 +47,12 @@ impl Patience {
         self.pace
     }
 
-    /// It is the client's turn now.
+    /// Starts waiting for the client.
     pub fn wait(&mut self, now: Instant) {
         self.waiting_since.get_or_insert(now);
     }
 
-    /// The client did its part: that many bytes.
+    /// Ends the waiting: the client has transferred that many bytes.
     pub fn moved(&mut self, bytes: usize, now: Instant) {
         if let Some(since) = self.waiting_since.take() {
             self.left = self.left.saturating_sub(now.duration_since(since));
@@ -60,7 +61,7 @@ impl Patience {
         self.left = self.left.saturating_add(given).min(self.pace.grace);
     }
 
-    /// When it is over, unless something comes before.
+    /// Returns the deadline, if the server is waiting for the client.
     #[must_use]
     pub fn end(&self) -> Option<Instant> {
         self.waiting_since.map(|since| since + self.left)
@@ -72,7 +73,7 @@ impl Patience {
     }
 }
 
-/// A request's body, for as long as its client is not too slow. Time in which nobody asks for more of it does not count.
+/// A request body that fails if the client sends too slowly. The time in which nothing polls it does not count.
 pub struct Paced {
     body: Payload,
     patience: Patience,
@@ -107,7 +108,7 @@ impl Stream for Paced {
     }
 }
 
-/// Whether that is how a body ended that came too slowly.
+/// Whether this error means that the client sent the body too slowly.
 #[must_use]
 pub fn is_too_slow(error: &PayloadError) -> bool {
     matches!(error, PayloadError::Io(error) if error.kind() == std::io::ErrorKind::TimedOut)
@@ -121,7 +122,8 @@ mod tests {
 
     const PACE: Pace = Pace { grace: Duration::from_secs(10), bytes_per_second: 1000 };
 
-    /// After how many seconds of one piece a second patience is over; `None`: not within an hour.
+    /// Returns after how many seconds a client that transfers one piece a second times out; `None` if not within an
+    /// hour.
     fn lasts(piece: usize) -> Option<u64> {
         let (mut patience, start) = (Patience::new(PACE), Instant::now());
         patience.wait(start);

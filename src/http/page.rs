@@ -1,4 +1,4 @@
-//! Lists in pages: `limit`, `cursor`, and what they become in a query.
+//! Pagination of lists: `limit`, `cursor`, and what they mean in a database query.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,18 +7,18 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use uuid::Uuid;
 
-use super::fields::{Faulty, Field, Fields, TEXT_PATTERN, Wrong, text};
+use super::fields::{Field, Fields, InvalidValue, Rejected, TEXT_PATTERN, text};
 use super::input::{Query, query_parameter};
 
-/// Which part of a list: newest first, after the item that the cursor names.
+/// Selects a page of a list that is ordered newest first.
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
-    /// 1–100.
+pub struct PageQuery {
+    /// 1–100; 25 if the parameter is absent.
     pub limit: i64,
     pub after: Option<Cursor>,
 }
 
-/// The last item of the page before, by its id. Opaque to clients.
+/// The id of the last item of the previous page. Opaque to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor(pub Uuid);
 
@@ -29,27 +29,31 @@ impl std::fmt::Display for Cursor {
 }
 
 impl Field for Cursor {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let read = |text: &str| Uuid::from_slice(&URL_SAFE_NO_PAD.decode(text).ok()?).ok();
-        value.as_str().and_then(read).map(Self).ok_or_else(|| Wrong::value("Give a nextCursor as it was given to you."))
+        value
+            .as_str()
+            .and_then(read)
+            .map(Self)
+            .ok_or_else(|| InvalidValue::value("Give a nextCursor as it was given to you."))
     }
 }
 
 struct Limit(i64);
 
 impl Field for Limit {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let limit = value.as_str().and_then(|text| text.parse().ok()).filter(|limit| (1..=100).contains(limit));
-        limit.map(Self).ok_or_else(|| Wrong::value("This must be a number from 1 to 100."))
+        limit.map(Self).ok_or_else(|| InvalidValue::value("This must be a number from 1 to 100."))
     }
 }
 
-impl Page {
-    /// Reads `limit` and `cursor`; for the queries of lists that also filter.
+impl PageQuery {
+    /// Reads `limit` and `cursor`, also for queries that have filters of their own.
     ///
     /// # Errors
-    /// A fault was noted.
-    pub fn read_from(fields: &mut Fields) -> Result<Self, Faulty> {
+    /// An error was recorded in `fields`.
+    pub fn read_from(fields: &mut Fields) -> Result<Self, Rejected> {
         let limit = fields.optional::<Limit>("limit");
         let after = fields.optional::<Cursor>("cursor");
         Ok(Self { limit: limit?.map_or(25, |limit| limit.0), after: after? })
@@ -70,13 +74,14 @@ impl Page {
         ]
     }
 
-    /// The id before which the next items lie, newest first.
+    /// Returns the exclusive upper bound for the ids of the page.
     #[must_use]
     pub fn before(&self) -> Uuid {
         self.after.map_or(Uuid::max(), |cursor| cursor.0)
     }
 
-    /// Cuts what was read past the limit (stores read one more) and names the next cursor.
+    /// Truncates the rows to the limit and returns the next cursor. Stores load one row more than the limit, which
+    /// shows whether there is a next page.
     pub fn cut<T>(&self, mut items: Vec<T>, id: impl Fn(&T) -> Uuid) -> (Vec<T>, Option<String>) {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
@@ -86,9 +91,9 @@ impl Page {
     }
 }
 
-impl Query for Page {
+impl Query for PageQuery {
     const KEYS: &'static [&'static str] = &["limit", "cursor"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Self::read_from(fields)
     }
     fn parameters() -> Vec<Parameter> {
@@ -96,12 +101,12 @@ impl Query for Page {
     }
 }
 
-/// Words to look for: 1–200 characters.
+/// Search words: 1–200 characters.
 #[derive(Debug, Clone)]
 pub struct Search(pub String);
 
 impl Field for Search {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         text(value, 1, 200).map(Self)
     }
 }
@@ -129,7 +134,7 @@ mod tests {
             prop_assert_eq!(Cursor::parse(&Value::from(cursor.to_string())).ok(), Some(cursor));
         }
 
-        /// What is taken is written in one way only, so nobody can make two cursors of one.
+        /// Each cursor has exactly one accepted spelling.
         #[test]
         fn any_other_text_is_no_cursor(text in "\\PC{0,40}") {
             if let Ok(cursor) = Cursor::parse(&Value::from(text.clone())) {

@@ -1,4 +1,4 @@
-//! What a PATCH says of a field: keep it, clear it, or set it.
+//! A field of a PATCH request: keep the value, clear it, or set it.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Patch<T> {
@@ -13,7 +13,7 @@ impl<T> Patch<T> {
         matches!(self, Self::Keep)
     }
 
-    /// The new value, where clearing means the empty one.
+    /// Returns the new value if there is one. Clearing sets the default value.
     #[must_use]
     pub fn or_empty(self) -> Option<T>
     where

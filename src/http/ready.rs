@@ -1,4 +1,4 @@
-//! An answer as bytes: the envelope of every JSON answer, and what is ready to be sent.
+//! Serialized responses: the JSON envelope, and a response that is ready to be sent.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -10,7 +10,7 @@ pub const JSON: &str = "application/json";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope<'a, T: Serialize, E: Serialize> {
+struct JsonEnvelope<'a, T: Serialize, E: Serialize> {
     is_success: bool,
     data: Option<&'a T>,
     message: &'a str,
@@ -18,31 +18,31 @@ struct Envelope<'a, T: Serialize, E: Serialize> {
     errors: &'a [E],
 }
 
-/// The bytes of a success.
+/// Serializes a success into the envelope.
 ///
 /// # Errors
-/// It can't be serialised.
+/// The data can't be serialized.
 pub fn success_bytes<T: Serialize>(status: u16, message: &str, data: &T) -> serde_json::Result<Vec<u8>> {
     let errors: &[()] = &[];
-    serde_json::to_vec(&Envelope { is_success: true, data: Some(data), message, status_code: status, errors })
+    serde_json::to_vec(&JsonEnvelope { is_success: true, data: Some(data), message, status_code: status, errors })
 }
 
-/// The bytes of a failure.
+/// Serializes an error into the envelope.
 #[must_use]
 pub fn failure_bytes(status: u16, message: &str, errors: &[impl Serialize]) -> Vec<u8> {
-    let envelope = Envelope { is_success: false, data: None::<&()>, message, status_code: status, errors };
+    let envelope = JsonEnvelope { is_success: false, data: None::<&()>, message, status_code: status, errors };
     serde_json::to_vec(&envelope).unwrap_or_default()
 }
 
-/// An answer that is written down: it can go to another thread, and be kept.
+/// A serialized response. Unlike [`HttpResponse`] it can be sent to another thread and stored.
 #[derive(Debug, Clone)]
-pub struct Ready {
+pub struct PreparedAnswer {
     pub status: StatusCode,
     pub headers: Vec<(HeaderName, String)>,
     pub body: Bytes,
 }
 
-impl Ready {
+impl PreparedAnswer {
     #[must_use]
     pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
         Self { status, headers: vec![(CONTENT_TYPE, JSON.to_owned())], body: body.into() }

@@ -1,8 +1,9 @@
-//! Why a value is not acceptable: the `reason` of an item of `errors` whose code is `ValidationError`. Clients rely on these names.
+//! Why a value is rejected: the `reason` of an item of `errors` whose code is `ValidationError`. Clients depend on
+//! these names.
 
 macro_rules! reasons {
     ($($(#[$meta:meta])* $name:ident, $sentence:literal;)*) => {
-        /// Which rule a value breaks.
+        /// The rule that a value breaks.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, utoipa::ToSchema)]
         #[schema(as = ErrorReason)]
         pub enum Reason {
@@ -10,7 +11,7 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// What the client is told when the place of the error has nothing better to say.
+            /// The message for the client if the place that reports the error has none of its own.
             #[must_use]
             pub const fn sentence(self) -> &'static str {
                 match self { $(Self::$name => $sentence),* }
@@ -20,19 +21,19 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// It is absent or null.
+    /// The value is absent or null.
     Required, "This value is required.";
-    /// Nothing of this name is known here, or can be written.
+    /// The key is unknown, or not writable.
     UnknownKey, "This key is not known here, or can't be written.";
-    /// It is of the wrong type, out of its range, or none of what there is.
-    InvalidValue, "This value is not acceptable.";
-    /// It has fewer characters or items than it must.
+    /// The value has the wrong type, is out of range, or is not one of the allowed ones.
+    InvalidValue, "The value is invalid.";
+    /// The value has too few characters or items.
     TooShort, "This value is too short.";
-    /// It has more characters or items than it may.
+    /// The value has too many characters or items.
     TooLong, "This value is too long.";
     Repeated, "This is there twice.";
-    /// It nests deeper than is read.
+    /// The value is nested deeper than the parser allows.
     TooDeep, "This nests too deep.";
-    /// A password that is easily guessed.
+    /// The password is easy to guess.
     PasswordRefused, "Choose another password.";
 }

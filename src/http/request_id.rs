@@ -1,4 +1,4 @@
-//! X-Request-Id: what ties an answer, its log lines, its events and its jobs together.
+//! `X-Request-Id`, which connects a response with its log lines, events and jobs.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use actors::live::RequestId;
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The client's, if it has 1–128 visible ASCII characters; else a new one.
+/// Returns the client's id if it has 1–128 visible ASCII characters, otherwise a new one.
 #[must_use]
 pub fn accept(request: &HttpRequest) -> RequestId {
     let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
     match given.filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())) {
         Some(id) => id.into(),
-        None => Id::<()>::draw().to_string().into(),
+        None => Id::<()>::generate().to_string().into(),
     }
 }
 
@@ -26,7 +26,7 @@ pub fn note(request: &HttpRequest, id: RequestId) {
     request.extensions_mut().insert(Noted(id));
 }
 
-/// The id that the request goes by.
+/// Returns the request's id, or `-` if none was assigned.
 #[must_use]
 pub fn of(request: &HttpRequest) -> RequestId {
     request.extensions().get::<Noted>().map_or_else(|| Arc::from("-"), |noted| Arc::clone(&noted.0))
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever a client sends, what goes into headers, logs and rows is short and visible.
+        /// Whatever a client sends, the id in headers, logs and rows is short and printable.
         #[test]
         fn an_id_is_the_clients_or_a_new_one(value in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..300)) {
             let header = HeaderValue::from_bytes(&value).unwrap();

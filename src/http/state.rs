@@ -1,22 +1,22 @@
-//! What reading and answering rest on: the connections, and how much of what is on its way is held.
+//! The state of the HTTP layer: the open connections and the byte budget.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::budget::Budget;
-use super::line::Lines;
 use super::mounted::Mounted;
+use super::raw_connection::Connections;
 use crate::config;
 
-/// The state of reading and answering. Clones are the same one.
+/// The state of the HTTP layer. Clones share one state.
 #[derive(Clone)]
 pub struct Http(Arc<HttpParts>);
 
 pub struct HttpParts {
     pub settings: config::Http,
-    /// Open connections.
-    pub lines: Arc<Lines>,
-    /// What bodies and answers on their way hold.
+    /// The open connections.
+    pub lines: Arc<Connections>,
+    /// The byte budget of request bodies and responses.
     pub budget: Budget,
 }
 

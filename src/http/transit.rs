@@ -1,5 +1,5 @@
-//! The way of one request over its connection: refused where the client has too many, its answer let out in small pieces that
-//! the client has to take, and what a large answer holds counted.
+//! The connection side of one request: refuses it if the client has too many connections, sends the response in small
+//! pieces so that a slow client times out, and charges large responses to the byte budget.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,21 +11,22 @@ use actix_web::http::{Method, StatusCode};
 use bytes::Bytes;
 
 use super::budget::{SMALL_BYTES, Share};
-use super::failure::Failure;
-use super::line::{UnderWay, too_many};
+use super::connection_limit::ConnectionPermit;
+use super::error::ApiError;
 use super::mounted::Mounted;
-use super::places::Place;
+use super::raw_connection::{RequestInFlight, too_many};
 use super::state::Http;
 
-/// What is copied to the connection's buffer at once: of an answer that nobody reads, little is there twice.
+/// The size of one piece of a response, in bytes. Each piece is copied to the connection's buffer, so little of a
+/// response that nobody reads is in memory twice.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// What a request holds of its connection.
+/// The resources that a request holds until its response has been sent.
 pub struct Transit {
-    under_way: Option<UnderWay>,
-    /// Of a client that is behind a proxy.
-    place: Option<Place<String>>,
-    /// Whether its answer may be another: nothing was changed.
+    under_way: Option<RequestInFlight>,
+    /// For a client behind a trusted proxy.
+    place: Option<ConnectionPermit<String>>,
+    /// Whether the request is a GET or HEAD. Its response may be replaced by a 503, since nothing was changed.
     is_read: bool,
     http: Http,
     client: String,
@@ -33,8 +34,8 @@ pub struct Transit {
 
 impl Transit {
     /// # Errors
-    /// 429: the client has too many connections, or requests under way behind a proxy.
-    pub fn begin(request: &ServiceRequest, under_way: Option<UnderWay>) -> Result<Self, Failure> {
+    /// 429 if the client has too many connections, or too many requests in flight behind a proxy.
+    pub fn begin(request: &ServiceRequest, under_way: Option<RequestInFlight>) -> Result<Self, ApiError> {
         let http = Http::of(request.request())?;
         let client = http.settings.client_address(request.request());
         if under_way.as_ref().is_some_and(|under_way| under_way.line().is_refused()) {
@@ -45,13 +46,15 @@ impl Transit {
         Ok(Self { under_way, place, is_read, http, client })
     }
 
-    /// Lets the answer out. A large one that is counted, and that there is no room for now, is 503.
+    /// Starts sending the response. If `is_counted`, a large response to a read is replaced by 503 when the byte budget
+    /// is used up.
     pub fn end(self, response: ServiceResponse<BoxBody>, is_counted: bool) -> ServiceResponse<BoxBody> {
         let (request, response) = response.into_parts();
         let (head, body) = response.into_parts();
         let mut share = self.http.budget.share(self.client);
         let body = match body.try_into_bytes() {
-            // What is shared with other answers is there only once, and what was counted before is not unique either.
+            // Bytes that are shared with other responses are in memory only once. Bytes that were charged before are
+            // not unique either.
             Ok(bytes) if is_counted && bytes.len() > SMALL_BYTES && bytes.is_unique() => {
                 if let Err(failure) = share.grow_to(bytes.len())
                     && self.is_read
@@ -63,15 +66,15 @@ impl Transit {
             Ok(bytes) => BoxBody::new(bytes),
             Err(body) => body,
         };
-        // A socket sees to its own client.
+        // WebSocket sessions time out their clients themselves.
         let is_paced = head.status() != StatusCode::SWITCHING_PROTOCOLS;
         match &self.under_way {
-            // From its head on: a body is not asked for where not even the head could be passed on.
+            // The wait starts with the head: if not even the head could be sent, the body is never polled.
             Some(under_way) if is_paced => under_way.wait(),
             Some(under_way) => under_way.line().switch(),
             None => {}
         }
-        let going = Going {
+        let going = OutgoingBody {
             body,
             rest: Bytes::new(),
             last: 0,
@@ -83,26 +86,26 @@ impl Transit {
     }
 }
 
-/// An answer on its way out.
-struct Going {
+/// A response that is being sent.
+struct OutgoingBody {
     body: BoxBody,
-    /// What came of the body and was not let out yet.
+    /// Bytes of the body that have not been passed on yet.
     rest: Bytes,
-    /// How long the piece was that was let out last.
+    /// The length of the piece that was passed on last.
     last: usize,
-    under_way: Option<UnderWay>,
+    under_way: Option<RequestInFlight>,
     is_paced: bool,
-    _held: (Share, Option<Place<String>>),
+    _held: (Share, Option<ConnectionPermit<String>>),
 }
 
-impl MessageBody for Going {
+impl MessageBody for OutgoingBody {
     type Error = Box<dyn std::error::Error>;
 
     fn size(&self) -> BodySize {
         self.body.size()
     }
 
-    /// Asked for more, the server has passed on nearly all that it got before.
+    /// When actix polls for more, it has sent nearly all of the previous piece.
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
         let line = this.under_way.as_ref().filter(|_| this.is_paced);

@@ -1,22 +1,22 @@
-//! `If-Match`: which version a change is meant for.
+//! `If-Match`: the version that a change applies to.
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
 
 use super::code::Code;
-use super::failure::Failure;
+use super::error::ApiError;
 use super::input::{Input, Raw};
 
-/// An input together with the version that its sender saw.
+/// An input together with the version in `If-Match`.
 #[derive(Debug)]
-pub struct Matching<I> {
+pub struct IfMatch<I> {
     pub input: I,
-    /// `None`: the change applies to the newest version.
+    /// `None`: the change applies to the latest version.
     pub version: Option<i64>,
 }
 
-impl<I: Input> Input for Matching<I> {
-    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+impl<I: Input> Input for IfMatch<I> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let input = I::take(request, body).await?;
         Ok(Self { input, version: expected(request)? })
     }
@@ -26,12 +26,13 @@ impl<I: Input> Input for Matching<I> {
     }
 }
 
-/// What an `If-Match` looks like in the OpenAPI document: a version is written in one way, so "007" is none.
+/// The pattern of `If-Match` in the OpenAPI document. Each version has exactly one spelling, so `"007"` is invalid.
 pub const PATTERN: &str = "^(\\*|\"(0|[1-9][0-9]{0,17})\")$";
 
-/// A version that is not the newest is a 412 where the change is decided; what is no version at all is a 400 here.
-fn expected(request: &HttpRequest) -> Result<Option<i64>, Failure> {
-    let malformed = || Failure::saying(Code::BAD_REQUEST, "Give If-Match one ETag as it was given to you, or *.");
+/// Parses `If-Match`. A malformed header is a 400 here; a version that is not the latest is a 412 where the change is
+/// decided.
+fn expected(request: &HttpRequest) -> Result<Option<i64>, ApiError> {
+    let malformed = || ApiError::saying(Code::BAD_REQUEST, "Give If-Match one ETag as it was given to you, or *.");
     let mut headers = request.headers().get_all(header::IF_MATCH);
     let Some(header) = headers.next() else { return Ok(None) };
     let text = header.to_str().map_err(|_| malformed())?.trim();
@@ -75,7 +76,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the document says of the header is what is taken, and nothing else.
+        /// The pattern in the OpenAPI document and the parser accept the same headers.
         #[test]
         fn a_header_is_taken_where_the_documents_pattern_takes_it(
             value in prop_oneof![

@@ -1,14 +1,14 @@
-//! The jobs of one kind: how many may run now.
+//! The concurrency limit and the back-off of one kind of job.
 //!
 //! ```text
-//!            a job finds whom it needs away
-//!   open ───────────────────────────────────► waiting: nobody runs until a pause is over, then one at a time
-//!     ▲                                           │   │ away again: a longer pause
+//!            a job finds its service unavailable
+//!   open ───────────────────────────────────► waiting: no job runs until a pause has passed, then one at a time
+//!     ▲                                           │   │ unavailable again: a longer pause
 //!     └───────────────────────────────────────────┘ ◄─┘
-//!            whom it needs answered, whatever it said
+//!            the service answered, whatever its answer
 //! ```
-//! So a mail server that is down for hours is asked once a minute, not once a minute for each letter, and all that waits
-//! goes out once it is back.
+//! So a mail server that is down for hours is contacted once a minute, not once a minute for each e-mail, and all
+//! waiting e-mails are sent once it is back.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,9 +17,9 @@ use actors::time::Time;
 use rand::RngExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Fault, Handler};
+use super::{Handler, JobError};
 
-/// Between two looks at whether somebody is back.
+/// The longest pause between two checks whether a service is back.
 pub const LONGEST_AWAY: Duration = Duration::from_secs(60);
 
 pub struct Lane {
@@ -30,7 +30,7 @@ pub struct Lane {
 
 #[derive(Clone, Copy)]
 struct Away {
-    /// How often in a row.
+    /// How often in a row it was unavailable.
     times: i64,
     until: Time,
 }
@@ -41,7 +41,7 @@ impl Lane {
         Self { handler, places, away: Mutex::new(None) }
     }
 
-    /// How many more jobs may begin.
+    /// Returns how many more jobs may start.
     pub fn free(&self, now: Time) -> usize {
         let free = self.places.available_permits();
         match *self.away.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -51,35 +51,35 @@ impl Lane {
         }
     }
 
-    /// A place to work at; `None` while there is none.
+    /// Acquires a permit to run a job; `None` when none is free.
     pub fn enter(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
-    /// Takes what a job's try says of whom its kind needs.
-    pub fn hear(&self, tried: &Result<(), Fault>, now: Time) {
+    /// Updates the back-off with the result of an attempt.
+    pub fn hear(&self, tried: &Result<(), JobError>, now: Time) {
         let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
         *away = match tried {
-            Err(Fault::Away(_)) => {
+            Err(JobError::Away(_)) => {
                 let times = away.map_or(1, |away| away.times + 1);
                 Some(Away { times, until: now + pause(times, LONGEST_AWAY) })
             }
-            Err(Fault::Lapsed(_)) => *away,
-            Ok(()) | Err(Fault::Again(_) | Fault::Never(_)) => None,
+            Err(JobError::Lapsed(_)) => *away,
+            Ok(()) | Err(JobError::Again(_) | JobError::Never(_)) => None,
         };
     }
 
-    /// How long until a job that failed is tried again.
-    pub fn pause_of(&self, fault: &Fault, attempt: i64) -> Duration {
+    /// Returns how long a failed job waits until its next attempt.
+    pub fn pause_of(&self, fault: &JobError, attempt: i64) -> Duration {
         let longest = match fault {
-            Fault::Away(_) => LONGEST_AWAY,
+            JobError::Away(_) => LONGEST_AWAY,
             _ => self.handler.patience().longest_pause,
         };
         pause(attempt, longest)
     }
 }
 
-/// 1, 4, 16, 64 s and so on up to the longest, each half to one and a half times as long.
+/// 1, 4, 16, 64 s and so on up to `longest`, times a random factor from 0.5 to 1.5.
 fn pause(times: i64, longest: Duration) -> Duration {
     let base = 4_f64.powi(i32::try_from(times - 1).unwrap_or(i32::MAX).clamp(0, 10)).min(longest.as_secs_f64());
     Duration::from_secs_f64(base * rand::rng().random_range(0.5..1.5))
@@ -102,13 +102,13 @@ mod tests {
         fn at_once(&self) -> usize {
             2
         }
-        async fn run(&self, _job: &Job) -> Result<(), Fault> {
+        async fn run(&self, _job: &Job) -> Result<(), JobError> {
             Ok(())
         }
     }
 
-    fn away() -> Result<(), Fault> {
-        Err(Fault::Away("nobody answers".to_owned()))
+    fn away() -> Result<(), JobError> {
+        Err(JobError::Away("nobody answers".to_owned()))
     }
 
     fn noon() -> Time {
@@ -129,7 +129,7 @@ mod tests {
             assert_eq!(lane.free(now), 0);
             drop(asking);
         }
-        // Pauses have grown: a second is no longer enough.
+        // The pauses have grown to half a minute at least.
         lane.hear(&away(), now);
         assert_eq!(lane.free(now + Duration::from_secs(29)), 0);
     }
@@ -139,7 +139,7 @@ mod tests {
         let lane = Lane::of(Arc::new(Idle));
         for (attempt, base) in [(1, 1.0), (2, 4.0), (3, 16.0), (4, 64.0), (5, 64.0), (i64::MAX, 64.0)] {
             let pauses: Vec<f64> =
-                (0..50).map(|_| lane.pause_of(&Fault::Again(String::new()), attempt).as_secs_f64()).collect();
+                (0..50).map(|_| lane.pause_of(&JobError::Again(String::new()), attempt).as_secs_f64()).collect();
             assert!(pauses.iter().all(|pause| (base * 0.5..base * 1.5).contains(pause)), "{attempt}: {pauses:?}");
             assert!(pauses.iter().any(|pause| (pause - pauses[0]).abs() > base / 100.0), "{attempt}: {pauses:?}");
         }
@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn any_answer_opens_the_lane_and_silence_about_it_does_not() {
-        let again = Err(Fault::Again("put off".to_owned()));
-        let never = Err(Fault::Never("refused".to_owned()));
+        let again = Err(JobError::Again("put off".to_owned()));
+        let never = Err(JobError::Never("refused".to_owned()));
         for answer in [Ok(()), again, never] {
             let lane = Lane::of(Arc::new(Idle));
             lane.hear(&away(), noon());
-            lane.hear(&Err(Fault::Lapsed("too late".to_owned())), noon());
+            lane.hear(&Err(JobError::Lapsed("too late".to_owned())), noon());
             assert_eq!(lane.free(noon()), 0);
             lane.hear(&answer, noon());
             assert_eq!(lane.free(noon()), 2);

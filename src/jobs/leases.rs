@@ -1,8 +1,8 @@
-//! Leases that nobody holds any more, judged by what this process has seen and not by the time that they name: the machine's
-//! clock may be set, and another's may be wrong.
+//! Detects abandoned leases by what this process observes, not by the times in their rows: the machine's clock may be
+//! set, and another machine's may be wrong.
 //!
-//! A lease that is renewed changes, and one of our own is known. Any other that stood unchanged for as long as a lease lasts
-//! was left behind: by a claim whose outcome nobody knew, or an end that could not be kept.
+//! A lease that is renewed changes, and this process knows its own. Any other that stays unchanged for as long as a
+//! lease lasts is abandoned: by a claim with an unknown outcome, or by an end that could not be stored.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use super::{Job, LEASE};
 pub struct Leases(HashMap<Id<Job>, (Leased, Instant)>);
 
 impl Leases {
-    /// Takes what is leased now, but for what is ours; gives what nobody holds any more.
+    /// Records the current leases except our own; returns those that are abandoned.
     pub fn see(&mut self, leased: Vec<Leased>, is_own: impl Fn(Id<Job>) -> bool, now: Instant) -> Vec<Leased> {
         let foreign = leased.into_iter().filter(|leased| !is_own(leased.held.id));
         let seen = foreign.map(|leased| {
@@ -35,16 +35,16 @@ mod tests {
 
     use actors::time::Time;
 
-    use super::super::store::Held;
+    use super::super::store::HeldJob;
     use super::*;
 
     fn leased(id: Id<Job>, claim: i64, until: i64) -> Leased {
-        Leased { held: Held { id, claim }, until: Time::from_millis(until).unwrap() }
+        Leased { held: HeldJob { id, claim }, until: Time::from_millis(until).unwrap() }
     }
 
     #[test]
     fn a_lease_lapses_when_it_stood_still_for_as_long_as_it_lasts_whatever_time_it_names() {
-        let (began, id) = (Instant::now(), Id::draw());
+        let (began, id) = (Instant::now(), Id::generate());
         let after = |seconds| began + Duration::from_secs(seconds);
         for until in [0, 1_764_000_000_000, 4_000_000_000_000] {
             let mut leases = Leases::default();
@@ -57,17 +57,17 @@ mod tests {
 
     #[test]
     fn a_lease_that_is_ours_or_renewed_or_taken_anew_does_not_lapse() {
-        let (began, id) = (Instant::now(), Id::draw());
+        let (began, id) = (Instant::now(), Id::generate());
         let after = |seconds| began + Duration::from_secs(seconds);
         let mut leases = Leases::default();
         for beat in 0..10 {
-            // Set back an hour in between: changed is changed.
+            // Set back an hour in between: any change counts.
             let until = if beat == 5 { -3_600_000 } else { i64::try_from(beat).unwrap() };
             assert_eq!(leases.see(vec![leased(id, 1, until)], |_| false, after(beat * 10)), []);
         }
         assert_eq!(leases.see(vec![leased(id, 2, 9)], |_| false, after(119)), []);
         assert_eq!(leases.see(vec![leased(id, 2, 9)], |own| own == id, after(1_000)), []);
-        // Seen as nobody's only from now on.
+        // Observed as another's only from now on.
         assert_eq!(leases.see(vec![leased(id, 2, 9)], |_| false, after(1_001)), []);
     }
 }

@@ -1,64 +1,65 @@
-//! Mail as jobs: written with the transaction that causes it, sent afterwards.
+//! E-mails as jobs: enqueued in the transaction that causes them, sent afterwards.
 //!
-//! A letter waits sealed, since it may hold a code or a token: a dump of the database has none. One that waits for a mail
-//! server is sent once that is back, unless its time is over by then. A repeated send has the same Message-ID.
+//! A waiting e-mail is sealed, since it may contain a code or a token: a dump of the database shows neither. An e-mail
+//! that waits for a mail server is sent once that is back, unless it has expired by then. A repeated send has the same
+//! Message-ID.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::Id;
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Handler, Job, Outcome, Patience, store};
-use crate::db::{Conn, Failed};
+use super::{Handler, Job, JobError, JobOutcome, RetryPolicy, store};
+pub use crate::clients::mail::{Block, Calendar, Locale, OutgoingEmail, isolated};
+use crate::clients::mail::{EmailInTransit, Mail, SendError};
+use crate::db::{Conn, DbError};
 use crate::keys::Secret;
-pub use crate::outside::mail::{Block, Calendar, Letter, Tongue, isolated};
-use crate::outside::mail::{Mail, Sending, Unsent};
 
 const KIND: &str = "mail";
-/// What the key for sealing is for.
+/// The purpose of the sealing key.
 const PURPOSE: &str = "mail";
-/// A letter that can't be sent for so long is given up; mail servers themselves wait for two to five days.
+/// An e-mail that can't be sent for this long is given up; mail servers themselves wait for two to five days.
 const LONGEST: Duration = Duration::from_secs(3 * 24 * 3600);
 
-/// A letter to be sent, and what is to be known of it.
+/// An e-mail to be sent, with its expiry and the reference for its outcome.
 #[derive(Debug, Clone)]
-pub struct Mailing {
-    letter: Letter,
+pub struct QueuedEmail {
+    letter: OutgoingEmail,
     until: Option<Time>,
     reference: Option<Reference>,
 }
 
-/// What a letter was written for, where its sender wants to hear what becomes of it.
+/// What an e-mail was written for, where its sender needs the outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Reference {
-    /// A [`Delivered`]'s.
+    /// The kind of a [`Delivered`].
     kind: String,
-    /// Of the kind's own.
+    /// An id in the format of that kind.
     id: String,
 }
 
-impl From<Letter> for Mailing {
-    fn from(letter: Letter) -> Self {
+impl From<OutgoingEmail> for QueuedEmail {
+    fn from(letter: OutgoingEmail) -> Self {
         Self { letter, until: None, reference: None }
     }
 }
 
-impl Mailing {
-    /// From then on it is for nothing, and is given up.
+impl QueuedEmail {
+    /// Sets the expiry: from then on the e-mail is useless, and given up.
     #[must_use]
     pub const fn until(mut self, until: Time) -> Self {
         self.until = Some(until);
         self
     }
 
-    /// Has the [`Delivered`] of this kind told what becomes of it.
+    /// Sets the kind of the [`Delivered`] that records the outcome, and the id for it.
     #[must_use]
     pub fn told_to(mut self, kind: &'static str, id: impl ToString) -> Self {
         self.reference = Some(Reference { kind: kind.to_owned(), id: id.to_string() });
@@ -66,79 +67,79 @@ impl Mailing {
     }
 }
 
-/// Takes letters.
+/// Enqueues e-mails.
 #[derive(Clone)]
-pub struct Post(Secret);
+pub struct Outbox(Secret);
 
-/// A mailing as it waits.
+/// A queued e-mail in its stored form.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Waiting {
-    letter: Letter,
+struct WaitingEmail {
+    letter: OutgoingEmail,
     written_at: Time,
     until: Time,
     reference: Option<Reference>,
 }
 
-/// What a job's row has.
+/// The payload of a mail job.
 #[derive(Serialize, Deserialize)]
 struct Payload {
-    /// [`Waiting`] as JSON, sealed for this job's row; base64.
+    /// A [`WaitingEmail`] as JSON, sealed for this job's row; base64.
     sealed: String,
 }
 
-impl Post {
+impl Outbox {
     #[must_use]
     pub const fn sealing_with(secret: Secret) -> Self {
         Self(secret)
     }
 
-    /// Sends a letter once the transaction stands. Call `Jobs::wake` after it.
+    /// Enqueues an e-mail, which is sent once the transaction has committed. Call `Jobs::wake` after that.
     ///
     /// # Errors
-    /// The database's own; or the system has no chance to give.
+    /// Returns the database error, or `Broken` when the e-mail can't be sealed (the system provides no randomness).
     pub async fn send(
         &self,
         conn: &mut Conn,
-        mailing: impl Into<Mailing>,
+        mailing: impl Into<QueuedEmail>,
         now: Time,
         request: &RequestId,
-    ) -> Result<(), Failed> {
-        let id: Id<Job> = Id::draw();
+    ) -> Result<(), DbError> {
+        let id: Id<Job> = Id::generate();
         let payload = self.sealed(id, mailing.into(), now)?;
         store::enqueue_as(conn, id, KIND, &payload, now, request).await
     }
 
-    /// As [`Self::send`], for many at once.
+    /// [`Self::send`] for many e-mails.
     ///
     /// # Errors
-    /// As [`Self::send`].
+    /// The same as [`Self::send`].
     pub async fn send_all(
         &self,
         conn: &mut Conn,
-        mailings: impl IntoIterator<Item = Mailing>,
+        mailings: impl IntoIterator<Item = QueuedEmail>,
         now: Time,
         request: &RequestId,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), DbError> {
         let mut payloads = Vec::new();
         for mailing in mailings {
-            let id: Id<Job> = Id::draw();
+            let id: Id<Job> = Id::generate();
             payloads.push((id, self.sealed(id, mailing, now)?));
         }
         store::enqueue_all(conn, KIND, &payloads, now, request).await
     }
 
-    fn sealed(&self, id: Id<Job>, mailing: Mailing, now: Time) -> Result<Payload, Failed> {
-        let Mailing { letter, until, reference } = mailing;
-        let waiting = Waiting { letter, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
-        let plain = serde_json::to_vec(&waiting).map_err(|error| Failed::Broken(error.to_string()))?;
+    fn sealed(&self, id: Id<Job>, mailing: QueuedEmail, now: Time) -> Result<Payload, DbError> {
+        let QueuedEmail { letter, until, reference } = mailing;
+        let waiting = WaitingEmail { letter, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
+        let plain = serde_json::to_vec(&waiting).map_err(|error| DbError::Broken(error.to_string()))?;
         let sealed = self.0.seal(PURPOSE, id.uuid().as_bytes(), &plain);
-        let sealed = sealed.map_err(|error| Failed::Broken(error.to_string()))?;
+        let sealed = sealed.map_err(|error| DbError::Broken(error.to_string()))?;
         Ok(Payload { sealed: STANDARD_NO_PAD.encode(sealed) })
     }
 
-    /// `None`: it was sealed with another key, or changed.
-    fn open(&self, job: &Job) -> Option<Waiting> {
+    /// Returns `None` when it was sealed with another key, or changed.
+    fn open(&self, job: &Job) -> Option<WaitingEmail> {
         let payload: Payload = serde_json::from_str(&job.payload).ok()?;
         let sealed = STANDARD_NO_PAD.decode(payload.sealed).ok()?;
         let plain = self.0.open(PURPOSE, job.id.uuid().as_bytes(), &sealed)?;
@@ -146,35 +147,35 @@ impl Post {
     }
 }
 
-/// Keeps what became of the letters that its kind of reference is on; features implement it, wiring registers it.
+/// Records the outcome of the e-mails whose reference is of its kind; features implement it, wiring registers it.
 #[async_trait]
 pub trait Delivered: Send + Sync + 'static {
     fn kind(&self) -> &'static str;
-    /// In the transaction that ends the job; what it answers is told after.
+    /// Runs in the transaction that ends the job; the returned events are published after the commit.
     ///
     /// # Errors
-    /// The database's own.
+    /// Returns the database error.
     async fn keep(
         &self,
         conn: &mut Conn,
         id: &str,
-        outcome: Outcome<'_>,
+        outcome: JobOutcome<'_>,
         now: Time,
         request: &RequestId,
-    ) -> Result<Vec<Told>, Failed>;
+    ) -> Result<Vec<EventRecord>, DbError>;
 }
 
-/// Sends letters.
-pub struct Postman {
+/// The handler that sends e-mails.
+pub struct SendEmail {
     mail: Arc<dyn Mail>,
-    post: Post,
+    post: Outbox,
     clock: Arc<dyn Clock>,
     delivered: HashMap<&'static str, Arc<dyn Delivered>>,
 }
 
-impl Postman {
+impl SendEmail {
     #[must_use]
-    pub fn new(mail: Arc<dyn Mail>, post: Post, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(mail: Arc<dyn Mail>, post: Outbox, clock: Arc<dyn Clock>) -> Self {
         Self { mail, post, clock, delivered: HashMap::new() }
     }
 
@@ -186,43 +187,49 @@ impl Postman {
 }
 
 #[async_trait]
-impl Handler for Postman {
+impl Handler for SendEmail {
     fn kind(&self) -> &'static str {
         KIND
     }
 
-    /// A letter's own time is its bound.
-    fn patience(&self) -> Patience {
-        Patience::UNTIL_DONE
+    /// Its own expiry limits an e-mail.
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
     }
 
     fn at_once(&self) -> usize {
         2
     }
 
-    async fn run(&self, job: &Job) -> Result<(), Fault> {
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
         let waiting = self.post.open(job);
-        let waiting = waiting.ok_or_else(|| Fault::Lapsed("the letter was sealed with another key".to_owned()))?;
+        let waiting = waiting.ok_or_else(|| JobError::Lapsed("the letter was sealed with another key".to_owned()))?;
         if self.clock.now() >= waiting.until {
-            return Err(Fault::Lapsed("it is too late for this letter".to_owned()));
+            return Err(JobError::Lapsed("it is too late for this letter".to_owned()));
         }
         let id = job.id.to_string();
         let sending =
-            Sending { letter: &waiting.letter, id: &id, written_at: waiting.written_at, request: &job.request };
+            EmailInTransit { letter: &waiting.letter, id: &id, written_at: waiting.written_at, request: &job.request };
         self.mail.send(&sending).await.map_err(|unsent| match unsent {
-            Unsent::Later(why) => Fault::Again(why),
-            Unsent::Away(why) => Fault::Away(why),
-            Unsent::Refused(why) => Fault::Never(why),
+            SendError::Later(why) => JobError::Again(why),
+            SendError::Away(why) => JobError::Away(why),
+            SendError::Refused(why) => JobError::Never(why),
         })
     }
 
-    async fn ended(&self, conn: &mut Conn, job: &Job, outcome: Outcome<'_>, now: Time) -> Result<Vec<Told>, Failed> {
+    async fn ended(
+        &self,
+        conn: &mut Conn,
+        job: &Job,
+        outcome: JobOutcome<'_>,
+        now: Time,
+    ) -> Result<Vec<EventRecord>, DbError> {
         let Some(reference) = self.post.open(job).and_then(|waiting| waiting.reference) else {
             return Ok(Vec::new());
         };
         match self.delivered.get(reference.kind.as_str()) {
             Some(delivered) => delivered.keep(conn, &reference.id, outcome, now, &job.request).await,
-            None => Err(Failed::Broken(format!("nobody asked for mails of {}", reference.kind))),
+            None => Err(DbError::Broken(format!("nobody asked for mails of {}", reference.kind))),
         }
     }
 }

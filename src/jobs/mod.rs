@@ -1,12 +1,13 @@
-//! LATER: work that outlasts its request, as rows with leases and retries.
+//! Background jobs: work that outlasts its request, stored as rows with leases and retries.
 //!
-//! A job is inserted in the transaction of what causes it, so neither is ever without the other. It may run twice (a
-//! worker that was killed after its work), so every handler is safe to repeat. A lease is 30 s and renewed while the
-//! work goes on; tries come with growing, jittered pauses; what failed for good stays, with its error. Each kind has its
-//! own places to work at and waits by itself where whom it needs is away, so that no kind delays another. Within a kind
-//! the jobs are taken in turns, by a key that whoever adds them names, so that no project or account delays another.
+//! A job is inserted in the transaction of what causes it, so neither exists without the other. A job may run twice
+//! (when a worker is killed after the work), so every handler must be idempotent. A lease lasts 30 s and is renewed
+//! while the work runs; retries come with growing, jittered pauses; a job that failed for good stays, with its error.
+//! Each kind has its own permits, and backs off by itself while the service that it needs is unavailable, so that no
+//! kind delays another. Within a kind the jobs are claimed in turns, by a fair key that is set when they are enqueued,
+//! so that no project or account delays another.
 //!
-//! Nothing here goes by the machine's clock alone, which may be set: see `steady` and `leases`.
+//! Nothing here relies on the machine's clock alone, which may be set: see `steady` and `leases`.
 
 mod lane;
 mod leases;
@@ -24,16 +25,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::Id;
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
-use crate::db::{Conn, Failed};
+use crate::db::{Conn, DbError};
 use steady::Steady;
 
 pub use store::{OVER, enqueue, enqueue_after, enqueue_in_turn, failed_count, note};
-pub use worker::{Desk, Handlers, work};
+pub use worker::{Handlers, WorkerContext, work};
 
 pub const LEASE: Duration = Duration::from_secs(30);
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -43,16 +44,16 @@ pub const HEARTBEAT: Duration = Duration::from_secs(10);
 pub struct Job {
     pub id: Id<Job>,
     pub kind: String,
-    /// JSON, of the handler's own form.
+    /// JSON in the handler's own format.
     pub payload: String,
     pub request: RequestId,
-    /// 1 at the first try.
+    /// 1 on the first attempt.
     pub attempt: i64,
-    /// How many tries it has.
+    /// The maximum number of attempts.
     pub attempts: i64,
-    /// How often it was taken, ever: who holds it says so with this.
+    /// How often it was claimed, ever: it identifies the holder.
     claim: i64,
-    /// Whose turn it is.
+    /// The key by which the jobs of a kind take turns.
     fair_key: String,
 }
 
@@ -62,25 +63,26 @@ impl Job {
         self.attempt >= self.attempts
     }
 
-    const fn held(&self) -> store::Held {
-        store::Held { id: self.id, claim: self.claim }
+    const fn held(&self) -> store::HeldJob {
+        store::HeldJob { id: self.id, claim: self.claim }
     }
 }
 
-/// Why a job was not done.
+/// Why an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
-    /// It is to be tried again.
+pub enum JobError {
+    /// The job is to be retried.
     Again(String),
-    /// Whom it needs is away: it is to be tried again, and the others of its kind need not be tried before.
+    /// The service that it needs is unavailable: the job is to be retried, and no other job of its kind need be tried
+    /// before.
     Away(String),
-    /// No other try would end otherwise.
+    /// No retry would end otherwise.
     Never(String),
-    /// Its time is over; whom it needs was not asked.
+    /// The job has expired; the service that it needs was not called.
     Lapsed(String),
 }
 
-impl Fault {
+impl JobError {
     #[must_use]
     pub fn why(&self) -> &str {
         let (Self::Again(why) | Self::Away(why) | Self::Never(why) | Self::Lapsed(why)) = self;
@@ -88,70 +90,73 @@ impl Fault {
     }
 }
 
-impl From<String> for Fault {
+impl From<String> for JobError {
     fn from(why: String) -> Self {
         Self::Again(why)
     }
 }
 
-/// What became of a job in the end.
+/// The final outcome of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome<'a> {
+pub enum JobOutcome<'a> {
     Done,
-    /// For good, and why.
+    /// For good, with the reason.
     Failed(&'a str),
 }
 
-/// How long the jobs of a kind are tried.
+/// How often the jobs of a kind are tried, and with which pauses.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct RetryPolicy {
     pub attempts: i64,
     /// Pauses grow up to this.
     pub longest_pause: Duration,
 }
 
-impl Patience {
-    /// For what is owed, to a person above all: it is not given up.
+impl RetryPolicy {
+    /// For jobs that are owed, above all to a person: they are never given up.
     pub const UNTIL_DONE: Self = Self { attempts: i64::MAX, longest_pause: Duration::from_secs(15 * 60) };
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { attempts: 5, longest_pause: Duration::from_secs(64) }
     }
 }
 
-/// Does the jobs of one kind.
+/// Runs the jobs of one kind.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
     fn kind(&self) -> &'static str;
-    fn patience(&self) -> Patience {
-        Patience::default()
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy::default()
     }
-    /// How many of its jobs run at once.
+    /// How many of its jobs run concurrently.
     fn at_once(&self) -> usize {
         4
     }
-    /// # Errors
-    /// Why it was not done, for the log and the row.
-    async fn run(&self, job: &Job) -> Result<(), Fault>;
-    /// Keeps what became of a job, in the transaction that ends it; what it answers is told after. An error is logged,
-    /// and the job has ended nonetheless: doing its work again and again would be worse.
+    /// Runs one attempt of a job.
     ///
     /// # Errors
-    /// The database's own.
+    /// Returns why it failed, for the log and the row.
+    async fn run(&self, job: &Job) -> Result<(), JobError>;
+    /// Records the final outcome of a job, in the transaction that ends it; the returned events are published after the
+    /// commit. An error is logged, and the job has ended nonetheless: repeating its work again and again would be
+    /// worse.
+    ///
+    /// # Errors
+    /// Returns the database error.
     async fn ended(
         &self,
         _conn: &mut Conn,
         _job: &Job,
-        _outcome: Outcome<'_>,
+        _outcome: JobOutcome<'_>,
         _now: Time,
-    ) -> Result<Vec<Told>, Failed> {
+    ) -> Result<Vec<EventRecord>, DbError> {
         Ok(Vec::new())
     }
 }
 
-/// Wakes the worker, which otherwise looks for work every second, and knows the time that jobs go by.
+/// Wakes the worker, which otherwise polls every second, and provides the time that jobs use.
 #[derive(Clone)]
 pub struct Jobs {
     woken: Arc<Notify>,
@@ -168,7 +173,7 @@ impl Jobs {
         self.woken.notify_one();
     }
 
-    /// The machine's time, or later: it is never set back.
+    /// Returns the machine's time, or a later one: it never goes back.
     pub(crate) fn now(&self) -> Time {
         self.time.now()
     }

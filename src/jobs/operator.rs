@@ -1,26 +1,26 @@
-//! What an operator does to jobs at the machine, beside a running server or without one: a running one looks for what is due
-//! every second.
+//! Operator commands for jobs, run on the machine beside a running server or without one: a running one polls for due
+//! jobs every second.
 
 use actors::ids::Id;
 use actors::time::Time;
 
 use super::{Job, store};
-use crate::db::{Db, Failed};
-pub use store::{Listed, Which};
+use crate::db::{Db, DbError};
+pub use store::{FailedJob, Which};
 
-/// Failed jobs after one, by their ids.
+/// Returns failed jobs after an id, ordered by id.
 ///
 /// # Errors
-/// The database's own.
-pub async fn list_failed(db: &Db, after: Id<Job>, limit: i64) -> Result<Vec<Listed>, Failed> {
+/// Returns the database error.
+pub async fn list_failed(db: &Db, after: Id<Job>, limit: i64) -> Result<Vec<FailedJob>, DbError> {
     db.read(move |conn| Box::pin(store::failed(conn, after, limit))).await
 }
 
-/// Has failed jobs tried again, each once, however often it fails meanwhile. Answers how many.
+/// Requeues failed jobs, each once, however often it fails meanwhile. Returns how many.
 ///
 /// # Errors
-/// The database's own; then some wait again already.
-pub async fn requeue(db: &Db, which: Which, now: Time) -> Result<usize, Failed> {
+/// Returns the database error; some jobs may be requeued by then.
+pub async fn requeue(db: &Db, which: Which, now: Time) -> Result<usize, DbError> {
     let (mut after, mut requeued) = (Id::from_uuid(uuid::Uuid::nil()), 0);
     loop {
         let which = which.clone();
@@ -34,18 +34,18 @@ pub async fn requeue(db: &Db, which: Which, now: Time) -> Result<usize, Failed> 
     }
 }
 
-/// Whether nobody has taken a job yet.
+/// Returns whether a job exists that was never claimed.
 ///
 /// # Errors
-/// The database's own.
-pub async fn is_waiting(db: &Db, id: Id<Job>) -> Result<bool, Failed> {
+/// Returns the database error.
+pub async fn is_waiting(db: &Db, id: Id<Job>) -> Result<bool, DbError> {
     db.read(move |conn| Box::pin(store::is_waiting(conn, id))).await
 }
 
-/// Takes back a job that nobody has taken yet. Whether it was one.
+/// Deletes a job that was never claimed. Returns whether it did.
 ///
 /// # Errors
-/// The database's own.
-pub async fn withdraw(db: &Db, id: Id<Job>) -> Result<bool, Failed> {
+/// Returns the database error.
+pub async fn withdraw(db: &Db, id: Id<Job>) -> Result<bool, DbError> {
     db.write(move |conn| Box::pin(store::withdraw(conn, id))).await
 }

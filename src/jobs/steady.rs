@@ -1,7 +1,8 @@
-//! The time that jobs go by: the machine's clock, as long as it goes on; where it is set back, what it said goes on by itself.
+//! A clock for jobs that never goes back: it follows the machine's clock, and where that is set back it continues from
+//! the latest time by itself.
 //!
-//! So nothing that is due becomes due later: not what waits, not a pause. A clock that is set forward is followed, since
-//! what comes in from then on bears its times.
+//! So nothing that is due becomes due later: neither a waiting job nor a pause. A clock that is set forward is
+//! followed, since new jobs carry its times from then on.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -10,7 +11,7 @@ use actors::time::{Clock, Time};
 
 pub struct Steady {
     clock: Arc<dyn Clock>,
-    /// The latest that the clock was seen at, and when that was.
+    /// The latest time that the clock showed, and when it did.
     latest: Mutex<(Time, Instant)>,
 }
 
@@ -67,7 +68,7 @@ mod tests {
         for back in [30_000, HOUR] {
             assert_eq!(seen(60_000 - back, 60_000), 60_000);
         }
-        // As slowly as the hours pass, however often it is asked.
+        // It advances at the speed of real time, however often it is read.
         let asked: Vec<i64> = (1..=5_000).map(|milli| seen(0, 60_000 + milli)).collect();
         assert_eq!(asked, (60_001..=65_000).collect::<Vec<i64>>());
         assert_eq!(seen(HOUR, 65_000), HOUR);

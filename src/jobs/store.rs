@@ -1,11 +1,11 @@
-//! Jobs as rows: how they come in. How they are taken and end is in `queue`, what is looked after beside in `upkeep`.
+//! Jobs as rows: how they are enqueued. Claiming and ending them is in `queue`, maintenance in `upkeep`.
 //!
 //! ```text
 //! waiting ──claim──> leased ──done──> no row
 //!    ▲                 │ │
 //!    └──again, free────┘ └──give up──> failed ──requeue──> waiting
 //! ```
-//! Each of the three has indices of its own, so that nothing here costs more because much of another kind is there.
+//! Each of the three states has its own indices, so that many rows in one state slow down nothing in another.
 
 mod queue;
 mod upkeep;
@@ -20,10 +20,10 @@ use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 use super::{Job, Jobs};
 use crate::db::schema::jobs;
 use crate::db::sweep::Over;
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl, many};
-pub use queue::{Held, Look, OfKey, Wanted, again, claim, done, give_up, look, note, renew};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, many};
+pub use queue::{DueQuery, HeldJob, Look, OfKey, again, claim, done, give_up, look, note, renew};
 pub use upkeep::{
-    Leased, Listed, Which, failed, free, free_page, give_up_strangers, is_waiting, leased, let_due_again, requeue,
+    FailedJob, Leased, Which, failed, free, free_page, give_up_strangers, is_waiting, leased, let_due_again, requeue,
     withdraw,
 };
 
@@ -45,7 +45,7 @@ struct JobRow {
     waiting_since: At,
 }
 
-/// A job that comes in.
+/// A new job.
 struct New<'a> {
     id: Id<Job>,
     kind: &'a str,
@@ -57,14 +57,14 @@ struct New<'a> {
 
 impl<'a> New<'a> {
     fn at_once(kind: &'a str, now: Time, request: &'a RequestId) -> Self {
-        Self { id: Id::draw(), kind, fair_key: "", now, delay: Duration::ZERO, request }
+        Self { id: Id::generate(), kind, fair_key: "", now, delay: Duration::ZERO, request }
     }
 
-    fn row(&self, payload: &impl serde::Serialize) -> Result<JobRow, Failed> {
+    fn row(&self, payload: &impl serde::Serialize) -> Result<JobRow, DbError> {
         Ok(JobRow {
             id: Key(self.id),
             kind: self.kind.to_owned(),
-            payload: serde_json::to_string(payload).map_err(|error| Failed::Broken(error.to_string()))?,
+            payload: serde_json::to_string(payload).map_err(|error| DbError::Broken(error.to_string()))?,
             request_id: self.request.to_string(),
             run_at: At(self.now + self.delay),
             attempts: 0,
@@ -78,7 +78,7 @@ impl<'a> New<'a> {
         })
     }
 
-    async fn insert(&self, conn: &mut Conn, payload: &impl serde::Serialize) -> Result<Id<Job>, Failed> {
+    async fn insert(&self, conn: &mut Conn, payload: &impl serde::Serialize) -> Result<Id<Job>, DbError> {
         let row = self.row(payload)?;
         diesel::insert_into(jobs::table).values(&row).execute(conn).await?;
         Ok(self.id)
@@ -88,22 +88,22 @@ impl<'a> New<'a> {
 /// Adds a job that is due at once. Call `Jobs::wake` after the transaction.
 ///
 /// # Errors
-/// The database's own.
+/// Returns the database error.
 pub async fn enqueue(
     conn: &mut Conn,
     kind: &str,
     payload: &impl serde::Serialize,
     now: Time,
     request: &RequestId,
-) -> Result<Id<Job>, Failed> {
+) -> Result<Id<Job>, DbError> {
     New::at_once(kind, now, request).insert(conn, payload).await
 }
 
-/// As [`enqueue`], for a job that waits first: by the time of jobs, so that it waits neither shorter nor longer where the
-/// machine's clock is set back.
+/// [`enqueue`] for a job that waits first. The delay is by the time of [`Jobs`], so that it is neither shorter nor
+/// longer when the machine's clock is set back.
 ///
 /// # Errors
-/// The database's own.
+/// Returns the database error.
 pub async fn enqueue_after(
     conn: &mut Conn,
     jobs: &Jobs,
@@ -111,15 +111,15 @@ pub async fn enqueue_after(
     payload: &impl serde::Serialize,
     delay: Duration,
     request: &RequestId,
-) -> Result<Id<Job>, Failed> {
+) -> Result<Id<Job>, DbError> {
     New { delay, ..New::at_once(kind, jobs.now(), request) }.insert(conn, payload).await
 }
 
-/// As [`enqueue`], for a kind whose jobs are taken in turns: those of one key, however many, delay no other key's by more
-/// than one.
+/// [`enqueue`] for a kind whose jobs are claimed in turns: the jobs of one key, however many, delay those of another
+/// key by no more than one.
 ///
 /// # Errors
-/// The database's own.
+/// Returns the database error.
 pub async fn enqueue_in_turn(
     conn: &mut Conn,
     kind: &str,
@@ -127,11 +127,11 @@ pub async fn enqueue_in_turn(
     payload: &impl serde::Serialize,
     now: Time,
     request: &RequestId,
-) -> Result<Id<Job>, Failed> {
+) -> Result<Id<Job>, DbError> {
     New { fair_key, ..New::at_once(kind, now, request) }.insert(conn, payload).await
 }
 
-/// As [`enqueue`], with an id that was drawn before.
+/// [`enqueue`] with an id that was generated before.
 pub async fn enqueue_as(
     conn: &mut Conn,
     id: Id<Job>,
@@ -139,36 +139,36 @@ pub async fn enqueue_as(
     payload: &impl serde::Serialize,
     now: Time,
     request: &RequestId,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     New { id, ..New::at_once(kind, now, request) }.insert(conn, payload).await.map(drop)
 }
 
-/// As [`enqueue_as`], for many of a kind.
+/// [`enqueue_as`] for many jobs of a kind.
 pub async fn enqueue_all(
     conn: &mut Conn,
     kind: &str,
     payloads: &[(Id<Job>, impl serde::Serialize)],
     now: Time,
     request: &RequestId,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     let rows = payloads.iter().map(|(id, payload)| New { id: *id, ..New::at_once(kind, now, request) }.row(payload));
     let rows: Vec<JobRow> = rows.collect::<Result<_, _>>()?;
     many!(conn, &rows, |some| diesel::insert_into(jobs::table).values(some));
     Ok(())
 }
 
-/// As far as failed jobs are counted.
+/// The number up to which failed jobs are counted.
 const COUNTED: i64 = 10_000;
 
-/// How many failed for good, up to 10,000: for metrics.
+/// Returns how many jobs failed for good, up to 10,000: for metrics.
 ///
 /// # Errors
-/// The database's own.
-pub async fn failed_count(conn: &mut Conn) -> Result<i64, Failed> {
+/// Returns the database error.
+pub async fn failed_count(conn: &mut Conn) -> Result<i64, DbError> {
     let failed = jobs::table.filter(jobs::failed_at.is_not_null()).select(jobs::id).limit(COUNTED);
     let failed: Vec<Key<Job>> = failed.load(conn).await?;
     Ok(i64::try_from(failed.len()).unwrap_or(COUNTED))
 }
 
-/// What failed for good is shown for so long.
+/// Jobs that failed for good are stored for this long.
 pub const OVER: Over = Over { table: "jobs", key: "id", at: "failed_at", kept: Duration::from_secs(30 * 24 * 60 * 60) };

@@ -1,4 +1,4 @@
-//! Jobs of mail, with a mail server and a clock of the test's own.
+//! Mail jobs, with a scripted mail server and a clock that the tests set.
 
 mod worker;
 
@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actors::hub::{Hub, HubLimits};
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
 use tempfile::TempDir;
 
-use super::mail::{Block, Delivered, Letter, Mailing, Post, Postman, Tongue};
-use super::{Desk, Fault, Handler, Handlers, Job, Jobs, Outcome, enqueue, work};
-use crate::db::{Conn, Db, Failed, Settings};
+use super::mail::{Block, Delivered, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail};
+use super::{Handler, Handlers, Job, JobError, JobOutcome, Jobs, WorkerContext, enqueue, work};
+use crate::clients::mail::{EmailInTransit, Mail, SendError};
+use crate::db::{Conn, Db, DbError, DbSettings};
 use crate::keys::Secret;
 use crate::live::event_log::Rows;
-use crate::outside::mail::{Mail, Sending, Unsent};
 use crate::tasks::Tasks;
 
 const CODE: &str = "482913";
 
-/// A clock that the test moves.
+/// A clock that the test sets.
 #[derive(Default)]
 struct Hands(AtomicI64);
 
@@ -33,17 +33,17 @@ impl Clock for Hands {
     }
 }
 
-/// A mail server that answers what it was told to, and then takes everything.
+/// A mail server that gives its scripted answers, and accepts everything after them.
 #[derive(Default)]
 struct Scripted {
-    answers: Mutex<VecDeque<Result<(), Unsent>>>,
+    answers: Mutex<VecDeque<Result<(), SendError>>>,
     ids: Mutex<Vec<String>>,
     asked: AtomicUsize,
 }
 
 #[async_trait]
 impl Mail for Arc<Scripted> {
-    async fn send(&self, sending: &Sending<'_>) -> Result<(), Unsent> {
+    async fn send(&self, sending: &EmailInTransit<'_>) -> Result<(), SendError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.ids.lock().unwrap().push(sending.id.to_owned());
         assert!(sending.letter.text().contains(CODE));
@@ -51,7 +51,7 @@ impl Mail for Arc<Scripted> {
     }
 }
 
-/// Hears what became of letters; what became of the broken one it can't keep.
+/// Records the outcomes of e-mails; fails to record that of the broken one.
 #[derive(Clone, Default)]
 struct Ear(Arc<Mutex<Vec<String>>>);
 
@@ -64,12 +64,12 @@ impl Delivered for Ear {
         &self,
         _conn: &mut Conn,
         id: &str,
-        outcome: Outcome<'_>,
+        outcome: JobOutcome<'_>,
         _now: Time,
         request: &RequestId,
-    ) -> Result<Vec<Told>, Failed> {
+    ) -> Result<Vec<EventRecord>, DbError> {
         self.0.lock().unwrap().push(format!("{id} {outcome:?} {request}"));
-        if id == "broken" { Err(Failed::Broken("it can't be kept".to_owned())) } else { Ok(Vec::new()) }
+        if id == "broken" { Err(DbError::Broken("it can't be kept".to_owned())) } else { Ok(Vec::new()) }
     }
 }
 
@@ -81,25 +81,25 @@ impl Handler for Other {
     fn kind(&self) -> &'static str {
         "other"
     }
-    async fn run(&self, _job: &Job) -> Result<(), Fault> {
+    async fn run(&self, _job: &Job) -> Result<(), JobError> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 }
 
-/// Apart, since what runs queries puts `load` on atomics too.
+/// A module of its own, because importing `RunQueryDsl` adds `load` to atomics too.
 mod rows {
     use diesel::QueryDsl;
 
     use crate::db::schema::jobs;
-    use crate::db::{At, Conn, Failed, RunQueryDsl};
+    use crate::db::{At, Conn, DbError, RunQueryDsl};
 
     pub async fn payload(conn: &mut Conn) -> String {
         jobs::table.select(jobs::payload).first(conn).await.unwrap()
     }
 
-    /// The payloads, errors and failures of all jobs.
-    pub async fn all(conn: &mut Conn) -> Result<Vec<(String, Option<String>, bool)>, Failed> {
+    /// Returns the payload, the last error, and whether it failed, of each job.
+    pub async fn all(conn: &mut Conn) -> Result<Vec<(String, Option<String>, bool)>, DbError> {
         let all = jobs::table.order(jobs::created_at).select((jobs::payload, jobs::last_error, jobs::failed_at));
         let all: Vec<(String, Option<String>, Option<At>)> = all.load(conn).await?;
         Ok(all.into_iter().map(|(payload, error, failed)| (payload, error, failed.is_some())).collect())
@@ -110,7 +110,7 @@ struct World {
     db: Db,
     hands: Arc<Hands>,
     jobs: Jobs,
-    post: Post,
+    post: Outbox,
     server: Arc<Scripted>,
     ear: Ear,
     others: Arc<AtomicUsize>,
@@ -119,24 +119,24 @@ struct World {
 }
 
 impl World {
-    async fn answering(answers: impl IntoIterator<Item = Result<(), Unsent>>) -> Self {
+    async fn answering(answers: impl IntoIterator<Item = Result<(), SendError>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
-        let db = Db::open(Settings::at(url)).await.unwrap();
+        let db = Db::open(DbSettings::at(url)).await.unwrap();
         let server = Arc::new(Scripted { answers: Mutex::new(answers.into_iter().collect()), ..Scripted::default() });
         let (hands, tasks) = (Arc::new(Hands::default()), Tasks::on(tokio::runtime::Handle::current()));
         let jobs = Jobs::by(hands.clone() as Arc<dyn Clock>);
         let (ear, others) = (Ear::default(), Arc::new(AtomicUsize::new(0)));
-        let post = Post::sealing_with(Secret::of(vec![7; 32]));
-        let postman = Postman::new(Arc::new(Arc::clone(&server)), post.clone(), hands.clone() as Arc<dyn Clock>);
+        let post = Outbox::sealing_with(Secret::of(vec![7; 32]));
+        let postman = SendEmail::new(Arc::new(Arc::clone(&server)), post.clone(), hands.clone() as Arc<dyn Clock>);
         let handlers = Handlers::default().with(postman.telling(ear.clone())).with(Other(Arc::clone(&others)));
         let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
-        let desk = Desk { db: db.clone(), hub, jobs: jobs.clone(), tasks: tasks.clone() };
-        tasks.spawn(work(desk, handlers));
+        let context = WorkerContext { db: db.clone(), hub, jobs: jobs.clone(), tasks: tasks.clone() };
+        tasks.spawn(work(context, handlers));
         Self { db, hands, jobs, post, server, ear, others, tasks, _folder: folder }
     }
 
-    async fn send(&self, mailing: impl Into<Mailing>) {
+    async fn send(&self, mailing: impl Into<QueuedEmail>) {
         let (post, mailing, now) = (self.post.clone(), mailing.into(), self.hands.now());
         let sent = self.db.write(move |conn| {
             Box::pin(async move { post.send(conn, mailing, now, &RequestId::from("a-call")).await })
@@ -178,23 +178,23 @@ impl Drop for World {
     }
 }
 
-fn letter() -> Letter {
-    Letter {
+fn letter() -> OutgoingEmail {
+    OutgoingEmail {
         to: "ada@example.org".to_owned(),
-        tongue: Tongue::English,
+        tongue: Locale::English,
         subject: "Your code".to_owned(),
         blocks: vec![Block::Code(CODE.to_owned())],
         calendar: None,
     }
 }
 
-fn away() -> Result<(), Unsent> {
-    Err(Unsent::Away("nobody answers".to_owned()))
+fn away() -> Result<(), SendError> {
+    Err(SendError::Away("nobody answers".to_owned()))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_waits_sealed_and_is_the_same_at_each_try() {
-    let later = Err(Unsent::Later("451".to_owned()));
+    let later = Err(SendError::Later("451".to_owned()));
     let world = World::answering([away(), later]).await;
     world.send(letter()).await;
     world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
@@ -212,7 +212,7 @@ async fn a_letter_waits_sealed_and_is_the_same_at_each_try() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sealed_letter_opens_in_no_other_row_and_with_no_other_key() {
     let world = World::answering([]).await;
-    let stranger = Post::sealing_with(Secret::of(vec![8; 32]));
+    let stranger = Outbox::sealing_with(Secret::of(vec![8; 32]));
     let now = world.hands.now();
     let forged = world.db.write(move |conn| {
         Box::pin(async move {
@@ -228,14 +228,14 @@ async fn a_sealed_letter_opens_in_no_other_row_and_with_no_other_key() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_asked_hears_once_what_became_of_a_letter() {
-    let refused = Err(Unsent::Refused("550 nobody here".to_owned()));
+    let refused = Err(SendError::Refused("550 nobody here".to_owned()));
     let world = World::answering([away(), refused]).await;
-    world.send(Mailing::from(letter()).told_to("invitation", "one")).await;
+    world.send(QueuedEmail::from(letter()).told_to("invitation", "one")).await;
     world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
     assert!(world.ear.0.lock().unwrap().is_empty(), "nothing has become of it yet");
     world.move_on(Duration::from_secs(2));
     world.until("it failed", async |world| world.rows().await[0].2).await;
-    world.send(Mailing::from(letter()).told_to("invitation", "two")).await;
+    world.send(QueuedEmail::from(letter()).told_to("invitation", "two")).await;
     world.send(letter()).await;
     world.until("the others went", async |world| world.rows().await.len() == 1).await;
     let heard = world.ear.0.lock().unwrap().clone();
@@ -245,8 +245,8 @@ async fn who_asked_hears_once_what_became_of_a_letter() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_is_not_sent_again_because_nobody_could_keep_that_it_was() {
     let world = World::answering([]).await;
-    world.send(Mailing::from(letter()).told_to("invitation", "broken")).await;
-    world.send(Mailing::from(letter()).told_to("nobody's", "x")).await;
+    world.send(QueuedEmail::from(letter()).told_to("invitation", "broken")).await;
+    world.send(QueuedEmail::from(letter()).told_to("nobody's", "x")).await;
     world.until_empty().await;
     assert_eq!(world.asked(), 2);
 }
@@ -257,7 +257,7 @@ async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_els
     for _ in 0..30 {
         world.send(letter()).await;
     }
-    // Two may have begun before the first was heard.
+    // Two may have started before the result of the first arrived.
     world.until("it was asked", async |world| world.asked() >= 1).await;
     let now = world.hands.now();
     let other = world
@@ -272,7 +272,7 @@ async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_els
             world.rows().await.is_empty()
         })
         .await;
-    // Those that met a closed door went again; all went.
+    // Those that found the mail server unavailable were retried; all were sent.
     let mut ids = world.server.ids.lock().unwrap().clone();
     ids.sort();
     ids.dedup();
@@ -283,13 +283,13 @@ async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_els
 async fn a_letter_whose_time_is_over_is_given_up_unsent() {
     let world = World::answering([away(), away()]).await;
     let soon = world.hands.now() + Duration::from_secs(600);
-    world.send(Mailing::from(letter()).until(soon).told_to("invitation", "late")).await;
+    world.send(QueuedEmail::from(letter()).until(soon).told_to("invitation", "late")).await;
     world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
     world.move_on(Duration::from_secs(601));
     world.until("it is given up", async |world| world.rows().await[0].2).await;
     assert_eq!(world.asked(), 1);
     assert_eq!(*world.ear.0.lock().unwrap(), [r#"late Failed("it is too late for this letter") a-call"#]);
-    // Without a time of its own it has three days.
+    // Without its own expiry an e-mail has three days.
     world.send(letter()).await;
     world.until("it was tried", async |world| world.rows().await.iter().all(|row| row.1.is_some())).await;
     world.move_on(Duration::from_secs(3 * 24 * 3600));

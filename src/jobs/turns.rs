@@ -1,4 +1,4 @@
-//! Whose jobs of a kind begin: those of the key that has the fewest under way, and of several the one whose turn it is.
+//! Chooses which jobs of a kind start: those of the key with the fewest running, and among equals by turn.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use actors::ids::Id;
 use super::Job;
 use super::store::OfKey;
 
-/// Chooses `most` of what is due, in the order in which it begins. `under_way` has how many of each key run already.
+/// Chooses `most` due jobs, in the order in which they start. `under_way` holds how many jobs of each key run already.
 pub fn deal(due: Vec<OfKey>, mut under_way: HashMap<String, usize>, most: usize) -> Vec<(String, Id<Job>)> {
     let mut hands: Vec<_> =
         due.into_iter().map(|of_key| (of_key.fair_key, of_key.ids.into_iter().peekable())).collect();
@@ -31,7 +31,7 @@ mod tests {
     fn dealt(due: &[(&str, usize)], under_way: &[(&str, usize)], most: usize) -> Vec<String> {
         let of_key = |(key, count): &(&str, usize)| OfKey {
             fair_key: (*key).to_owned(),
-            ids: (0..*count).map(|_| Id::draw()).collect(),
+            ids: (0..*count).map(|_| Id::generate()).collect(),
         };
         let under_way = under_way.iter().map(|(key, count)| ((*key).to_owned(), *count)).collect();
         deal(due.iter().map(of_key).collect(), under_way, most).into_iter().map(|(key, _)| key).collect()

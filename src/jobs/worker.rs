@@ -1,4 +1,4 @@
-//! The worker: looks for what is due, takes a few jobs of each kind at once, until the server stops.
+//! The worker: polls for due jobs and runs a few of each kind concurrently, until the server stops.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use actors::hub::Hub;
 use actors::ids::Id;
-use actors::live::Told;
+use actors::live::EventRecord;
 use actors::time::Time;
 use futures_util::FutureExt;
 use tokio::sync::OwnedSemaphorePermit;
@@ -15,18 +15,18 @@ use tracing::Instrument;
 
 use super::lane::Lane;
 use super::leases::Leases;
-use super::store::{self, Look, Wanted};
+use super::store::{self, DueQuery, Look};
 use super::turns::deal;
-use super::{Fault, HEARTBEAT, Handler, Job, Jobs, LEASE, Outcome};
-use crate::db::{Conn, Db, Failed};
+use super::{HEARTBEAT, Handler, Job, JobError, JobOutcome, Jobs, LEASE};
+use crate::db::{Conn, Db, DbError};
 use crate::tasks::Tasks;
 
-/// Between two looks at leases that nobody holds.
+/// Interval of the check for abandoned leases.
 const LEASES: Duration = Duration::from_secs(5);
-/// Until something is asked of a database again that was away.
+/// Delay until an unavailable database is used again.
 const AWAY: Duration = Duration::from_secs(1);
 
-/// Who does which kind of job.
+/// The handlers, by kind of job.
 #[derive(Default, Clone)]
 pub struct Handlers(HashMap<&'static str, Arc<dyn Handler>>);
 
@@ -38,24 +38,24 @@ impl Handlers {
     }
 }
 
-/// What the worker works with.
+/// The dependencies of the worker.
 #[derive(Clone)]
-pub struct Desk {
+pub struct WorkerContext {
     pub db: Db,
     pub hub: Hub,
     pub jobs: Jobs,
     pub tasks: Tasks,
 }
 
-/// Works until the server stops; then what runs is waited for.
-pub async fn work(desk: Desk, handlers: Handlers) {
-    let stopping = desk.tasks.stopping();
+/// Runs the worker until the server stops; jobs that still run then are waited for.
+pub async fn work(context: WorkerContext, handlers: Handlers) {
+    let stopping = context.tasks.stopping();
     let lanes: HashMap<&'static str, Arc<Lane>> =
         handlers.0.into_iter().map(|(kind, handler)| (kind, Arc::new(Lane::of(handler)))).collect();
     let mut worker = Worker {
-        desk,
+        context,
         lanes,
-        under_way: UnderWay::default(),
+        under_way: RunningJobs::default(),
         turns: HashMap::new(),
         leases: Leases::default(),
         leases_seen: Instant::now(),
@@ -66,9 +66,9 @@ pub async fn work(desk: Desk, handlers: Handlers) {
     }
     while !stopping.is_cancelled() {
         if let Next::At(next) = worker.turn().await {
-            let now = worker.desk.jobs.now();
+            let now = worker.context.jobs.now();
             tokio::select! {
-                () = worker.desk.jobs.woken(now, next) => {}
+                () = worker.context.jobs.woken(now, next) => {}
                 () = stopping.cancelled() => {}
             }
         }
@@ -76,16 +76,16 @@ pub async fn work(desk: Desk, handlers: Handlers) {
 }
 
 struct Worker {
-    desk: Desk,
+    context: WorkerContext,
     lanes: HashMap<&'static str, Arc<Lane>>,
-    under_way: UnderWay,
-    /// The key of each kind that had the last turn.
+    under_way: RunningJobs,
+    /// The key of each kind that was served last.
     turns: HashMap<&'static str, String>,
     leases: Leases,
     leases_seen: Instant,
 }
 
-/// When the worker looks again.
+/// When the worker polls again.
 enum Next {
     AtOnce,
     /// Or sooner, see [`Jobs::woken`].
@@ -93,8 +93,9 @@ enum Next {
 }
 
 impl Worker {
-    /// This server is the only one, so whoever held a lease is gone; kinds that it doesn't know are nobody's; and what
-    /// waits for a time that a clock set back put off waits no longer than it was told to.
+    /// Prepares the jobs at startup. This server is the only one, so the holder of every lease is gone: all are freed.
+    /// Jobs of kinds without a handler fail. Jobs scheduled by a clock that was set back since wait no longer than was
+    /// intended.
     async fn begin(&self) {
         let known: Arc<[&'static str]> = self.lanes.keys().copied().collect();
         self.in_pages("jobs could not be freed", |conn, _| Box::pin(store::free_page(conn))).await;
@@ -113,18 +114,19 @@ impl Worker {
         }
     }
 
-    /// Does a page after the other, each in a transaction of its own, until there is no more. Answers how many rows.
+    /// Runs `page` repeatedly, each time in its own transaction, until it changes no row. Returns how many rows it
+    /// changed.
     async fn in_pages<P>(&self, why: &str, page: P) -> usize
     where
-        P: for<'c> Fn(&'c mut Conn, Time) -> futures_util::future::BoxFuture<'c, Result<usize, Failed>>
+        P: for<'c> Fn(&'c mut Conn, Time) -> futures_util::future::BoxFuture<'c, Result<usize, DbError>>
             + Clone
             + Send
             + 'static,
     {
         let mut rows = 0;
         loop {
-            let (page, now) = (page.clone(), self.desk.jobs.now());
-            match self.desk.db.write(move |conn| page(conn, now)).await {
+            let (page, now) = (page.clone(), self.context.jobs.now());
+            match self.context.db.write(move |conn| page(conn, now)).await {
                 Ok(0) => return rows,
                 Ok(some) => rows += some,
                 Err(error) => {
@@ -135,21 +137,21 @@ impl Worker {
         }
     }
 
-    /// Begins what is due, as far as there are places.
+    /// Starts due jobs, as far as there are permits.
     async fn turn(&mut self) -> Next {
         if self.leases_seen.elapsed() >= LEASES {
             self.free_lapsed().await;
         }
-        let now = self.desk.jobs.now();
-        let wanted: Vec<Wanted> = self.lanes.iter().filter_map(|(kind, lane)| self.wanted(kind, lane, now)).collect();
+        let now = self.context.jobs.now();
+        let wanted: Vec<DueQuery> = self.lanes.iter().filter_map(|(kind, lane)| self.wanted(kind, lane, now)).collect();
         if wanted.is_empty() {
             return Next::At(None);
         }
-        let looked = self.desk.db.read(move |conn| Box::pin(async move { store::look(conn, &wanted, now).await }));
+        let looked = self.context.db.read(move |conn| Box::pin(async move { store::look(conn, &wanted, now).await }));
         let (looks, next) = match looked.await {
             Ok(found) => found,
             Err(error) => {
-                let error: Failed = error;
+                let error: DbError = error;
                 tracing::warn!(%error, "due jobs could not be looked for");
                 return Next::At(None);
             }
@@ -160,31 +162,33 @@ impl Worker {
             return if has_more { Next::AtOnce } else { Next::At(next) };
         }
         let until = now + LEASE;
-        match self.desk.db.write(move |conn| Box::pin(async move { store::claim(conn, &chosen, until).await })).await {
+        match self.context.db.write(move |conn| Box::pin(async move { store::claim(conn, &chosen, until).await })).await
+        {
             Ok(taken) if taken.is_empty() => Next::At(None),
             Ok(taken) => {
                 taken.into_iter().for_each(|job| self.start(job));
                 Next::AtOnce
             }
             Err(error) => {
-                let error: Failed = error;
+                let error: DbError = error;
                 tracing::warn!(%error, "no jobs could be taken");
                 Next::At(None)
             }
         }
     }
 
-    fn wanted(&self, kind: &'static str, lane: &Lane, now: Time) -> Option<Wanted> {
+    fn wanted(&self, kind: &'static str, lane: &Lane, now: Time) -> Option<DueQuery> {
         let most = lane.free(now);
         let under_way = self.under_way.of_kind(kind).values().sum();
-        (most > 0).then(|| Wanted { kind, most, under_way, after: self.turns.get(kind).cloned() })
+        (most > 0).then(|| DueQuery { kind, most, under_way, after: self.turns.get(kind).cloned() })
     }
 
-    /// What is to begin of what was found of a kind. The next look begins after it.
+    /// Returns the jobs to start from the result of a poll for a kind. The next poll begins after the last of their
+    /// keys.
     fn choose(&mut self, look: Look, now: Time) -> Vec<Id<Job>> {
         let Look { kind, mut due, ended_at } = look;
         for of_key in &mut due {
-            // Whose lease was freed while it runs here: it is not to run beside itself.
+            // A job whose lease was freed while it still runs here must not run twice at once.
             of_key.ids.retain(|id| !self.under_way.has(*id));
         }
         let most = self.lanes.get(kind).map_or(0, |lane| lane.free(now));
@@ -198,22 +202,22 @@ impl Worker {
     fn start(&self, mut job: Job) {
         let Some(lane) = self.lanes.get(job.kind.as_str()).map(Arc::clone) else { return };
         job.attempts = lane.handler.patience().attempts;
-        let place = Place { under_way: self.under_way.clone(), id: job.id, permit: lane.enter() };
+        let place = JobSlot { under_way: self.under_way.clone(), id: job.id, permit: lane.enter() };
         self.under_way.add(&job, lane.handler.kind());
-        let desk = self.desk.clone();
+        let context = self.context.clone();
         let span = tracing::error_span!("job", kind = job.kind, request_id = %job.request, attempt = job.attempt);
         let work = async move {
-            one(&desk, &lane, job).await;
+            one(&context, &lane, job).await;
             drop(place);
-            desk.jobs.wake();
+            context.jobs.wake();
         };
-        self.desk.tasks.spawn(work.instrument(span));
+        self.context.tasks.spawn(work.instrument(span));
     }
 
-    /// Has those jobs wait again whose holder is gone.
+    /// Frees the leases of jobs whose holder is gone, so that they wait again.
     async fn free_lapsed(&mut self) {
         self.leases_seen = Instant::now();
-        let leased = match self.desk.db.read(|conn| Box::pin(store::leased(conn))).await {
+        let leased = match self.context.db.read(|conn| Box::pin(store::leased(conn))).await {
             Ok(leased) => leased,
             Err(error) => return tracing::debug!(%error, "leases could not be looked at"),
         };
@@ -221,10 +225,10 @@ impl Worker {
         if lapsed.is_empty() {
             return;
         }
-        match self.desk.db.write(move |conn| Box::pin(async move { store::free(conn, &lapsed).await })).await {
+        match self.context.db.write(move |conn| Box::pin(async move { store::free(conn, &lapsed).await })).await {
             Ok(freed) => tracing::warn!(freed, "jobs were left behind by whoever had them; they run again"),
             Err(error) => {
-                let error: Failed = error;
+                let error: DbError = error;
                 tracing::debug!(%error, "jobs stay with a holder that is gone, for now");
             }
         }
@@ -234,11 +238,11 @@ impl Worker {
 /// The kind and the fair key of each job.
 type Running = HashMap<Id<Job>, (&'static str, String)>;
 
-/// The jobs that run here, whatever their leases say.
+/// The jobs that run in this process, whatever their leases say.
 #[derive(Clone, Default)]
-struct UnderWay(Arc<Mutex<Running>>);
+struct RunningJobs(Arc<Mutex<Running>>);
 
-impl UnderWay {
+impl RunningJobs {
     fn all(&self) -> MutexGuard<'_, Running> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -251,7 +255,7 @@ impl UnderWay {
         self.all().contains_key(&id)
     }
 
-    /// How many of each key.
+    /// Returns how many jobs of each key run.
     fn of_kind(&self, kind: &str) -> HashMap<String, usize> {
         let mut keys = HashMap::new();
         for (_, key) in self.all().values().filter(|(of, _)| *of == kind) {
@@ -261,80 +265,82 @@ impl UnderWay {
     }
 }
 
-/// Where a job runs. Dropped, it is free, however the job ended.
-struct Place {
-    under_way: UnderWay,
+/// The slot of a running job. Dropping it frees the slot, however the job ended.
+struct JobSlot {
+    under_way: RunningJobs,
     id: Id<Job>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Drop for Place {
+impl Drop for JobSlot {
     fn drop(&mut self) {
         self.under_way.all().remove(&self.id);
         drop(self.permit.take());
     }
 }
 
-/// How a try ended.
-enum Ending {
+/// How an attempt ended.
+enum AttemptEnd {
     Done,
-    /// To be tried again after a pause.
+    /// To be retried after a pause.
     Again(String, Duration),
     Failed(String),
 }
 
-async fn one(desk: &Desk, lane: &Lane, job: Job) {
+async fn one(context: &WorkerContext, lane: &Lane, job: Job) {
     let tried = tokio::select! {
         tried = AssertUnwindSafe(lane.handler.run(&job)).catch_unwind() => {
-            tried.unwrap_or_else(|_| Err(Fault::Again("the handler panicked".to_owned())))
+            tried.unwrap_or_else(|_| Err(JobError::Again("the handler panicked".to_owned())))
         }
-        () = hold(desk, &job) => {
+        () = hold(context, &job) => {
             return tracing::warn!("the job is no longer this server's: its work is stopped");
         }
     };
-    lane.hear(&tried, desk.jobs.now());
+    lane.hear(&tried, context.jobs.now());
     let ending = match tried {
-        Ok(()) => Ending::Done,
+        Ok(()) => AttemptEnd::Done,
         Err(fault) => {
-            let for_good = matches!(fault, Fault::Never(_) | Fault::Lapsed(_)) || job.is_last_attempt();
+            let for_good = matches!(fault, JobError::Never(_) | JobError::Lapsed(_)) || job.is_last_attempt();
             tracing::warn!(error = fault.why(), for_good, "a job failed");
             let why = fault.why().to_owned();
-            if for_good { Ending::Failed(why) } else { Ending::Again(why, lane.pause_of(&fault, job.attempt)) }
+            if for_good { AttemptEnd::Failed(why) } else { AttemptEnd::Again(why, lane.pause_of(&fault, job.attempt)) }
         }
     };
-    keep(desk, &lane.handler, Arc::new(job), Arc::new(ending)).await;
+    keep(context, &lane.handler, Arc::new(job), Arc::new(ending)).await;
 }
 
-/// Renews a job's lease as long as it is ours. A renewal that fails is tried again: meanwhile nobody here takes the job, and
-/// nobody elsewhere may.
-async fn hold(desk: &Desk, job: &Job) {
+/// Renews a job's lease; returns once it is held no longer. A renewal that fails is retried: meanwhile this server
+/// doesn't claim the job, and no other server may.
+async fn hold(context: &WorkerContext, job: &Job) {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
-        let (held, until) = (job.held(), desk.jobs.now() + LEASE);
-        match desk.db.write(move |conn| Box::pin(store::renew(conn, held, until))).await {
+        let (held, until) = (job.held(), context.jobs.now() + LEASE);
+        match context.db.write(move |conn| Box::pin(store::renew(conn, held, until))).await {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => {
-                let error: Failed = error;
+                let error: DbError = error;
                 tracing::warn!(%error, "a lease could not be renewed");
             }
         }
     }
 }
 
-/// Keeps how a job ended. As long as the database is away the job stays under way: what was done is not done again because
-/// nobody could write that it was.
-async fn keep(desk: &Desk, handler: &Arc<dyn Handler>, job: Arc<Job>, ending: Arc<Ending>) {
-    let stopping = desk.tasks.stopping();
+/// Stores how a job ended. While the database is unavailable the job counts as running: finished work is not repeated
+/// only because its end could not be written.
+async fn keep(context: &WorkerContext, handler: &Arc<dyn Handler>, job: Arc<Job>, ending: Arc<AttemptEnd>) {
+    let stopping = context.tasks.stopping();
     loop {
-        let (handler, job, ending, now) = (Arc::clone(handler), Arc::clone(&job), Arc::clone(&ending), desk.jobs.now());
-        let kept =
-            desk.db.write(move |conn| Box::pin(async move { end(conn, handler.as_ref(), &job, &ending, now).await }));
+        let (handler, job, ending, now) =
+            (Arc::clone(handler), Arc::clone(&job), Arc::clone(&ending), context.jobs.now());
+        let kept = context
+            .db
+            .write(move |conn| Box::pin(async move { end(conn, handler.as_ref(), &job, &ending, now).await }));
         match kept.await {
-            Ok(Some(told)) => return desk.hub.tell(told),
-            // Also where an answer to COMMIT was missing, and it was kept.
+            Ok(Some(records)) => return context.hub.publish(records),
+            // Also when the answer to COMMIT was missing, and it was committed.
             Ok(None) => return tracing::warn!("how a job ended is not this server's to say"),
-            Err(error @ (Failed::Busy | Failed::Unavailable(_) | Failed::Unknown(_))) => {
+            Err(error @ (DbError::Busy | DbError::Unavailable(_) | DbError::Unknown(_))) => {
                 tracing::warn!(%error, "how a job ended could not be kept yet");
             }
             Err(error) => {
@@ -348,18 +354,18 @@ async fn keep(desk: &Desk, handler: &Arc<dyn Handler>, job: Arc<Job>, ending: Ar
     }
 }
 
-/// `None`: somebody else has the job.
+/// Returns `None` when the job is no longer held under this claim.
 async fn end(
     conn: &mut Conn,
     handler: &dyn Handler,
     job: &Job,
-    ending: &Ending,
+    ending: &AttemptEnd,
     now: Time,
-) -> Result<Option<Vec<Told>>, Failed> {
+) -> Result<Option<Vec<EventRecord>>, DbError> {
     let (is_ours, outcome) = match ending {
-        Ending::Done => (store::done(conn, job.held()).await?, Outcome::Done),
-        Ending::Failed(why) => (store::give_up(conn, job.held(), why, now).await?, Outcome::Failed(why)),
-        Ending::Again(why, pause) => {
+        AttemptEnd::Done => (store::done(conn, job.held()).await?, JobOutcome::Done),
+        AttemptEnd::Failed(why) => (store::give_up(conn, job.held(), why, now).await?, JobOutcome::Failed(why)),
+        AttemptEnd::Again(why, pause) => {
             let waits = store::again(conn, job.held(), why, now, now + *pause).await?;
             return Ok(waits.then(Vec::new));
         }
@@ -367,10 +373,16 @@ async fn end(
     Ok(if is_ours { Some(hear(conn, handler, job, outcome, now).await) } else { None })
 }
 
-/// In a savepoint: what a feature keeps of a job's end must not undo the end.
-async fn hear(conn: &mut Conn, handler: &dyn Handler, job: &Job, outcome: Outcome<'_>, now: Time) -> Vec<Told> {
+/// Calls [`Handler::ended`] in a savepoint: a failure to record the outcome must not undo the end of the job.
+async fn hear(
+    conn: &mut Conn,
+    handler: &dyn Handler,
+    job: &Job,
+    outcome: JobOutcome<'_>,
+    now: Time,
+) -> Vec<EventRecord> {
     let kept = conn.transaction(async |conn| handler.ended(conn, job, outcome, now).await).await;
-    kept.unwrap_or_else(|error: Failed| {
+    kept.unwrap_or_else(|error: DbError| {
         tracing::error!(%error, "what became of a job was not kept where it was asked for");
         Vec::new()
     })

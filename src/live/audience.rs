@@ -1,61 +1,63 @@
-//! Who may listen to what, and what they are told first. Features say it and `wiring` registers them: live knows none.
+//! Who may subscribe to which topic, and the snapshot a subscriber receives first. Features implement [`Audience`] and
+//! `wiring` registers them, so this module depends on no feature.
 
 use std::sync::Arc;
 
-use actors::live::{Told, Topic, TopicKind};
+use actors::live::{EventRecord, Topic, TopicKind};
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::access::caller::Visitor;
+use crate::access::principal::Principal;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 
-/// The kinds of events after which it is asked again who may listen.
+/// The kinds of events after which access of subscribers is checked again.
 pub const CHANGES_OF_STANDING: [&str; 3] = ["member.changed", "project.deleted", "participant.removed"];
 
-/// What stands in the place of an event that is not told to a listener: its offset and time, and nothing of what it says.
-/// So offsets rise by one for everybody.
+/// The kind of the event that replaces one which a subscriber may not see. It keeps the offset and the time, but none
+/// of the content, so that offsets rise by one for every subscriber.
 pub const WITHHELD: &str = "withheld";
 
-/// Those who listen to one kind of topic.
+/// The subscribers of one kind of topic.
 #[async_trait]
 pub trait Audience: Send + Sync + 'static {
     fn kind(&self) -> TopicKind;
 
-    /// Whether the caller may listen; asked again whenever that may have changed. Answers the topic under which
-    /// [`CHANGES_OF_STANDING`] are told beside the thing's own: the thing's project.
+    /// Authorizes the caller to subscribe; called again whenever access may have changed. Returns the topic on which
+    /// [`CHANGES_OF_STANDING`] are published in addition to the resource's own: the topic of its project.
     ///
     /// # Errors
-    /// 404: there is no such thing. 403: it is not the caller's.
-    async fn admit(&self, caller: Visitor, id: Uuid) -> Result<Topic, Failure>;
+    /// 404 for an unknown resource; 403 when the caller has no access.
+    async fn admit(&self, caller: Principal, id: Uuid) -> Result<Topic, ApiError>;
 
-    /// The state as its GET gives it, without what differs by caller, and the offset of the last event in it: both
-    /// from one reading.
+    /// The state as the resource's GET returns it, without the parts that differ by caller, and the offset of the last
+    /// event it includes. Both are read consistently.
     ///
     /// # Errors
-    /// 404: there is no such thing; 503.
-    async fn snapshot(&self, id: Uuid) -> Result<Snapshot, Failure>;
+    /// 404 for an unknown resource; 503 when the store is unavailable.
+    async fn snapshot(&self, id: Uuid) -> Result<TopicSnapshot, ApiError>;
 
-    /// Whether events of this name are told to some listeners alone.
+    /// Whether events of this kind are visible only to some subscribers.
     fn is_for_some(&self, _event: &str) -> bool {
         false
     }
 
-    /// Whether such an event is told to the caller, asked at each.
+    /// Whether the caller may see this event. Called for each event of a kind for which [`Audience::is_for_some`] is
+    /// true.
     ///
     /// # Errors
-    /// 503: that can't be known at the moment.
-    async fn tells(&self, _caller: Visitor, _told: &Told) -> Result<bool, Failure> {
+    /// 503 when this cannot be determined at present.
+    async fn tells(&self, _caller: Principal, _told: &EventRecord) -> Result<bool, ApiError> {
         Ok(true)
     }
 
-    /// Notes that the caller listens now, as long as the answer is held.
-    fn listens(&self, _caller: Visitor, _id: Uuid) -> Option<Listening> {
+    /// Records that the caller is subscribed, until the returned value is dropped.
+    fn listens(&self, _caller: Principal, _id: Uuid) -> Option<Listening> {
         None
     }
 }
 
-/// Somebody listens: dropped when they no longer do.
+/// A guard that is held while a subscriber listens, and dropped when the subscription ends.
 pub struct Listening {
     _note: Box<dyn Send>,
 }
@@ -67,26 +69,26 @@ impl Listening {
     }
 }
 
-/// A state and the offset at which it is that.
+/// The state of a resource and the offset of the last event it includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
-    /// JSON on one line.
+pub struct TopicSnapshot {
+    /// The state as JSON on a single line.
     pub data: Arc<str>,
     pub offset: u64,
-    /// The event that would tell this state, such as `run.completed`: what a stream begins with.
+    /// The kind of the event that matches this state, such as `run.completed`. An event stream starts with it.
     pub event: &'static str,
 }
 
-impl Snapshot {
+impl TopicSnapshot {
     /// # Errors
-    /// 500: the state can't be serialised, which does not happen.
-    pub fn of(state: &impl serde::Serialize, offset: u64, event: &'static str) -> Result<Self, Failure> {
-        let data = serde_json::to_string(state).map_err(Failure::internal)?;
+    /// 500 if the state cannot be serialized, which is not expected to happen.
+    pub fn of(state: &impl serde::Serialize, offset: u64, event: &'static str) -> Result<Self, ApiError> {
+        let data = serde_json::to_string(state).map_err(ApiError::internal)?;
         Ok(Self { data: data.into(), offset, event })
     }
 }
 
-/// The audiences of all kinds.
+/// The audiences of all kinds of topics.
 #[derive(Default)]
 pub struct Audiences(Vec<Arc<dyn Audience>>);
 
@@ -98,9 +100,9 @@ impl Audiences {
     }
 
     /// # Errors
-    /// 404: nobody can listen to that kind.
-    pub fn of(&self, kind: TopicKind) -> Result<Arc<dyn Audience>, Failure> {
+    /// 404 for a kind that has no audience.
+    pub fn of(&self, kind: TopicKind) -> Result<Arc<dyn Audience>, ApiError> {
         let found = self.0.iter().find(|audience| audience.kind() == kind);
-        found.map(Arc::clone).ok_or_else(|| Failure::of(Code::NOT_FOUND))
+        found.map(Arc::clone).ok_or_else(|| ApiError::of(Code::NOT_FOUND))
     }
 }

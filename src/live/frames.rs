@@ -1,23 +1,23 @@
-//! What goes over a socket: JSON texts both ways.
+//! The JSON text frames of the WebSocket protocol, in both directions.
 //!
-//! An event's `data` was serialised when it was saved. The frame around it is put together once for all sockets of a
-//! worker that hear it one after the other.
+//! An event's `data` is serialized when the event is saved. The frame around it is built once for all sockets of a
+//! worker that send the event in a row.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use actors::live::{Told, Topic};
+use actors::live::{EventRecord, Topic};
 use bytestring::ByteString;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::feed::{Beginning, Since};
-use crate::http::failure::Failure;
+use super::topic_stream::{Beginning, Since};
+use crate::http::error::ApiError;
 
-/// What a client asks for.
+/// A frame sent by a client.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", deny_unknown_fields)]
-pub enum Asked {
+pub enum ClientFrame {
     Subscribe {
         topic: String,
         since: Option<Stood>,
@@ -25,11 +25,11 @@ pub enum Asked {
     Unsubscribe {
         topic: String,
     },
-    /// Unlike a ping of the protocol, a browser's script can send it.
+    /// Can be sent by a browser's script, unlike a WebSocket ping.
     Ping {},
 }
 
-/// Where a client stood, in its own words.
+/// The position a client resumes from, as the client sent it.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stood {
@@ -38,7 +38,7 @@ pub struct Stood {
 }
 
 impl Stood {
-    /// `None`: the epoch is none of ours.
+    /// `None` if the epoch is malformed.
     #[must_use]
     pub fn since(&self) -> Option<Since> {
         let epoch = self.epoch.parse().ok()?;
@@ -46,8 +46,8 @@ impl Stood {
     }
 }
 
-/// `snapshot` is null where the client goes on from where it stood: then `offset` is that place, and what it missed
-/// follows as events.
+/// Builds the reply to a subscription. `snapshot` is null when the subscription resumes: `offset` is then the position
+/// it resumes from, and the missed events follow.
 #[must_use]
 pub fn subscribed(topic: Topic, beginning: &Beginning) -> ByteString {
     let snapshot = beginning.snapshot.as_ref();
@@ -61,24 +61,24 @@ pub fn subscribed(topic: Topic, beginning: &Beginning) -> ByteString {
 }
 
 thread_local! {
-    static LAST: RefCell<Option<(Arc<Told>, ByteString)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(Arc<EventRecord>, ByteString)>> = const { RefCell::new(None) };
 }
 
 #[must_use]
-pub fn event(told: &Arc<Told>) -> ByteString {
+pub fn event(records: &Arc<EventRecord>) -> ByteString {
     LAST.with_borrow_mut(|last| match last {
-        Some((known, frame)) if Arc::ptr_eq(known, told) => frame.clone(),
+        Some((known, frame)) if Arc::ptr_eq(known, records) => frame.clone(),
         _ => {
-            let frame = event_anew(told);
-            *last = Some((Arc::clone(told), frame.clone()));
+            let frame = event_anew(records);
+            *last = Some((Arc::clone(records), frame.clone()));
             frame
         }
     })
 }
 
-fn event_anew(told: &Told) -> ByteString {
-    let Told { topic, offset, kind, data, at, request } = told;
-    // A request id is visible ASCII, quotes and backslashes among it.
+fn event_anew(records: &EventRecord) -> ByteString {
+    let EventRecord { topic, offset, kind, data, at, request } = records;
+    // A request id is visible ASCII, which includes quotes and backslashes.
     let request = json!(&**request);
     format!(
         r#"{{"type":"event","topic":"{topic}","offset":{offset},"event":"{kind}","at":"{at}","data":{data},"requestId":{request}}}"#
@@ -86,9 +86,9 @@ fn event_anew(told: &Told) -> ByteString {
     .into()
 }
 
-/// `topic` as the client spelt it, where it named one.
+/// `topic` as the client spelled it, if the error is about one.
 #[must_use]
-pub fn error(topic: Option<&str>, failure: &Failure) -> ByteString {
+pub fn error(topic: Option<&str>, failure: &ApiError) -> ByteString {
     let mut frame = json!({"type": "error", "code": failure.code.name, "message": failure.message});
     if let (Some(topic), Some(frame)) = (topic, frame.as_object_mut()) {
         frame.insert("topic".to_owned(), json!(topic));
@@ -106,17 +106,17 @@ mod tests {
     use std::sync::Arc;
 
     use actors::ids::Id;
-    use actors::live::{Told, Topic, TopicKind};
+    use actors::live::{EventRecord, Topic, TopicKind};
     use actors::time::Time;
     use serde_json::{Value, json};
 
-    use super::{Asked, event};
+    use super::{ClientFrame, event};
 
     #[test]
     fn an_event_is_put_together_once_and_is_json_whatever_its_request_is_called() {
-        let topic = Topic { kind: TopicKind::Run, id: Id::<()>::draw().uuid() };
-        let told = |offset| {
-            Arc::new(Told {
+        let topic = Topic { kind: TopicKind::Run, id: Id::<()>::generate().uuid() };
+        let records = |offset| {
+            Arc::new(EventRecord {
                 topic,
                 offset,
                 kind: "run.progressed".into(),
@@ -125,7 +125,7 @@ mod tests {
                 request: r#"a"b\c"#.into(),
             })
         };
-        let (first, second) = (told(1), told(2));
+        let (first, second) = (records(1), records(2));
         let frame = event(&first);
         let expected = json!({
             "type": "event", "topic": topic.to_string(), "offset": 1, "event": "run.progressed",
@@ -138,13 +138,17 @@ mod tests {
 
     #[test]
     fn a_place_in_another_epoch_is_read_and_one_that_is_no_epoch_is_none() {
-        let epoch = Id::<()>::draw();
+        let epoch = Id::<()>::generate();
         let text = json!({"type": "subscribe", "topic": "run:1", "since": {"epoch": epoch, "offset": 7}}).to_string();
-        let Ok(Asked::Subscribe { since: Some(stood), .. }) = serde_json::from_str(&text) else { panic!("{text}") };
+        let Ok(ClientFrame::Subscribe { since: Some(stood), .. }) = serde_json::from_str(&text) else {
+            panic!("{text}")
+        };
         let since = stood.since().unwrap();
         assert_eq!((since.epoch.map(Id::uuid), since.offset), (Some(epoch.uuid()), 7));
         let text = r#"{"type":"subscribe","topic":"run:1","since":{"epoch":"first","offset":7}}"#;
-        let Ok(Asked::Subscribe { since: Some(stood), .. }) = serde_json::from_str(text) else { panic!("{text}") };
+        let Ok(ClientFrame::Subscribe { since: Some(stood), .. }) = serde_json::from_str(text) else {
+            panic!("{text}")
+        };
         assert!(stood.since().is_none());
     }
 }

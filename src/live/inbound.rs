@@ -1,5 +1,5 @@
-//! The bytes that come over a socket, and that no frame among them is too large: the codec would hold all of a frame
-//! before it looks at its length.
+//! The bytes received on a socket, with a check of the frame size: the codec would buffer a whole frame before it
+//! checks the length.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -11,10 +11,10 @@ use actix_web::error::PayloadError;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 
-/// The longest header of a frame: two bytes, eight of length, four of mask.
+/// The longest frame header: two bytes, eight bytes of length, four bytes of mask.
 const HEADER: usize = 14;
 
-/// What a client sends; clones are the same stream.
+/// The stream of bytes that a client sends. Clones share the same stream.
 #[derive(Clone)]
 pub struct Inbound {
     payload: Rc<RefCell<Payload>>,
@@ -33,13 +33,13 @@ impl Inbound {
         }
     }
 
-    /// Whether the stream broke off since a frame was too large.
+    /// Whether the stream ended because a frame was too large.
     #[must_use]
     pub fn was_too_large(&self) -> bool {
         self.too_large.get()
     }
 
-    /// Waits for the next bytes and drops them; `false`: there are no more.
+    /// Waits for the next bytes and discards them; `false` at the end of the stream.
     pub async fn discard(&self) -> bool {
         std::future::poll_fn(|cx| self.payload.borrow_mut().poll_next_unpin(cx)).await.is_some_and(|next| next.is_ok())
     }
@@ -59,17 +59,17 @@ impl Stream for Inbound {
     }
 }
 
-/// Where in which frame the bytes are.
+/// The position of a frame parser within the byte stream.
 struct Frames {
     most: usize,
-    /// What has come of the next frame's header.
+    /// The bytes received so far of the next frame's header.
     header: Vec<u8>,
-    /// What is still to come of the frame.
+    /// The number of payload bytes still to come of the current frame.
     left: u64,
 }
 
 impl Frames {
-    /// Whether all frames that begin in these bytes are small enough.
+    /// Consumes bytes. Returns whether all frames that begin in them are small enough.
     fn pass(&mut self, mut bytes: &[u8]) -> bool {
         while let Some((first, rest)) = bytes.split_first() {
             if self.left > 0 {
@@ -92,7 +92,7 @@ impl Frames {
     }
 }
 
-/// The length of the payload, once the whole header is there.
+/// The length of the payload, once the header is complete.
 fn length(header: &[u8]) -> Option<u64> {
     let (_, rest) = header.split_first()?;
     let (second, rest) = rest.split_first()?;

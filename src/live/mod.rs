@@ -1,18 +1,18 @@
-//! OUT: sockets, streams, and who may listen to what.
+//! WebSockets and event streams, and the authorization of their subscribers.
 //!
 //! ```text
-//!   hub ----> feed (one listener, one topic) ----> socket (many topics, frames, a window)
-//!   table ---^   ^-- audience: who may, and the state      `--> stream (one topic, server-sent events)
+//!   hub ----> topic stream (one subscriber, one topic) ----> socket (many topics, frames, a window)
+//!   table ---^   ^-- audience: access, and the snapshot      `--> event stream (one topic, server-sent events)
 //! ```
 
 pub mod audience;
-mod ending;
+mod end_conditions;
 pub mod event_log;
-mod feed;
 mod frames;
 mod inbound;
 pub mod routes;
 mod socket;
 pub mod state;
 pub mod stream;
+mod topic_stream;
 mod window;

@@ -1,15 +1,17 @@
-//! One socket: an actor that listens to topics for a client. The one file that names actix-web-actors.
+//! A WebSocket connection: an actor that subscribes to topics for a client. The only file that uses actix-web-actors.
 //!
 //! ```text
 //!   client --> Inbound --> Socket (actor) --> pump --> body of the 101 --> client
 //!                            ^   window: nothing more in flight than it holds
-//!                  feeds, one a topic; ending: session revoked, server stops
+//!                  topic streams, one per topic; ending: session revoked, server stops
 //! ```
-//! The actor is driven by a task of its own, since the HTTP server does not poll a body whose client does not read: it
-//! could notice nothing and never end. For the same reason the end of a connection has a limit, after which it is cut.
+//! The actor is driven by a task of its own, because the HTTP server does not poll a response body whose client does
+//! not read: such an actor could not notice anything, and would never stop. For the same reason the close of a
+//! connection has a timeout, after which the connection is aborted.
 //!
-//! Closes with 1008 (a frame that can't be read, a session that ended), 1003 (binary), 1009 (a frame too large), 1012
-//! (the server stops), 1013 (the client reads too slowly, or has to begin anew), 1001 (the client is silent).
+//! Close codes: 1008 (a malformed frame, or the session has ended), 1003 (binary frame), 1009 (frame too large), 1012
+//! (the server is shutting down), 1013 (the client reads too slowly, or has to subscribe again), 1001 (the client is
+//! silent).
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -30,60 +32,60 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
-use super::ending::{Ending, ending};
-use super::feed::{Fed, Feed, Since};
-use super::frames::{self, Asked};
+use super::end_conditions::{EndCondition, ending};
+use super::frames::{self, ClientFrame};
 use super::inbound::Inbound;
+use super::topic_stream::{Since, StreamItem, TopicStream};
 use super::window::Window;
-use crate::access::caller::Visitor;
+use crate::access::principal::Principal;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::http::line::Line;
-use crate::http::places::Place;
+use crate::http::connection_limit::ConnectionPermit;
+use crate::http::error::ApiError;
+use crate::http::raw_connection::RawConnection;
 use crate::live::state::RealTime;
 
-/// The largest frame, and message, that a client may send.
+/// The maximum size of a frame, and of a message, that a client may send.
 pub const MAX_FRAME_BYTES: usize = 64 * 1024;
-/// How many topics one socket may listen to.
+/// The maximum number of subscriptions per socket.
 pub const MAX_SUBSCRIPTIONS: usize = 100;
-/// Between two pings of an idle socket.
+/// The interval between pings of an idle socket.
 const HEARTBEAT: Duration = Duration::from_secs(20);
-/// A client that says nothing for so long, not even a pong, is gone.
+/// A client that has sent nothing for this long, not even a pong, is considered gone.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How often the two, and the window, are looked at.
+/// How often the heartbeat, the silence and the window are checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a connection that was closed may take to end; then it is cut.
+/// The timeout for closing a connection; after it the connection is aborted.
 const END: Duration = Duration::from_secs(2);
-/// What a client sends after the close is read until it pauses so long: unread bytes would make the system take back
-/// what was sent, the close among it.
+/// After the close frame the input is read until it pauses for this long: with unread bytes the operating system would
+/// discard what was sent, including the close frame.
 const QUIET: Duration = Duration::from_millis(250);
 
 struct Socket {
     state: RealTime,
-    caller: Visitor,
+    caller: Principal,
     inbound: Inbound,
     window: Rc<Window>,
     feeds: HashMap<Topic, SpawnHandle>,
-    /// A message that comes in several frames.
+    /// The parts of a fragmented message that have arrived.
     pieces: Option<BytesMut>,
     heard_at: Instant,
     pinged_at: Instant,
-    /// Free again when the socket is gone.
-    _place: Place<Uuid>,
+    /// Released when the socket is dropped.
+    _place: ConnectionPermit<Uuid>,
 }
 
-/// Goes on with a request as a socket.
+/// Upgrades a request to a socket.
 ///
 /// # Errors
-/// 400: it does not ask for that.
+/// 400 when the request is not a WebSocket handshake.
 pub fn open(
     state: RealTime,
-    caller: Visitor,
-    place: Place<Uuid>,
+    caller: Principal,
+    place: ConnectionPermit<Uuid>,
     request: &HttpRequest,
     payload: actix_web::dev::Payload,
-) -> Result<HttpResponse, Failure> {
-    let line = request.conn_data::<Line>().cloned();
+) -> Result<HttpResponse, ApiError> {
+    let line = request.conn_data::<RawConnection>().cloned();
     let inbound = Inbound::of(payload, MAX_FRAME_BYTES);
     let window = Rc::new(Window::of(state.config.sockets.window_frames, state.config.sockets.window_bytes));
     let now = Instant::now();
@@ -101,7 +103,7 @@ pub fn open(
     let upgraded = ws::WsResponseBuilder::new(socket, request, inbound.clone()).frame_size(MAX_FRAME_BYTES).start();
     let upgraded = upgraded.map_err(|error| {
         let asked = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
-        Failure { cause: Some(error.to_string().into()), ..Failure::saying(Code::BAD_REQUEST, asked) }
+        ApiError { cause: Some(error.to_string().into()), ..ApiError::saying(Code::BAD_REQUEST, asked) }
     })?;
     let (head, session) = upgraded.into_parts();
     let (sender, mut sent) = mpsc::unbounded_channel::<Option<Bytes>>();
@@ -110,17 +112,18 @@ pub fn open(
     Ok(head.set_body(BoxBody::new(BodyStream::new(body))))
 }
 
-/// Drives the actor, and sees the connection to its end. What waits in `sender` is bounded by the window.
+/// Drives the actor, and closes the connection when the actor has stopped. The size of the channel behind `sender` is
+/// bounded by the window.
 async fn pump(
     mut session: BoxBody,
     inbound: Inbound,
     sender: mpsc::UnboundedSender<Option<Bytes>>,
-    line: Option<Line>,
+    line: Option<RawConnection>,
 ) {
     loop {
         let next = tokio::select! {
             next = std::future::poll_fn(|cx| Pin::new(&mut session).poll_next(cx)) => next,
-            // The connection is gone, and the actor with it.
+            // The connection is gone; returning stops the actor as well.
             () = sender.closed() => return,
         };
         match next {
@@ -135,7 +138,7 @@ async fn pump(
     drop(session);
     let finish = async {
         while timeout(QUIET, inbound.discard()).await.is_ok_and(|more| more) {}
-        // Nobody there to hear it is fine: then it is over already.
+        // The receiver may be gone already, in which case the connection has ended.
         let _ = sender.send(None);
         sender.closed().await;
     };
@@ -146,42 +149,42 @@ async fn pump(
     }
 }
 
-/// What comes from a topic.
+/// An item that a subscription sends to the socket.
 enum Out {
     Frame(ByteString),
-    /// The subscription ended, and this says why.
+    /// The subscription ended; the frame states the reason.
     Last(Topic, ByteString),
-    /// The client has to begin anew.
+    /// The client has missed events and must subscribe again.
     Behind,
 }
 
-/// What one subscription sends, as fast as the window takes it.
+/// The stream of a subscription's frames, paced by the window.
 fn outgoing(
     state: RealTime,
-    caller: Visitor,
+    caller: Principal,
     topic: Topic,
     since: Option<Since>,
     window: Rc<Window>,
 ) -> impl Stream<Item = Out> + 'static {
     enum Stage {
         Begin(RealTime, Option<Since>),
-        Going(Box<Feed>),
+        Going(Box<TopicStream>),
         Over,
     }
     unfold(Stage::Begin(state, since), move |stage| {
         let window = Rc::clone(&window);
         async move {
             let (out, stage) = match stage {
-                Stage::Begin(state, since) => match Feed::begin(state, caller, topic, since).await {
+                Stage::Begin(state, since) => match TopicStream::begin(state, caller, topic, since).await {
                     Ok((feed, beginning)) => {
                         (Out::Frame(frames::subscribed(topic, &beginning)), Stage::Going(Box::new(feed)))
                     }
                     Err(failure) => (Out::Last(topic, refusal(topic, &failure)), Stage::Over),
                 },
                 Stage::Going(mut feed) => match feed.next().await {
-                    Fed::Told(told) => (Out::Frame(frames::event(&told)), Stage::Going(feed)),
-                    Fed::Refused(failure) => (Out::Last(topic, refusal(topic, &failure)), Stage::Over),
-                    Fed::Behind => (Out::Behind, Stage::Over),
+                    StreamItem::Told(records) => (Out::Frame(frames::event(&records)), Stage::Going(feed)),
+                    StreamItem::Refused(failure) => (Out::Last(topic, refusal(topic, &failure)), Stage::Over),
+                    StreamItem::Behind => (Out::Behind, Stage::Over),
                 },
                 Stage::Over => return None,
             };
@@ -193,7 +196,7 @@ fn outgoing(
     })
 }
 
-fn refusal(topic: Topic, failure: &Failure) -> ByteString {
+fn refusal(topic: Topic, failure: &ApiError) -> ByteString {
     if let Some(cause) = &failure.cause {
         tracing::warn!(%topic, cause, "a subscription failed");
     }
@@ -209,14 +212,19 @@ impl Actor for Socket {
         context.run_interval(LOOK, Self::look);
         let ending = ending(self.state.clone(), self.caller).into_actor(self);
         context.spawn(ending.map(|ending, _, context| match ending {
-            Ending::Revoked => close(context, CloseCode::Policy, "the session has ended, or the place in the meeting"),
-            Ending::Stopping => close(context, CloseCode::Restart, "the server restarts: resume shortly"),
+            EndCondition::Revoked => {
+                close(context, CloseCode::Policy, "the session has ended, or the place in the meeting")
+            }
+            EndCondition::Stopping => close(context, CloseCode::Restart, "the server restarts: resume shortly"),
         }));
     }
 }
 
-/// Says why, and stops. What was sent before is still delivered.
+/// Sends a close frame with the reason and stops the actor. Frames sent before are still delivered.
 fn close(context: &mut Context, code: CloseCode, why: &str) {
+    let number = u16::from(code);
+    metrics::counter!("colloquy_sockets_closed_total", "code" => number.to_string()).increment(1);
+    tracing::info!(code = number, why, "socket closed");
     context.close(Some((code, why).into()));
     context.stop();
 }
@@ -238,7 +246,7 @@ impl StreamHandler<Result<Message, ProtocolError>> for Socket {
                 self.ping(context);
             }
             Ok(Message::Close(reason)) => {
-                // A code that may not be sent is not sent back.
+                // A code that must not be sent is not echoed.
                 let code = reason.map(|reason| reason.code).filter(|code| !matches!(code, CloseCode::Abnormal));
                 context.close(Some(code.unwrap_or(CloseCode::Normal).into()));
                 context.stop();
@@ -267,7 +275,7 @@ impl StreamHandler<Out> for Socket {
         self.ping(context);
     }
 
-    /// The end of one subscription is not the end of the socket.
+    /// Overridden because the default stops the actor: the end of one subscription does not end the socket.
     fn finished(&mut self, _: &mut Context) {}
 }
 
@@ -296,29 +304,29 @@ impl Socket {
 
     fn read(&mut self, text: &[u8], context: &mut Context) {
         match serde_json::from_slice(text) {
-            Ok(Asked::Ping {}) => self.say(frames::pong(), context),
-            Ok(Asked::Subscribe { topic, since }) => {
+            Ok(ClientFrame::Ping {}) => self.say(frames::pong(), context),
+            Ok(ClientFrame::Subscribe { topic, since }) => {
                 if let Err(failure) = self.subscribe(&topic, since.and_then(|stood| stood.since()), context) {
                     self.say(frames::error(Some(&topic), &failure), context);
                 }
             }
-            Ok(Asked::Unsubscribe { topic }) => {
+            Ok(ClientFrame::Unsubscribe { topic }) => {
                 if let Some(feed) = topic.parse().ok().and_then(|topic: Topic| self.feeds.remove(&topic)) {
                     context.cancel_future(feed);
                 }
             }
             Err(error) => {
-                let failure = Failure::saying(Code::BAD_REQUEST, format!("The frame can't be read: {error}."));
+                let failure = ApiError::saying(Code::BAD_REQUEST, format!("The frame can't be read: {error}."));
                 self.say(frames::error(None, &failure), context);
                 close(context, CloseCode::Policy, "a frame could not be read");
             }
         }
     }
 
-    /// Listens to a topic; to one that is listened to already, anew.
-    fn subscribe(&mut self, topic: &str, since: Option<Since>, context: &mut Context) -> Result<(), Failure> {
+    /// Subscribes to a topic; an existing subscription to the same topic is replaced.
+    fn subscribe(&mut self, topic: &str, since: Option<Since>, context: &mut Context) -> Result<(), ApiError> {
         let topic: Topic = topic.parse().map_err(|_| {
-            Failure::saying(Code::VALIDATION_ERROR, "A topic is meeting:<id>, run:<id> or project:<id>.")
+            ApiError::saying(Code::VALIDATION_ERROR, "A topic is meeting:<id>, run:<id> or project:<id>.")
         })?;
         self.state.limits.calls.take(&self.caller.uuid().to_string())?;
         if let Some(former) = self.feeds.remove(&topic) {
@@ -326,14 +334,14 @@ impl Socket {
         }
         if self.feeds.len() >= MAX_SUBSCRIPTIONS {
             let most = format!("A socket listens to {MAX_SUBSCRIPTIONS} topics at most.");
-            return Err(Failure::saying(Code::TOO_MANY_REQUESTS, most));
+            return Err(ApiError::saying(Code::TOO_MANY_REQUESTS, most));
         }
         let outgoing = outgoing(self.state.clone(), self.caller, topic, since, Rc::clone(&self.window));
         self.feeds.insert(topic, context.add_stream(outgoing));
         Ok(())
     }
 
-    /// Answers what the client asked.
+    /// Sends a reply to a client's frame.
     fn say(&mut self, frame: ByteString, context: &mut Context) {
         let bytes = frame.len();
         context.text(frame);

@@ -1,4 +1,4 @@
-//! What sockets and streams own.
+//! The state of the real-time area.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use uuid::Uuid;
 
 use super::audience::Audiences;
 use crate::access::state::Gate;
+use crate::http::connection_limit::ConnectionLimit;
 use crate::http::mounted::Mounted;
-use crate::http::places::Places;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of this area, with the state of the areas it depends on. Clones share the same state.
 #[derive(Clone)]
 pub struct RealTime(Arc<RealTimeParts>);
 
 pub struct RealTimeParts {
     pub gate: Gate,
-    /// Who may listen to what.
+    /// Who may subscribe to which topics.
     pub audiences: Audiences,
-    /// Open sockets, by account.
-    pub sockets: Places<Uuid>,
-    /// Open event streams, by account.
-    pub streams: Places<Uuid>,
+    /// Limits the open sockets per account.
+    pub sockets: ConnectionLimit<Uuid>,
+    /// Limits the open event streams per account.
+    pub streams: ConnectionLimit<Uuid>,
 }
 
 impl RealTime {

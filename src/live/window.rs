@@ -1,7 +1,7 @@
-//! How much may be on its way to one socket.
+//! Flow control: limits the data in flight to one socket.
 //!
-//! After frames a WebSocket ping goes out that carries a number; its pong says that everything before it arrived. One
-//! ping is on its way at a time. While the window is full nothing more is taken from the topics.
+//! After frames have been sent, a WebSocket ping with a number follows; its pong confirms that everything before it has
+//! arrived. There is one ping in flight at a time. While the window is full, nothing more is taken from the topics.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, RandomState};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long a full window may wait for its pong: then the client reads too slowly.
+/// How long the pong of a full window may be outstanding before the client counts as too slow.
 pub const SLOW: Duration = Duration::from_secs(5);
 
 /// Frames and bytes since the socket was opened.
@@ -33,7 +33,8 @@ pub struct Window {
     arrived: Cell<Mark>,
     pinged: RefCell<Option<Pinged>>,
     pings: Cell<u64>,
-    /// Makes pings that can't be guessed: a pong before its ping would be a way around the window.
+    /// Makes the payload of pings unpredictable: a client that could send a pong before its ping would bypass the
+    /// window.
     unguessable: RandomState,
     room: Notify,
 }
@@ -52,8 +53,8 @@ impl Window {
         }
     }
 
-    /// Waits until there is room, and takes it for a frame. A frame that is larger than the window passes when nothing
-    /// else fills it, as snapshots may.
+    /// Waits until there is space, and reserves it for a frame. A frame larger than the window, such as a snapshot,
+    /// passes when nothing else occupies it.
     pub async fn admit(&self, bytes: usize) {
         while self.is_full(1) {
             self.room.notified().await;
@@ -64,8 +65,8 @@ impl Window {
         }
     }
 
-    /// Takes room for an answer that can't wait. Whether the client still may ask: one that asks and does not read may
-    /// not.
+    /// Reserves space for a reply, without waiting. Returns whether the client may send more: not if it keeps sending
+    /// without reading, so that twice the window is in flight.
     pub fn answer(&self, bytes: usize) -> bool {
         self.count(bytes);
         !self.is_full(2)
@@ -82,12 +83,12 @@ impl Window {
             || sent.bytes - arrived.bytes >= self.most.bytes * times
     }
 
-    /// The ping to send now, if something is on its way and no ping is.
+    /// Returns the ping to send now, if data is in flight and no ping is.
     pub fn ping(&self, now: Instant) -> Option<Vec<u8>> {
         if self.sent.get() == self.arrived.get() { None } else { self.beat(now) }
     }
 
-    /// The ping to send now, if none is on its way.
+    /// Returns the ping to send now, if none is in flight.
     pub fn beat(&self, now: Instant) -> Option<Vec<u8>> {
         let mut pinged = self.pinged.borrow_mut();
         if pinged.is_some() {
@@ -100,7 +101,7 @@ impl Window {
         Some(payload)
     }
 
-    /// Everything up to this pong's ping arrived. A pong that nobody asked for says nothing.
+    /// Confirms everything up to the ping that this pong answers. An unsolicited pong is ignored.
     pub fn pong(&self, payload: &[u8]) {
         let answered = self.pinged.borrow_mut().take_if(|pinged| pinged.payload == payload);
         if let Some(answered) = answered {
@@ -109,7 +110,7 @@ impl Window {
         }
     }
 
-    /// Whether the window has been full for longer than [`SLOW`].
+    /// Whether the window is full and its ping has been outstanding for longer than [`SLOW`].
     #[must_use]
     pub fn is_stalled(&self, now: Instant) -> bool {
         let waits = self.pinged.borrow().as_ref().is_some_and(|pinged| now.duration_since(pinged.at) > SLOW);

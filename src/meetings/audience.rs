@@ -1,4 +1,4 @@
-//! Who may listen to a meeting, and what they are told first.
+//! Who may subscribe to the events of a meeting, and the snapshot that a subscription starts with.
 
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
@@ -9,19 +9,19 @@ use uuid::Uuid;
 use super::Meeting;
 use super::model;
 use super::participants::model::Participant;
-use crate::access::caller::Visitor;
-use crate::access::guard::Guarded;
+use crate::access::policy::Resource;
+use crate::access::principal::Principal;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::live::audience::{self, Listening, Snapshot};
+use crate::http::error::ApiError;
+use crate::live::audience::{self, Listening, TopicSnapshot};
 use crate::meetings::state::Meetings;
 
-/// Attendees.
-pub struct Audience {
+/// The audience of meeting topics: everyone who may attend the meeting.
+pub struct MeetingAudience {
     pub meetings: Meetings,
 }
 
-/// A meeting with all that its events tell.
+/// The snapshot of a meeting, with everything that its events report.
 #[derive(Serialize)]
 struct State {
     meeting: model::Meeting,
@@ -30,37 +30,37 @@ struct State {
 }
 
 #[async_trait]
-impl audience::Audience for Audience {
+impl audience::Audience for MeetingAudience {
     fn kind(&self) -> TopicKind {
         TopicKind::Meeting
     }
 
-    async fn admit(&self, caller: Visitor, id: Uuid) -> Result<Topic, Failure> {
+    async fn admit(&self, caller: Principal, id: Uuid) -> Result<Topic, ApiError> {
         let id = Id::from_uuid(id);
         let found = match caller {
-            Visitor::Account(caller) => Meeting::find(&self.meetings, id, caller).await?,
-            Visitor::Guest(guest) => Meeting::find_for_guest(&self.meetings, id, guest).await?,
+            Principal::Account(caller) => Meeting::find(&self.meetings, id, caller).await?,
+            Principal::Guest(guest) => Meeting::find_for_guest(&self.meetings, id, guest).await?,
         };
-        let meeting = found.thing?;
-        if !found.standing.may_attend() {
-            return Err(Failure::of(Code::FORBIDDEN));
+        let meeting = found.resource?;
+        if !found.relation.may_attend() {
+            return Err(ApiError::of(Code::FORBIDDEN));
         }
         Ok(Topic { kind: TopicKind::Project, id: meeting.state.project_id.uuid() })
     }
 
-    async fn snapshot(&self, id: Uuid) -> Result<Snapshot, Failure> {
+    async fn snapshot(&self, id: Uuid) -> Result<TopicSnapshot, ApiError> {
         let found =
-            self.meetings.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| Failure::unavailable(away.0))?;
-        let meeting = &found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?.state;
+            self.meetings.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| ApiError::unavailable(away.0))?;
+        let meeting = &found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?.state;
         let state = State {
             meeting: model::Meeting::of(meeting, &self.meetings.url),
             participants: meeting.participants.values().map(|one| Participant::of(meeting.id, one)).collect(),
             recordings: [],
         };
-        Snapshot::of(&state, meeting.revision, "meeting.updated")
+        TopicSnapshot::of(&state, meeting.revision, "meeting.updated")
     }
 
-    fn listens(&self, caller: Visitor, id: Uuid) -> Option<Listening> {
+    fn listens(&self, caller: Principal, id: Uuid) -> Option<Listening> {
         Some(Listening::until_dropped(self.meetings.attendance.enter(&self.meetings, Id::from_uuid(id), caller.uuid())))
     }
 }

@@ -1,14 +1,15 @@
-//! What becomes of meetings when somebody is no member of their project any longer: they lose their places in those that are
-//! scheduled or live, and with them room credentials, sockets and the room at the media server.
+//! Ends a user's participation in a project's meetings when their membership ends: they are removed from the meetings
+//! that are scheduled or live, and so lose room credentials, sockets and their connection to the media room.
 //!
-//! That is written in the transaction that ends the membership, by the meeting's own rules and its own save; its actor reads it
-//! anew right after, and whatever it was about to save meanwhile is refused by its revision. More places than one transaction
-//! should write, and one that was taken in the same moment, are left to a job, which comes after the commit.
+//! The removal is written in the transaction that ends the membership, using the meeting's own `decide` and its own
+//! save. The meeting's actor re-reads its state right after, and whatever it was about to save in the meantime is
+//! refused because of its revision. A job that runs after the commit handles what is left: more participants than one
+//! transaction should write, and one that was added concurrently.
 
 use actors::ids::{self, Id, User};
-use actors::keeper::Keeper;
-use actors::live::{Decided, Group, Live, Told};
+use actors::live::{Batch, Decided, EventRecord, Live};
 use actors::meeting::{Command, Meeting};
+use actors::registry::Registry;
 use actors::shell;
 use actors::time::Time;
 use async_trait::async_trait;
@@ -18,53 +19,53 @@ use uuid::Uuid;
 use super::invitations::store as invitations;
 use super::participants::store as participants;
 use super::store::{self, NotSaved};
-use crate::db::{Conn, Db, Failed};
-use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
+use crate::db::{Conn, Db, DbError};
+use crate::jobs::{self, Handler, Job, JobError, Jobs, RetryPolicy};
 use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::people::membership_end::{EndedMembership, MembershipHook};
 use crate::tasks::Tasks;
 
-/// Places that one transaction ends: each is some dozen statements. Nobody is in so many meetings at once.
+/// Participants that one transaction removes: each takes some dozen statements. No user is in so many meetings at once.
 const MOST: i64 = 20;
-/// Meetings that are read anew where they are awake.
+/// Limit of meetings whose loaded actors re-read their state.
 const AWAKE: i64 = 1000;
 const KIND: &str = "exclude from meetings";
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
-/// Between two tries to have meetings read anew.
+/// Pause between attempts to make the actors re-read their state.
 const AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Places in meetings, as what a membership gives.
-pub struct Places {
-    /// Links in what is told begin with it.
+/// The membership hook of meetings: removes the user from the meetings of the project.
+pub struct MeetingPlaces {
+    /// Base of the links in event payloads.
     pub app_url: String,
-    /// Whether there is a media server, out of whose rooms they are to be put.
+    /// Whether a media server is configured, from whose rooms participants have to be disconnected.
     pub has_rooms: bool,
     pub db: Db,
     pub jobs: Jobs,
     pub tasks: Tasks,
-    pub registry: Keeper<Meeting>,
+    pub registry: Registry<Meeting>,
 }
 
 #[async_trait]
-impl MembershipHook for Places {
-    async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<Told>, Failed> {
+impl MembershipHook for MeetingPlaces {
+    async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<EventRecord>, DbError> {
         let EndedMembership { project_id, user_id, at, request } = ended;
         invitations::revoke_open_of_member(conn, *project_id, *user_id, *at).await?;
-        let mut told = Vec::new();
+        let mut records = Vec::new();
         for id in participants::open_places(conn, *project_id, *user_id, before(*at), MOST).await? {
-            told.extend(self.exclude(conn, id, ended).await?);
+            records.extend(self.exclude(conn, id, ended).await?);
         }
         let payload = Payload { project_id: *project_id, user_id: *user_id, at: *at };
         jobs::enqueue(conn, KIND, &payload, *at, request).await?;
-        Ok(told)
+        Ok(records)
     }
 
     async fn settle(&self, ended: &EndedMembership) {
         let EndedMembership { project_id, user_id, .. } = *ended;
         if let Err(away) = reload(&self.db, &self.registry, project_id, user_id).await {
             tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet");
-            // Whoever waits for an answer has it at once; saves of these meetings are refused until then.
+            // The request is answered without waiting for this; until it is done, saves of these meetings are refused.
             let (db, registry, stopping) = (self.db.clone(), self.registry.clone(), self.tasks.stopping());
             self.tasks.spawn(async move {
                 tokio::select! {
@@ -77,31 +78,37 @@ impl MembershipHook for Places {
     }
 }
 
-impl Places {
-    /// By the meeting's own rules, beside its actor.
-    async fn exclude(&self, conn: &mut Conn, id: Id<Meeting>, ended: &EndedMembership) -> Result<Vec<Told>, Failed> {
+impl MeetingPlaces {
+    /// Removes the user from a meeting with the meeting's own `decide` and save, in the caller's transaction, without
+    /// its actor. Returns the events to publish.
+    async fn exclude(
+        &self,
+        conn: &mut Conn,
+        id: Id<Meeting>,
+        ended: &EndedMembership,
+    ) -> Result<Vec<EventRecord>, DbError> {
         let EndedMembership { user_id, at, request, .. } = ended;
         let Some(before) = store::locked(conn, id).await? else { return Ok(Vec::new()) };
         let Ok(change) = before.decide(Command::Exclude { user: *user_id }, *at) else { return Ok(Vec::new()) };
         if change.events.is_empty() {
             return Ok(Vec::new());
         }
-        let group = Group { before, changes: vec![Decided { change, request: request.clone(), at: *at }] };
+        let group = Batch { before, changes: vec![Decided { change, request: request.clone(), at: *at }] };
         match store::write(conn, &group, &self.app_url, self.has_rooms).await {
-            Ok((told, _)) => Ok(told),
+            Ok((records, _)) => Ok(records),
             Err(NotSaved::Failed(failed)) => Err(failed),
-            Err(NotSaved::Conflict) => Err(Failed::Unavailable(format!("the meeting {id} changed meanwhile"))),
+            Err(NotSaved::Conflict) => Err(DbError::Unavailable(format!("the meeting {id} changed meanwhile"))),
         }
     }
 }
 
-/// Has the meetings that somebody has, or had, a place in read anew where they are awake.
+/// Makes the loaded actors of the meetings in which the user has, or had, a participant re-read their state.
 async fn reload(
     db: &Db,
-    registry: &Keeper<Meeting>,
+    registry: &Registry<Meeting>,
     project_id: Id<ids::Project>,
     user_id: Id<User>,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     let touched = db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
     for id in touched.await? {
         registry.reload(id).await;
@@ -109,8 +116,9 @@ async fn reload(
     Ok(())
 }
 
-/// The same as soon as it is known what became of the removal, which may be written though nobody heard so.
-async fn reload_by_and_by(db: &Db, registry: &Keeper<Meeting>, project_id: Id<ids::Project>, user_id: Id<User>) {
+/// As [`reload`], after the outcome of the removal is known: it may have been committed although no confirmation
+/// arrived. Retries until it succeeds.
+async fn reload_by_and_by(db: &Db, registry: &Registry<Meeting>, project_id: Id<ids::Project>, user_id: Id<User>) {
     loop {
         db.settle().await;
         let Err(away) = reload(db, registry, project_id, user_id).await else { return };
@@ -119,7 +127,7 @@ async fn reload_by_and_by(db: &Db, registry: &Keeper<Meeting>, project_id: Id<id
     }
 }
 
-/// Ids sort by time: those that were made from then on are not smaller than this.
+/// Returns a lower bound for ids that were generated at or after `at`: ids sort by time.
 fn before(at: Time) -> Id<ids::Invitation> {
     let millis = u64::try_from(at.millis()).unwrap_or(0);
     Id::from_uuid(Uuid::from_u128((u128::from(millis) << 80) | (0x7 << 76)))
@@ -133,45 +141,47 @@ struct Payload {
     at: Time,
 }
 
-/// LATER: ends what places are left.
-pub struct Excluding {
+/// Background job: removes the user from the meetings that the transaction did not cover.
+pub struct RemoveFromMeetings {
     pub state: Meetings,
 }
 
 #[async_trait]
-impl Handler for Excluding {
+impl Handler for RemoveFromMeetings {
     fn kind(&self) -> &'static str {
         KIND
     }
 
-    /// Who lost a project must not keep its meetings because something was away for long.
-    fn patience(&self) -> Patience {
-        Patience { longest_pause: LONGEST_PAUSE, ..Patience::UNTIL_DONE }
+    /// Retries without limit, with short pauses: a user who lost a project must not keep access to its meetings because
+    /// a dependency was unavailable for long.
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy { longest_pause: LONGEST_PAUSE, ..RetryPolicy::UNTIL_DONE }
     }
 
-    async fn run(&self, job: &Job) -> Result<(), Fault> {
-        let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
+        let payload: Payload =
+            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
         let Payload { project_id, user_id, at } = payload;
         let state = &self.state;
         reload(&state.db, &state.registry, project_id, user_id).await.map_err(|error| error.to_string())?;
         loop {
             let left = state.db.read(move |conn| {
                 Box::pin(async move {
-                    // Who is a member again keeps what they have by that.
+                    // A user who has become a member again stays in the meetings.
                     if projects::store::role(conn, project_id, user_id).await?.is_some() {
                         return Ok(Vec::new());
                     }
                     participants::open_places(conn, project_id, user_id, before(at), MOST).await
                 })
             });
-            let left = left.await.map_err(|error: Failed| error.to_string())?;
+            let left = left.await.map_err(|error: DbError| error.to_string())?;
             if left.is_empty() {
                 return Ok(());
             }
             for id in left {
                 match state.registry.ask(id, Command::Exclude { user: user_id }, job.request.clone()).await {
-                    Ok(_) | Err(shell::Failure::Missing) => {}
-                    Err(failure) => return Err(Fault::Again(format!("{failure:?}"))),
+                    Ok(_) | Err(shell::CommandError::Missing) => {}
+                    Err(failure) => return Err(JobError::Again(format!("{failure:?}"))),
                 }
             }
         }

@@ -1,20 +1,20 @@
-//! Meetings and their lifecycle. Every change goes through the meeting's actor (`actors::meeting`); reads take its
-//! snapshot, or the rows.
+//! Meetings and their lifecycle. Every change goes through the meeting's actor (`actors::meeting`); reads use its
+//! snapshot or the rows.
 
 mod audience;
 pub mod consents;
+pub mod deletion;
 pub mod invitations;
-pub mod leaving;
+pub mod media;
 pub mod membership;
 pub mod model;
 pub mod operations;
 pub mod participants;
-pub mod rooms;
 pub mod routes;
 pub mod state;
 pub mod store;
 
-pub use audience::Audience;
+pub use audience::MeetingAudience;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,85 +24,86 @@ use actors::meeting::Participant;
 use actors::shell::Snapshot;
 use actors::time::Time;
 
-use crate::access::caller::{Caller, Guest, Visitor};
-use crate::access::guard::{Found, Guarded, PathIds};
-use crate::access::role::Standing;
+use crate::access::policy::{Loaded, PathIds, Resource};
+use crate::access::principal::{Caller, Guest, Principal};
+use crate::access::role::Relation;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::meetings::state::Meetings;
 
-/// A meeting that somebody may see or host: as it was last saved.
+/// A meeting as it was last saved: the resource that policies authorize access to.
 pub type Meeting = Arc<Snapshot<actors::meeting::Meeting>>;
 
-impl Guarded for Meeting {
+impl Resource for Meeting {
     type State = Meetings;
     type Ids = Id<actors::meeting::Meeting>;
 
-    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, ApiError> {
         path.id("meetingId")
     }
 
-    async fn find(state: &Meetings, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let found = state.registry.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
-        let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
+    async fn find(state: &Meetings, id: Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
+        let found = state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
+        let meeting = found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
         let project_id = meeting.state.project_id;
         let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
-        Ok(Found { standing: standing(&meeting.state, caller, role), thing: Ok(meeting) })
+        Ok(Loaded { relation: relation(&meeting.state, caller, role), resource: Ok(meeting) })
     }
 
-    async fn find_for_guest(state: &Meetings, id: Self::Ids, guest: Guest) -> Result<Found<Self>, Failure> {
-        let found = state.registry.snapshot(id).await.map_err(|away| Failure::unavailable(away.0))?;
-        let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
-        let standing = standing_of_guest(&meeting.state, guest, state.now())?;
-        // A place that another invitation gave is another's, though it be the same person.
-        let took_part = standing.took_part && standing.invited;
-        Ok(Found { standing: Standing { took_part, ..standing }, thing: Ok(meeting) })
+    async fn find_for_guest(state: &Meetings, id: Self::Ids, guest: Guest) -> Result<Loaded<Self>, ApiError> {
+        let found = state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
+        let meeting = found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
+        let relation = standing_of_guest(&meeting.state, guest, state.now())?;
+        // A participant admitted by another invitation is not the guest's own, even if it is the same person.
+        let took_part = relation.took_part && relation.invited;
+        Ok(Loaded { relation: Relation { took_part, ..relation }, resource: Ok(meeting) })
     }
 }
 
-/// How long guests may still read a meeting that is over, and take back what they agreed to.
+/// How long after the end of a meeting guests may still read it and withdraw their consent.
 const AFTERWARDS: Duration = Duration::from_secs(3600);
 
-/// The place that a visitor has or had.
+/// Returns the participant that the principal is or was in the meeting.
 #[must_use]
-pub fn place_of(meeting: &actors::meeting::Meeting, visitor: Visitor) -> Option<&Participant> {
-    match visitor {
-        Visitor::Account(caller) => meeting.participants.of_user(caller.user_id),
-        Visitor::Guest(guest) => {
+pub fn place_of(meeting: &actors::meeting::Meeting, principal: Principal) -> Option<&Participant> {
+    match principal {
+        Principal::Account(caller) => meeting.participants.of_user(caller.user_id),
+        Principal::Guest(guest) => {
             let own = meeting.participants.get(&guest.participant_id).filter(|_| guest.meeting_id == meeting.id);
-            // Once they signed in, it is that account's.
+            // Once the guest has signed in, the participant belongs to that account.
             own.filter(|own| own.user_id.is_none())
         }
     }
 }
 
-/// What a guest is to a meeting.
+/// Returns the relation of a guest to a meeting.
 ///
 /// # Errors
-/// 401: it was over long ago, and the guest's token with it.
-fn standing_of_guest(meeting: &actors::meeting::Meeting, guest: Guest, now: Time) -> Result<Standing, Failure> {
-    let Some(own) = place_of(meeting, Visitor::Guest(guest)) else { return Ok(Standing::default()) };
+/// 401 when the meeting ended or was cancelled more than an hour ago: the guest's token has expired with it.
+fn standing_of_guest(meeting: &actors::meeting::Meeting, guest: Guest, now: Time) -> Result<Relation, ApiError> {
+    let Some(own) = place_of(meeting, Principal::Guest(guest)) else { return Ok(Relation::default()) };
     if meeting.over_at().is_some_and(|over_at| now >= over_at + AFTERWARDS) {
-        return Err(Failure::of(Code::UNAUTHORIZED));
+        return Err(ApiError::of(Code::UNAUTHORIZED));
     }
-    Ok(Standing {
+    Ok(Relation {
         invited: !own.is_removed() && own.invitation == Some(guest.invitation_id),
         removed: own.is_removed(),
         took_part: own.first_joined_at.is_some(),
-        ..Standing::default()
+        ..Relation::default()
     })
 }
 
-/// What somebody is to a meeting. Who left the project keeps nothing by having hosted.
-fn standing(
+/// Returns the relation of an account to a meeting. Having hosted it gives no rights to a user who has left the
+/// project.
+fn relation(
     meeting: &actors::meeting::Meeting,
     caller: Caller,
     role: Option<crate::access::role::ProjectRole>,
-) -> Standing {
+) -> Relation {
     let own = meeting.participants.of_user(caller.user_id);
     let removed = own.is_some_and(|own| own.is_removed());
     let present = own.filter(|own| !own.is_removed());
-    Standing {
+    Relation {
         own: false,
         role,
         hosts: role.is_some() && present.is_some_and(|own| own.role.leads()),

@@ -1,4 +1,4 @@
-//! Meetings as clients know them.
+//! Request and response types of meetings.
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{self, Role};
@@ -8,20 +8,20 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::consents::model::ConsentWording;
-use crate::access::caller::Visitor;
+use crate::access::principal::Principal;
 use crate::enumeration;
 use crate::http::agent::Agent;
-use crate::http::fields::{Field, Wrong, line, text};
+use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::meetings::state::Meetings;
 
 enumeration! {
-    /// Where a meeting is in its life.
+    /// The stage of a meeting's lifecycle.
     pub enum MeetingStatus { Scheduled = "SCHEDULED", Live = "LIVE", Ended = "ENDED", Cancelled = "CANCELLED" }
 }
 
 enumeration! {
-    /// ALL: nothing is recorded until everyone who joined granted it. NOTICE: a refusal does not stop the recording; that
-    /// person's speech is cut.
+    /// Whose consent recording needs. `ALL`: nothing is recorded until every participant who joined has granted it.
+    /// `NOTICE`: a refusal does not stop the recording; the speech of that participant is cut out.
     pub enum ConsentPolicy { All = "ALL", Notice = "NOTICE" }
 }
 
@@ -31,7 +31,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What somebody is in a meeting.
+    /// The role of a participant in a meeting.
     pub enum MeetingRole { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER" }
 }
 
@@ -57,27 +57,27 @@ impl From<MeetingRole> for Role {
     }
 }
 
-/// 1–200 characters on one line.
+/// The title of a meeting: 1–200 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Title(pub String);
 
 impl Field for Title {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         line(value, 1, 200).map(Self)
     }
 }
 
-/// Why a meeting is ended or cancelled: 1–1,000 characters.
+/// The reason for which a meeting is ended or cancelled: 1–1,000 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason(pub String);
+pub struct ClosingNote(pub String);
 
-impl Field for Reason {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+impl Field for ClosingNote {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         text(value, 1, 1000).map(Self)
     }
 }
 
-/// A meeting: exactly these fields.
+/// A meeting, with exactly these fields.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Meeting {
@@ -88,7 +88,7 @@ pub struct Meeting {
     pub title: String,
     pub description: String,
     pub status: MeetingStatus,
-    /// Where people join: on the application host.
+    /// The URL of the page for joining, on the application's host.
     pub join_url: String,
     #[schema(value_type = uuid::Uuid)]
     pub created_by_id: Id<User>,
@@ -132,7 +132,7 @@ impl Meeting {
     }
 }
 
-/// Where people join.
+/// Returns the URL of the page for joining a meeting.
 #[must_use]
 pub fn join_url(app_url: &str, id: Id<meeting::Meeting>) -> String {
     format!("{app_url}/meetings/{id}/join")
@@ -145,21 +145,21 @@ pub struct MeetingListItem {
     #[serde(flatten)]
     #[schema(inline)]
     pub meeting: Meeting,
-    /// Who is or was in it.
+    /// Number of participants, in any status.
     pub participant_count: i64,
-    /// Of its newest recording.
+    /// Status of the newest recording.
     #[schema(required)]
     pub recording_status: Option<String>,
 }
 
-/// A meeting with what concerns the caller.
+/// A meeting, with the fields that concern the caller.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MeetingDetails {
     #[serde(flatten)]
     #[schema(inline)]
     pub meeting: Meeting,
-    /// Null for who is in the project, not in the meeting.
+    /// Null for a project member who is not a participant of the meeting.
     #[schema(required)]
     pub my_role: Option<MeetingRole>,
     #[schema(required, value_type = Option<uuid::Uuid>)]
@@ -167,15 +167,15 @@ pub struct MeetingDetails {
     #[schema(required)]
     pub end_reason: Option<EndReason>,
     pub consent_policy: ConsentPolicy,
-    /// The ETag: rises with each edit and each change of status.
+    /// The version that the ETag names. Increases with each edit and each change of status.
     pub version: u64,
-    /// The words to consent to, in a language of the request's Accept-Language, else in English.
+    /// The current consent wording, in a language of the request's `Accept-Language`, else in English.
     pub consent_wording: ConsentWording,
 }
 
 impl MeetingDetails {
     #[must_use]
-    pub fn of(meeting: &meeting::Meeting, caller: Visitor, state: &Meetings, agent: &Agent) -> Self {
+    pub fn of(meeting: &meeting::Meeting, caller: Principal, state: &Meetings, agent: &Agent) -> Self {
         let own = super::place_of(meeting, caller);
         Self {
             meeting: Meeting::of(meeting, &state.url),

@@ -1,26 +1,26 @@
-//! Meetings and Lifecycle, one function an operation.
+//! The operations on meetings and their lifecycle, one function each.
 
 use actors::ids::{self, Id};
-use actors::keeper::Keeper;
 use actors::live::{Live, RequestId, Unsaved};
-use actors::meeting::{self, Command, Draft, Edit, EndReason, Refusal, Status};
+use actors::meeting::{self, Command, EndReason, FieldChange, MeetingDraft, Refusal, Status};
+use actors::registry::Registry;
 use actors::shell;
 use actors::time::Time;
 
 use super::Meeting;
-use super::model::{self, ConsentPolicy, MeetingListItem, Reason, Title};
+use super::model::{self, ClosingNote, ConsentPolicy, MeetingListItem, Title};
 use super::store::{self, Filter};
-use crate::access::caller::Caller;
+use crate::access::principal::Caller;
 use crate::accounts;
-use crate::db::Failed;
+use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::envelope::List;
-use crate::http::failure::Failure;
-use crate::http::page::Page;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
 use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
 
-/// What a new meeting is made of.
+/// The input of [`create`].
 #[derive(Debug)]
 pub struct NewMeeting {
     pub id: Id<meeting::Meeting>,
@@ -30,7 +30,8 @@ pub struct NewMeeting {
     pub consent_policy: ConsentPolicy,
 }
 
-/// Schedules a meeting whose host is the caller. Under an id that was made before, gives that meeting.
+/// Schedules a meeting whose host is the caller. If a meeting with this id exists, because the request is repeated,
+/// returns that meeting.
 ///
 /// # Errors
 /// 409 in an archived project.
@@ -39,7 +40,7 @@ pub async fn create(
     caller: Caller,
     project: &Project,
     new: NewMeeting,
-) -> Result<meeting::Meeting, Failure> {
+) -> Result<meeting::Meeting, ApiError> {
     crate::projects::must_be_active(project)?;
     let now = state.now();
     let (id, project_id) = (new.id, project.id);
@@ -48,8 +49,8 @@ pub async fn create(
         .write(move |conn| {
             Box::pin(async move {
                 let account = accounts::store::account(conn, caller.user_id).await?;
-                let account = account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
-                let draft = Draft {
+                let account = account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
+                let draft = MeetingDraft {
                     id,
                     project_id,
                     title: new.title.0,
@@ -60,7 +61,7 @@ pub async fn create(
                         ConsentPolicy::Notice => meeting::ConsentPolicy::Notice,
                     },
                     created_by: caller.user_id,
-                    host: Id::draw(),
+                    host: Id::generate(),
                     host_name: account.full_name,
                     host_email: Some(account.email),
                 };
@@ -68,27 +69,27 @@ pub async fn create(
                 if store::insert(conn, &meeting).await? {
                     return Ok(meeting);
                 }
-                store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::CONFLICT))
+                store::find(conn, id).await?.ok_or_else(|| ApiError::of(Code::CONFLICT))
             })
         })
         .await
 }
 
-/// A project's meetings, newest first.
+/// Lists the meetings of a project, newest first.
 ///
 /// # Errors
-/// The database's own.
+/// Any database error.
 pub async fn list(
     state: &Meetings,
     project_id: Id<ids::Project>,
     filter: Filter,
-    page: Page,
-) -> Result<List<MeetingListItem>, Failure> {
+    page: PageQuery,
+) -> Result<List<MeetingListItem>, ApiError> {
     let (found, total_count) = state
         .db
         .read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }))
         .await
-        .map_err(Failure::from)?;
+        .map_err(ApiError::from)?;
     let (found, next_cursor) = page.cut(found, |(meeting, _)| meeting.id.uuid());
     let item = |(meeting, participant_count): (meeting::Meeting, i64)| MeetingListItem {
         participant_count,
@@ -98,108 +99,109 @@ pub async fn list(
     Ok(List { items: found.into_iter().map(item).collect(), next_cursor, total_count })
 }
 
-/// What an update changes.
+/// The fields that [`update`] changes; `None` leaves a field as it is.
 #[derive(Debug)]
 pub struct Update {
     pub title: Option<Title>,
     pub description: Option<Description>,
     pub scheduled_at: Option<Time>,
-    /// If-Match.
+    /// The version from the `If-Match` header.
     pub version: Option<i64>,
 }
 
-/// Changes title, description or time of a meeting that is SCHEDULED or LIVE.
+/// Changes title, description or time of a meeting that is `SCHEDULED` or `LIVE`.
 ///
 /// # Errors
-/// 412 for a stale version, 409 for a meeting that is over.
+/// 412 for a stale version; 409 for a meeting that has ended or was cancelled, and in an archived project.
 pub async fn update(
     state: &Meetings,
     meeting: &Meeting,
     update: Update,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     active(state, meeting).await?;
-    // No version is below zero, so such an If-Match is stale.
+    // Versions are never negative, so a negative If-Match is stale.
     let if_match = update.version.map(|version| u64::try_from(version).unwrap_or(0));
     let command = Command::Update {
-        title: update.title.map_or(Edit::Keep, |title| Edit::Set(title.0)),
-        description: update.description.map_or(Edit::Keep, |description| Edit::Set(description.0)),
-        scheduled_at: update.scheduled_at.map_or(Edit::Keep, Edit::Set),
+        title: update.title.map_or(FieldChange::Keep, |title| FieldChange::Set(title.0)),
+        description: update.description.map_or(FieldChange::Keep, |description| FieldChange::Set(description.0)),
+        scheduled_at: update.scheduled_at.map_or(FieldChange::Keep, FieldChange::Set),
         if_match,
     };
     ask(state, meeting.state.id, command, request).await
 }
 
-/// Opens the meeting; again while it is LIVE changes nothing.
+/// Starts the meeting. Changes nothing if it is already `LIVE`.
 ///
 /// # Errors
-/// 409 for a meeting that is over.
+/// 409 for a meeting that has ended or was cancelled, and in an archived project.
 pub async fn start(
     state: &Meetings,
     meeting: &Meeting,
     caller: Caller,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     active(state, meeting).await?;
     ask(state, meeting.state.id, Command::Start { by: caller.user_id }, request).await
 }
 
-/// Ends the meeting for everybody; again changes nothing.
+/// Ends the meeting for all participants. Changes nothing if it has already ended.
 ///
 /// # Errors
-/// 409 for a meeting that has not begun or was cancelled.
+/// 409 for a meeting that has not started or was cancelled.
 pub async fn end(
     state: &Meetings,
     meeting: &Meeting,
     caller: Caller,
-    reason: Option<Reason>,
+    reason: Option<ClosingNote>,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     let note = reason.map(|reason| reason.0);
     let command = Command::End { by: Some(caller.user_id), reason: EndReason::HostEnded, note };
     ask(state, meeting.state.id, command, request).await
 }
 
-/// Calls off a meeting that has not begun; again changes nothing.
+/// Cancels a meeting that has not started. Changes nothing if it is already cancelled.
 ///
 /// # Errors
-/// 409 for a meeting that has begun.
+/// 409 for a meeting that has started, and in an archived project.
 pub async fn cancel(
     state: &Meetings,
     meeting: &Meeting,
     caller: Caller,
-    reason: Option<Reason>,
+    reason: Option<ClosingNote>,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     active(state, meeting).await?;
     let command = Command::Cancel { by: caller.user_id, reason: reason.map(|reason| reason.0) };
     ask(state, meeting.state.id, command, request).await
 }
 
-/// The project of a meeting must take changes; to end a meeting, to leave it or to take back a consent is always possible.
+/// Checks that the project of a meeting accepts changes. Ending a meeting, leaving it and withdrawing a consent are
+/// possible in any project.
 ///
 /// # Errors
-/// 409: it is archived.
-pub async fn active(state: &Meetings, meeting: &Meeting) -> Result<(), Failure> {
+/// 409 for an archived project; 404 when the project does not exist.
+pub async fn active(state: &Meetings, meeting: &Meeting) -> Result<(), ApiError> {
     let id = meeting.state.project_id;
     let project = state.db.read(move |conn| Box::pin(crate::projects::store::find(conn, id))).await;
-    let project = project.map_err(|failed: Failed| Failure::from(failed))?;
-    crate::projects::must_be_active(&project.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?)
+    let project = project.map_err(|failed: DbError| ApiError::from(failed))?;
+    crate::projects::must_be_active(&project.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?)
 }
 
-/// Has a meeting decide.
+/// Sends a command to a meeting's actor and returns the saved snapshot.
 ///
 /// # Errors
-/// Why it refused; else as [`answered`].
+/// The meeting's refusal as an HTTP error; otherwise as [`answered`].
 pub async fn ask(
     state: &Meetings,
     id: Id<meeting::Meeting>,
     command: Command,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     answered(&state.registry, id, command, request, Code::MEETING_NOT_FOUND, |refusal| match refusal {
-        Refusal::Stale { .. } => Failure::of(Code::PRECONDITION_FAILED),
-        Refusal::InvalidState { status } => Failure::saying(
+        Refusal::Stale { .. } => ApiError::of(Code::PRECONDITION_FAILED),
+        Refusal::InvalidState { status } => ApiError::saying(
             Code::INVALID_STATE,
             match status {
                 Status::Scheduled => "The meeting has not begun.",
@@ -208,35 +210,36 @@ pub async fn ask(
                 Status::Cancelled => "The meeting was cancelled.",
             },
         ),
-        Refusal::NoSuchParticipant => Failure::of(Code::NOT_FOUND),
+        Refusal::NoSuchParticipant => ApiError::of(Code::NOT_FOUND),
         Refusal::Removed => {
-            Failure::saying(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
+            ApiError::saying(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
         }
-        Refusal::NeverJoined => Failure::saying(Code::FORBIDDEN, "Join the meeting first."),
-        Refusal::Full => Failure::of(Code::MEETING_FULL),
-        Refusal::LastHost => Failure::of(Code::LAST_HOST),
+        Refusal::NeverJoined => ApiError::saying(Code::FORBIDDEN, "Join the meeting first."),
+        Refusal::Full => ApiError::of(Code::MEETING_FULL),
+        Refusal::LastHost => ApiError::of(Code::LAST_HOST),
     })
     .await
 }
 
-/// Has a live thing decide, and says what became of it as clients know it.
+/// Sends a command to an actor, returns the saved snapshot, and maps failures to HTTP errors.
 ///
 /// # Errors
-/// What was refused; 503 where it may work later; 500 for our own mistakes.
+/// A refusal as `refused` maps it; `missing` for an unknown key; 503 where a retry may succeed; 500 for a defect of the
+/// server.
 pub async fn answered<L: Live>(
-    keeper: &Keeper<L>,
+    registry: &Registry<L>,
     key: L::Key,
     command: L::Command,
     request: RequestId,
     missing: Code,
-    refused: impl FnOnce(L::Refusal) -> Failure,
-) -> Result<std::sync::Arc<shell::Snapshot<L>>, Failure> {
-    keeper.ask(key, command, request).await.map_err(|failure| match failure {
-        shell::Failure::Refused(refusal) => refused(refusal),
-        shell::Failure::Missing => Failure::of(missing),
-        shell::Failure::Busy => Failure::unavailable("too many commands wait for it"),
-        shell::Failure::Unsaved(Unsaved::Conflict) => Failure::unavailable("another writer was first"),
-        shell::Failure::Unsaved(Unsaved::Failed(why) | Unsaved::Unknown(why)) => Failure::unavailable(why),
-        shell::Failure::Broken => Failure::internal("deciding panicked"),
+    refused: impl FnOnce(L::Refusal) -> ApiError,
+) -> Result<std::sync::Arc<shell::Snapshot<L>>, ApiError> {
+    registry.ask(key, command, request).await.map_err(|failure| match failure {
+        shell::CommandError::Refused(refusal) => refused(refusal),
+        shell::CommandError::Missing => ApiError::of(missing),
+        shell::CommandError::Busy => ApiError::unavailable("too many commands wait for it"),
+        shell::CommandError::Unsaved(Unsaved::Conflict) => ApiError::unavailable("another writer was first"),
+        shell::CommandError::Unsaved(Unsaved::Failed(why) | Unsaved::Unknown(why)) => ApiError::unavailable(why),
+        shell::CommandError::Broken => ApiError::internal("deciding panicked"),
     })
 }

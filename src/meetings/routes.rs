@@ -1,21 +1,21 @@
-//! Meetings and Lifecycle: bodies in, answers out.
+//! HTTP handlers of meetings and their lifecycle, with the bodies and queries they accept.
 
 use actors::time::Time;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
-use super::model::{ConsentPolicy, Meeting, MeetingDetails, MeetingListItem, MeetingStatus, Reason, Title};
+use super::model::{ClosingNote, ConsentPolicy, Meeting, MeetingDetails, MeetingListItem, MeetingStatus, Title};
 use super::operations::{self, NewMeeting, Update};
 use super::store::Filter;
-use crate::access::guard::{Analyst, Attendee, Host, Member};
-use crate::api::operation::Allowed;
-use crate::http::agent::Sent;
+use crate::access::policy::{Analyst, Attendee, Host, Member};
+use crate::api::operation::Authorized;
+use crate::http::agent::WithClient;
 use crate::http::envelope::{List, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::page::{Page, Search};
-use crate::http::version::Matching;
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::page::{PageQuery, Search};
+use crate::http::version::IfMatch;
 use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
 
@@ -32,7 +32,7 @@ pub struct CreateMeeting {
 }
 
 impl Body for CreateMeeting {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let title = fields.required("title");
         let description = fields.optional("description");
         let scheduled_at = fields.required("scheduledAt");
@@ -47,11 +47,11 @@ impl Body for CreateMeeting {
 }
 
 pub async fn create(
-    may: Allowed<Analyst<Project>, Sent<Valid<CreateMeeting>>>,
+    request: Authorized<Analyst<Project>, WithClient<ValidJson<CreateMeeting>>>,
     state: Meetings,
-) -> Result<Reply<MeetingDetails>, Failure> {
-    let id = may.drawn();
-    let Sent { input: Valid(body), agent } = may.input;
+) -> Result<Reply<MeetingDetails>, ApiError> {
+    let id = request.new_id();
+    let WithClient { input: ValidJson(body), agent } = request.input;
     let new = NewMeeting {
         id,
         title: body.title,
@@ -59,27 +59,27 @@ pub async fn create(
         scheduled_at: body.scheduled_at,
         consent_policy: body.consent_policy.unwrap_or(ConsentPolicy::All),
     };
-    let made = operations::create(&state, may.by.caller, &may.by.thing, new).await?;
-    let details = MeetingDetails::of(&made, may.by.caller.into(), &state, &agent);
+    let made = operations::create(&state, request.principal.caller, &request.principal.resource, new).await?;
+    let details = MeetingDetails::of(&made, request.principal.caller.into(), &state, &agent);
     Ok(Reply::created(details).version(made.version))
 }
 
 pub struct ListMeetings {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListMeetings {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = Filter { status: status?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("status", "Only meetings of this status.", MeetingStatus::schema()));
         parameters.push(Search::parameter("Only meetings whose title has this."));
         parameters
@@ -87,18 +87,19 @@ impl Query for ListMeetings {
 }
 
 pub async fn list(
-    may: Allowed<Member<Project>, Asked<ListMeetings>>,
+    request: Authorized<Member<Project>, ValidQuery<ListMeetings>>,
     state: Meetings,
-) -> Result<Reply<List<MeetingListItem>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::list(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<MeetingListItem>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::list(&state, request.principal.resource.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
 pub async fn details(
-    may: Allowed<Attendee<super::Meeting>, Sent<Empty>>,
+    request: Authorized<Attendee<super::Meeting>, WithClient<Empty>>,
     state: Meetings,
-) -> Result<Reply<MeetingDetails>, Failure> {
-    let details = MeetingDetails::of(&may.by.thing.state, may.by.caller, &state, &may.input.agent);
+) -> Result<Reply<MeetingDetails>, ApiError> {
+    let details =
+        MeetingDetails::of(&request.principal.resource.state, request.principal.caller, &state, &request.input.agent);
     let version = details.version;
     Ok(Reply::ok(details).version(version))
 }
@@ -115,7 +116,7 @@ pub struct UpdateMeeting {
 }
 
 impl Body for UpdateMeeting {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let is_empty = fields.left() == 0;
         let title = fields.replaced("title");
         let description = fields.patch("description");
@@ -128,46 +129,64 @@ impl Body for UpdateMeeting {
 }
 
 pub async fn update(
-    may: Allowed<Host<super::Meeting>, Matching<Valid<UpdateMeeting>>>,
+    request: Authorized<Host<super::Meeting>, IfMatch<ValidJson<UpdateMeeting>>>,
     state: Meetings,
-) -> Result<Reply<Meeting>, Failure> {
-    let Matching { input: Valid(body), version } = may.input;
+) -> Result<Reply<Meeting>, ApiError> {
+    let IfMatch { input: ValidJson(body), version } = request.input;
     let update = Update { title: body.title, description: body.description, scheduled_at: body.scheduled_at, version };
-    operations::update(&state, &may.by.thing, update, may.request).await.map(|changed| meeting(&changed, &state))
+    operations::update(&state, &request.principal.resource, update, request.request_id)
+        .await
+        .map(|changed| meeting(&changed, &state))
 }
 
-/// The body of what ends a meeting.
+/// The reason for which a meeting is cancelled or ended.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Why {
     #[schema(value_type = Option<String>, min_length = 1, max_length = 1000)]
-    reason: Option<Reason>,
+    reason: Option<ClosingNote>,
 }
 
 impl Body for Why {
     const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { reason: fields.optional("reason")? })
     }
 }
 
 pub async fn cancel(
-    may: Allowed<Host<super::Meeting>, Valid<Why>>,
+    request: Authorized<Host<super::Meeting>, ValidJson<Why>>,
     state: Meetings,
-) -> Result<Reply<Meeting>, Failure> {
-    let Valid(why) = may.input;
-    let cancelled = operations::cancel(&state, &may.by.thing, may.by.caller, why.reason, may.request).await?;
+) -> Result<Reply<Meeting>, ApiError> {
+    let ValidJson(why) = request.input;
+    let cancelled = operations::cancel(
+        &state,
+        &request.principal.resource,
+        request.principal.caller,
+        why.reason,
+        request.request_id,
+    )
+    .await?;
     Ok(meeting(&cancelled, &state))
 }
 
-pub async fn start(may: Allowed<Host<super::Meeting>, Empty>, state: Meetings) -> Result<Reply<Meeting>, Failure> {
-    let started = operations::start(&state, &may.by.thing, may.by.caller, may.request).await?;
+pub async fn start(
+    request: Authorized<Host<super::Meeting>, Empty>,
+    state: Meetings,
+) -> Result<Reply<Meeting>, ApiError> {
+    let started =
+        operations::start(&state, &request.principal.resource, request.principal.caller, request.request_id).await?;
     Ok(meeting(&started, &state))
 }
 
-pub async fn end(may: Allowed<Host<super::Meeting>, Valid<Why>>, state: Meetings) -> Result<Reply<Meeting>, Failure> {
-    let Valid(why) = may.input;
-    let ended = operations::end(&state, &may.by.thing, may.by.caller, why.reason, may.request).await?;
+pub async fn end(
+    request: Authorized<Host<super::Meeting>, ValidJson<Why>>,
+    state: Meetings,
+) -> Result<Reply<Meeting>, ApiError> {
+    let ValidJson(why) = request.input;
+    let ended =
+        operations::end(&state, &request.principal.resource, request.principal.caller, why.reason, request.request_id)
+            .await?;
     Ok(meeting(&ended, &state))
 }
 

@@ -1,28 +1,29 @@
-//! What meetings own.
+//! The application state of meetings.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use actors::keeper::Keeper;
 use actors::meeting::Meeting;
+use actors::registry::Registry;
 
 use super::consents::wording::Wordings;
+use super::media::Rooms;
 use super::participants::attendance::Attendance;
-use super::rooms::Rooms;
 use crate::http::mounted::Mounted;
 use crate::projects::state::Projects;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of the meetings area; dereferences to the state of projects, which it builds on. Clones share the same
+/// state.
 #[derive(Clone)]
 pub struct Meetings(Arc<MeetingsParts>);
 
 pub struct MeetingsParts {
     pub projects: Projects,
-    pub registry: Keeper<Meeting>,
-    /// Who listens to which of them.
+    pub registry: Registry<Meeting>,
+    /// Which sockets are subscribed to which meetings.
     pub attendance: Attendance,
     pub wordings: Wordings,
-    /// Where meetings are held.
+    /// The media server, in whose rooms meetings are held.
     pub rooms: Rooms,
 }
 

@@ -1,11 +1,11 @@
-//! Work in a child process of this program, within limits, so that nothing in it can take the server along.
+//! Child processes of this program with resource limits, so that no failure in one can take the server down.
 //!
 //! ```text
 //! server: command ── program VERB … --memory-mib N --seconds N ──> child: Allowance::take, start_nothing, work
-//!         <───────────────────── stdout, bounded ──────────────── killed past the wall limit, or when nobody waits any more
+//!         <──────────────────── stdout, bounded ──────────────── killed at the wall-clock limit or on drop
 //! ```
-//! The limits are set by the process on itself before it reads a byte, so that nothing has to run between fork and exec.
-//! `RLIMIT_NPROC` does not bind root: run the server as a user of its own.
+//! The child sets its limits on itself before it reads its first byte, so that no code has to run between fork and
+//! exec. `RLIMIT_NPROC` does not bind root: run the server as an unprivileged user.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,8 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-/// A meeting does not wait for a document: where the processor is short, a child gets about a tenth of what the server gets.
+/// Nice value of child processes. Meetings must not wait for documents: under CPU contention a child gets about a tenth
+/// of the server's share.
 const NICENESS: i32 = 10;
 
 const SIGHUP: i32 = 1;
@@ -25,24 +26,25 @@ const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
 const SIGXCPU: i32 = 24;
 
-/// What a child may take of the machine.
+/// The resource limits of a child process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// Of addresses: it counts mappings, so that it is more than what is really used.
+    /// Address space in MiB (`RLIMIT_AS`). It counts mappings, so it has to be larger than the memory that is really
+    /// used.
     pub memory_mib: u64,
-    /// Of the processor.
+    /// CPU time in seconds.
     pub seconds: u64,
 }
 
 impl Allowance {
-    /// As the end of a child's command line.
+    /// Formats the limits as the trailing arguments of a child's command line.
     #[must_use]
     pub fn arguments(self) -> [String; 4] {
         let Self { memory_mib, seconds } = self;
         ["--memory-mib".to_owned(), memory_mib.to_string(), "--seconds".to_owned(), seconds.to_string()]
     }
 
-    /// Reads what [`Self::arguments`] wrote, and nothing else.
+    /// Parses exactly what [`Self::arguments`] produced; returns `None` for anything else.
     #[must_use]
     pub fn of_arguments(arguments: &[&str]) -> Option<Self> {
         match arguments {
@@ -53,20 +55,20 @@ impl Allowance {
         }
     }
 
-    /// Limits this process. Call it before any runtime or thread is started.
+    /// Applies the limits to this process. Call it before any runtime or thread is started.
     ///
     /// # Errors
-    /// The system's own; the child must not work then.
+    /// Returns the operating system's error; the child must not do any work then.
     pub fn take(self) -> io::Result<()> {
         rustix::process::nice(NICENESS)?;
         let bytes = self.memory_mib.saturating_mul(1024 * 1024);
         for (resource, soft, hard) in [
             (Resource::AS, bytes, bytes),
-            // The first second past it is a signal that says why, the next is the end.
+            // The soft limit sends SIGXCPU, which tells the parent the reason; one second later the hard limit kills.
             (Resource::CPU, self.seconds, self.seconds.saturating_add(1)),
             (Resource::CORE, 0, 0),
         ] {
-            // The server itself may live under a limit, which nobody can raise.
+            // The server itself may run under a hard limit, which an unprivileged process can't raise.
             let (_, most) = getrlimit(resource)?;
             setrlimit(resource, soft.min(most), hard.min(most))?;
         }
@@ -74,32 +76,32 @@ impl Allowance {
     }
 }
 
-/// From here on this process can start no other, and no thread.
+/// Prevents this process from starting any further process or thread (`RLIMIT_NPROC` of 0).
 ///
 /// # Errors
-/// The system's own; the child must not work then.
+/// Returns the operating system's error; the child must not do any work then.
 pub fn start_nothing() -> io::Result<()> {
     setrlimit(Resource::NPROC, 0, 0)
 }
 
-/// How a child ended that gave no answer.
+/// How a child ended without giving an answer.
 #[derive(Debug)]
 pub enum Ended {
     NotStarted(std::io::Error),
-    /// Past its processor time.
+    /// It exceeded its CPU time.
     TooLong,
-    /// It was waited for no longer: the machine has too much else to do, or it hangs.
+    /// It exceeded the wall-clock limit: the machine is overloaded, or the child hangs.
     Late,
-    /// It said more than it may.
+    /// Its output was longer than allowed.
     TooMuch,
-    /// Somebody else had it end, as at the stop of a whole service.
+    /// It was ended from outside by SIGHUP, SIGINT or SIGTERM, for example when the whole service is stopped.
     Told,
-    /// It crashed, or was out of memory.
+    /// It crashed or ran out of memory.
     Died,
 }
 
-/// How a child is started: without an environment, in a group of its own, so that Ctrl-C is for the server alone, and killed when its
-/// handle is dropped.
+/// Builds the command that starts a child: without an environment, in a process group of its own so that Ctrl-C reaches
+/// the server alone, and killed when its handle is dropped.
 #[must_use]
 pub fn command(program: &Path, arguments: &[&str], allowance: Allowance) -> Command {
     let mut command = Command::new(program);
@@ -107,7 +109,7 @@ pub fn command(program: &Path, arguments: &[&str], allowance: Allowance) -> Comm
         .args(arguments)
         .args(allowance.arguments())
         .env_clear()
-        // Each further arena of the C library would set apart 64 MiB of the addresses that the child may have.
+        // Each further malloc arena of glibc would reserve 64 MiB of the child's limited address space.
         .env("MALLOC_ARENA_MAX", "1")
         .stdout(Stdio::piped())
         .kill_on_drop(true);
@@ -116,13 +118,14 @@ pub fn command(program: &Path, arguments: &[&str], allowance: Allowance) -> Comm
     command
 }
 
-/// Hears a child out. Nothing of it runs any longer when this is back; one that is dropped kills it.
+/// Reads a child's whole output and waits for its exit. The child no longer runs when this returns; dropping the future
+/// kills it.
 ///
 /// # Errors
-/// How it ended, where that is not well, within `wall` and with at most `most` bytes.
+/// Returns how the child ended if it did not exit successfully within `wall`, or wrote more than `most` bytes.
 pub async fn answer(mut child: Child, wall: Duration, most: u64) -> Result<Vec<u8>, Ended> {
     let heard = timeout(wall, hear(&mut child, most)).await.unwrap_or(Err(Ended::Late));
-    // Waits for it too, so that its place is free only when it is gone.
+    // `kill` also waits for the exit, so that the child's slot becomes free only when the process is gone.
     let _ = child.kill().await;
     heard
 }
@@ -138,7 +141,7 @@ async fn hear(child: &mut Child, most: u64) -> Result<Vec<u8>, Ended> {
     if status.success() { Ok(answer) } else { Err(died(status)) }
 }
 
-/// How a child ended that did not end well.
+/// Classifies the exit status of a child that failed.
 fn died(status: ExitStatus) -> Ended {
     match signal(status) {
         _ if is_processor_time(status) => Ended::TooLong,
@@ -147,13 +150,13 @@ fn died(status: ExitStatus) -> Ended {
     }
 }
 
-/// SIGXCPU comes from the limit on processor time.
+/// Returns whether the process was killed by SIGXCPU, the signal of the CPU time limit.
 #[must_use]
 pub fn is_processor_time(status: ExitStatus) -> bool {
     signal(status) == Some(SIGXCPU)
 }
 
-/// The signal that ended a process.
+/// Returns the signal that ended a process, if one did.
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)

@@ -1,16 +1,16 @@
-//! A semaphore that is fair between those who ask: whoever asks for much waits behind whoever asks for little.
+//! A semaphore that serves its keys round-robin: a key with many waiters does not delay a key with few.
 //!
 //! ```text
-//!  waiting:  A: 1 2 3 4 …   B: 1   C: 1 2      a permit that comes back goes to A1, then B1, C1, A2, C2, A3 …
+//!  waiting:  A: 1 2 3 4 …   B: 1   C: 1 2      released permits go to A1, then B1, C1, A2, C2, A3 …
 //! ```
-//! Deliberately absent: a bound on how many wait. Who lets somebody ask bounds that.
+//! Deliberately absent: a bound on the number of waiters. The caller has to bound that.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Clones share the permits.
+/// The semaphore. Clones share the permits.
 #[derive(Debug)]
 pub struct FairSemaphore<K: Eq> {
     state: Arc<Mutex<State<K>>>,
@@ -25,7 +25,7 @@ impl<K: Eq> Clone for FairSemaphore<K> {
 #[derive(Debug)]
 struct State<K: Eq> {
     free: usize,
-    /// In the order in which they have their turns; nobody stands here without a waiter.
+    /// The waiting keys in round-robin order. A key without waiters has no queue here.
     queues: VecDeque<Queue<K>>,
 }
 
@@ -35,21 +35,21 @@ struct Queue<K: Eq> {
     waiters: VecDeque<oneshot::Sender<FairPermit<K>>>,
 }
 
-/// Goes to the next in turn when it is dropped.
+/// A permit. Dropping it passes it to the next waiter in round-robin order.
 #[derive(Debug)]
 pub struct FairPermit<K: Eq> {
-    /// `None`: it was handed on.
+    /// `None` once the permit has been passed on.
     semaphore: Option<FairSemaphore<K>>,
 }
 
 impl<K: Eq> FairSemaphore<K> {
-    /// `permits` at once, at least one.
+    /// Creates a semaphore with `permits` permits, at least one.
     #[must_use]
     pub fn new(permits: usize) -> Self {
         Self { state: Arc::new(Mutex::new(State { free: permits.max(1), queues: VecDeque::new() })) }
     }
 
-    /// Waits for a permit, in `key`'s turn. Dropping the future gives the turn up.
+    /// Waits for a permit in the queue of `key`. Dropping the future gives up the place in the queue.
     pub async fn acquire(&self, key: K) -> FairPermit<K> {
         let turn = {
             let mut state = self.state();
@@ -61,7 +61,7 @@ impl<K: Eq> FairSemaphore<K> {
             state.enqueue(key, give);
             turn
         };
-        // A waiter is dropped unanswered with the semaphore alone, which this holds.
+        // The sender is dropped without sending only when the semaphore is dropped, and `self` keeps it alive.
         turn.await.unwrap_or(FairPermit { semaphore: None })
     }
 
@@ -69,14 +69,14 @@ impl<K: Eq> FairSemaphore<K> {
         FairPermit { semaphore: Some(self.clone()) }
     }
 
-    /// Gives a permit to the next in turn who still waits.
+    /// Gives a permit to the next waiter whose future still exists, or returns it to the free permits.
     fn hand_on(&self) {
         let mut state = self.state();
         let mut permit = self.permit();
         while let Some(waiter) = state.next() {
             match waiter.send(permit) {
                 Ok(()) => return,
-                // Gave its turn up. The permit must not be dropped here: that would come back to this place.
+                // The waiter was dropped. The permit must not be dropped here: that would call this function again.
                 Err(back) => permit = back,
             }
         }
@@ -125,7 +125,7 @@ mod tests {
 
     type Waiting = Pin<Box<dyn Future<Output = FairPermit<&'static str>>>>;
 
-    /// Asks, and is not first.
+    /// Requests a permit and asserts that it is not granted at once.
     fn asks(semaphore: &FairSemaphore<&'static str>, key: &'static str) -> Waiting {
         let semaphore = semaphore.clone();
         let mut waiting: Waiting = Box::pin(async move { semaphore.acquire(key).await });
@@ -168,7 +168,7 @@ mod tests {
         let (gone, late, mut stays) = (asks(&semaphore, "A"), asks(&semaphore, "B"), asks(&semaphore, "C"));
         drop(gone);
         drop(held);
-        // B's permit is on its way when B goes.
+        // B's permit is already sent when B is dropped.
         drop(late);
         assert!((&mut stays).now_or_never().is_some());
         let both = [semaphore.acquire("A").now_or_never(), semaphore.acquire("B").now_or_never()];

@@ -1,27 +1,29 @@
-//! A ladder of sizes for tests: n, 2n, 4n. Whatever takes more than three times as long on a rung as on the one below it does work
-//! that grows faster than its input, and fails.
+//! A test helper for time complexity: it measures work at the sizes n, 2n and 4n and fails if one doubling of the size
+//! takes more than three times as long.
 //!
-//! Measured is processor time of the thread, so that whoever else is on the machine tells in nothing. What is refused
-//! cheaply, however large, passes: refusing is one of the mends.
+//! It measures the thread's CPU time, so that other load on the machine does not count. Input that is rejected cheaply
+//! passes at any size: rejecting it is one of the fixes.
 
 use std::time::Duration;
 
-/// The first rung takes at least this: less can't be told from chance.
+/// The smallest time that the first size must take; shorter times can't be told from noise.
 const MEASURABLE: Duration = Duration::from_millis(20);
-/// How often the first size may be doubled until it does. What is cheaper even then is cheap enough.
+/// How often the first size may be doubled to reach `MEASURABLE`. What is cheaper even then is cheap enough.
 const DOUBLINGS: u32 = 10;
-/// Of one rung; the best counts.
+/// Measurements of each size; the fastest counts.
 const TRIES: u32 = 2;
-/// Ladders, before it is believed that one fails: on a busy machine caches are cold for several in a row.
+/// Rounds of measurements before a failure is reported: on a busy machine caches can be cold for several rounds in a
+/// row.
 const LADDERS: u32 = 8;
-/// Twice would be in proportion; the rest is for caches, growing vectors and chance.
+/// The largest accepted ratio of times for a doubled size. Linear work has a ratio of two; the rest allows for caches,
+/// growing vectors and noise.
 const MOST: u32 = 3;
 
-/// Climbs the ladder. `make` gives the input of size `n`, `work` is what is measured. `first` is a size that an attacker would at least
-/// use, some kilobytes of input.
+/// Measures `work` on the inputs that `make` returns for the sizes n, 2n and 4n. `first` is the size to start with; it
+/// should be one that an attacker would use at least, some kilobytes of input.
 ///
 /// # Panics
-/// With the rungs, where the time grows faster than the size.
+/// Panics with the measured times if the time grows faster than the size.
 #[track_caller]
 pub fn climb<I, T>(name: &str, first: usize, make: impl Fn(usize) -> I, mut work: impl FnMut(&I) -> T) {
     let mut n = first;
@@ -36,7 +38,7 @@ pub fn climb<I, T>(name: &str, first: usize, make: impl Fn(usize) -> I, mut work
     let inputs = [input, make(2 * n), make(4 * n)];
     let mut bests = [Duration::MAX; 3];
     for _ in 0..LADDERS {
-        // Whatever else the machine does makes a rung dearer, never cheaper.
+        // Other load on the machine can only make a measurement slower, never faster.
         for (known, input) in bests.iter_mut().zip(&inputs) {
             *known = best(input, &mut work).max(MEASURABLE).min(*known);
         }
@@ -50,7 +52,7 @@ pub fn climb<I, T>(name: &str, first: usize, make: impl Fn(usize) -> I, mut work
 
 fn best<I, T>(input: &I, work: &mut impl FnMut(&I) -> T) -> Duration {
     let first = taken(input, work);
-    // A rung that takes long is told well enough by one try.
+    // One measurement is enough for a size that takes long.
     let more = if first > MEASURABLE * 10 { 0 } else { TRIES - 1 };
     (0..more).map(|_| taken(input, work)).fold(first, Duration::min)
 }
@@ -63,21 +65,21 @@ fn taken<I, T>(input: &I, work: &mut impl FnMut(&I) -> T) -> Duration {
     after.saturating_sub(before)
 }
 
-/// Of this thread, since it began.
+/// Returns the CPU time of this thread since it started.
 pub fn processor_time() -> Duration {
-    // The kernel counts when a thread lets go of its processor, or else at its ticks, milliseconds apart.
+    // The kernel updates the count when a thread leaves the CPU, or else at its ticks, which are milliseconds apart.
     std::thread::sleep(Duration::from_micros(1));
     counted_time()
 }
 
-/// As [`processor_time`], to some milliseconds: it can be asked for often.
+/// Same as [`processor_time`], but exact only to some milliseconds and cheap enough to be called often.
 #[cfg(target_os = "linux")]
 pub fn counted_time() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(counted.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// Elsewhere there is none without unsafe code: the clock has to do.
+/// Other systems offer no CPU time without unsafe code, so this returns wall-clock time.
 #[cfg(not(target_os = "linux"))]
 pub fn counted_time() -> Duration {
     static BEGUN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);

@@ -1,4 +1,4 @@
-//! What a run is asked to do: which analysis, in which language, over which sources.
+//! The input of a run: which analysis, in which language, over which sources.
 
 use std::sync::Arc;
 
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use super::readers::SourceText;
 
-/// Ends a run early from outside; looked at in every round of every loop over sentences or items.
+/// Cancels a run from outside. It is checked in every iteration of every loop over sentences or items.
 pub use tokio_util::sync::CancellationToken as CancelToken;
 
 /// One attempt at analysing some sources.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The caller's name for this attempt; comes back in the result.
+    /// The caller's id of this attempt; returned in the result.
     pub job_id: String,
-    /// 1 for the first attempt; carried for the caller's logs, it never changes the result.
+    /// 1 for the first attempt. It is meant for the caller's logs and never changes the result.
     pub attempt: u32,
     pub analysis_type: AnalysisType,
-    /// What the sources are written in; `Auto` lets each source say for itself.
+    /// The language of the sources; with `Auto` each source states its own.
     pub language: Language,
-    /// In the order in which the caller wants ties to be settled.
+    /// The order of the sources decides ties.
     pub sources: Vec<Source>,
     pub bounds: Bounds,
 }
 
-/// How much one run takes in, so that no input makes it cost more than a known amount of time and memory. What lies past a bound is
-/// left out; the run is then PARTIAL, and a warning says what was left out.
+/// How much input one run accepts, so that its cost in time and memory is bounded for any input. Whatever exceeds a
+/// bound is left out; the run is then PARTIAL, and a warning says what was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Characters of all sources together, counted in their order.
     pub characters: usize,
     /// Sentences of all sources together, counted in their order.
     pub sentences: usize,
-    /// Items of each kind. Of sentences that say something, before those that say the same are merged, twice as many.
+    /// Items of each kind. The number of findings, before those that say the same are merged, may be twice as large.
     pub items: usize,
 }
 
@@ -43,35 +43,35 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Sentences that say something.
+    /// Returns the largest number of findings, the sentences from which items are made.
     pub fn findings(self) -> usize {
         self.items.saturating_mul(2)
     }
 }
 
-/// One document or recording. `text` is `Err` when it could not be read; the run then goes on with the others.
+/// One document or recording. `text` is `Err` when it could not be read; the run then continues with the other sources.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The caller's id; comes back in every source reference.
+    /// The caller's id; returned in every source reference.
     pub id: String,
     pub kind: SourceKind,
-    /// Shown in warnings, e.g. a file name.
+    /// Shown in warnings, for example a file name.
     pub name: String,
     pub text: Result<Arc<SourceText>, Unreadable>,
 }
 
 impl Source {
-    /// A document that was read.
+    /// Creates a document whose text was read.
     pub fn document(id: impl Into<String>, name: impl Into<String>, text: Arc<SourceText>) -> Self {
         Self { id: id.into(), kind: SourceKind::Document, name: name.into(), text: Ok(text) }
     }
 
-    /// A recording's transcript.
+    /// Creates a recording from its transcript.
     pub fn recording(id: impl Into<String>, name: impl Into<String>, text: Arc<SourceText>) -> Self {
         Self { id: id.into(), kind: SourceKind::Recording, name: name.into(), text: Ok(text) }
     }
 
-    /// A source that could not be read, with the reason in words.
+    /// Creates a source that could not be read, with the reason as a code and a sentence.
     pub fn unreadable(
         id: impl Into<String>,
         kind: SourceKind,
@@ -84,7 +84,7 @@ impl Source {
     }
 }
 
-/// Why a source has no text: a PascalCase code and a sentence for people.
+/// Why a source has no text: a PascalCase code and a sentence for users.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
     pub code: String,
@@ -98,7 +98,7 @@ pub enum SourceKind {
     Recording,
 }
 
-/// Which parts of the result are wanted; the others stay empty.
+/// Which parts of the result are requested; the others stay empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AnalysisType {
@@ -130,7 +130,8 @@ impl AnalysisType {
     }
 }
 
-/// The languages a run can be asked for. The embedded rules know English; other texts are read, but little is found in them.
+/// The languages that can be requested for a run. The rules of the embedded engine cover English; sources in other
+/// languages are read, but little is found in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Language {
@@ -151,7 +152,7 @@ pub enum Language {
     Ru,
 }
 
-/// A source with something to read in it. `slot` is its place in the request.
+/// A source that contains text. `slot` is its index in the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadySource {
     pub slot: usize,
@@ -159,9 +160,9 @@ pub struct ReadySource {
     pub kind: SourceKind,
     pub name: String,
     pub digest: String,
-    /// ISO 639-1 or 639-3 as the reader gave it; empty if unknown.
+    /// ISO 639-1 or 639-3 as the reader reported it; empty if unknown.
     pub language: String,
     pub words: u64,
-    /// Of speech; 0 where nothing is timed.
+    /// Milliseconds of speech; 0 where the text has no timestamps.
     pub spoken_ms: u64,
 }

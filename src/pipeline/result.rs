@@ -1,7 +1,7 @@
-//! What a run gives: items in order, each with at least one quote that stands verbatim in its source.
+//! The result of a run: ordered items, each with at least one quote that stands verbatim in its source.
 //!
-//! Ids and codes are the caller's. An item's `key` is the same in every run that finds the same statement, and other items point
-//! at it by that key. JSON is camelCase, enumerations UPPER_SNAKE_CASE, as in the interface.
+//! The caller assigns ids and codes. An item's `key` is the same in every run that finds the same statement, and other
+//! items refer to it by that key. JSON is camelCase and enumerations are UPPER_SNAKE_CASE, as in the HTTP API.
 
 use std::collections::BTreeMap;
 
@@ -33,14 +33,15 @@ pub enum ResultStatus {
     Partial,
 }
 
-/// Where an item comes from. Offsets count Unicode scalar values of the source's text, end exclusive.
+/// The place in a source that an item comes from. Offsets count Unicode scalar values of the source's text, end
+/// exclusive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceReference {
     pub kind: SourceKind,
-    /// The id the request gave the source (documentId or recordingId for the caller).
+    /// The source's id from the request (the caller's documentId or recordingId).
     pub source_id: String,
-    /// Verbatim in the source, line breaks included.
+    /// Verbatim text of the source, line breaks included.
     pub quote: String,
     pub page: Option<u32>,
     /// Heading path, outermost first, joined by " › ".
@@ -58,7 +59,7 @@ pub struct Requirement {
     pub key: String,
     #[serde(rename = "type")]
     pub kind: RequirementType,
-    /// Only for NON_FUNCTIONAL.
+    /// Set only for NON_FUNCTIONAL.
     pub category: Option<QualityCategory>,
     pub title: String,
     pub statement: String,
@@ -67,9 +68,9 @@ pub struct Requirement {
     pub confidence: f64,
     pub quality_issues: Vec<QualityIssue>,
     pub sources: Vec<SourceReference>,
-    /// Key of the requirement that says nearly the same and was not merged.
+    /// Key of a requirement that says nearly the same and was not merged with this one.
     pub duplicate_of: Option<String>,
-    /// Keys of requirements that can't both hold.
+    /// Keys of requirements that contradict this one.
     pub conflicts_with: Vec<String>,
 }
 
@@ -144,13 +145,13 @@ pub enum IssueCode {
 #[serde(rename_all = "camelCase")]
 pub struct UserStory {
     pub key: String,
-    /// Keys of the requirements that it stands for.
+    /// Keys of the requirements that the story covers.
     pub requirement_keys: Vec<String>,
     pub title: String,
     pub role: Option<String>,
     pub goal: String,
     pub benefit: Option<String>,
-    /// "As a …, I want …, so that …" without the clause that the source does not name.
+    /// "As a …, I want …, so that …", without any clause that the source does not state.
     pub description: String,
     pub priority: Priority,
     pub acceptance_criteria: Vec<AcceptanceCriterion>,
@@ -187,7 +188,7 @@ pub struct Risk {
 pub struct OpenQuestion {
     pub key: String,
     pub question: String,
-    /// Why it counts as open.
+    /// The reason why the question counts as open.
     pub why: String,
     pub raised_by: Option<String>,
     pub sources: Vec<SourceReference>,
@@ -199,7 +200,7 @@ pub struct ActionItem {
     pub key: String,
     pub text: String,
     pub assignee: Option<String>,
-    /// `YYYY-MM-DD`, only when the text gives day, month and year.
+    /// `YYYY-MM-DD`; set only when the text gives day, month and year.
     pub due_date: Option<String>,
     pub sources: Vec<SourceReference>,
 }
@@ -225,15 +226,15 @@ pub struct Summary {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Quality {
-    /// 0–1, two decimals: share of requirements without an issue, lessened by conflicts.
+    /// 0–1, two decimals: the share of requirements without an issue, reduced by conflicts.
     pub score: f64,
-    /// How many requirements have an issue of each code.
+    /// Number of requirements for each issue code.
     pub issues: Vec<IssueCount>,
-    /// 0–1, two decimals: share of sources from which at least one item comes.
+    /// 0–1, two decimals: the share of sources from which at least one item comes.
     pub coverage: f64,
-    /// Sentences that were merged into another item.
+    /// Number of sentences that were merged into another item.
     pub duplicates: u32,
-    /// Pairs of requirements that can't both hold.
+    /// Number of pairs of requirements that contradict each other.
     pub conflicts: u32,
 }
 
@@ -256,22 +257,22 @@ pub struct Metrics {
     pub decisions: u32,
     pub by_type: BTreeMap<RequirementType, u32>,
     pub by_priority: BTreeMap<Priority, u32>,
-    /// Every item of a run starts as NEEDS_REVIEW.
+    /// Number of items in each status. Every item of a run starts as NEEDS_REVIEW.
     pub by_status: BTreeMap<String, u32>,
-    /// Sources that were read.
+    /// Number of sources that were read.
     pub sources: u32,
     pub words: u64,
-    /// Of speech, rounded up.
+    /// Minutes of speech, rounded up.
     pub minutes: u64,
-    /// Items dropped because their quote did not stand at its offsets.
+    /// Number of items dropped because their quote was not found at its offsets.
     pub ungrounded: u32,
-    /// Time of this attempt. The only field that differs between two runs over the same input.
+    /// Duration of this attempt in milliseconds. The only field that differs between two runs over the same input.
     pub processing_ms: u64,
-    /// Null: the embedded engine counts no tokens.
+    /// Always null: the embedded engine counts no tokens.
     pub tokens: Option<u64>,
 }
 
-/// Something that went wrong without ending the run.
+/// A problem that did not end the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
@@ -282,16 +283,17 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// The code of a source that goes past the run's bounds.
+    /// Code for a source that exceeds the run's bounds.
     pub const SOURCE_TOO_LONG: &'static str = "SourceTooLong";
-    /// The code of items past the run's bounds.
+    /// Code for items beyond the run's bounds.
     pub const TOO_MANY_ITEMS: &'static str = "TooManyItems";
-    /// The code of a source in a language that the engine does not know.
+    /// Code for a source in a language that the engine does not cover.
     pub const LANGUAGE_NOT_COVERED: &'static str = "LanguageNotCovered";
-    /// The code of items without evidence.
+    /// Code for items that were dropped because their quote was not found.
     pub const UNGROUNDED_ITEMS_DROPPED: &'static str = "UngroundedItemsDropped";
 
-    /// Whether it tells of a source that gave nothing: its code is then the one that the source came with.
+    /// Returns whether the warning is about a source that could not be used at all; its code is then none of the
+    /// constants above but the one that the source came with.
     #[must_use]
     pub fn is_of_a_failed_source(&self) -> bool {
         let own =
@@ -300,9 +302,9 @@ impl Warning {
     }
 }
 
-/// Requirements and stories with what was found wrong with them.
+/// Requirements and user stories with their quality issues.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Checked {
+pub struct CheckedItems {
     pub requirements: Vec<Requirement>,
     pub user_stories: Vec<UserStory>,
     pub quality: Quality,

@@ -1,8 +1,8 @@
-//! One run: the nodes in order, each from its checkpoint or worked anew, watched and cancellable at any moment.
+//! Executes one run: the nodes in order, each loaded from its checkpoint or computed, with progress and cancellation.
 //!
-//! A panic in a node ends this run as [`Outcome::Failed`] and nothing else. What takes all memory, or never ends, takes its process along:
-//! a server runs this in a child (see [`super::process`]). A store of checkpoints that does not answer costs time,
-//! not the run: the node is worked again.
+//! A panic in a node ends this run as [`PipelineOutcome::Failed`] and affects nothing else. Exhausted memory or an
+//! endless loop affects the whole process, so a server runs this in a child process (see [`super::process`]). A
+//! checkpoint store that does not answer costs time but does not fail the run: the node is computed again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,31 +12,31 @@ use sha2::{Digest, Sha256};
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::engine::{Book, Embedded, Engine, Texts};
+use super::loop_control::{Halted, LoopControl};
 use super::nodes::build_source_index::{BuildSourceIndex, ToIndex};
 use super::nodes::classify_requirements::{ClassifyRequirements, ToClassify};
 use super::nodes::evidence_grounding::{EvidenceGrounding, ToGround};
 use super::nodes::extract_requirements::{ExtractRequirements, ToRead};
-use super::nodes::finalize::{Finalize, Parts};
+use super::nodes::finalize::{FinalParts, Finalize};
 use super::nodes::generate_user_stories::{GenerateUserStories, ToTell};
 use super::nodes::prepare_sources::{Offered, OfferedSource, PrepareSources};
 use super::nodes::quality_checks::{QualityChecks, ToCheck};
 use super::nodes::summarize::{Summarize, ToSummarize};
 use super::nodes::transcribe_recordings::{Spoken, TranscribeRecordings};
-use super::nodes::{Desk, Node, Step};
-use super::pace::{Halted, Pace};
-use super::ports::{Checkpoints, Watcher};
+use super::nodes::{Node, NodeContext, Step};
+use super::ports::{CheckpointStore, ProgressSink};
 use super::request::{CancelToken, Request};
 use super::result::{PipelineResult, ResultStatus, Warning};
-use super::workers::{Panicked, Workers};
+use super::workers::{WorkPanicked, Workers};
 
-/// How often a node under way tells where it stands.
+/// Interval at which a running node reports its progress.
 const TICK: Duration = Duration::from_millis(500);
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum PipelineOutcome {
     Completed(Box<PipelineResult>),
-    /// Some sources could not be read; the warnings, also in the result, say which.
+    /// Some input was left out; the warnings, which the result also contains, say which.
     Partial(Box<PipelineResult>, Vec<Warning>),
     /// There was nothing to analyse.
     Rejected {
@@ -45,15 +45,15 @@ pub enum Outcome {
     },
     Failed {
         node: Node,
-        /// A sentence for the run's owner, and for the log: without internals, and without text of the sources.
+        /// A sentence for the run's owner and the log, without internals and without text of the sources.
         message: String,
     },
-    /// By the token or by the watcher.
+    /// Cancelled by the token or by the progress sink.
     Cancelled,
 }
 
-impl Outcome {
-    /// There is more in the result than anybody keeps.
+impl PipelineOutcome {
+    /// Returns the failure for a result that is larger than can be stored.
     #[must_use]
     pub fn too_much() -> Self {
         let message = "More was found than one analysis keeps. Analyse fewer documents at once.".to_owned();
@@ -61,71 +61,71 @@ impl Outcome {
     }
 }
 
-/// Runs with the embedded engine. Never panics; dropping the future ends the work under way.
+/// Runs with the embedded engine. Never panics; dropping the future cancels the work in progress.
 pub async fn run(
     request: Request,
-    checkpoints: &dyn Checkpoints,
-    watcher: &dyn Watcher,
+    checkpoints: &dyn CheckpointStore,
+    watcher: &dyn ProgressSink,
     cancel: CancelToken,
     workers: &Workers,
-) -> Outcome {
+) -> PipelineOutcome {
     run_with(Arc::new(Embedded), request, checkpoints, watcher, cancel, workers).await
 }
 
-/// Runs with any engine.
+/// Runs with the given engine. Otherwise the same as [`run`].
 pub async fn run_with(
     engine: Arc<dyn Engine>,
     request: Request,
-    checkpoints: &dyn Checkpoints,
-    watcher: &dyn Watcher,
+    checkpoints: &dyn CheckpointStore,
+    watcher: &dyn ProgressSink,
     cancel: CancelToken,
     workers: &Workers,
-) -> Outcome {
+) -> PipelineOutcome {
     let started = Instant::now();
     let token = cancel.child_token();
     let _ends_with_this_future = token.clone().drop_guard();
-    let pace = Pace::new(token.clone());
-    let mut line = Line { checkpoints, watcher, token, workers, engine, pace };
+    let pace = LoopControl::new(token.clone());
+    let mut line = Execution { checkpoints, watcher, token, workers, engine, pace };
     match line.pass(request).await {
         Ok(mut result) => {
             result.metrics.processing_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let warnings = result.warnings.clone();
             match result.status {
-                ResultStatus::Completed => Outcome::Completed(Box::new(result)),
-                ResultStatus::Partial => Outcome::Partial(Box::new(result), warnings),
+                ResultStatus::Completed => PipelineOutcome::Completed(Box::new(result)),
+                ResultStatus::Partial => PipelineOutcome::Partial(Box::new(result), warnings),
             }
         }
-        Err(End::Rejected { reason, warnings }) => Outcome::Rejected { reason, warnings },
-        Err(End::Failed { node, message }) => {
+        Err(EarlyEnd::Rejected { reason, warnings }) => PipelineOutcome::Rejected { reason, warnings },
+        Err(EarlyEnd::Failed { node, message }) => {
             tracing::error!(node = node.name(), message, "a pipeline node failed");
-            Outcome::Failed { node, message }
+            PipelineOutcome::Failed { node, message }
         }
-        Err(End::Cancelled) => Outcome::Cancelled,
+        Err(EarlyEnd::Cancelled) => PipelineOutcome::Cancelled,
     }
 }
 
 /// Why a run ends before its last node.
-enum End {
+enum EarlyEnd {
     Rejected { reason: String, warnings: Vec<Warning> },
     Failed { node: Node, message: String },
     Cancelled,
 }
 
-struct Line<'a> {
-    checkpoints: &'a dyn Checkpoints,
-    watcher: &'a dyn Watcher,
+struct Execution<'a> {
+    checkpoints: &'a dyn CheckpointStore,
+    watcher: &'a dyn ProgressSink,
     token: CancelToken,
     workers: &'a Workers,
     engine: Arc<dyn Engine>,
-    pace: Pace,
+    pace: LoopControl,
 }
 
-impl Line<'_> {
-    async fn pass(&mut self, request: Request) -> Result<PipelineResult, End> {
+impl Execution<'_> {
+    async fn pass(&mut self, request: Request) -> Result<PipelineResult, EarlyEnd> {
         let Request { job_id, attempt: _, analysis_type, language, sources, bounds } = request;
         self.tell(Node::PrepareSources, 0).await?;
         let (texts, offered) = self
-            .seated(Node::PrepareSources, move |pace: &Pace| {
+            .seated(Node::PrepareSources, move |pace: &LoopControl| {
                 let mut texts = Texts::default();
                 let mut offered = Vec::new();
                 for (done, source) in sources.iter().enumerate() {
@@ -143,47 +143,48 @@ impl Line<'_> {
                 Ok((texts, Offered { language, sources: offered }))
             })
             .await?;
-        let mut desk = Desk {
+        let mut context = NodeContext {
             texts: Arc::new(texts),
             book: Arc::new(Book::default()),
             engine: Arc::clone(&self.engine),
             pace: self.pace.clone(),
         };
 
-        let (prepared, _) = self.step::<PrepareSources>(offered, &desk).await?;
+        let (prepared, _) = self.step::<PrepareSources>(offered, &context).await?;
         let mut warnings = prepared.warnings;
         if prepared.sources.is_empty() {
             return Err(nothing_to_read(warnings));
         }
-        let (spoken, _) = self.step::<TranscribeRecordings>(Spoken { sources: prepared.sources }, &desk).await?;
+        let (spoken, _) = self.step::<TranscribeRecordings>(Spoken { sources: prepared.sources }, &context).await?;
         let sources = spoken.sources;
 
         let (index, index_hash) =
-            self.step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &desk).await?;
+            self.step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &context).await?;
         if !index.has_prose() {
             let reason = "There is nothing to analyse: the sources hold no sentence.".to_owned();
-            return Err(End::Rejected { reason, warnings });
+            return Err(EarlyEnd::Rejected { reason, warnings });
         }
         warnings.extend(index.warnings(&sources, bounds));
-        let texts = Arc::clone(&desk.texts);
-        let book = self.seated(Node::BuildSourceIndex, move |pace: &Pace| Book::new(texts, index, pace)).await?;
-        desk.book = Arc::new(book);
+        let texts = Arc::clone(&context.texts);
+        let book = self.seated(Node::BuildSourceIndex, move |pace: &LoopControl| Book::new(texts, index, pace)).await?;
+        context.book = Arc::new(book);
 
         let to_read = ToRead { analysis_type, index_hash: index_hash.clone(), bounds };
-        let (found, _) = self.step::<ExtractRequirements>(to_read, &desk).await?;
+        let (found, _) = self.step::<ExtractRequirements>(to_read, &context).await?;
 
         let to_classify = ToClassify { index_hash: index_hash.clone(), sources: sources.clone(), found, bounds };
-        let (items, _) = self.step::<ClassifyRequirements>(to_classify, &desk).await?;
+        let (items, _) = self.step::<ClassifyRequirements>(to_classify, &context).await?;
 
-        let (grounded, _) = self.step::<EvidenceGrounding>(ToGround { sources: sources.clone(), items }, &desk).await?;
+        let (grounded, _) =
+            self.step::<EvidenceGrounding>(ToGround { sources: sources.clone(), items }, &context).await?;
         let mut items = grounded.items;
 
         let requirements = items.requirements.clone();
         let to_tell = ToTell { analysis_type, index_hash: index_hash.clone(), requirements };
-        let (told, _) = self.step::<GenerateUserStories>(to_tell, &desk).await?;
+        let (told, _) = self.step::<GenerateUserStories>(to_tell, &context).await?;
 
         let to_check = ToCheck { sources: sources.clone(), items: items.clone(), user_stories: told.user_stories };
-        let (checked, _) = self.step::<QualityChecks>(to_check, &desk).await?;
+        let (checked, _) = self.step::<QualityChecks>(to_check, &context).await?;
         items.requirements = checked.requirements;
         let user_stories = checked.user_stories;
 
@@ -193,24 +194,25 @@ impl Line<'_> {
             items: items.clone(),
             user_stories: user_stories.clone(),
         };
-        let (summary, _) = self.step::<Summarize>(to_summarize, &desk).await?;
+        let (summary, _) = self.step::<Summarize>(to_summarize, &context).await?;
 
         let quality = checked.quality;
         let dropped = grounded.dropped;
-        let parts = Parts { job_id, sources, items, user_stories, quality, summary, dropped, warnings };
-        let (result, _) = self.step::<Finalize>(parts, &desk).await?;
+        let parts = FinalParts { job_id, sources, items, user_stories, quality, summary, dropped, warnings };
+        let (result, _) = self.step::<Finalize>(parts, &context).await?;
         Ok(result)
     }
 
-    /// One node: its checkpoint if there is one for this input, else its work. Gives the output and the input's hash.
-    async fn step<S: Step>(&mut self, input: S::Input, desk: &Desk) -> Result<(S::Output, String), End> {
+    /// Executes one node: loads its checkpoint if there is one for this input, and computes the output otherwise.
+    /// Returns the output and the hash of the input.
+    async fn step<S: Step>(&mut self, input: S::Input, context: &NodeContext) -> Result<(S::Output, String), EarlyEnd> {
         let node = S::NODE;
         self.pace.restart();
         self.tell(node, 0).await?;
         let version = self.engine.version().to_owned();
         let salt = version.clone();
         let (input, hash) = self
-            .seated(node, move |_: &Pace| {
+            .seated(node, move |_: &LoopControl| {
                 let hash = hash_of(node, &salt, &input).map_err(|_| Halted)?;
                 Ok((input, hash))
             })
@@ -225,10 +227,10 @@ impl Line<'_> {
             Err(fault) => tracing::warn!(node = node.name(), %fault, "no checkpoint to be had; worked anew"),
         }
 
-        let desk = desk.clone();
+        let context = context.clone();
         let (output, kept) = self
-            .seated(node, move |_: &Pace| {
-                let output = S::work(&input, &desk)?;
+            .seated(node, move |_: &LoopControl| {
+                let output = S::work(&input, &context)?;
                 let kept = serde_json::to_string(&output).ok();
                 Ok((output, kept))
             })
@@ -242,11 +244,11 @@ impl Line<'_> {
         Ok((output, hash))
     }
 
-    /// Works on the pool and, meanwhile, tells every [`TICK`] where the node stands.
-    async fn seated<T, F>(&self, node: Node, work: F) -> Result<T, End>
+    /// Runs `work` on the worker pool and reports the node's progress every [`TICK`] meanwhile.
+    async fn seated<T, F>(&self, node: Node, work: F) -> Result<T, EarlyEnd>
     where
         T: Send + 'static,
-        F: FnOnce(&Pace) -> Result<T, Halted> + Send + 'static,
+        F: FnOnce(&LoopControl) -> Result<T, Halted> + Send + 'static,
     {
         let pace = self.pace.clone();
         let seating = self.workers.seat(move || work(&pace));
@@ -256,7 +258,7 @@ impl Line<'_> {
         let mut answer = loop {
             tokio::select! {
                 biased;
-                () = self.token.cancelled() => return Err(End::Cancelled),
+                () = self.token.cancelled() => return Err(EarlyEnd::Cancelled),
                 answer = &mut seating => break answer,
                 _ = ticks.tick() => self.tell(node, self.pace.permille()).await?,
             }
@@ -264,43 +266,43 @@ impl Line<'_> {
         loop {
             tokio::select! {
                 biased;
-                () = self.token.cancelled() => return Err(End::Cancelled),
+                () = self.token.cancelled() => return Err(EarlyEnd::Cancelled),
                 told = &mut answer => return match told {
                     Ok(Ok(Ok(output))) => Ok(output),
-                    Ok(Ok(Err(Halted))) => Err(End::Cancelled),
-                    // What it panicked with may be words of the sources.
-                    Ok(Err(Panicked)) => Err(broken(node)),
-                    Err(_) => Err(End::Cancelled),
+                    Ok(Ok(Err(Halted))) => Err(EarlyEnd::Cancelled),
+                    // The panic message may contain text of the sources, so it is not passed on.
+                    Ok(Err(WorkPanicked)) => Err(broken(node)),
+                    Err(_) => Err(EarlyEnd::Cancelled),
                 },
                 _ = ticks.tick() => self.tell(node, self.pace.permille()).await?,
             }
         }
     }
 
-    async fn tell(&self, node: Node, permille: u32) -> Result<(), End> {
+    async fn tell(&self, node: Node, permille: u32) -> Result<(), EarlyEnd> {
         if self.token.is_cancelled() {
-            return Err(End::Cancelled);
+            return Err(EarlyEnd::Cancelled);
         }
         let told = self.watcher.progressed(node, node.progress_within(permille), node.label()).await;
-        told.map_err(|_stop| End::Cancelled)
+        told.map_err(|_stop| EarlyEnd::Cancelled)
     }
 }
 
-fn broken(node: Node) -> End {
-    End::Failed { node, message: format!("The step “{}” failed because of a fault of ours.", node.label()) }
+fn broken(node: Node) -> EarlyEnd {
+    EarlyEnd::Failed { node, message: format!("The step “{}” failed because of a fault of ours.", node.label()) }
 }
 
-fn nothing_to_read(warnings: Vec<Warning>) -> End {
+fn nothing_to_read(warnings: Vec<Warning>) -> EarlyEnd {
     let reason = if warnings.is_empty() {
         "There is nothing to analyse: no source was given.".to_owned()
     } else {
         let each: Vec<&str> = warnings.iter().map(|warning| warning.message.as_str()).collect();
         format!("There is nothing to analyse. {}", each.join(" "))
     };
-    End::Rejected { reason, warnings }
+    EarlyEnd::Rejected { reason, warnings }
 }
 
-/// 64 hex digits over node, engine version and the input's JSON.
+/// Returns 64 hex digits of SHA-256 over the node's name, the engine version and the input's JSON.
 fn hash_of<T: Serialize>(node: Node, version: &str, input: &T) -> Result<String, serde_json::Error> {
     let mut hasher = Sha256::new();
     hasher.update(node.name());

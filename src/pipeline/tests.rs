@@ -1,4 +1,4 @@
-//! Tests of whole runs: what holds for any input, any moment of a kill or a cancel, and any engine.
+//! Tests of whole runs: properties that hold for any input, any moment of a kill or cancellation, and any engine.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +9,17 @@ use async_trait::async_trait;
 use proptest::prelude::*;
 
 use super::engine::{Book, Finding, Items};
-use super::pace::{Halted, Pace};
-use super::ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, Unavailable, Watcher};
+use super::loop_control::{Halted, LoopControl};
+use super::ports::{CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested};
 use super::readers::{Format, SourceText, read, slice};
 use super::request::ReadySource;
-use super::result::Checked;
+use super::result::CheckedItems;
 use super::result::{
     PipelineResult, Priority, Requirement, RequirementType, ResultStatus, SourceReference, Summary, UserStory,
 };
 use super::{
-    AnalysisType, Bounds, CancelToken, Embedded, Engine, Language, Node, Outcome, Request, Source, SourceKind, Workers,
-    run, run_with,
+    AnalysisType, Bounds, CancelToken, Embedded, Engine, Language, Node, PipelineOutcome, Request, Source, SourceKind,
+    Workers, run, run_with,
 };
 
 const SPECIFICATION: &str = "# Booking\n\n## Functions\n\nThe system shall let a patient book an appointment. \
@@ -52,13 +52,13 @@ fn both() -> Request {
     ])
 }
 
-async fn outcome(request: Request) -> Outcome {
-    run(request, &NoCheckpoints, &NoWatcher, CancelToken::new(), &Workers::new(1)).await
+async fn outcome(request: Request) -> PipelineOutcome {
+    run(request, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &Workers::new(1)).await
 }
 
-fn result(outcome: Outcome) -> PipelineResult {
+fn result(outcome: PipelineOutcome) -> PipelineResult {
     match outcome {
-        Outcome::Completed(result) | Outcome::Partial(result, _) => {
+        PipelineOutcome::Completed(result) | PipelineOutcome::Partial(result, _) => {
             let mut result = *result;
             result.metrics.processing_ms = 0;
             result
@@ -90,7 +90,7 @@ fn every_item_has_a_source(result: &PipelineResult) -> bool {
         && result.decisions.iter().all(|item| !item.sources.is_empty())
 }
 
-/// Checkpoints in memory, counting what was kept.
+/// A checkpoint store in memory that records the saved nodes.
 #[derive(Default)]
 struct Memory {
     kept: Mutex<HashMap<(Node, String, String), String>>,
@@ -98,34 +98,39 @@ struct Memory {
 }
 
 #[async_trait]
-impl Checkpoints for Memory {
-    async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> Result<Option<String>, Unavailable> {
+impl CheckpointStore for Memory {
+    async fn load(
+        &self,
+        node: Node,
+        input_hash: &str,
+        engine_version: &str,
+    ) -> Result<Option<String>, PortUnavailable> {
         let key = (node, input_hash.to_owned(), engine_version.to_owned());
         Ok(self.kept.lock().unwrap().get(&key).cloned())
     }
 
-    async fn save(&self, node: Node, hash: &str, version: &str, output: &str) -> Result<(), Unavailable> {
+    async fn save(&self, node: Node, hash: &str, version: &str, output: &str) -> Result<(), PortUnavailable> {
         self.saves.lock().unwrap().push(node);
         self.kept.lock().unwrap().insert((node, hash.to_owned(), version.to_owned()), output.to_owned());
         Ok(())
     }
 }
 
-/// A store that is away.
+/// A checkpoint store that is always unavailable.
 struct Away;
 
 #[async_trait]
-impl Checkpoints for Away {
-    async fn load(&self, _: Node, _: &str, _: &str) -> Result<Option<String>, Unavailable> {
-        Err(Unavailable("away".to_owned()))
+impl CheckpointStore for Away {
+    async fn load(&self, _: Node, _: &str, _: &str) -> Result<Option<String>, PortUnavailable> {
+        Err(PortUnavailable("away".to_owned()))
     }
 
-    async fn save(&self, _: Node, _: &str, _: &str, _: &str) -> Result<(), Unavailable> {
-        Err(Unavailable("away".to_owned()))
+    async fn save(&self, _: Node, _: &str, _: &str, _: &str) -> Result<(), PortUnavailable> {
+        Err(PortUnavailable("away".to_owned()))
     }
 }
 
-/// Says stop as soon as a node begins, and notes what it was told.
+/// A progress sink that requests a stop when the node `last` reports progress, and records every report.
 #[derive(Default)]
 struct Until {
     last: Option<Node>,
@@ -133,14 +138,14 @@ struct Until {
 }
 
 #[async_trait]
-impl Watcher for Until {
-    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), Stop> {
+impl ProgressSink for Until {
+    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), StopRequested> {
         self.told.lock().unwrap().push((node, progress));
-        if self.last == Some(node) { Err(Stop) } else { Ok(()) }
+        if self.last == Some(node) { Err(StopRequested) } else { Ok(()) }
     }
 }
 
-/// The embedded engine with a fault at one place.
+/// The embedded engine with one injected fault.
 struct Faulty {
     fault: Fault,
     armed: AtomicBool,
@@ -165,7 +170,7 @@ impl Engine for Faulty {
         "faulty"
     }
 
-    fn find(&self, book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
+    fn find(&self, book: &Book, pace: &LoopControl) -> Result<Vec<Finding>, Halted> {
         let armed = self.armed.load(Ordering::SeqCst);
         match self.fault {
             Fault::Panic if armed => panic!("a rule went wrong"),
@@ -179,7 +184,7 @@ impl Engine for Faulty {
         Embedded.find(book, pace)
     }
 
-    fn classify(&self, b: &Book, s: &[ReadySource], f: &[Finding], pace: &Pace) -> Result<Items, Halted> {
+    fn classify(&self, b: &Book, s: &[ReadySource], f: &[Finding], pace: &LoopControl) -> Result<Items, Halted> {
         let mut items = Embedded.classify(b, s, f, pace)?;
         if self.fault == Fault::Forge {
             items.requirements[0].sources[0].quote.push('!');
@@ -190,15 +195,27 @@ impl Engine for Faulty {
         Ok(items)
     }
 
-    fn stories(&self, requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
+    fn stories(&self, requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted> {
         Embedded.stories(requirements, pace)
     }
 
-    fn check(&self, requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted> {
+    fn check(
+        &self,
+        requirements: &[Requirement],
+        stories: &[UserStory],
+        pace: &LoopControl,
+    ) -> Result<CheckedItems, Halted> {
         Embedded.check(requirements, stories, pace)
     }
 
-    fn summarize(&self, b: &Book, s: &[ReadySource], i: &Items, n: usize, pace: &Pace) -> Result<Summary, Halted> {
+    fn summarize(
+        &self,
+        b: &Book,
+        s: &[ReadySource],
+        i: &Items,
+        n: usize,
+        pace: &LoopControl,
+    ) -> Result<Summary, Halted> {
         Embedded.summarize(b, s, i, n, pace)
     }
 }
@@ -254,9 +271,9 @@ async fn a_run_killed_at_any_node_goes_on_there_and_ends_the_same() {
         let until = Until { last: Some(node), ..Until::default() };
         let workers = Workers::new(1);
         let killed = run(both(), &memory, &until, CancelToken::new(), &workers).await;
-        assert_eq!(killed, Outcome::Cancelled, "{node:?}");
+        assert_eq!(killed, PipelineOutcome::Cancelled, "{node:?}");
         assert_eq!(memory.saves.lock().unwrap().len(), at - 1, "{node:?}");
-        let resumed = run(both(), &memory, &NoWatcher, CancelToken::new(), &workers).await;
+        let resumed = run(both(), &memory, &NoProgressSink, CancelToken::new(), &workers).await;
         assert_eq!(bytes(&result(resumed)), whole, "{node:?}");
         let saves = memory.saves.lock().unwrap();
         assert_eq!(saves.len(), 10, "no finished node is worked again: {saves:?}");
@@ -267,16 +284,16 @@ async fn a_run_killed_at_any_node_goes_on_there_and_ends_the_same() {
 async fn a_checkpoint_of_other_words_is_not_used() {
     let memory = Memory::default();
     let workers = Workers::new(1);
-    run(both(), &memory, &NoWatcher, CancelToken::new(), &workers).await;
+    run(both(), &memory, &NoProgressSink, CancelToken::new(), &workers).await;
     let other = request(vec![Source::document("d1", "spec.md", text(Format::Markdown, "The tool must print a list."))]);
-    let fresh = result(run(other, &memory, &NoWatcher, CancelToken::new(), &workers).await);
+    let fresh = result(run(other, &memory, &NoProgressSink, CancelToken::new(), &workers).await);
     assert_eq!(fresh.requirements.len(), 1);
 }
 
 #[tokio::test]
 async fn a_store_that_is_away_costs_no_run() {
     let whole = bytes(&result(outcome(both()).await));
-    let away = run(both(), &Away, &NoWatcher, CancelToken::new(), &Workers::new(1)).await;
+    let away = run(both(), &Away, &NoProgressSink, CancelToken::new(), &Workers::new(1)).await;
     assert_eq!(bytes(&result(away)), whole);
 }
 
@@ -290,13 +307,13 @@ async fn a_cancel_ends_even_a_node_under_way_within_a_second() {
         later.cancel();
     };
     let workers = Workers::new(1);
-    let running = run_with(Faulty::new(Fault::Hang), both(), &NoCheckpoints, &NoWatcher, cancel, &workers);
+    let running = run_with(Faulty::new(Fault::Hang), both(), &NoCheckpoints, &NoProgressSink, cancel, &workers);
     let (outcome, ()) = tokio::join!(running, canceller);
-    assert_eq!(outcome, Outcome::Cancelled);
+    assert_eq!(outcome, PipelineOutcome::Cancelled);
     assert!(started.elapsed() < Duration::from_secs(1));
-    // The seat is free again: the node saw the token.
-    let next = run(both(), &NoCheckpoints, &NoWatcher, CancelToken::new(), &workers).await;
-    assert!(matches!(next, Outcome::Completed(_)));
+    // The permit is free again: the node noticed the cancellation.
+    let next = run(both(), &NoCheckpoints, &NoProgressSink, CancelToken::new(), &workers).await;
+    assert!(matches!(next, PipelineOutcome::Completed(_)));
 }
 
 #[tokio::test]
@@ -304,14 +321,14 @@ async fn a_panic_in_a_node_fails_its_run_alone() {
     let workers = Workers::new(1);
     let faulty = Faulty::new(Fault::Panic);
     let memory = Memory::default();
-    let failed = run_with(faulty.clone(), both(), &memory, &NoWatcher, CancelToken::new(), &workers).await;
-    let Outcome::Failed { node, message } = failed else { panic!("{failed:?}") };
+    let failed = run_with(faulty.clone(), both(), &memory, &NoProgressSink, CancelToken::new(), &workers).await;
+    let PipelineOutcome::Failed { node, message } = failed else { panic!("{failed:?}") };
     assert_eq!(node, Node::ExtractRequirements);
     assert_eq!(message, "The step “Extracting requirements” failed because of a fault of ours.", "no internals");
-    // A retry goes on behind what was kept.
+    // A retry resumes after the stored checkpoints.
     faulty.armed.store(false, Ordering::SeqCst);
-    let retried = run_with(faulty, both(), &memory, &NoWatcher, CancelToken::new(), &workers).await;
-    assert!(matches!(retried, Outcome::Completed(_)));
+    let retried = run_with(faulty, both(), &memory, &NoProgressSink, CancelToken::new(), &workers).await;
+    assert!(matches!(retried, PipelineOutcome::Completed(_)));
     assert_eq!(memory.saves.lock().unwrap().len(), 10);
 }
 
@@ -320,7 +337,7 @@ async fn a_slow_node_tells_at_least_every_second_and_progress_never_falls() {
     let watcher = Until::default();
     let slow = Faulty::new(Fault::Slow);
     let done = run_with(slow, both(), &NoCheckpoints, &watcher, CancelToken::new(), &Workers::new(1)).await;
-    assert!(matches!(done, Outcome::Completed(_)));
+    assert!(matches!(done, PipelineOutcome::Completed(_)));
     let told = watcher.told.lock().unwrap();
     assert!(told.iter().filter(|(node, _)| *node == Node::ExtractRequirements).count() >= 3, "{told:?}");
     assert!(told.windows(2).all(|pair| pair[0].1 <= pair[1].1 && pair[0].0 <= pair[1].0), "{told:?}");
@@ -332,7 +349,7 @@ async fn a_slow_node_tells_at_least_every_second_and_progress_never_falls() {
 async fn what_an_engine_makes_up_is_dropped_and_counted() {
     let honest = result(outcome(both()).await);
     let forge = Faulty::new(Fault::Forge);
-    let forged = run_with(forge, both(), &NoCheckpoints, &NoWatcher, CancelToken::new(), &Workers::new(1)).await;
+    let forged = run_with(forge, both(), &NoCheckpoints, &NoProgressSink, CancelToken::new(), &Workers::new(1)).await;
     let forged = result(forged);
     assert_eq!(forged.requirements.len(), honest.requirements.len() - 2);
     assert_eq!((forged.risks.len(), forged.decisions.len()), (0, honest.decisions.len() - 1));
@@ -343,10 +360,10 @@ async fn what_an_engine_makes_up_is_dropped_and_counted() {
 
 #[tokio::test]
 async fn nothing_to_read_is_rejected_with_a_reason() {
-    let Outcome::Rejected { reason, .. } = outcome(request(vec![])).await else { panic!() };
+    let PipelineOutcome::Rejected { reason, .. } = outcome(request(vec![])).await else { panic!() };
     assert_eq!(reason, "There is nothing to analyse: no source was given.");
     let empty = Source::document("d1", "empty.txt", text(Format::Text, " \n 12 \n"));
-    let Outcome::Rejected { reason, warnings } = outcome(request(vec![empty])).await else { panic!() };
+    let PipelineOutcome::Rejected { reason, warnings } = outcome(request(vec![empty])).await else { panic!() };
     assert_eq!(reason, "There is nothing to analyse. empty.txt: there is no text in it.");
     assert_eq!((warnings[0].code.as_str(), warnings[0].source_id.as_deref()), ("EmptySource", Some("d1")));
 }
@@ -355,7 +372,7 @@ async fn nothing_to_read_is_rejected_with_a_reason() {
 async fn an_unreadable_source_among_good_ones_makes_it_partial() {
     let mut request = both();
     request.sources.insert(0, Source::unreadable("x", SourceKind::Document, "x.pdf", "Encrypted", "It is locked."));
-    let Outcome::Partial(partial, warnings) = outcome(request).await else { panic!() };
+    let PipelineOutcome::Partial(partial, warnings) = outcome(request).await else { panic!() };
     assert_eq!(partial.status, ResultStatus::Partial);
     assert_eq!(warnings[0].code, "Encrypted");
     assert_eq!(warnings[0].message, "x.pdf: It is locked.");
@@ -367,7 +384,7 @@ async fn an_unreadable_source_among_good_ones_makes_it_partial() {
 async fn what_goes_past_the_bounds_is_left_out_and_said() {
     let whole = result(outcome(both()).await);
     let bounded = |bounds| async move {
-        let Outcome::Partial(partial, warnings) = outcome(Request { bounds, ..both() }).await else { panic!() };
+        let PipelineOutcome::Partial(partial, warnings) = outcome(Request { bounds, ..both() }).await else { panic!() };
         assert_eq!(partial.status, ResultStatus::Partial);
         let told: Vec<String> =
             warnings.iter().map(|warning| format!("{} {:?}", warning.code, warning.source_id)).collect();
@@ -389,7 +406,7 @@ async fn what_goes_past_the_bounds_is_left_out_and_said() {
     assert_eq!(part.user_stories.len(), 2);
 
     let roomy = Bounds { characters: spec + TALK.len(), ..Bounds::default() };
-    assert!(matches!(outcome(Request { bounds: roomy, ..both() }).await, Outcome::Completed(_)));
+    assert!(matches!(outcome(Request { bounds: roomy, ..both() }).await, PipelineOutcome::Completed(_)));
 }
 
 fn bytes_of(requirements: &[Requirement]) -> String {
@@ -540,7 +557,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let outcome = runtime.block_on(outcome(request(vec![Source::document("d", "x", Arc::clone(&source))])));
         match outcome {
-            Outcome::Completed(result) => {
+            PipelineOutcome::Completed(result) => {
                 prop_assert!(every_item_has_a_source(&result));
                 prop_assert_eq!(result.metrics.ungrounded, 0);
                 for reference in references(&result) {
@@ -548,7 +565,7 @@ proptest! {
                     prop_assert_eq!(there, Some(reference.quote.as_str()));
                 }
             }
-            Outcome::Rejected { .. } => {}
+            PipelineOutcome::Rejected { .. } => {}
             other => prop_assert!(false, "{:?}", other),
         }
     }

@@ -1,40 +1,41 @@
-//! The bounded blocking pool that pipeline nodes work on.
+//! The bounded blocking pool that executes pipeline nodes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, oneshot};
 
-/// The work panicked; the panic's hook has said where.
+/// The work panicked; the panic hook has already reported where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Panicked;
+pub(super) struct WorkPanicked;
 
-/// A handle that is cheap to clone; all clones share one limit.
+/// A handle to the pool. It is cheap to clone, and all clones share one limit.
 #[derive(Debug, Clone)]
 pub struct Workers {
     seats: Arc<Semaphore>,
 }
 
 impl Workers {
-    /// A pool of `width` seats, at least one.
+    /// Creates a pool that executes up to `width` (at least one) pieces of work at once.
     pub fn new(width: usize) -> Self {
         Self { seats: Arc::new(Semaphore::new(width.max(1))) }
     }
 
-    /// Waits for a seat, then runs `work` there. The answer arrives on the channel: `Err` if `work` panicked, and a closed
-    /// channel if the runtime is going down. The seat is held until `work` returns, even when nobody waits for it any more.
-    pub(super) async fn seat<T, F>(&self, work: F) -> oneshot::Receiver<Result<T, Panicked>>
+    /// Waits for a permit, then starts `work` on a blocking thread. The result arrives on the returned channel: `Err`
+    /// if `work` panicked; the channel is closed without a result if the runtime shuts down. The permit is held until
+    /// `work` returns, even when the receiver has been dropped.
+    pub(super) async fn seat<T, F>(&self, work: F) -> oneshot::Receiver<Result<T, WorkPanicked>>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
         let (tell, told) = oneshot::channel();
-        // A semaphore that is never closed always gives its permit.
+        // `acquire_owned` fails only on a closed semaphore, and this one is never closed.
         if let Ok(seat) = Arc::clone(&self.seats).acquire_owned().await {
             tokio::task::spawn_blocking(move || {
-                let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|_words| Panicked);
+                let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|_words| WorkPanicked);
                 drop(seat);
-                // Nobody listens after a cancel; that is no fault.
+                // The receiver is gone after a cancellation; that is no error.
                 let _unheard = tell.send(outcome);
             });
         }

@@ -1,11 +1,12 @@
-//! The end of a project: at once for everybody; what was in it goes page by page, however much it was.
+//! Deletion of projects: it takes effect at once for all users; the contents are deleted page by page, whatever their
+//! size.
 //!
 //! ```text
-//! one transaction: nobody is a member, nobody finds it ── a job ── answer
-//!    `── its meetings and runs with all that was told of them, its items, its documents, at last its own row
+//! one transaction: members removed, project hidden ── a job ── response
+//!    `── its meetings and runs with all their events, its items, its documents, and finally its own row
 //! ```
-//! Whoever deletes it does that in the request as far as it goes in a moment, and the job what is left. Until a meeting of
-//! it has gone, who took part in it may still read it.
+//! The request deletes as much as it can within two seconds, and the job deletes the rest. Until a meeting of the
+//! project is deleted, its participants can still read it.
 
 pub mod awake;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
-use actors::live::{RequestId, Told, Topic, TopicKind};
+use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -22,21 +23,21 @@ use tokio_util::sync::CancellationToken;
 
 use self::awake::Awake;
 use super::documents::contents;
-use super::events::{tell, topic};
+use super::events::{record_event, topic};
 use super::model::Project;
 use super::store;
 use super::store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 use crate::db::sweep::{PAGE, Part, in_pages};
-use crate::db::{Conn, Db, Failed, events};
+use crate::db::{Conn, Db, DbError, events};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::jobs::{self, Fault, Handler, Job, Jobs, Patience};
+use crate::http::error::ApiError;
+use crate::jobs::{self, Handler, Job, JobError, Jobs, RetryPolicy};
 use crate::projects::state::Projects;
 
 const KIND: &str = "delete-project";
-/// How long a request goes on with it, whatever else it deletes.
+/// How long a request keeps deleting contents, for all the projects it deletes together.
 const AT_ONCE: Duration = Duration::from_secs(2);
-/// By then the request has done what it does.
+/// The delay of the job: by then the request has stopped deleting.
 const THEN: Duration = Duration::from_secs(3);
 /// How many meetings or runs are looked up at once.
 const SOME: i64 = 100;
@@ -47,38 +48,40 @@ struct Payload {
     project_id: Id<ids::Project>,
 }
 
-/// Takes a project out of everybody's sight, and has all that is in it deleted; gives what is to be told.
+/// Marks a project as `BURIED`, which hides it from all users, and enqueues the deletion of its contents. Returns the
+/// event to publish.
 ///
 /// # Errors
-/// 409 while a meeting is LIVE or a run unfinished.
+/// 409 while a meeting is LIVE or a run is unfinished.
 pub async fn bury(
     conn: &mut Conn,
     jobs: &Jobs,
     project: &Project,
     now: Time,
     request: &RequestId,
-) -> Result<Told, Failure> {
+) -> Result<EventRecord, ApiError> {
     if store::is_busy(conn, project.id).await? {
         let busy = "End its live meetings and its unfinished analysis runs first.";
-        return Err(Failure::saying(Code::INVALID_STATE, busy));
+        return Err(ApiError::saying(Code::INVALID_STATE, busy));
     }
-    let told = tell(conn, project, "project.deleted", now, request).await?;
+    let records = record_event(conn, project, "project.deleted", now, request).await?;
     store::deletion::bury(conn, project.id).await?;
     jobs::enqueue_after(conn, jobs, KIND, &Payload { project_id: project.id }, THEN, request).await?;
-    Ok(told)
+    Ok(records)
 }
 
-/// Until when a request goes on with what it deletes.
+/// The deadline until which a request keeps deleting contents.
 pub fn in_a_moment() -> Instant {
     Instant::now() + AT_ONCE
 }
 
-/// Deletes what is in a buried project, as far as it goes until then.
+/// Deletes the contents of a buried project, as far as possible before the deadline.
 ///
-/// It ends between two pages and nowhere else: what was deleted in the middle would be in memory all the same.
+/// It stops only between two pages: if it were interrupted between deleting a row and dropping its actor, the deleted
+/// meeting or run would stay in memory.
 pub async fn begin(state: &Projects, id: Id<ids::Project>, until: Instant, request: &RequestId) {
     let stopping = state.tasks.stopping().child_token();
-    // Also where the client goes away.
+    // Cancels the deletion also when the client disconnects.
     let _in_the_end = stopping.clone().drop_guard();
     let emptying = Emptying { db: state.db.clone(), awake: Arc::clone(&state.awake), stopping, id };
     let (now, request) = (state.now(), request.clone());
@@ -92,27 +95,27 @@ pub async fn begin(state: &Projects, id: Id<ids::Project>, until: Instant, reque
     state.jobs.wake();
 }
 
-/// LATER: deletes what is left of buried projects. Safe to repeat.
-pub struct Deleting {
+/// The job handler that deletes the rest of buried projects. Idempotent.
+pub struct DeleteProjects {
     pub state: Projects,
 }
 
 #[async_trait]
-impl Handler for Deleting {
+impl Handler for DeleteProjects {
     fn kind(&self) -> &'static str {
         KIND
     }
 
-    fn patience(&self) -> Patience {
-        Patience::UNTIL_DONE
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
     }
 
-    /// One by one, so that they leave the database to others.
+    /// One project at a time, to leave database capacity to others.
     fn at_once(&self) -> usize {
         1
     }
 
-    async fn run(&self, job: &Job) -> Result<(), Fault> {
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
         let Payload { project_id: id } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
         let (db, awake) = (self.state.db.clone(), Arc::clone(&self.state.awake));
         let emptying = Emptying { db, awake, stopping: self.state.tasks.stopping(), id };
@@ -122,7 +125,7 @@ impl Handler for Deleting {
     }
 }
 
-/// The deletion of what is in one project.
+/// The deletion of one project's contents.
 struct Emptying {
     db: Db,
     awake: Arc<dyn Awake>,
@@ -132,8 +135,8 @@ struct Emptying {
 
 impl Emptying {
     /// # Errors
-    /// The database's own; what has gone until then has gone.
-    async fn all(&self, now: Time, request: &RequestId) -> Result<(), Failed> {
+    /// A database error; what was deleted before it stays deleted.
+    async fn all(&self, now: Time, request: &RequestId) -> Result<(), DbError> {
         let id = self.id;
         if !self.db.read(move |conn| Box::pin(store::deletion::is_buried(conn, id))).await? {
             return Ok(());
@@ -145,7 +148,7 @@ impl Emptying {
             }
             for meeting in some {
                 self.parts(&OF_MEETING, meeting).await?;
-                self.told(Topic { kind: TopicKind::Meeting, id: meeting.uuid() }).await?;
+                self.delete_events(Topic { kind: TopicKind::Meeting, id: meeting.uuid() }).await?;
                 let deleted = self.db.write(move |conn| Box::pin(store::deletion::delete_meeting(conn, meeting))).await;
                 self.outcome(&deleted).await;
                 self.awake.forget_meeting(meeting).await;
@@ -160,7 +163,7 @@ impl Emptying {
             }
             for run in some {
                 self.parts(&OF_RUN, run).await?;
-                self.told(Topic { kind: TopicKind::Run, id: run.uuid() }).await?;
+                self.delete_events(Topic { kind: TopicKind::Run, id: run.uuid() }).await?;
                 let deleted = self.db.write(move |conn| Box::pin(store::deletion::delete_run(conn, run))).await;
                 self.outcome(&deleted).await;
                 self.awake.forget_run(run).await;
@@ -168,11 +171,11 @@ impl Emptying {
             }
         }
         while self.documents(now, request).await? {}
-        self.told(topic(id)).await?;
+        self.delete_events(topic(id)).await?;
         self.db.write(move |conn| Box::pin(store::deletion::delete(conn, id))).await
     }
 
-    async fn parts<T: 'static>(&self, parts: &[Part], owner: Id<T>) -> Result<(), Failed> {
+    async fn parts<T: 'static>(&self, parts: &[Part], owner: Id<T>) -> Result<(), DbError> {
         for part in parts.iter().copied() {
             in_pages(&self.db, &self.stopping, move |conn| Box::pin(part.page(conn, owner, PAGE))).await?;
             self.goes_on()?;
@@ -180,21 +183,22 @@ impl Emptying {
         Ok(())
     }
 
-    /// Drops all that was told under a topic.
-    async fn told(&self, topic: Topic) -> Result<(), Failed> {
+    /// Deletes all events of a topic.
+    async fn delete_events(&self, topic: Topic) -> Result<(), DbError> {
         in_pages(&self.db, &self.stopping, move |conn| Box::pin(events::forget(conn, topic, PAGE))).await?;
         self.goes_on()
     }
 
-    /// Whether there were any. Their contents go by a job, so that no end of this server leaves one that nobody looks for.
-    async fn documents(&self, now: Time, request: &RequestId) -> Result<bool, Failed> {
+    /// Deletes a page of the documents; returns whether there were any. Their stored contents are deleted by a job
+    /// enqueued in the same transaction, so that a shutdown leaves none behind unnoticed.
+    async fn documents(&self, now: Time, request: &RequestId) -> Result<bool, DbError> {
         let (id, request) = (self.id, request.clone());
         let some = self.db.write(move |conn| {
             Box::pin(async move {
                 let contents = store::deletion::delete_documents(conn, id).await?;
                 let had_some = !contents.is_empty();
-                contents::forget(conn, contents, now, &request).await?;
-                Ok::<_, Failed>(had_some)
+                contents::enqueue_deletion(conn, contents, now, &request).await?;
+                Ok::<_, DbError>(had_some)
             })
         });
         let had_some = some.await?;
@@ -202,8 +206,8 @@ impl Emptying {
         Ok(had_some)
     }
 
-    /// Returns when it is known what became of a write, or when the server stops.
-    async fn outcome(&self, written: &Result<(), Failed>) {
+    /// After a failed write, waits until its outcome is known or the server stops.
+    async fn outcome(&self, written: &Result<(), DbError>) {
         if written.is_err() {
             tokio::select! {
                 () = self.db.settle() => {}
@@ -212,8 +216,8 @@ impl Emptying {
         }
     }
 
-    fn goes_on(&self) -> Result<(), Failed> {
-        let stops = || Failed::Unavailable("the server stops".to_owned());
+    fn goes_on(&self) -> Result<(), DbError> {
+        let stops = || DbError::Unavailable("the server stops".to_owned());
         if self.stopping.is_cancelled() { Err(stops()) } else { Ok(()) }
     }
 }

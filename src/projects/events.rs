@@ -1,26 +1,26 @@
-//! What is told of a project.
+//! The events of projects.
 
 use actors::ids::{self, Id};
-use actors::live::{RequestId, Told, Topic, TopicKind};
+use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
 
 use super::model::Project;
-use crate::db::{Conn, Failed, events};
+use crate::db::{Conn, DbError, events};
 
-/// What a project is told under.
+/// The topic of a project's events.
 #[must_use]
 pub fn topic(id: Id<ids::Project>) -> Topic {
     Topic { kind: TopicKind::Project, id: id.uuid() }
 }
 
-/// Tells a project as it is after a change; `now` and `request` are the change's.
-pub async fn tell(
+/// Appends an event with the project's state after a change; `now` and `request` are those of the change.
+pub async fn record_event(
     conn: &mut Conn,
     project: &Project,
     kind: &str,
     now: Time,
     request: &RequestId,
-) -> Result<Told, Failed> {
-    let data = serde_json::to_string(project).map_err(|error| Failed::Broken(error.to_string()))?;
+) -> Result<EventRecord, DbError> {
+    let data = serde_json::to_string(project).map_err(|error| DbError::Broken(error.to_string()))?;
     events::append(conn, topic(project.id), kind, &data, now, request).await
 }

@@ -1,9 +1,9 @@
-//! Projects: where a team's documents, meetings and requirements belong, and who is a member.
+//! Projects: the container of a team's documents, meetings and requirements, and its members.
 
 pub mod deletion;
+pub mod deletion_hook;
 pub mod documents;
 pub mod events;
-pub mod leaving;
 pub mod model;
 pub mod operations;
 pub mod people;
@@ -14,37 +14,37 @@ pub mod store;
 
 use actors::ids::{self, Id};
 
-use crate::access::caller::Caller;
-use crate::access::guard::{Found, Guarded, PathIds};
-use crate::access::role::Standing;
+use crate::access::policy::{Loaded, PathIds, Resource};
+use crate::access::principal::Caller;
+use crate::access::role::Relation;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::projects::state::Projects;
 use model::Project;
 
-impl Guarded for Project {
+impl Resource for Project {
     type State = Projects;
     type Ids = Id<ids::Project>;
 
-    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, ApiError> {
         path.id("projectId")
     }
 
-    async fn find(state: &Projects, id: Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
-        let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await.map_err(Failure::from)?;
-        let project = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    async fn find(state: &Projects, id: Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
+        let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await.map_err(ApiError::from)?;
+        let project = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
         let role = state.roles.of(&state.db, id, caller.user_id).await?;
-        Ok(Found { standing: Standing { role, ..Standing::default() }, thing: Ok(project) })
+        Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource: Ok(project) })
     }
 }
 
-/// Refuses changes to a project that is archived.
+/// Refuses a change to an archived project.
 ///
 /// # Errors
 /// 409 `ProjectArchived`.
-pub fn must_be_active(project: &Project) -> Result<(), Failure> {
+pub fn must_be_active(project: &Project) -> Result<(), ApiError> {
     match project.status {
         model::ProjectStatus::Active => Ok(()),
-        model::ProjectStatus::Archived => Err(Failure::of(Code::PROJECT_ARCHIVED)),
+        model::ProjectStatus::Archived => Err(ApiError::of(Code::PROJECT_ARCHIVED)),
     }
 }

@@ -1,4 +1,4 @@
-//! Projects as types.
+//! Types of projects.
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Language;
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, line, text};
+use crate::http::fields::{Field, InvalidValue, line, text};
 
 enumeration! {
-    /// An archived project takes reads and exports alone.
+    /// An archived project accepts only reads and exports.
     pub enum ProjectStatus { Active = "ACTIVE", Archived = "ARCHIVED" }
 }
 
@@ -21,7 +21,7 @@ enumeration! {
 pub struct Name(pub String);
 
 impl Field for Name {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         line(value, 1, 120).map(Self)
     }
 }
@@ -31,12 +31,12 @@ impl Field for Name {
 pub struct Description(pub String);
 
 impl Field for Description {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         text(value, 0, 5000).map(Self)
     }
 }
 
-/// A project, as everybody sees it.
+/// A project, without the parts that depend on the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
@@ -48,7 +48,7 @@ pub struct Project {
     pub status: ProjectStatus,
     #[schema(value_type = uuid::Uuid)]
     pub owner_id: Id<User>,
-    /// The ETag: rises with each edit.
+    /// The version, which is also the ETag; it increases with each edit.
     pub version: i64,
     #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
@@ -56,7 +56,7 @@ pub struct Project {
     pub updated_at: Time,
 }
 
-/// How much a project holds.
+/// The number of objects in a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
@@ -67,7 +67,7 @@ pub struct Counts {
     pub user_stories: i64,
 }
 
-/// A project as one member sees it.
+/// A project, with the caller's role in it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = Project)]
 #[serde(rename_all = "camelCase")]

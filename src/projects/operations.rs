@@ -1,26 +1,27 @@
-//! Projects, one function an operation.
+//! Operations on projects, one function each.
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 
 use super::deletion;
-use super::events::tell;
+use super::events::record_event;
 use super::model::{Counts, Description, MyProject, Name, Project, ProjectStatus};
 use super::store::{self, Filter};
-use crate::access::caller::Caller;
+use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;
 use crate::accounts::model::Language;
 use crate::http::code::Code;
 use crate::http::envelope::List;
-use crate::http::failure::Failure;
-use crate::http::page::Page;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
 use crate::projects::state::Projects;
 
-/// Makes a project whose owner is the caller. Under an id that was made before, gives that project.
+/// Creates a project owned by the caller. If the id exists already, returns that project.
 ///
 /// # Errors
-/// The database's own.
+/// 401 if the account was deleted in the meantime; 409 if the id belongs to a deleted project; otherwise only database
+/// errors.
 pub async fn create(
     state: &Projects,
     caller: Caller,
@@ -28,7 +29,7 @@ pub async fn create(
     name: Name,
     description: Description,
     language: Language,
-) -> Result<MyProject, Failure> {
+) -> Result<MyProject, ApiError> {
     let now = state.now();
     let project = Project {
         id,
@@ -46,13 +47,13 @@ pub async fn create(
         .write(move |conn| {
             Box::pin(async move {
                 if store::insert(conn, &project).await? {
-                    // Looked at once the row names it, which a deletion of the account waits for.
+                    // Read after the insert: from then on the deletion of the account waits for this transaction.
                     let owner = accounts::store::account(conn, project.owner_id).await?;
-                    owner.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
+                    owner.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
                     let counts = Counts { members: 1, ..Counts::default() };
-                    return Ok::<_, Failure>(MyProject { project, my_role: ProjectRole::Owner, counts });
+                    return Ok::<_, ApiError>(MyProject { project, my_role: ProjectRole::Owner, counts });
                 }
-                let project = store::find(conn, id).await?.ok_or_else(|| Failure::of(Code::CONFLICT))?;
+                let project = store::find(conn, id).await?.ok_or_else(|| ApiError::of(Code::CONFLICT))?;
                 let counts = store::counts(conn, id).await?;
                 Ok(MyProject { project, my_role: ProjectRole::Owner, counts })
             })
@@ -60,11 +61,16 @@ pub async fn create(
         .await
 }
 
-/// The caller's projects, newest first.
+/// Lists the caller's projects, newest first.
 ///
 /// # Errors
-/// The database's own.
-pub async fn list(state: &Projects, caller: Caller, filter: Filter, page: Page) -> Result<List<MyProject>, Failure> {
+/// Only database errors.
+pub async fn list(
+    state: &Projects,
+    caller: Caller,
+    filter: Filter,
+    page: PageQuery,
+) -> Result<List<MyProject>, ApiError> {
     state
         .db
         .read(move |conn| {
@@ -82,55 +88,59 @@ pub async fn list(state: &Projects, caller: Caller, filter: Filter, page: Page) 
         .await
 }
 
-/// A project with what it holds.
+/// Returns a project with its counts.
 ///
 /// # Errors
-/// The database's own.
-pub async fn details(state: &Projects, project: Project, my_role: ProjectRole) -> Result<MyProject, Failure> {
+/// Only database errors.
+pub async fn details(state: &Projects, project: Project, my_role: ProjectRole) -> Result<MyProject, ApiError> {
     let id = project.id;
-    let counts = state.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(Failure::from)?;
+    let counts = state.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(ApiError::from)?;
     Ok(MyProject { project, my_role, counts })
 }
 
-/// What an edit changes.
+/// The fields that an edit changes; `None` leaves a field as it is.
 #[derive(Debug)]
-pub struct Edit {
+pub struct ProjectEdit {
     pub name: Option<Name>,
     pub description: Option<Description>,
     pub language: Option<Language>,
     pub status: Option<ProjectStatus>,
 }
 
-impl Edit {
-    /// Whether an archived project takes it: one that wakes it, or names its status alone.
-    fn may_be_archived(&self) -> bool {
-        let status_alone = self.name.is_none() && self.description.is_none() && self.language.is_none();
-        matches!((self.status, status_alone), (Some(ProjectStatus::Active), _) | (Some(_), true))
+impl ProjectEdit {
+    /// Whether the edit is allowed in an archived project: one that makes it active again, or that sets only the
+    /// status.
+    fn is_allowed_while_archived(&self) -> bool {
+        // Named one by one, so that a new field does not compile without it.
+        let Self { name, description, language, status } = self;
+        let status_alone = name.is_none() && description.is_none() && language.is_none();
+        matches!((status, status_alone), (Some(ProjectStatus::Active), _) | (Some(_), true))
     }
 }
 
-/// Edits a project. Of two edits of different fields both survive; nothing that differs is no edit.
+/// Edits a project. Concurrent edits of different fields are both kept; an edit that changes nothing does not count as
+/// one.
 ///
 /// # Errors
-/// 412 for a stale version, 409 for an edit of an archived project that does not wake it.
+/// 412 for a stale version; 409 for an edit of an archived project that does not make it active again.
 pub async fn edit(
     state: &Projects,
     id: Id<ids::Project>,
     my_role: ProjectRole,
-    edit: Edit,
+    edit: ProjectEdit,
     version: Option<i64>,
     request: RequestId,
-) -> Result<MyProject, Failure> {
+) -> Result<MyProject, ApiError> {
     let now = state.now();
-    let (project, counts, told) = state
+    let (project, counts, records) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let before = store::find_to_change(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+                let before = store::find_to_change(conn, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
                 if version.is_some_and(|version| version != before.version) {
-                    return Err(Failure::of(Code::PRECONDITION_FAILED));
+                    return Err(ApiError::of(Code::PRECONDITION_FAILED));
                 }
-                if !edit.may_be_archived() {
+                if !edit.is_allowed_while_archived() {
                     super::must_be_active(&before)?;
                 }
                 let mut project = before.clone();
@@ -145,38 +155,38 @@ pub async fn edit(
                 project.version += 1;
                 project.updated_at = now;
                 if !store::update(conn, &project, before.version).await? {
-                    return Err(Failure::unavailable("two edits of a project met"));
+                    return Err(ApiError::unavailable("two edits of a project met"));
                 }
-                let told = tell(conn, &project, "project.updated", now, &request).await?;
-                Ok((project, counts, Some(told)))
+                let records = record_event(conn, &project, "project.updated", now, &request).await?;
+                Ok((project, counts, Some(records)))
             })
         })
         .await?;
-    state.hub.tell(told.into_iter().collect());
+    state.hub.publish(records.into_iter().collect());
     Ok(MyProject { project, my_role, counts })
 }
 
-/// Deletes a project with all that belongs to it.
+/// Deletes a project and everything in it.
 ///
 /// # Errors
-/// 409 while a meeting is LIVE or a run unfinished, and for an archived project.
-pub async fn delete(state: &Projects, project: Project, request: RequestId) -> Result<(), Failure> {
+/// 409 while a meeting is LIVE or a run is unfinished, and for an archived project.
+pub async fn delete(state: &Projects, project: Project, request: RequestId) -> Result<(), ApiError> {
     let now = state.now();
     let (id, jobs, asked) = (project.id, state.jobs.clone(), request.clone());
     super::must_be_active(&project)?;
-    // Whatever comes of it: it may be written though nobody heard so.
+    // Held whatever the outcome is: the change may be committed although the result is unknown.
     let changing = state.roles.change(id);
-    let told = state
+    let records = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let project = store::find_to_change(conn, id).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+                let project = store::find_to_change(conn, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
                 deletion::bury(conn, &jobs, &project, now, &asked).await
             })
         })
         .await;
     drop(changing);
-    state.hub.tell(vec![told?]);
+    state.hub.publish(vec![records?]);
     deletion::begin(state, id, deletion::in_a_moment(), &request).await;
     Ok(())
 }

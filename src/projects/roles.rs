@@ -1,6 +1,6 @@
-//! Who is what in which project, remembered: every poll asks for it, and it seldom changes.
+//! A cache of project roles: every polling request needs one, and they seldom change.
 //!
-//! Only this process writes memberships, so an entry is right until it is forgotten here.
+//! Only this process writes memberships, so an entry is valid until this process invalidates it.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -10,25 +10,26 @@ use actors::ids::{self, Id, User};
 use super::store;
 use crate::access::role::ProjectRole;
 use crate::db::Db;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 
 const MOST: usize = 50_000;
 
-/// The roles that were asked for lately.
+/// The cache of recently used roles.
 #[derive(Default)]
 pub struct Roles(RwLock<Remembered>);
 
 #[derive(Default)]
 struct Remembered {
     roles: HashMap<(Id<ids::Project>, Id<User>), Option<ProjectRole>>,
-    /// Rises when something is forgotten: what was read before that must not be remembered after it.
+    /// Increases with each invalidation: a role that was read before one must not be cached after it.
     forgotten: u64,
-    /// Projects whose members are being changed, and by how many requests: their roles are read from the store.
+    /// Projects whose members are being changed, with the number of such requests: their roles are read from the
+    /// database.
     changing: HashMap<Id<ids::Project>, usize>,
 }
 
-/// While it lives nothing is remembered of a project, so that whoever hears of a change before the request that made it
-/// is back finds the new roles, not the old ones.
+/// While this guard exists no role of its project is cached, so that a client that learns of a change before the
+/// request that made it has returned sees the new roles, not the old ones.
 #[must_use]
 pub struct Changing<'a> {
     roles: &'a Roles,
@@ -36,16 +37,16 @@ pub struct Changing<'a> {
 }
 
 impl Roles {
-    /// To be held while a membership is written, until its outcome is known.
+    /// Must be held while a membership is written, until the outcome is known.
     pub fn change(&self, project_id: Id<ids::Project>) -> Changing<'_> {
-        self.forget(project_id);
+        self.invalidate(project_id);
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
         *remembered.changing.entry(project_id).or_default() += 1;
         Changing { roles: self, project_id }
     }
 
-    /// To be called when a project is gone.
-    pub fn forget(&self, project_id: Id<ids::Project>) {
+    /// Must be called when a project was deleted.
+    pub fn invalidate(&self, project_id: Id<ids::Project>) {
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
         remembered.forgotten += 1;
         remembered.roles.retain(|(of, _), _| *of != project_id);
@@ -82,23 +83,23 @@ impl Drop for Changing<'_> {
 }
 
 impl Roles {
-    /// What somebody is in a project; `None`: no member, or no project.
+    /// The role of a user in a project; `None` if the user is not a member or the project does not exist.
     ///
     /// # Errors
-    /// The database's own.
+    /// Only database errors.
     pub async fn of(
         &self,
         db: &Db,
         project_id: Id<ids::Project>,
         user_id: Id<User>,
-    ) -> Result<Option<ProjectRole>, Failure> {
+    ) -> Result<Option<ProjectRole>, ApiError> {
         let since = match self.get((project_id, user_id)) {
             Ok(role) => return Ok(role),
             Err(since) => since,
         };
         let role =
-            db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(Failure::from)?;
-        // Strangers are not remembered: there is no end of them.
+            db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(ApiError::from)?;
+        // Absent roles are not cached: their number is unbounded.
         if role.is_some() {
             self.keep((project_id, user_id), role, since);
         }
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn nothing_that_was_read_before_or_during_a_change_is_remembered_after_it() {
         let roles = Roles::default();
-        let key = (Id::draw(), Id::draw());
+        let key = (Id::generate(), Id::generate());
         let since = roles.get(key).unwrap_err();
         roles.keep(key, Some(ProjectRole::Analyst), since);
         assert_eq!(roles.get(key), Ok(Some(ProjectRole::Analyst)));
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn a_change_in_one_project_leaves_the_others_alone() {
         let roles = Roles::default();
-        let (mine, other) = ((Id::draw(), Id::draw()), Id::draw());
+        let (mine, other) = ((Id::generate(), Id::generate()), Id::generate());
         let _changing = roles.change(other);
         roles.keep(mine, Some(ProjectRole::Owner), roles.get(mine).unwrap_err());
         assert_eq!(roles.get(mine), Ok(Some(ProjectRole::Owner)));

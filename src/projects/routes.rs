@@ -1,21 +1,21 @@
-//! Projects: bodies in, answers out.
+//! The HTTP endpoints of projects.
 
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
 use super::model::{Description, MyProject, Name, Project, ProjectStatus};
-use super::operations::{self, Edit};
+use super::operations::{self, ProjectEdit};
 use super::store::Filter;
-use crate::access::guard::{Manager, Member, Owner, SignedIn};
+use crate::access::policy::{Manager, Member, Owner, SignedIn};
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Language;
-use crate::api::operation::Allowed;
+use crate::api::operation::Authorized;
 use crate::http::envelope::{List, Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::page::{Page, Search};
-use crate::http::version::Matching;
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::page::{PageQuery, Search};
+use crate::http::version::IfMatch;
 use crate::projects::state::Projects;
 
 #[derive(ToSchema)]
@@ -29,7 +29,7 @@ pub struct CreateProject {
 }
 
 impl Body for CreateProject {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let name = fields.required("name");
         let description = fields.optional("description");
         let language = fields.optional("language");
@@ -38,34 +38,34 @@ impl Body for CreateProject {
 }
 
 pub async fn create(
-    may: Allowed<SignedIn, Valid<CreateProject>>,
+    request: Authorized<SignedIn, ValidJson<CreateProject>>,
     state: Projects,
-) -> Result<Reply<MyProject>, Failure> {
-    let id = may.drawn();
-    let Valid(body) = may.input;
+) -> Result<Reply<MyProject>, ApiError> {
+    let id = request.new_id();
+    let ValidJson(body) = request.input;
     let language = body.language.unwrap_or(Language::Auto);
     let description = body.description.unwrap_or_default();
-    let made = operations::create(&state, may.by.caller, id, body.name, description, language).await?;
+    let made = operations::create(&state, request.principal.caller, id, body.name, description, language).await?;
     let version = made.project.version;
     Ok(Reply::created(made).version(version))
 }
 
 pub struct ListProjects {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListProjects {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = Filter { status: status?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("status", "Only projects of this status.", ProjectStatus::schema()));
         parameters.push(Search::parameter("Only projects whose name or description has this."));
         parameters
@@ -73,16 +73,19 @@ impl Query for ListProjects {
 }
 
 pub async fn list(
-    may: Allowed<SignedIn, Asked<ListProjects>>,
+    request: Authorized<SignedIn, ValidQuery<ListProjects>>,
     state: Projects,
-) -> Result<Reply<List<MyProject>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::list(&state, may.by.caller, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<MyProject>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::list(&state, request.principal.caller, asked.filter, asked.page).await.map(Reply::ok)
 }
 
-pub async fn details(may: Allowed<Member<Project>, Empty>, state: Projects) -> Result<Reply<MyProject>, Failure> {
-    let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
-    let project = operations::details(&state, may.by.thing, role).await?;
+pub async fn details(
+    request: Authorized<Member<Project>, Empty>,
+    state: Projects,
+) -> Result<Reply<MyProject>, ApiError> {
+    let role = request.principal.relation.role.unwrap_or(ProjectRole::Stakeholder);
+    let project = operations::details(&state, request.principal.resource, role).await?;
     let version = project.project.version;
     Ok(Reply::ok(project).version(version))
 }
@@ -101,7 +104,7 @@ pub struct EditProject {
 }
 
 impl Body for EditProject {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let is_empty = fields.left() == 0;
         let name = fields.replaced("name");
         let description = fields.patch("description");
@@ -115,18 +118,20 @@ impl Body for EditProject {
 }
 
 pub async fn edit(
-    may: Allowed<Manager<Project>, Matching<Valid<EditProject>>>,
+    request: Authorized<Manager<Project>, IfMatch<ValidJson<EditProject>>>,
     state: Projects,
-) -> Result<Reply<MyProject>, Failure> {
-    let Matching { input: Valid(body), version } = may.input;
-    let edit = Edit { name: body.name, description: body.description, language: body.language, status: body.status };
-    let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
-    let project = operations::edit(&state, may.by.thing.id, role, edit, version, may.request).await?;
+) -> Result<Reply<MyProject>, ApiError> {
+    let IfMatch { input: ValidJson(body), version } = request.input;
+    let edit =
+        ProjectEdit { name: body.name, description: body.description, language: body.language, status: body.status };
+    let role = request.principal.relation.role.unwrap_or(ProjectRole::Stakeholder);
+    let project =
+        operations::edit(&state, request.principal.resource.id, role, edit, version, request.request_id).await?;
     let version = project.project.version;
     Ok(Reply::ok(project).version(version))
 }
 
-pub async fn delete(may: Allowed<Owner<Project>, Empty>, state: Projects) -> Result<Reply<Nothing>, Failure> {
-    operations::delete(&state, may.by.thing, may.request).await?;
+pub async fn delete(request: Authorized<Owner<Project>, Empty>, state: Projects) -> Result<Reply<Nothing>, ApiError> {
+    operations::delete(&state, request.principal.resource, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -1,4 +1,4 @@
-//! What projects own.
+//! The state of the projects area.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::deletion::awake::Awake;
 use super::people::membership_end::MembershipHooks;
 use super::roles::Roles;
 use crate::accounts::state::Accounts;
+use crate::clients::files::Files;
 use crate::http::mounted::Mounted;
-use crate::outside::files::Files;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of this area, with the state of the areas it depends on. Clones share the same state.
 #[derive(Clone)]
 pub struct Projects(Arc<ProjectsParts>);
 
@@ -18,9 +18,9 @@ pub struct ProjectsParts {
     pub accounts: Accounts,
     pub roles: Roles,
     pub files: Files,
-    /// What else ends with a membership.
+    /// The hooks that run when a membership ends.
     pub membership_hooks: MembershipHooks,
-    /// What is served from memory of what a deleted project had.
+    /// The actors in memory that belong to deleted meetings and runs.
     pub awake: Arc<dyn Awake>,
 }
 

@@ -1,4 +1,4 @@
-//! Projects and memberships as rows.
+//! Queries of projects and memberships.
 
 pub mod deletion;
 
@@ -14,8 +14,8 @@ use super::model::{Counts, Project, ProjectStatus};
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Language;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
-use crate::http::page::Page;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::http::page::PageQuery;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = projects)]
@@ -32,9 +32,9 @@ struct ProjectRow {
 }
 
 impl TryFrom<ProjectRow> for Project {
-    type Error = Failed;
-    fn try_from(row: ProjectRow) -> Result<Self, Failed> {
-        let broken = |what: &str| Failed::Broken(format!("the project {:?} has the {what}", row.id));
+    type Error = DbError;
+    fn try_from(row: ProjectRow) -> Result<Self, DbError> {
+        let broken = |what: &str| DbError::Broken(format!("the project {:?} has the {what}", row.id));
         Ok(Self {
             id: row.id.0,
             language: Language::named(&row.language).ok_or_else(|| broken("language of nobody"))?,
@@ -49,25 +49,26 @@ impl TryFrom<ProjectRow> for Project {
     }
 }
 
-pub(super) fn role_of(text: &str) -> Result<ProjectRole, Failed> {
-    ProjectRole::named(text).ok_or_else(|| Failed::Broken(format!("a member has the role {text}")))
+pub(super) fn role_of(text: &str) -> Result<ProjectRole, DbError> {
+    ProjectRole::named(text).ok_or_else(|| DbError::Broken(format!("a member has the role {text}")))
 }
 
-pub async fn find(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, Failed> {
+pub async fn find(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, DbError> {
     let found = projects::table.find(Key(id)).filter(projects::status.ne(deletion::BURIED));
     let row = found.select(ProjectRow::columns()).first(conn).await.optional()?;
     row.map(|row: ProjectRow| row.try_into()).transpose()
 }
 
-/// As [`find`], for a transaction that goes on to write it: whoever comes second waits and sees what the first wrote.
-pub async fn find_to_change(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, Failed> {
-    // Changes nothing and takes the row's lock, in words that both databases know.
+/// Like [`find`], for a transaction that goes on to change the project: locks the row, so that a second transaction
+/// waits and sees what the first one wrote.
+pub async fn find_to_change(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, DbError> {
+    // Changes nothing but locks the row, in a statement that both databases support.
     diesel::update(projects::table.find(Key(id))).set(projects::version.eq(projects::version)).execute(conn).await?;
     find(conn, id).await
 }
 
-/// What somebody is in a project; `None`: no member.
-pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<ProjectRole>, Failed> {
+/// The role of a user in a project; `None` if the user is not a member.
+pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<ProjectRole>, DbError> {
     let found: Option<String> = members::table
         .filter(members::project_id.eq(Key(id)))
         .filter(members::user_id.eq(Key(user_id)))
@@ -78,20 +79,21 @@ pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> R
     found.as_deref().map(role_of).transpose()
 }
 
-/// As [`role`], of many; who is no member is left out.
+/// Like [`role`], for several users; those who are not members are omitted.
 pub async fn roles(
     conn: &mut Conn,
     id: Id<ids::Project>,
     user_ids: &[Id<User>],
-) -> Result<HashMap<Id<User>, ProjectRole>, Failed> {
+) -> Result<HashMap<Id<User>, ProjectRole>, DbError> {
     let user_ids: Vec<Key<User>> = user_ids.iter().copied().map(Key).collect();
     let these = members::table.filter(members::project_id.eq(Key(id))).filter(members::user_id.eq_any(user_ids));
     let rows: Vec<(Key<User>, String)> = these.select((members::user_id, members::role)).load(conn).await?;
     rows.into_iter().map(|(user_id, role)| Ok((user_id.0, role_of(&role)?))).collect()
 }
 
-/// Inserts a project with its owner; one that stands there already under the same id is left as it is.
-pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, Failed> {
+/// Inserts a project and its owner's membership, unless the project's id exists already. Returns whether it was
+/// inserted.
+pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, DbError> {
     let row = ProjectRow {
         id: Key(project.id),
         name: project.name.clone(),
@@ -107,7 +109,7 @@ pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, Failed> 
         return Ok(false);
     }
     let owner = (
-        members::id.eq(Key(Id::<Member>::draw())),
+        members::id.eq(Key(Id::<Member>::generate())),
         members::project_id.eq(Key(project.id)),
         members::user_id.eq(Key(project.owner_id)),
         members::role.eq(ProjectRole::Owner.as_str()),
@@ -117,21 +119,23 @@ pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, Failed> 
     Ok(true)
 }
 
-/// Writes an edited project where the stored version is still the one before. Whether it was.
-pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<bool, Failed> {
-    let updated = diesel::update(projects::table.find(Key(project.id))).filter(projects::version.eq(before)).set((
-        projects::name.eq(project.name.clone()),
-        projects::description.eq(project.description.clone()),
-        projects::language.eq(project.language.as_str()),
-        projects::status.eq(project.status.as_str()),
-        projects::version.eq(project.version),
-        projects::updated_at.eq(At(project.updated_at)),
+/// Updates a project if the stored version still equals `before`. Returns whether it did.
+pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<bool, DbError> {
+    // Named one by one, so that a new field does not compile without it.
+    let Project { id, name, description, language, status, owner_id: _, version, created_at: _, updated_at } = project;
+    let updated = diesel::update(projects::table.find(Key(*id))).filter(projects::version.eq(before)).set((
+        projects::name.eq(name.clone()),
+        projects::description.eq(description.clone()),
+        projects::language.eq(language.as_str()),
+        projects::status.eq(status.as_str()),
+        projects::version.eq(*version),
+        projects::updated_at.eq(At(*updated_at)),
     ));
     Ok(updated.execute(conn).await? == 1)
 }
 
-/// Names another owner. No edit of somebody's own is stale by that: the version stays.
-pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), Failed> {
+/// Sets another owner. The version stays the same, so that no user's edit becomes stale.
+pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), DbError> {
     diesel::update(projects::table.find(Key(project.id)))
         .set((projects::owner_id.eq(Key(project.owner_id)), projects::updated_at.eq(At(project.updated_at))))
         .execute(conn)
@@ -139,8 +143,8 @@ pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), Failed>
     Ok(())
 }
 
-/// Whether a meeting is LIVE or a run unfinished: then the project can't be deleted.
-pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, Failed> {
+/// Whether a meeting is LIVE or a run is unfinished, in which case the project cannot be deleted.
+pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbError> {
     let live = meetings::table.filter(meetings::project_id.eq(Key(id))).filter(meetings::status.eq("LIVE"));
     let unfinished =
         runs::table.filter(runs::project_id.eq(Key(id))).filter(runs::status.eq_any(["QUEUED", "PROCESSING"]));
@@ -149,7 +153,7 @@ pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, Fail
     Ok(live + unfinished > 0)
 }
 
-pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, Failed> {
+pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, DbError> {
     let of = Key(id);
     Ok(Counts {
         members: members::table.filter(members::project_id.eq(of)).count().get_result(conn).await?,
@@ -160,25 +164,25 @@ pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, Fai
     })
 }
 
-async fn items_of(conn: &mut Conn, id: Id<ids::Project>, kind: &str) -> Result<i64, Failed> {
+async fn items_of(conn: &mut Conn, id: Id<ids::Project>, kind: &str) -> Result<i64, DbError> {
     let found = items::table.filter(items::project_id.eq(Key(id))).filter(items::kind.eq(kind));
     Ok(found.count().get_result(conn).await?)
 }
 
-/// Which of somebody's projects are listed.
+/// The filter of the list of projects.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<ProjectStatus>,
     pub search: Option<String>,
 }
 
-/// Somebody's projects, newest first: one more than the page has, and how many there are.
+/// Lists a user's projects, newest first. Returns one more than the page holds, and the total count.
 pub async fn list(
     conn: &mut Conn,
     user_id: Id<User>,
     filter: &Filter,
-    page: &Page,
-) -> Result<(Vec<(Project, ProjectRole)>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<(Project, ProjectRole)>, i64), DbError> {
     let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
     let status = filter.status.map_or("", ProjectStatus::as_str);
     macro_rules! mine {
@@ -205,7 +209,7 @@ pub async fn list(
         .select((ProjectRow::columns(), members::role))
         .load(conn)
         .await?;
-    let rows: Result<Vec<_>, Failed> =
+    let rows: Result<Vec<_>, DbError> =
         rows.into_iter().map(|(row, role)| Ok((row.try_into()?, role_of(&role)?))).collect();
     Ok((rows?, total))
 }

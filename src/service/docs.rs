@@ -1,7 +1,7 @@
-//! Swagger UI at /docs: the interface to read and to try, from files in the binary.
+//! Swagger UI at /docs, for reading and trying the API, served from files in the binary.
 //!
-//! The page is served under a policy of its own: scripts come from this server alone and none is inline; styles may be,
-//! since the page sets them; it may call this server and nobody else, so no validator elsewhere is asked.
+//! The page has its own content security policy: scripts come only from this server and none is inline; inline styles
+//! are allowed, because the page sets them; and it may connect only to this server, so it uses no external validator.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use actix_web::{HttpResponse, web};
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// Nothing in these files is private, and they change with the program alone.
+/// The files contain nothing private and change only with the program.
 const KEPT: &str = "public, max-age=3600";
 
-/// The page and its files.
+/// Mounts the page and its files.
 pub fn mount(service: &mut web::ServiceConfig) {
     let config = Config::new(["/api/openapi.json"]).try_it_out_enabled(true).validator_url("none");
     let config = Arc::new(config.display_request_duration(true));
@@ -25,15 +25,15 @@ pub fn mount(service: &mut web::ServiceConfig) {
         let config = Arc::clone(&config);
         async move { file(&path, config) }
     };
-    // The page names its files relative to itself, so its address has to end in a slash.
+    // The page refers to its files by relative paths, so its URL has to end in a slash.
     let to_page = || async { HttpResponse::Found().insert_header((LOCATION, "/docs/")).finish() };
     service.route("/docs", web::get().to(to_page));
     service.service(web::resource("/docs/{file:.*}").get(serve));
 }
 
-fn file(path: &str, config: Arc<Config<'static>>) -> Result<HttpResponse, Failure> {
-    let found = utoipa_swagger_ui::serve(path, config).map_err(Failure::internal)?;
-    let SwaggerFile { bytes, content_type, gzpipped, .. } = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+fn file(path: &str, config: Arc<Config<'static>>) -> Result<HttpResponse, ApiError> {
+    let found = utoipa_swagger_ui::serve(path, config).map_err(ApiError::internal)?;
+    let SwaggerFile { bytes, content_type, gzpipped, .. } = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let mut answer = HttpResponse::Ok();
     answer.content_type(content_type);
     answer.insert_header((CONTENT_SECURITY_POLICY, POLICY)).insert_header((CACHE_CONTROL, KEPT));

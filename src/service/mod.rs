@@ -1,5 +1,4 @@
-//! The service about itself: whether it lives, whether it is ready, its figures, its description, and the page that people
-//! join meetings on.
+//! Service endpoints: liveness, readiness, metrics, the OpenAPI document, and the page on which users join meetings.
 
 pub mod docs;
 pub mod pages;
@@ -10,12 +9,12 @@ use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::access::guard::{Internal, Public};
-use crate::api::operation::Allowed;
-use crate::db::Failed;
+use crate::access::policy::{Internal, Public};
+use crate::api::operation::Authorized;
+use crate::db::DbError;
 use crate::http::answer::{Bare, Text};
 use crate::http::envelope::Reply;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::http::input::Empty;
 use crate::http::ready::JSON;
 use crate::service::state::Probes;
@@ -27,7 +26,7 @@ pub struct Alive {
     version: &'static str,
 }
 
-pub async fn liveness(_: Allowed<Public, Empty>, _: Probes) -> Result<Reply<Alive>, Failure> {
+pub async fn liveness(_: Authorized<Public, Empty>, _: Probes) -> Result<Reply<Alive>, ApiError> {
     Ok(Reply::ok(Alive { service: "colloquy", version: env!("CARGO_PKG_VERSION") }))
 }
 
@@ -37,25 +36,25 @@ pub struct Ready {
     database: bool,
 }
 
-pub async fn readiness(_: Allowed<Public, Empty>, state: Probes) -> Result<Reply<Ready>, Failure> {
+pub async fn readiness(_: Authorized<Public, Empty>, state: Probes) -> Result<Reply<Ready>, ApiError> {
     if !state.readiness.get() {
-        return Err(Failure::unavailable("the server is stopping or has not started yet"));
+        return Err(ApiError::unavailable("the server is stopping or has not started yet"));
     }
     let asked = state.db.read(|conn| {
         Box::pin(async move {
             conn.batch("SELECT 1").await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })
     });
-    asked.await.map_err(Failure::from)?;
+    asked.await.map_err(ApiError::from)?;
     Ok(Reply::ok(Ready { database: true }))
 }
 
-pub async fn metrics(_: Allowed<Internal, Empty>, state: Probes) -> Result<Text, Failure> {
-    crate::metrics::gather(&state, &state.http, &state.watch).await;
+pub async fn metrics(_: Authorized<Internal, Empty>, state: Probes) -> Result<Text, ApiError> {
+    crate::metrics::gather(&state, &state.http, &state.mailboxes).await;
     Ok(Text(HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(state.metrics.render())))
 }
 
-pub async fn openapi_document(_: Allowed<Public, Empty>, state: Probes) -> Result<Bare, Failure> {
+pub async fn openapi_document(_: Authorized<Public, Empty>, state: Probes) -> Result<Bare, ApiError> {
     Ok(Bare(HttpResponse::Ok().content_type(JSON).body(state.openapi.clone())))
 }

@@ -1,8 +1,9 @@
-//! The page on which people join a meeting, at the address that `joinUrl` names: files of web/join, in the binary.
+//! The page on which users join a meeting, at the URL in `joinUrl`, served from the files of web/join in the binary.
 //!
-//! The page is the same for every meeting, so it tells nobody which there are. It is never kept by a browser; its files
-//! lie below a digest of them all and are kept for good. It runs under a policy of its own: scripts and styles come from
-//! this server alone and none is inline, and it speaks to this server and the media server, nobody else.
+//! The page is the same for every meeting, so it does not reveal which meetings exist. Browsers never cache it; its
+//! files have a digest of all of them in their path and are cached permanently. The page has its own content security
+//! policy: scripts and styles come only from this server and none is inline, and it may connect only to this server and
+//! the media server.
 
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
@@ -22,12 +23,12 @@ use uuid::Uuid;
 
 use crate::http::answer::is_known;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 
 const PAGE: &str = include_str!("../../web/join/index.html");
-/// What stands in the page for the folder of its files.
+/// The placeholder in the page for the path of its files.
 const FOLDER: &str = "FILES";
-/// The page's files: name, type, content.
+/// The page's files: name, content type, content.
 const FILES: [(&str, &str, &[u8]); 7] = [
     ("page.js", SCRIPT, include_bytes!("../../web/join/dist/page.js")),
     ("livekit-client.js", SCRIPT, include_bytes!("../../web/join/dist/livekit-client.js")),
@@ -45,17 +46,17 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
-/// A microphone, a camera, a screen and their sound, for this page and no frame in it.
+/// Microphone, camera, screen capture and autoplay, for this page and not for frames in it.
 const PERMITTED: &str = "camera=(self), microphone=(self), display-capture=(self), autoplay=(self), geolocation=(), \
                          payment=(), usb=(), serial=(), hid=(), midi=()";
 const KEPT_FOR_GOOD: &str = "public, max-age=31536000, immutable";
 const ASKED_EACH_TIME: &str = "public, no-cache";
 
-/// The page and its files, as one server has them.
+/// The page and its files, as configured for this server.
 struct Join {
     page: String,
     policy: String,
-    /// Of all files together.
+    /// Digest over all files together.
     digest: String,
     files: Vec<File>,
 }
@@ -65,12 +66,12 @@ struct File {
     content_type: &'static str,
     content: &'static [u8],
     etag: String,
-    /// For slow lines; made when it is first asked for.
+    /// The gzip-compressed content for slow connections; compressed on first request.
     packed: OnceLock<Bytes>,
 }
 
-/// The page and its files. `app_url` is where browsers find them, `livekit_url` where they find the media server, if there
-/// is one.
+/// Mounts the page and its files. `app_url` is the URL at which browsers reach the server, `livekit_url` that of the
+/// media server, if there is one.
 pub fn mount(service: &mut web::ServiceConfig, app_url: &str, livekit_url: Option<&str>) {
     let join = Arc::new(Join::new(app_url, livekit_url));
     let page = {
@@ -88,10 +89,10 @@ pub fn mount(service: &mut web::ServiceConfig, app_url: &str, livekit_url: Optio
     service.service(read("/join/{digest}/{file}", web::route().to(file)));
 }
 
-/// An address that is read, by GET and HEAD, and takes nothing else.
+/// Creates a resource that answers GET and HEAD, and any other method with 405.
 fn read(path: &str, route: Route) -> actix_web::Resource {
     let refuse = || async {
-        let mut refused = Failure::of(Code::METHOD_NOT_ALLOWED).error_response();
+        let mut refused = ApiError::of(Code::METHOD_NOT_ALLOWED).error_response();
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         refused
     };
@@ -114,9 +115,9 @@ impl Join {
         Self { page, policy: policy(app.as_ref(), livekit_url), digest, files: files.into() }
     }
 
-    fn page(&self, meeting_id: &str) -> Result<HttpResponse, Failure> {
-        // Any id of the right form: whether there is such a meeting is said to those who may know.
-        Uuid::try_parse(meeting_id).map_err(|_| Failure::of(Code::NOT_FOUND))?;
+    fn page(&self, meeting_id: &str) -> Result<HttpResponse, ApiError> {
+        // Any well-formed id is accepted: whether the meeting exists is revealed only to users who may know.
+        Uuid::try_parse(meeting_id).map_err(|_| ApiError::of(Code::NOT_FOUND))?;
         let mut answer = HttpResponse::Ok();
         answer.content_type("text/html; charset=utf-8").insert_header((CACHE_CONTROL, "no-store"));
         answer.insert_header((CONTENT_SECURITY_POLICY, self.policy.as_str()));
@@ -124,11 +125,12 @@ impl Join {
         Ok(answer.body(self.page.clone()))
     }
 
-    fn file(&self, request: &HttpRequest, digest: &str, name: &str) -> Result<HttpResponse, Failure> {
-        let file = self.files.iter().find(|file| file.name == name).ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
-        // A page that was loaded before an update asks for what it still needs: it gets that, but not for good.
+    fn file(&self, request: &HttpRequest, digest: &str, name: &str) -> Result<HttpResponse, ApiError> {
+        let file = self.files.iter().find(|file| file.name == name).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+        // A page that was loaded before an update requests files under the old digest: it gets the current ones, but
+        // not for permanent caching.
         let kept = if digest == self.digest { KEPT_FOR_GOOD } else { ASKED_EACH_TIME };
-        // Weak: packed or not, it is the same file.
+        // A weak validator, because compressed and uncompressed responses are the same file.
         let etag = format!("W/{}", file.etag);
         if is_known(request, &file.etag) {
             let mut known = HttpResponse::NotModified();
@@ -145,13 +147,13 @@ impl Join {
 }
 
 impl File {
-    fn packed(&self) -> Result<Bytes, Failure> {
+    fn packed(&self) -> Result<Bytes, ApiError> {
         if let Some(packed) = self.packed.get() {
             return Ok(packed.clone());
         }
         let mut encoder = GzEncoder::new(Vec::with_capacity(self.content.len() / 3), Compression::default());
-        encoder.write_all(self.content).map_err(Failure::internal)?;
-        let packed = Bytes::from(encoder.finish().map_err(Failure::internal)?);
+        encoder.write_all(self.content).map_err(ApiError::internal)?;
+        let packed = Bytes::from(encoder.finish().map_err(ApiError::internal)?);
         Ok(self.packed.get_or_init(|| packed).clone())
     }
 }
@@ -167,11 +169,11 @@ fn takes_gzip(request: &HttpRequest) -> bool {
 }
 
 fn policy(app: Option<&Url>, livekit_url: Option<&str>) -> String {
-    // Not every browser counts sockets of this server's own among 'self'.
+    // Not every browser counts WebSocket connections to the same host as 'self'.
     let mut connect = vec!["'self'".to_owned()];
     connect.extend(app.and_then(socket));
     if let Some(media) = livekit_url.and_then(|url| Url::parse(url).ok()) {
-        // The media server is asked over HTTP why it takes no socket.
+        // The page asks the media server over HTTP for the reason when a WebSocket connection is refused.
         connect.extend(socket(&media));
         connect.extend(origin(&media, &[("ws", "http"), ("wss", "https"), ("http", "http"), ("https", "https")]));
     }
@@ -186,14 +188,14 @@ fn socket(url: &Url) -> Option<String> {
     origin(url, &[("ws", "ws"), ("wss", "wss"), ("http", "ws"), ("https", "wss")])
 }
 
-/// The origin of an address under the scheme that stands beside its own.
+/// Returns the origin of a URL, with the scheme that `schemes` lists for the URL's own.
 fn origin(url: &Url, schemes: &[(&str, &str)]) -> Option<String> {
     let (_, scheme) = schemes.iter().find(|(own, _)| *own == url.scheme())?;
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     Some(format!("{scheme}://{}{port}", url.host_str()?))
 }
 
-/// Sixteen digits of the SHA-256 of contents.
+/// Returns the first 16 hex digits of the SHA-256 over the contents.
 fn digest<const N: usize>(contents: [&[u8]; N]) -> String {
     let mut digest = Sha256::new();
     contents.iter().for_each(|content| digest.update(content));

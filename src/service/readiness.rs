@@ -1,8 +1,8 @@
-//! Whether the server takes new work.
+//! The readiness flag of the server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the server takes new work; no longer once it was told to stop.
+/// Whether the server accepts new work: false until it has started, and again once it is stopping.
 #[derive(Default)]
 pub struct Readiness(AtomicBool);
 

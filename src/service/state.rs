@@ -1,9 +1,9 @@
-//! What the service tells about itself.
+//! State of the service endpoints: health, metrics and documentation.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use actors::watch::Watch;
+use actors::mailbox_metrics::MailboxMetrics;
 
 use super::readiness::Readiness;
 use crate::core::Core;
@@ -12,7 +12,7 @@ use crate::http::state::Http;
 use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-/// The state of this area, and what it rests on. Clones are the same one.
+/// The state of this area, and the states it depends on. Clones share the same state.
 #[derive(Clone)]
 pub struct Probes(Arc<ProbesParts>);
 
@@ -20,7 +20,7 @@ pub struct ProbesParts {
     pub core: Core,
     pub http: Http,
     pub readiness: Readiness,
-    pub watch: Watch,
+    pub mailboxes: MailboxMetrics,
     pub metrics: PrometheusHandle,
     pub openapi: Bytes,
 }

@@ -1,4 +1,4 @@
-//! What goes on by itself beside requests: jobs, waking, sweeping.
+//! Starts the background tasks that run beside requests: jobs, loading of live actors, sweeps.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,71 +7,76 @@ use std::time::Duration;
 use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
-use crate::analysis::operator::Cancelling;
+use crate::analysis::operator::CancelRuns;
 use crate::analysis::run_loop;
-use crate::analysis::runner::Runner;
+use crate::analysis::supervisor::RunSupervisor;
 use crate::config::Analysis;
 use crate::core::Core;
-use crate::jobs::mail::Postman;
-use crate::jobs::{self, Desk, Handlers};
+use crate::jobs::mail::SendEmail;
+use crate::jobs::{self, Handlers, WorkerContext};
+use crate::meetings::invitations::calendar_updates::SendCalendarUpdates;
 use crate::meetings::invitations::delivery::Deliveries;
-use crate::meetings::invitations::notices::Notices;
-use crate::meetings::participants::{attendance, renaming, sweep};
-use crate::meetings::rooms::errands::Errands;
-use crate::meetings::rooms::lookout;
+use crate::meetings::media::jobs::MediaJobs;
+use crate::meetings::media::reconcile;
+use crate::meetings::participants::{attendance, erase_names, sweep};
 use crate::meetings::state::Meetings;
 use crate::metrics;
-use crate::pipeline::process::{Analyser, Limits as AnalyserLimits};
-use crate::pipeline::readers::{Limits as ReaderLimits, Reader};
+use crate::pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
+use crate::pipeline::readers::{Reader, ReaderLimits};
 use crate::projects::documents::contents;
-use crate::projects::documents::reading::Reading;
+use crate::projects::documents::reading::ReadDocuments;
 use crate::{meetings, projects};
 
-/// What works at runs.
+/// Creates the supervisor that executes analysis runs.
 ///
 /// # Errors
-/// The program can't find itself.
-pub fn runner(settings: &Analysis) -> Result<Runner, String> {
+/// Returns a message if the path of this program can't be determined.
+pub fn runner(settings: &Analysis) -> Result<RunSupervisor, String> {
     let limits =
         AnalyserLimits { memory_mib: settings.run_memory_mib, wall: Duration::from_secs(settings.run_seconds) };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let at_once = if settings.workers == 0 { cores.saturating_sub(1) } else { settings.workers };
-    Ok(Runner::new(Analyser::new(program()?, limits), at_once))
+    Ok(RunSupervisor::new(Analyser::new(program()?, limits), at_once))
 }
 
-/// This server's own binary, which its children run too.
+/// Returns the path of the server's own binary, which its child processes run too.
 fn program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))
 }
 
-/// Begins all of it.
+/// Starts all background tasks.
 ///
 /// # Errors
-/// What can't be made of the settings, in words.
+/// Returns a message if the settings are unusable.
 pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     let States { core, accounts, deletion, projects, meetings, analysis, .. } = states;
     let mail = others::mail(&core.config.mail, data)?;
     let program = program()?;
     let limits = ReaderLimits { parallel: core.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
-        .with(Postman::new(mail, core.post.clone(), Arc::clone(&core.clock)).telling(Deliveries))
-        .with(Notices { state: meetings.clone() })
-        .with(profile::avatar::Forgetting { state: accounts.clone() })
-        .with(profile::erasing::Erasing { state: deletion.clone() })
-        .with(profile::erasing::Overwriting { state: accounts.clone() })
-        .with(contents::Forgetting { state: projects.clone() })
-        .with(projects::deletion::Deleting { state: projects.clone() })
-        .with(meetings::leaving::Forgetting { state: meetings.clone() })
-        .with(renaming::Renaming { state: meetings.clone() })
-        .with(meetings::membership::Excluding { state: meetings.clone() })
-        .with(Errands { state: meetings.clone() })
-        .with(Cancelling { state: analysis.clone() })
-        .with(Reading { state: projects.clone(), reader: Reader::new(program, limits) });
-    let desk = Desk { db: core.db.clone(), hub: core.hub.clone(), jobs: core.jobs.clone(), tasks: core.tasks.clone() };
+        .with(SendEmail::new(mail, core.post.clone(), Arc::clone(&core.clock)).telling(Deliveries))
+        .with(SendCalendarUpdates { state: meetings.clone() })
+        .with(profile::avatar::ForgetAvatars { state: accounts.clone() })
+        .with(profile::erase::EraseAccount { state: deletion.clone() })
+        .with(profile::erase::Overwriting { state: accounts.clone() })
+        .with(contents::ForgetContents { state: projects.clone() })
+        .with(projects::deletion::DeleteProjects { state: projects.clone() })
+        .with(meetings::deletion::ForgetGuest { state: meetings.clone() })
+        .with(erase_names::EraseNames { state: meetings.clone() })
+        .with(meetings::membership::RemoveFromMeetings { state: meetings.clone() })
+        .with(MediaJobs { state: meetings.clone() })
+        .with(CancelRuns { state: analysis.clone() })
+        .with(ReadDocuments { state: projects.clone(), reader: Reader::new(program, limits) });
+    let desk = WorkerContext {
+        db: core.db.clone(),
+        hub: core.hub.clone(),
+        jobs: core.jobs.clone(),
+        tasks: core.tasks.clone(),
+    };
     core.tasks.spawn(jobs::work(desk, handlers));
     core.tasks.spawn(follow_meetings(meetings.clone()));
     core.tasks.spawn(tell_what_was_settled(core.clone()));
-    core.tasks.spawn(lookout::look(meetings.clone()));
+    core.tasks.spawn(reconcile::look(meetings.clone()));
     let runs = analysis.registry.clone();
     core.tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {
@@ -86,7 +91,8 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Has listeners hear of what was written with nobody knowing it: who wrote it could tell nobody.
+/// Makes subscribers re-read their topics after a write whose outcome was unknown has been settled: its writer could
+/// not publish the events.
 async fn tell_what_was_settled(core: Core) {
     let (stopping, mut settled) = (core.tasks.stopping(), core.db.settled());
     loop {
@@ -98,8 +104,8 @@ async fn tell_what_was_settled(core: Core) {
     }
 }
 
-/// Wakes the live meetings, and only then tells them what time has brought about: each would else be loaded by itself, and
-/// more than once. Commands of people wait for nothing of it.
+/// Wakes the live meetings first, and only then starts the tasks that send them timed commands: those would load each
+/// meeting on its own, some more than once. Commands from users do not wait for this.
 async fn follow_meetings(state: Meetings) {
     let stopping = state.tasks.stopping();
     let woken = tokio::select! {
@@ -107,7 +113,7 @@ async fn follow_meetings(state: Meetings) {
         () = stopping.cancelled() => return,
     };
     match woken {
-        Ok(woken) => tracing::info!(asked = woken.asked, awake = woken.awake, "meetings woken"),
+        Ok(woken) => tracing::info!(due = woken.due, awake = woken.awake, "meetings woken"),
         Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
     }
     state.tasks.spawn(attendance::tell_all(state.clone()));

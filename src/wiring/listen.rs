@@ -1,4 +1,4 @@
-//! The addresses that are listened on, and what each answers.
+//! The public and the internal listener, and the routes that each of them serves.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use super::states::States;
 use crate::access::admission::count_refusals;
 use crate::api::operation::Operation;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::http::front::{self, Door, Paths};
-use crate::http::gate::Gated;
+use crate::http::error::ApiError;
+use crate::http::middleware::{self, MiddlewareSettings, Paths};
+use crate::http::throttled_stream::ThrottledStream;
 use crate::routes;
 use crate::service::{docs, pages};
 
-/// How long a connection that is to end waits for its client to end it too.
+/// How long a connection that the server closes waits for its client to close it too.
 const DISCONNECT: Duration = Duration::from_secs(1);
 
-/// An address that is listened on.
+/// A server that is bound to its address.
 pub struct Listening {
     pub address: SocketAddr,
     pub server: Server,
 }
 
-/// What an address answers: operations, and what is none.
+/// What a listener serves: API operations, and routes that are none.
 struct Served {
     is_public: bool,
     operations: fn() -> Vec<Operation>,
@@ -61,17 +61,17 @@ fn listen(
     let states = built.states.clone();
     let drain = built.states.core.config.server.drain_seconds;
     let paths = Paths::new(operations().iter().map(|operation| operation.path));
-    let door = Arc::new(Door { paths, over_tls: states.core.url.starts_with("https://"), is_public });
+    let door = Arc::new(MiddlewareSettings { paths, over_tls: states.core.url.starts_with("https://"), is_public });
     let service = move || {
         let door = Arc::clone(&door);
         let states = states.clone();
         App::new()
             .wrap(from_fn(count_refusals))
-            .wrap(from_fn(move |request, next| front::pass(Arc::clone(&door), request, next)))
+            .wrap(from_fn(move |request, next| middleware::pass(Arc::clone(&door), request, next)))
             .configure(|service| states.mount(service))
             .configure(|service| mount(service, &operations()))
             .configure(|service| beside(&states, service))
-            .default_service(web::to(|| async { Err::<String, _>(Failure::of(Code::NOT_FOUND)) }))
+            .default_service(web::to(|| async { Err::<String, _>(ApiError::of(Code::NOT_FOUND)) }))
     };
     let lines = Arc::clone(&built.states.http.lines);
     let own = listener.try_clone().map_err(|error| error.to_string())?;
@@ -79,24 +79,25 @@ fn listen(
     let server = Server::build().disable_signals().shutdown_timeout(drain);
     let server = if workers > 0 { server.workers(workers) } else { server };
     let stopping = server.graceful_shutdown_signal();
-    // As `HttpServer` does it, but that each connection has its gate.
+    // Same as `HttpServer`, except that each connection is wrapped in a `ThrottledStream`.
     let server = server.listen(address.to_string(), own, move || {
         let (lines, stopping) = (Arc::clone(&lines), stopping.clone());
         let gated = fn_service(move |stream: TcpStream| {
             let (line, peer) = (lines.of(&stream), stream.peer_addr().ok());
-            async move { Ok((Gated::new(stream, line), Protocol::Http1, peer)) }
+            async move { Ok((ThrottledStream::new(stream, line), Protocol::Http1, peer)) }
         });
         let http = HttpService::build()
             .graceful_shutdown_signal(move || {
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
             })
-            // Its own limits count time in which it did not come to read, and end what a client has sent: lines have theirs.
+            // actix's own timeouts are off, because they also count time in which the server itself did not get to
+            // reading, and then end requests that the client has sent. The limits of `Connections` apply instead.
             .keep_alive(actix_web::http::KeepAlive::Os)
             .client_request_timeout(Duration::ZERO)
             .client_disconnect_timeout(DISCONNECT)
             .local_addr(address)
-            .on_connect_ext(|connection: &Gated, extensions| {
+            .on_connect_ext(|connection: &ThrottledStream, extensions| {
                 extensions.insert(connection.line.clone());
             });
         let service = service().into_factory().map_err(|error: actix_web::Error| error.error_response());
@@ -106,7 +107,8 @@ fn listen(
     Ok(Listening { address, server: server.run() })
 }
 
-/// Mounts operations, the methods of one path on one resource, so that another method is a 405 that names them.
+/// Mounts operations, with all methods of a path on one resource, so that any other method gets a 405 whose `Allow`
+/// header lists them.
 pub fn mount(service: &mut web::ServiceConfig, operations: &[Operation]) {
     let mut paths: Vec<&str> = operations.iter().map(|operation| operation.path).collect();
     paths.sort_unstable();
@@ -121,7 +123,7 @@ pub fn mount(service: &mut web::ServiceConfig, operations: &[Operation]) {
         let refuse = move || {
             let allow = allow.clone();
             async move {
-                let mut refused = actix_web::ResponseError::error_response(&Failure::of(Code::METHOD_NOT_ALLOWED));
+                let mut refused = actix_web::ResponseError::error_response(&ApiError::of(Code::METHOD_NOT_ALLOWED));
                 if let Ok(allow) = allow.parse() {
                     refused.headers_mut().insert(actix_web::http::header::ALLOW, allow);
                 }

@@ -1,18 +1,19 @@
-//! Who is spoken to outside, as the settings say: the mail server, the media server, the log-in provider.
+//! Builds the clients of external services from the settings: the mail server, the media server, the OpenID provider.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clients::livekit::{self, LiveKit, MediaServer};
+use crate::clients::mail::{DevOutbox, Mail, Security, Smtp, SmtpSettings as MailServer};
+use crate::clients::openid::{self, OpenId};
 use crate::config::{self, Config};
-use crate::outside::livekit::{self, LiveKit, MediaServer};
-use crate::outside::mail::{Mail, Outbox, Security, Settings as MailServer, Smtp};
-use crate::outside::openid::{self, OpenId};
 
-/// What else may have files open: the database, documents, calls to others.
+/// File descriptors reserved for everything but connections: the database, documents, calls to external services.
 const OTHER_FILES: u64 = 512;
 
-/// As many connections as are wanted and as the system gives file descriptors for: each takes two.
+/// Returns the number of connections that the server may accept: `wanted`, or what the system's limit on file
+/// descriptors allows if that is less. Each connection takes two descriptors.
 pub fn connections(wanted: usize) -> usize {
     let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
     let most = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(usize::MAX).max(16);
@@ -26,10 +27,10 @@ pub fn connections(wanted: usize) -> usize {
     wanted.min(most)
 }
 
-/// A mail server where one is set, else the outbox.
+/// Returns the SMTP client if a mail server is configured, else the development outbox.
 pub fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
     if mail.host.is_empty() {
-        return Ok(Arc::new(Outbox::at(data.join("outbox"), &mail.from)?));
+        return Ok(Arc::new(DevOutbox::at(data.join("outbox"), &mail.from)?));
     }
     let security = Security::named(&mail.security);
     let with_password = (!mail.user.is_empty()).then(|| (mail.user.clone(), mail.password.reveal().to_owned()));
@@ -46,12 +47,12 @@ pub fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
     Ok(Arc::new(server))
 }
 
-/// The media server; `None`: none is set.
+/// Returns the media server's client, or `None` if no media server is configured.
 pub fn media_server(livekit: &config::Livekit) -> Result<Option<Arc<dyn MediaServer>>, String> {
     if livekit.url.is_empty() {
         return Ok(None);
     }
-    let server = LiveKit::new(livekit::Settings {
+    let server = LiveKit::new(livekit::LiveKitSettings {
         url: livekit.url.clone(),
         api_url: livekit.api_url.clone(),
         key: livekit.api_key.clone(),
@@ -62,7 +63,7 @@ pub fn media_server(livekit: &config::Livekit) -> Result<Option<Arc<dyn MediaSer
     Ok(Some(Arc::new(server)))
 }
 
-/// The client of the log-in provider, where one is configured.
+/// Returns the OpenID provider's client, or `None` if none is configured.
 pub fn log_in_provider(config: &Config, url: &str) -> Result<Option<OpenId>, String> {
     let google = config.google.clone();
     if google.client_id.is_empty() {
@@ -70,7 +71,7 @@ pub fn log_in_provider(config: &Config, url: &str) -> Result<Option<OpenId>, Str
     }
     let below = || format!("{url}/api/auth/google-login/callback");
     let redirect_url = if google.redirect_url.is_empty() { below() } else { google.redirect_url };
-    let settings = openid::Settings {
+    let settings = openid::OpenIdSettings {
         client_id: google.client_id,
         client_secret: google.client_secret.reveal().to_owned(),
         discovery_url: google.discovery_url,

@@ -1,4 +1,5 @@
-//! The states of all areas, each made of its own parts and of those it rests on, and mounted for the operations that name them.
+//! Builds the state of each area from its own parts and the states it depends on, and mounts it for the operations that
+//! use it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,13 +8,13 @@ use std::time::Duration;
 use actix_web::web::ServiceConfig;
 use actors::hub::{Hub, HubLimits};
 use actors::ids::Id;
-use actors::keeper::{AllLocal, Keeper, Parts as Keeping};
 use actors::live::{Journal, Live};
+use actors::mailbox_metrics::MailboxMetrics;
 use actors::meeting::Meeting;
+use actors::registry::{AllLocal, Registry, RegistryParts as Keeping};
 use actors::run::Run;
-use actors::shell::{Arbiters, Limits as LiveLimits};
+use actors::shell::{Arbiters, ShellLimits as LiveLimits};
 use actors::time::Clock;
-use actors::watch::Watch;
 use async_trait::async_trait;
 
 use super::{background, others};
@@ -21,34 +22,34 @@ use crate::access::revoked::Revoked;
 use crate::access::state::{Gate, GateParts};
 use crate::access::tickets::Tickets;
 use crate::access::token::Tokens;
-use crate::accounts::profile::leaving::{Deletion, Holders};
-use crate::accounts::sessions::turns::Turns;
+use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
+use crate::accounts::sessions::refresh_locks::RefreshLocks;
 use crate::accounts::state::{Accounts, AccountsParts};
-use crate::analysis::audience::{OfProjects, OfRuns};
+use crate::analysis::audience::{ProjectAudience, RunAudience};
 use crate::analysis::state::{Analysis, AnalysisParts};
 use crate::analysis::store::RunJournal;
 use crate::api::openapi;
 use crate::api::operation::Operation;
+use crate::clients::files::Files;
 use crate::config::Config;
 use crate::core::{Core, CoreParts};
 use crate::db::Db;
 use crate::http::budget::Budget;
-use crate::http::limits::{Limit, Limits};
-use crate::http::line::Lines;
+use crate::http::call_limits::{CallLimit, CallLimits};
+use crate::http::connection_limit::ConnectionLimit;
 use crate::http::mounted::{Mounted, Need};
-use crate::http::places::Places;
+use crate::http::raw_connection::Connections;
 use crate::http::state::{Http, HttpParts};
 use crate::jobs::Jobs;
-use crate::jobs::mail::Post;
+use crate::jobs::mail::Outbox;
 use crate::live::audience::Audiences;
 use crate::live::event_log::Rows;
 use crate::live::state::{RealTime, RealTimeParts};
 use crate::meetings::consents::wording::Wordings;
+use crate::meetings::media::Rooms;
 use crate::meetings::participants::attendance::Attendance;
-use crate::meetings::rooms::Rooms;
 use crate::meetings::state::{Meetings, MeetingsParts};
 use crate::meetings::store::MeetingJournal;
-use crate::outside::files::Files;
 use crate::passwords::Passwords;
 use crate::projects::deletion::awake::Awake;
 use crate::projects::people::membership_end::MembershipHooks;
@@ -59,14 +60,14 @@ use crate::service::state::{Probes, ProbesParts};
 use crate::tasks::Tasks;
 use crate::{accounts, keys, meetings, projects, routes};
 
-/// The states of all areas. Clones are the same ones.
+/// The states of all areas. Clones share the same states.
 #[derive(Clone)]
 pub struct States {
     pub core: Core,
     pub http: Http,
     pub gate: Gate,
     pub accounts: Accounts,
-    pub deletion: Deletion,
+    pub deletion: AccountDeletion,
     pub projects: Projects,
     pub meetings: Meetings,
     pub analysis: Analysis,
@@ -74,7 +75,7 @@ pub struct States {
     pub probes: Probes,
 }
 
-/// What the states are made on.
+/// What the states are built from.
 pub struct Ground {
     pub config: Config,
     pub url: String,
@@ -84,7 +85,7 @@ pub struct Ground {
     pub arbiters: Arbiters,
 }
 
-/// A state, and how it is mounted.
+/// The identity of a state, and the function that mounts it.
 type Mount = (Need, Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
 
 fn mount_of<M: Mounted + Send + Sync>(state: &M) -> Mount {
@@ -115,8 +116,10 @@ impl States {
         self.mounts().iter().for_each(|(_, mount)| mount(service));
     }
 
+    /// Checks that every state which an operation needs is mounted.
+    ///
     /// # Errors
-    /// An operation names a state that is not mounted.
+    /// Names the first operation and the state that it lacks.
     pub fn suffice(&self, operations: &[Operation]) -> Result<(), String> {
         let mounted = self.mounts().map(|(need, _)| need);
         for operation in operations {
@@ -128,10 +131,10 @@ impl States {
     }
 }
 
-/// Makes all states.
+/// Builds all states.
 ///
 /// # Errors
-/// What can't be made of the settings, or used of what was kept, in words.
+/// Returns a message if the settings, or the files and rows of an earlier start, can't be used.
 pub async fn make(ground: Ground) -> Result<States, String> {
     let Ground { config, url, db, clock, tasks, arbiters } = ground;
     let data = config.server.data.clone();
@@ -142,11 +145,11 @@ pub async fn make(ground: Ground) -> Result<States, String> {
     let secret = keys::secret(&key_folder).map_err(keys_fault)?;
     let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
     let jobs = Jobs::by(Arc::clone(&clock));
-    let post = Post::sealing_with(secret.clone());
+    let post = Outbox::sealing_with(secret.clone());
     let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, post, secret, tasks });
 
     let http = Http::new(HttpParts {
-        lines: Arc::new(Lines::new(&settings.http, others::connections(settings.http.connections))),
+        lines: Arc::new(Connections::new(&settings.http, others::connections(settings.http.connections))),
         budget: Budget::of(settings.http.buffered_bytes),
         settings: settings.http.clone(),
     });
@@ -156,21 +159,21 @@ pub async fn make(ground: Ground) -> Result<States, String> {
         tokens: Tokens::new(&ring, &core.url, access_life),
         revoked: revoked(&core, access_life).await?,
         tickets: Tickets::living(Duration::from_secs(settings.sockets.ticket_seconds)),
-        limits: Limits { calls: Limit::of(settings.limits.calls) },
+        limits: CallLimits { calls: CallLimit::of(settings.limits.calls) },
         core: core.clone(),
     });
 
     let accounts = Accounts::new(AccountsParts {
-        turns: Turns::default(),
+        turns: RefreshLocks::default(),
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,
         avatars: files_at(&data.join("avatars")).await?,
         gate: gate.clone(),
     });
 
-    let watch = Watch::default();
+    let mailboxes = MailboxMetrics::default();
     let idle = Duration::from_secs(settings.analysis.idle_seconds);
-    let keeping = Keepers { core: &core, arbiters: &arbiters, watch: &watch, idle };
+    let keeping = Keepers { core: &core, arbiters: &arbiters, metrics: &mailboxes, idle };
     let media = others::media_server(&settings.livekit)?;
     let live_meetings = keeping.keep(MeetingJournal {
         db: core.db.clone(),
@@ -180,7 +183,7 @@ pub async fn make(ground: Ground) -> Result<States, String> {
     });
     let live_runs = keeping.keep(RunJournal { db: core.db.clone() });
 
-    let places = meetings::membership::Places {
+    let places = meetings::membership::MeetingPlaces {
         app_url: core.url.clone(),
         has_rooms: media.is_some(),
         db: core.db.clone(),
@@ -208,17 +211,17 @@ pub async fn make(ground: Ground) -> Result<States, String> {
         meetings: meetings.clone(),
     });
 
-    let holders = Holders::default()
-        .with(projects::leaving::OfProjects { state: projects.clone() })
-        .with(meetings::leaving::OfMeetings { state: meetings.clone() });
+    let holders = DeletionHooks::default()
+        .with(projects::deletion_hook::ProjectDeletionHook { state: projects.clone() })
+        .with(meetings::deletion::MeetingDeletionHook { state: meetings.clone() });
     let audiences = Audiences::default()
-        .with(meetings::Audience { meetings: meetings.clone() })
-        .with(OfProjects { state: analysis.clone() })
-        .with(OfRuns { state: analysis.clone() });
+        .with(meetings::MeetingAudience { meetings: meetings.clone() })
+        .with(ProjectAudience { state: analysis.clone() })
+        .with(RunAudience { state: analysis.clone() });
     let real_time = RealTime::new(RealTimeParts {
         audiences,
-        sockets: Places::for_each(settings.sockets.per_account),
-        streams: Places::for_each(settings.sockets.per_account),
+        sockets: ConnectionLimit::for_each(settings.sockets.per_account),
+        streams: ConnectionLimit::for_each(settings.sockets.per_account),
         gate: gate.clone(),
     });
 
@@ -227,16 +230,16 @@ pub async fn make(ground: Ground) -> Result<States, String> {
     let probes = Probes::new(ProbesParts {
         http: http.clone(),
         readiness: Readiness::default(),
-        watch,
+        mailboxes,
         metrics: metrics.map_err(|error| error.to_string())?,
         openapi: serde_json::to_vec(&document).map_err(|error| error.to_string())?.into(),
         core: core.clone(),
     });
-    let deletion = Deletion { accounts: accounts.clone(), holders };
+    let deletion = AccountDeletion { accounts: accounts.clone(), hooks: holders };
     Ok(States { core, http, gate, accounts, deletion, projects, meetings, analysis, real_time, probes })
 }
 
-/// Sessions that ended while their last access token is good.
+/// Loads the sessions that ended so recently that an access token of theirs may not have expired yet.
 async fn revoked(core: &Core, access_life: Duration) -> Result<Revoked, String> {
     let revoked = Revoked::new(access_life + Duration::from_secs(10));
     let now = core.now();
@@ -254,37 +257,37 @@ async fn files_at(folder: &Path) -> Result<Files, String> {
     Ok(files)
 }
 
-/// What the keepers of all kinds share.
+/// What the registries of all actor kinds share.
 struct Keepers<'a> {
     core: &'a Core,
     arbiters: &'a Arbiters,
-    watch: &'a Watch,
+    metrics: &'a MailboxMetrics,
     idle: Duration,
 }
 
 impl Keepers<'_> {
-    fn keep<L: Live>(&self, journal: impl Journal<L>) -> Keeper<L> {
-        Keeper::new(Keeping {
+    fn keep<L: Live>(&self, journal: impl Journal<L>) -> Registry<L> {
+        Registry::new(Keeping {
             journal: Arc::new(journal),
             bus: Arc::new(self.core.hub.clone()),
             clock: Arc::clone(&self.core.clock),
             ownership: Arc::new(AllLocal),
             arbiters: self.arbiters.clone(),
-            watch: self.watch.clone(),
+            metrics: self.metrics.clone(),
             limits: LiveLimits { idle: self.idle, ..LiveLimits::default() },
         })
     }
 }
 
-/// Meetings and runs that are served from memory.
+/// The meetings and runs that are loaded as actors.
 struct InMemory {
-    meetings: Keeper<Meeting>,
-    runs: Keeper<Run>,
+    meetings: Registry<Meeting>,
+    runs: Registry<Run>,
 }
 
 #[async_trait]
 impl Awake for InMemory {
-    /// One that finds no row stops.
+    /// Reloads the actor, which stops because it finds no row.
     async fn forget_meeting(&self, id: Id<Meeting>) {
         self.meetings.reload(id).await;
     }

@@ -1,24 +1,24 @@
-//! What has had its time goes, hourly: rows that are over, events beyond what is kept, files that nothing names.
+//! Hourly cleanup: deletes expired rows, prunes old events, and removes unreferenced files.
 
 use std::time::Duration;
 
 use crate::accounts::{self, profile};
 use crate::db::sweep::{self, Over};
-use crate::db::{attempts, events, idempotency};
+use crate::db::{events, idempotency, rate_limits};
 use crate::projects::documents;
 use crate::projects::state::Projects;
 use crate::{analysis, api, jobs, meetings, projects};
 
 const HOURLY: Duration = Duration::from_secs(3600);
-/// Each file is looked at.
+/// The interval of the file sweep, which has to check every file.
 const DAILY: Duration = Duration::from_secs(24 * 3600);
 
-/// All rows that are over by their age.
+/// Returns the expiry rules of all tables whose rows expire by age.
 #[must_use]
 pub fn over() -> Vec<Over> {
     let mut all = vec![
         idempotency::over(api::idempotency::KEPT),
-        attempts::OVER,
+        rate_limits::OVER,
         accounts::codes::store::OVER,
         accounts::external::OVER,
         accounts::resets::OVER,
@@ -32,7 +32,8 @@ pub fn over() -> Vec<Over> {
     all
 }
 
-/// Sweeps until the server stops. Safe to repeat: what fails comes again an hour later, and holds up nothing else.
+/// Runs the sweeps every hour until the server stops. Safe to repeat: a sweep that fails is retried an hour later and
+/// does not hold up the others.
 pub async fn hourly(state: Projects) {
     let stopping = state.tasks.stopping();
     let mut files_at = state.now();

@@ -1,4 +1,4 @@
-//! A panic ends its own request and nothing else (trust: a bug in a handler, in a write job).
+//! Tests that a panic in a handler or in a database write fails its own request and nothing else.
 
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use super::build;
 use super::listen::mount;
-use crate::access::guard::Public;
-use crate::api::operation::{Allowed, Operation};
+use crate::access::policy::Public;
+use crate::api::operation::{Authorized, Operation};
 use crate::config::{Config, Overrides};
 use crate::core::Core;
-use crate::db::Failed;
+use crate::db::DbError;
 use crate::http::envelope::{Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::front::{self, Door, Paths};
+use crate::http::error::ApiError;
 use crate::http::input::Empty;
+use crate::http::middleware::{self, MiddlewareSettings, Paths};
 use crate::service;
 
-async fn bug_in_a_handler(_: Allowed<Public, Empty>, _: Core) -> Result<Reply<Nothing>, Failure> {
+async fn bug_in_a_handler(_: Authorized<Public, Empty>, _: Core) -> Result<Reply<Nothing>, ApiError> {
     panic!("a secret of the inside")
 }
 
-async fn bug_in_a_write(_: Allowed<Public, Empty>, core: Core) -> Result<Reply<Nothing>, Failure> {
-    let written: Result<(), Failed> = core.db.write(|_| Box::pin(async { panic!("a secret of the inside") })).await;
-    written.map(|()| Reply::ok(Nothing {})).map_err(Failure::from)
+async fn bug_in_a_write(_: Authorized<Public, Empty>, core: Core) -> Result<Reply<Nothing>, ApiError> {
+    let written: Result<(), DbError> = core.db.write(|_| Box::pin(async { panic!("a secret of the inside") })).await;
+    written.map(|()| Reply::ok(Nothing {})).map_err(ApiError::from)
 }
 
 #[actix_web::test]
@@ -46,9 +46,9 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
             Operation::reading(Method::GET, "/health/ready", "readiness", service::readiness),
         ]
     };
-    let door = std::sync::Arc::new(Door { paths: Paths::default(), over_tls: false, is_public: true });
+    let door = std::sync::Arc::new(MiddlewareSettings { paths: Paths::default(), over_tls: false, is_public: true });
     let web = Web::new()
-        .wrap(from_fn(move |request, next| front::pass(std::sync::Arc::clone(&door), request, next)))
+        .wrap(from_fn(move |request, next| middleware::pass(std::sync::Arc::clone(&door), request, next)))
         .configure(|service| built.states.mount(service))
         .configure(|service| mount(service, &operations()));
     let server = test::init_service(web).await;

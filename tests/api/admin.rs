@@ -146,8 +146,8 @@ on_both! {
         assert!(lines[2].starts_with(&ben.id) && !table.contains("eleted"), "{table}");
         let listed: Value = serde_json::from_str(&admin(&place, &["list-users", "--json"], "").done()).unwrap();
         let listed = listed.as_array().unwrap();
-        let told: Vec<_> = listed.iter().map(|one| (one["email"].clone(), one["sessions"].clone())).collect();
-        assert_eq!(told, [(json!(ada.email), json!(1)), (json!(ben.email), json!(0))]);
+        let records: Vec<_> = listed.iter().map(|one| (one["email"].clone(), one["sessions"].clone())).collect();
+        assert_eq!(records, [(json!(ada.email), json!(1)), (json!(ben.email), json!(0))]);
     }
 
     async fn wrong_use_is_told_in_a_sentence_and_does_nothing(place: Place) {

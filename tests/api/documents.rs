@@ -5,7 +5,7 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use colloquy::db::schema::runs;
-use colloquy::db::{At, Failed, Key, RunQueryDsl, events};
+use colloquy::db::{At, DbError, Key, RunQueryDsl, events};
 use diesel::ExpressionMethods;
 use serde_json::{Value, json};
 
@@ -19,13 +19,13 @@ fn between(text: &Value, start: &Value, end: &Value) -> String {
 }
 
 /// The kinds and statuses of what was told of a project's documents, in order.
-async fn told(server: &Server, project: &str) -> Vec<String> {
+async fn records(server: &Server, project: &str) -> Vec<String> {
     let topic = Topic { kind: TopicKind::Project, id: project.parse().unwrap() };
     let read = server.db().await.read(move |conn| Box::pin(events::read_after(conn, topic, 0, 100))).await.unwrap();
     read.iter()
-        .map(|told| {
-            let data: Value = serde_json::from_str(&told.data).unwrap();
-            format!("{} {}", told.kind, data["status"].as_str().unwrap())
+        .map(|records| {
+            let data: Value = serde_json::from_str(&records.data).unwrap();
+            format!("{} {}", records.kind, data["status"].as_str().unwrap())
         })
         .collect()
 }
@@ -36,7 +36,7 @@ enum Reads {}
 
 /// A run that reads a document, in the database.
 async fn running(server: &Server, ada: &User, project: &str, document: &str, status: &'static str) -> Id<Reads> {
-    let id = Id::draw();
+    let id = Id::generate();
     let (project, user): (Id<ids::Project>, Id<ids::User>) = (project.parse().unwrap(), ada.id.parse().unwrap());
     let document_ids = json!([document]).to_string();
     let now = actors::time::Time::from_millis(1_767_225_600_000).unwrap();
@@ -52,7 +52,7 @@ async fn running(server: &Server, ada: &User, project: &str, document: &str, sta
                 (runs::revision.eq(1), runs::created_at.eq(At(now)), runs::updated_at.eq(At(now))),
             );
             diesel::insert_into(runs::table).values(row).execute(conn).await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })
     });
     insert.await.unwrap();
@@ -133,7 +133,7 @@ on_both! {
             "document.updated READY",
             "document.removed READY",
         ];
-        assert_eq!(told(&server, &project).await, expected);
+        assert_eq!(records(&server, &project).await, expected);
     }
 
     async fn a_list_has_filters_and_pages(world: World) {
@@ -210,7 +210,7 @@ on_both! {
             Box::pin(async move {
                 use diesel::QueryDsl;
                 diesel::update(runs::table.find(Key(run))).set(runs::status.eq("CANCELLED")).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         end.await.unwrap();
@@ -312,7 +312,7 @@ on_both! {
         assert_eq!(document["status"], "READY", "{document}");
         let read = ada.client.get(format!("{path}/text")).await.is(200);
         assert_eq!(read.data()["text"].as_str().unwrap().trim_end(), long.trim_end());
-        let told = told(&server, &project).await;
-        assert_eq!(told, ["document.added PENDING", "document.updated PROCESSING", "document.updated READY"]);
+        let records = records(&server, &project).await;
+        assert_eq!(records, ["document.added PENDING", "document.updated PROCESSING", "document.updated READY"]);
     }
 }

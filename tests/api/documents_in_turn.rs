@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use actors::live::{Topic, TopicKind};
 use actors::time::Time;
-use colloquy::db::{Conn, Failed, events};
+use colloquy::db::{Conn, DbError, events};
 use serde_json::Value;
 
 use crate::support::documents::documents;
@@ -32,7 +32,7 @@ async fn hold_back(server: &Server) {
                      UPDATE jobs SET run_at = 4102444800000000 WHERE id = NEW.id; END;"
                 ),
             };
-            Ok::<_, Failed>(conn.batch(&sql).await?)
+            Ok::<_, DbError>(conn.batch(&sql).await?)
         })
     });
     held.await.unwrap();
@@ -47,7 +47,7 @@ async fn let_go(server: &Server) {
                 Conn::Pg(_) => "DROP TRIGGER held ON jobs; DROP FUNCTION held; UPDATE jobs SET run_at = created_at;",
                 Conn::Sqlite(_) => "DROP TRIGGER held; UPDATE jobs SET run_at = created_at;",
             };
-            Ok::<_, Failed>(conn.batch(sql).await?)
+            Ok::<_, DbError>(conn.batch(sql).await?)
         })
     });
     let_go.await.unwrap();
@@ -56,9 +56,9 @@ async fn let_go(server: &Server) {
 /// When the documents of a project began to be read.
 async fn begun(server: &Server, project: &str) -> Vec<Time> {
     let topic = Topic { kind: TopicKind::Project, id: project.parse().unwrap() };
-    let told = server.db().await.read(move |conn| Box::pin(events::read_after(conn, topic, 0, 100))).await.unwrap();
+    let records = server.db().await.read(move |conn| Box::pin(events::read_after(conn, topic, 0, 100))).await.unwrap();
     let is_begun = |data: &str| serde_json::from_str::<Value>(data).unwrap()["status"] == "PROCESSING";
-    told.iter().filter(|told| is_begun(&told.data)).map(|told| told.at).collect()
+    records.iter().filter(|records| is_begun(&records.data)).map(|records| records.at).collect()
 }
 
 on_both! {
@@ -131,7 +131,7 @@ on_both! {
         let db = server.db().await;
         let tried = db.write(|conn| {
             let sql = format!("UPDATE jobs SET attempts = 4 WHERE kind = '{KIND}'");
-            Box::pin(async move { Ok::<_, Failed>(conn.batch(&sql).await?) })
+            Box::pin(async move { Ok::<_, DbError>(conn.batch(&sql).await?) })
         });
         tried.await.unwrap();
         let_go(&server).await;

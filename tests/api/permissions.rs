@@ -4,7 +4,7 @@
 //! The order of refusals is the interface's: 401, the id's syntax 400, the parent's 404, 403, and only then the body.
 
 use actix_web::http::Method;
-use colloquy::access::guard::Who;
+use colloquy::access::policy::Who;
 use colloquy::api::operation::Operation;
 use colloquy::routes;
 use jsonwebtoken::Header;

@@ -1,28 +1,28 @@
-//! What a meeting can be asked to do, and why it may refuse.
+//! The commands of a meeting, and the reasons why it refuses them.
 
 use std::time::Duration;
 
-use super::consent::{Answer, Wording};
+use super::consent::{ConsentAnswer, Wording};
 use super::participant::Role;
-use super::presence::Seen;
+use super::presence::Observation;
 use super::state::{EndReason, Status};
 use crate::ids::{self, Id, User};
 use crate::time::Time;
 
-/// What a meeting can be asked to do. The caller's right to ask was checked before.
+/// A command to a meeting. The caller's permission was checked before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Update {
-        title: Edit<String>,
-        description: Edit<String>,
-        scheduled_at: Edit<Time>,
-        /// The version that the caller saw; `None`: whichever it is now.
+        title: FieldChange<String>,
+        description: FieldChange<String>,
+        scheduled_at: FieldChange<Time>,
+        /// The version that the caller saw; `None` accepts any version.
         if_match: Option<u64>,
     },
     Start {
         by: Id<User>,
     },
-    /// `by` is `None` where nobody did: the room emptied or was closed, the service decided.
+    /// `by` is `None` if no user ended it: the meeting was empty, its media room was closed, or the service decided.
     End {
         by: Option<Id<User>>,
         reason: EndReason,
@@ -32,71 +32,73 @@ pub enum Command {
         by: Id<User>,
         reason: Option<String>,
     },
-    /// The media server says that the room is finished. A hint: only a live meeting ends by it.
+    /// The media server reports that the media room is finished. A hint: only a live meeting ends because of it.
     RoomFinished,
-    /// Somebody accepted an invitation.
+    /// An invitation was accepted.
     Admit {
         newcomer: Newcomer,
         role: Role,
         invitation: Id<ids::Invitation>,
-        /// How many people may have a place in one meeting.
+        /// The maximum number of participants of one meeting; removed ones do not count.
         most: usize,
     },
     Join {
         newcomer: Newcomer,
-        /// How they want to be called here; `None`: as before.
+        /// The display name in this meeting; `None` keeps the current one.
         display_name: Option<String>,
         most: usize,
     },
     Leave {
         participant: Id<ids::Participant>,
     },
-    /// `by` is `None` where nobody did: their invitation was taken back.
+    /// `by` is `None` if no user removed them: their invitation was revoked.
     Remove {
         participant: Id<ids::Participant>,
         by: Option<Id<User>>,
     },
     Consent {
         participant: Id<ids::Participant>,
-        answer: Answer,
-        /// The words of today.
+        answer: ConsentAnswer,
+        /// The current consent text.
         wording: Wording,
         user_agent: String,
     },
-    /// What was seen of people's connections, many at once: whoever watches them tells what it has.
+    /// Observations of participants' connections, many at once: the caller that observes connections sends them in
+    /// batches.
     See {
-        seen: Vec<Seen>,
+        seen: Vec<Observation>,
     },
-    /// Time has passed. Safe to repeat.
+    /// Applies the time limits. Safe to repeat.
     Sweep {
         limits: TimeLimits,
     },
-    /// An account is no member of the meeting's project any longer: whatever it had here is over. Safe to repeat.
+    /// An account is no longer a member of the meeting's project, so its participant is removed (the host only leaves).
+    /// Safe to repeat.
     Exclude {
         user: Id<User>,
     },
-    /// Whoever a participant is deleted their account; `name` is what they are called from now on.
+    /// The participant's account was deleted; `name` is the display name from now on.
     Forget {
         participant: Id<ids::Participant>,
         name: String,
     },
 }
 
-/// How long things may last in a meeting.
+/// Time limits of a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// For somebody whose connections are gone to stay.
+    /// How long a participant without a connection stays in the meeting.
     pub grace: Duration,
-    /// For a live meeting to go on with nobody in it.
+    /// How long a live meeting goes on while it is empty.
     pub empty: Duration,
-    /// For a live meeting to go on at all.
+    /// How long a live meeting may last in total.
     pub live: Duration,
 }
 
-/// Who comes to a meeting. Somebody it knows already, by account or id, keeps the place they have.
+/// A user or guest who joins a meeting. One that the meeting already knows, by account or id, keeps its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Newcomer {
-    /// Of the place they get if they have none.
+    /// The id of the participant that is created if there is none yet.
     pub id: Id<ids::Participant>,
     pub user_id: Option<Id<User>>,
     pub display_name: String,
@@ -105,13 +107,13 @@ pub struct Newcomer {
 
 /// What a change does with a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit<T> {
+pub enum FieldChange<T> {
     Keep,
     Set(T),
 }
 
-impl<T: PartialEq> Edit<T> {
-    /// Puts the new value in place. Whether the field differs after it.
+impl<T: PartialEq> FieldChange<T> {
+    /// Sets the new value. Returns whether that changed the field.
     pub(super) fn apply(self, field: &mut T) -> bool {
         match self {
             Self::Set(value) if value != *field => {
@@ -123,21 +125,21 @@ impl<T: PartialEq> Edit<T> {
     }
 }
 
-/// Why a meeting refused. Nothing changed.
+/// Why a meeting refused a command. Nothing changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// If-Match named another version than this, the current one. Comes before [`Refusal::InvalidState`].
+    /// If-Match named another version than this, the current one. Checked before [`Refusal::InvalidState`].
     Stale { version: u64 },
-    /// A meeting in this state doesn't do that.
+    /// The command is not possible in this state of the meeting.
     InvalidState { status: Status },
-    /// The meeting knows nobody by that id.
+    /// The meeting has no participant with that id.
     NoSuchParticipant,
-    /// They were put out, and not invited again.
+    /// The participant was removed, and not invited again.
     Removed,
-    /// That is for those who have been in the meeting.
+    /// The command is only for participants who have joined the meeting at least once.
     NeverJoined,
-    /// The meeting has as many people as one may have.
+    /// The meeting has reached its maximum number of participants.
     Full,
-    /// A meeting can't be without its host.
+    /// The host can't be removed: a meeting always has one.
     LastHost,
 }

@@ -1,11 +1,11 @@
-//! What people agreed to, as evidence: a ledger that is only appended to, in which each entry is bound to the one before.
+//! Participants' consent, as evidence: an append-only ledger in which each entry contains the hash of the one before.
 //!
 //! ```text
 //!   (unknown) --> GRANTED <--> WITHDRAWN
 //!        `------> REFUSED --> GRANTED
 //! ```
-//! The ledger itself is kept by the journal; the meeting holds its head alone. Whoever holds a head can tell whether the
-//! entries up to it were edited, left out, or put in another order.
+//! The ledger itself is stored by the journal; the meeting holds only its head. Anyone who has a head can check whether
+//! the entries up to it were edited, left out, or reordered.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,26 +23,26 @@ use crate::time::Time;
 use crate::words::words;
 
 words! {
-    /// What somebody answered when asked for consent.
+    /// A participant's answer to the request for consent.
     Decision { Granted = "GRANTED", Refused = "REFUSED", Withdrawn = "WITHDRAWN", }
 }
 words! {
-    /// What may be made of somebody's speech.
+    /// What a participant's speech may be used for.
     Scope { Recording = "RECORDING", Transcript = "TRANSCRIPT", AiAnalysis = "AI_ANALYSIS", }
 }
 
-/// What somebody last answered.
+/// A participant's latest answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
     pub decision: Decision,
-    /// What is granted; nothing unless [`Decision::Granted`].
+    /// The granted scopes; empty unless [`Decision::Granted`].
     pub scopes: BTreeSet<Scope>,
-    /// The words that were answered; of a withdrawal those that had been granted.
+    /// The text that was answered; for a withdrawal, the text that had been granted.
     pub wording: Wording,
     pub at: Time,
 }
 
-/// Which words were shown.
+/// Identifies the consent text that was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wording {
     pub version: String,
@@ -50,17 +50,17 @@ pub struct Wording {
     pub text_hash: Digest,
 }
 
-/// What somebody says to the words.
+/// A participant's answer to the consent text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum ConsentAnswer {
     Grant(BTreeSet<Scope>),
     Decline,
 }
 
 /// One answer in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// From 1, without a gap.
+pub struct LedgerEntry {
+    /// From 1, without gaps.
     pub number: u64,
     pub meeting_id: Id<Meeting>,
     pub participant_id: Id<ids::Participant>,
@@ -68,13 +68,14 @@ pub struct Entry {
     pub scopes: BTreeSet<Scope>,
     pub wording: Wording,
     pub at: Time,
-    /// Of the program they answered with. Its own text is kept beside, and may be erased without breaking the chain.
+    /// Hash of the user agent that sent the answer. The user agent itself is stored separately, and may be erased
+    /// without breaking the chain.
     pub user_agent_hash: Digest,
-    /// The hash of the entry before; of the first, [`Digest::NONE`].
+    /// The hash of the previous entry; for the first one, [`Digest::NONE`].
     pub previous: Digest,
 }
 
-/// Where a meeting's ledger ends.
+/// The end of a meeting's ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ledger {
     pub entries: u64,
@@ -82,7 +83,7 @@ pub struct Ledger {
     pub head: Digest,
 }
 
-/// A SHA-256, written as 64 hexadecimal digits.
+/// A SHA-256 hash, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -104,9 +105,10 @@ impl Participant {
     }
 }
 
-impl Entry {
-    /// SHA-256 over the lines `colloquy-consent-1`, previous hash, meeting, number, participant, decision, scopes (with
-    /// commas), wording version, language, text hash, time, hash of the user agent; each ended by a line feed.
+impl LedgerEntry {
+    /// SHA-256 over the lines `colloquy-consent-1`, previous hash, meeting, number, participant, decision, scopes
+    /// (separated by commas), wording version, language, text hash, time, hash of the user agent; each terminated by a
+    /// line feed.
     #[must_use]
     pub fn hash(&self) -> Digest {
         let scopes: Vec<_> = self.scopes.iter().map(|scope| scope.as_str()).collect();
@@ -119,7 +121,7 @@ impl Entry {
         ))
     }
 
-    /// Whether entries, in their order, are a whole ledger that ends at `head`.
+    /// Returns whether the entries, in their order, are a complete ledger that ends at `head`.
     #[must_use]
     pub fn chain(entries: &[Self], head: Ledger) -> bool {
         let mut end = Ledger::EMPTY;
@@ -134,12 +136,12 @@ impl Entry {
 }
 
 impl Meeting {
-    /// Writes down what somebody answered. The same again is nothing new. That it is they who answer, and that they were
-    /// shown the words of today, was checked before.
+    /// Records a participant's answer. Repeating the same answer changes nothing. The caller has already checked that
+    /// the participant answers for themselves and was shown the current text.
     pub(super) fn consent(
         &self,
         who: Id<ids::Participant>,
-        answer: Answer,
+        answer: ConsentAnswer,
         wording: Wording,
         user_agent: &str,
         now: Time,
@@ -154,15 +156,15 @@ impl Meeting {
         let former = participant.consent.as_ref();
         let at = former.map_or(now, |former| now.max(former.at));
         let consent = match answer {
-            Answer::Grant(scopes) => Consent { decision: Decision::Granted, scopes, wording, at },
-            Answer::Decline => match former {
+            ConsentAnswer::Grant(scopes) => Consent { decision: Decision::Granted, scopes, wording, at },
+            ConsentAnswer::Decline => match former {
                 Some(former) if former.decision == Decision::Granted => Consent {
                     decision: Decision::Withdrawn,
                     scopes: BTreeSet::new(),
                     wording: former.wording.clone(),
                     at,
                 },
-                // Whoever has said no needn't say it again, whatever the words are by now.
+                // A refusal or withdrawal need not be repeated, even if the text has changed since.
                 Some(_) => return Ok(self.unchanged()),
                 None => Consent { decision: Decision::Refused, scopes: BTreeSet::new(), wording, at },
             },
@@ -170,7 +172,7 @@ impl Meeting {
         if former.is_some_and(|former| (Consent { at, ..former.clone() }) == consent) {
             return Ok(self.unchanged());
         }
-        let entry = Entry {
+        let entry = LedgerEntry {
             number: self.ledger.entries + 1,
             meeting_id: self.id,
             participant_id: who,
@@ -184,21 +186,23 @@ impl Meeting {
         let mut next = self.clone();
         next.participants.put(Participant { consent: Some(consent), ..participant.clone() });
         next.ledger = Ledger { entries: entry.number, head: entry.hash() };
-        Ok(next.told(vec![Event::Consented { entry: Box::new(entry), user_agent: user_agent.to_owned() }]))
+        Ok(next.with_events(vec![Event::Consented { entry: Box::new(entry), user_agent: user_agent.to_owned() }]))
     }
 
-    /// Whether a recording may go on now: under ALL once everyone who is in the meeting granted it.
+    /// Checks whether a recording may run now. Under ALL, everyone who is in the meeting must have granted it; under
+    /// NOTICE it always may.
     ///
     /// # Errors
-    /// Those who have not.
+    /// Returns the participants who have not granted it.
     pub fn may_record(&self) -> Result<(), Vec<Id<ids::Participant>>> {
         self.granted_by(Scope::Recording, Participant::is_joined)
     }
 
-    /// Whether what was said may be kept that was recorded otherwise: once everyone who ever joined granted it.
+    /// Checks whether a recording that was made elsewhere may be stored: everyone who ever joined must have granted it,
+    /// whatever the policy.
     ///
     /// # Errors
-    /// Those who have not.
+    /// Returns the participants who have not granted it.
     pub fn may_import(&self) -> Result<(), Vec<Id<ids::Participant>>> {
         let lacking = self.lacking(Scope::Recording, |one| one.first_joined_at.is_some());
         if lacking.is_empty() { Ok(()) } else { Err(lacking) }
@@ -212,7 +216,7 @@ impl Meeting {
         }
     }
 
-    /// Who of those asked has not granted it.
+    /// Returns those participants selected by `asked` who have not granted the scope.
     pub fn lacking(&self, scope: Scope, asked: impl Fn(&Participant) -> bool) -> Vec<Id<ids::Participant>> {
         let people = self.participants.values();
         people.filter(|one| asked(one) && !one.grants(scope)).map(|one| one.id).collect()
@@ -220,7 +224,7 @@ impl Meeting {
 }
 
 impl Digest {
-    /// Before the first entry: 64 zeros.
+    /// The hash before the first entry: 64 zeros.
     pub const NONE: Self = Self([0; 32]);
 
     #[must_use]
@@ -241,20 +245,20 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The text is no SHA-256.
+/// The text is not a SHA-256 hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoDigest;
+pub struct InvalidDigest;
 
 impl FromStr for Digest {
-    type Err = NoDigest;
-    fn from_str(text: &str) -> Result<Self, NoDigest> {
+    type Err = InvalidDigest;
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(NoDigest);
+            return Err(InvalidDigest);
         }
         let mut bytes = [0; 32];
         for (nth, byte) in bytes.iter_mut().enumerate() {
-            let pair = text.get(2 * nth..2 * nth + 2).ok_or(NoDigest)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| NoDigest)?;
+            let pair = text.get(2 * nth..2 * nth + 2).ok_or(InvalidDigest)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| InvalidDigest)?;
         }
         Ok(Self(bytes))
     }

@@ -1,11 +1,11 @@
-//! What happened to a meeting.
+//! The events of a meeting.
 
-use super::consent::Entry;
+use super::consent::LedgerEntry;
 use super::state::EndReason;
 use crate::ids::{self, Id, User};
 
-/// What happened. The changed meeting itself is in [`crate::live::Change::next`], with the changed participant; what is
-/// kept beside them is here.
+/// What happened to a meeting. The changed meeting, with the changed participant, is in [`crate::live::Change::next`];
+/// the variants hold what is stored in addition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Updated,
@@ -28,25 +28,25 @@ pub enum Event {
     Removed {
         participant: Id<ids::Participant>,
     },
-    /// They were let in, their connection came or went, they have another name or role.
+    /// The participant was admitted, connected or disconnected, or has another name or role.
     Changed {
         participant: Id<ids::Participant>,
     },
-    /// For the ledger.
+    /// An entry for the ledger.
     Consented {
-        entry: Box<Entry>,
+        entry: Box<LedgerEntry>,
         user_agent: String,
     },
-    /// What was told of them before is to be told without their name from now on.
+    /// The participant's name must be removed from the events that were recorded before.
     Forgotten {
         participant: Id<ids::Participant>,
-        /// They were in the meeting until now.
+        /// The participant was in the meeting until now.
         left: bool,
     },
 }
 
 impl Event {
-    /// The name on the wire and in the table of events.
+    /// Returns the event's name in the API and in the event table.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Event {
         }
     }
 
-    /// Whom it is about; `None`: the meeting itself.
+    /// Returns the participant that the event is about; `None` if it is about the meeting itself.
     #[must_use]
     pub const fn participant(&self) -> Option<Id<ids::Participant>> {
         match self {

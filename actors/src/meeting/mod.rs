@@ -1,4 +1,4 @@
-//! A meeting: scheduled, held, ended or cancelled, with the people in it. Pure.
+//! A meeting: scheduled, live, ended or cancelled, with its participants. Pure.
 //!
 //! ```text
 //!   SCHEDULED --start--> LIVE --end--> ENDED
@@ -7,12 +7,12 @@
 //!       `----cancel--> CANCELLED
 //! ```
 //!
-//! Repeating start, end or cancel where it has happened changes nothing and is no error. All else that isn't drawn
-//! is refused. Modules: `state` (the meeting and its life), `participant` and `people` (who is in it, and how they come
-//! and go), `presence` (who is connected), `consent` (what they agreed to).
+//! Repeating start, end or cancel after it has happened changes nothing and is not an error. Any other transition that
+//! is not in the diagram is refused. Modules: `state` (the meeting and its life cycle), `participant` and `people` (who
+//! is in it, and how they join and leave), `presence` (who is connected), `consent` (what they agreed to).
 //!
-//! Only what concerns the meeting itself raises its version; what concerns its people has a revision and an event of its
-//! own. Deliberately absent: lengths and syntax (checked at the door), who may (checked by `access`).
+//! Only changes to the meeting itself raise its version; changes to its participants have a revision and an event of
+//! their own. Deliberately absent: lengths and syntax (checked by the HTTP layer), permissions (checked by `access`).
 
 mod command;
 mod consent;
@@ -22,9 +22,9 @@ mod people;
 mod presence;
 mod state;
 
-pub use command::{Command, Edit, Newcomer, Refusal, TimeLimits};
-pub use consent::{Answer, Consent, Decision, Digest, Entry, Ledger, Scope, Wording};
+pub use command::{Command, FieldChange, Newcomer, Refusal, TimeLimits};
+pub use consent::{Consent, ConsentAnswer, Decision, Digest, Ledger, LedgerEntry, Scope, Wording};
 pub use event::Event;
 pub use participant::{Participant, ParticipantStatus, People, Presence, Role};
-pub use presence::{Link, MediaSession, Seen};
-pub use state::{ConsentPolicy, Draft, EndReason, Meeting, State, Status};
+pub use presence::{Link, MediaSession, Observation};
+pub use state::{ConsentPolicy, EndReason, Meeting, MeetingDraft, State, Status};

@@ -1,4 +1,4 @@
-//! Somebody in a meeting or asked to it, and all of them together.
+//! A participant of a meeting, joined or invited, and the collection of all participants.
 //!
 //! ```text
 //!   INVITED --join--> JOINED <--join / leave, grace over, end--> LEFT
@@ -14,27 +14,28 @@ use crate::ids::{self, Id, User};
 use crate::time::Time;
 use crate::words::words;
 
-/// Somebody in the meeting or asked to it.
+/// A user or guest who is in the meeting, was in it, or is invited to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Participant {
     pub id: Id<ids::Participant>,
-    /// `None`: a guest without an account.
+    /// `None` for a guest without an account.
     pub user_id: Option<Id<User>>,
     pub display_name: String,
     pub email: Option<String>,
     pub role: Role,
     pub presence: Presence,
-    /// The invitation that let them in last. `None`: none was needed.
+    /// The invitation by which they were last admitted. `None` if none was needed.
     pub invitation: Option<Id<ids::Invitation>>,
-    /// Kept whatever becomes of them: who was ever heard has a say in what is recorded afterwards.
+    /// Never reset: everyone who may have been heard has a say in what is done with recordings afterwards.
     pub first_joined_at: Option<Time>,
-    /// What the media server last told of them; outlives a stay, so that late news of an old connection are known as such.
+    /// The latest media connection reported by the media server. Retained after the participant leaves, so that late
+    /// reports about an old connection are recognized as such.
     pub media: Option<MediaSession>,
-    /// What they last answered. `None`: nothing yet.
+    /// The participant's latest answer. `None` if there is none yet.
     pub consent: Option<Consent>,
 }
 
-/// Where somebody is, with the facts of that. Times are of the latest stay.
+/// Whether a participant is in the meeting, with the related times, which are those of the latest stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     Invited,
@@ -46,8 +47,8 @@ pub enum Presence {
         joined_at: Time,
         left_at: Time,
     },
-    /// Both times are `None` for somebody who was removed without ever joining. `by` is `None` where nobody did it:
-    /// an invitation was taken back, an account was deleted.
+    /// Both times are `None` for a participant who was removed without ever joining. `by` is `None` if no user removed
+    /// them: an invitation was revoked, an account was deleted.
     Removed {
         joined_at: Option<Time>,
         left_at: Option<Time>,
@@ -56,16 +57,16 @@ pub enum Presence {
 }
 
 words! {
-    /// What somebody is in a meeting.
+    /// The role of a participant in a meeting.
     Role { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER", }
 }
 words! {
-    /// [`Presence`] as clients know it.
+    /// [`Presence`] as the API shows it.
     ParticipantStatus { Invited = "INVITED", Joined = "JOINED", Left = "LEFT", Removed = "REMOVED", }
 }
 
 impl Role {
-    /// Whether this role leads the meeting.
+    /// Returns whether this role leads the meeting (HOST and CO_HOST).
     #[must_use]
     pub const fn leads(self) -> bool {
         matches!(self, Self::Host | Self::CoHost)
@@ -73,7 +74,7 @@ impl Role {
 }
 
 impl Participant {
-    /// Somebody who was asked and has not come yet.
+    /// Creates a participant who is invited and has not joined yet.
     #[must_use]
     pub const fn invited(
         id: Id<ids::Participant>,
@@ -111,13 +112,14 @@ impl Participant {
         matches!(self.presence, Presence::Removed { .. })
     }
 
-    /// In the meeting, and connected to it.
+    /// Returns whether the participant is in the meeting and connected to it.
     #[must_use]
     pub const fn is_connected(&self) -> bool {
         matches!(self.presence, Presence::Joined { link: Link::Up { .. }, .. })
     }
 
-    /// Out of the meeting, if in it. A clock that was set back must not let anybody leave before they came.
+    /// Marks the participant as having left; returns whether they were in the meeting. If the clock was set back, they
+    /// do not leave before they joined.
     pub(super) fn leave(&mut self, now: Time) -> bool {
         let Presence::Joined { joined_at, .. } = self.presence else { return false };
         self.presence = Presence::Left { joined_at, left_at: now.max(joined_at) };
@@ -131,7 +133,7 @@ impl Participant {
         self.presence = Presence::Removed { joined_at, left_at, by };
     }
 
-    /// Whoever leaves has left the media server too: what it tells of that connection later is no news.
+    /// A participant who leaves has also left the media server: later reports about that connection change nothing.
     fn hang_up(&mut self) {
         if let Some(media) = &mut self.media {
             media.is_open = false;
@@ -169,8 +171,8 @@ impl Presence {
     }
 }
 
-/// Everybody who is or was in a meeting, by id. Clones share what doesn't change: one who joins a meeting of 500 costs
-/// one participant and 500 pointers.
+/// All current and former participants of a meeting, by id. Clones share what does not change: joining a meeting of 500
+/// costs one participant and 500 pointers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct People(Arc<BTreeMap<Id<ids::Participant>, Arc<Participant>>>);
 
@@ -190,29 +192,29 @@ impl People {
         self.0.get(id).map(Arc::as_ref)
     }
 
-    /// In the order of their ids: the order in which they came.
+    /// Returns the participants in the order of their ids, which is the order in which they were added.
     pub fn values(&self) -> impl Iterator<Item = &Participant> {
         self.0.values().map(Arc::as_ref)
     }
 
-    /// Somebody with an account.
+    /// Returns the participant with this account.
     #[must_use]
     pub fn of_user(&self, user_id: Id<User>) -> Option<&Participant> {
         self.values().find(|one| one.user_id == Some(user_id))
     }
 
-    /// Those who are in the meeting now.
+    /// Returns the participants who are in the meeting now.
     pub fn joined(&self) -> impl Iterator<Item = &Participant> {
         self.values().filter(|one| one.is_joined())
     }
 
-    /// Those who have a place: all but the removed.
+    /// Returns the number of participants who count towards the maximum: all but the removed.
     #[must_use]
     pub fn places(&self) -> usize {
         self.values().filter(|one| !one.is_removed()).count()
     }
 
-    /// Those who are new or differ from `before`: what a save has to write.
+    /// Returns the participants who are new or differ from `before`: what a save has to write.
     pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Participant> {
         let is_same_map = Arc::ptr_eq(&self.0, &before.0);
         let all = self.0.iter().filter(move |_| !is_same_map);

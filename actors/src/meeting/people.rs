@@ -1,4 +1,4 @@
-//! Who comes, goes, is let in and is put out. Time-outs and connections are in `presence`.
+//! Commands that admit, join and remove participants. Timeouts and connections are in `presence`.
 
 use super::command::{Newcomer, Refusal};
 use super::event::Event;
@@ -9,7 +9,8 @@ use crate::live::Change;
 use crate::time::Time;
 
 impl Meeting {
-    /// Lets somebody in who accepted an invitation. By the same invitation once: who was removed after it stays out.
+    /// Admits a user or guest who accepted an invitation. The same invitation does not readmit a participant who was
+    /// removed after using it.
     pub(super) fn admit(
         &self,
         newcomer: Newcomer,
@@ -27,7 +28,7 @@ impl Meeting {
             return self.with_place(new, most, |participant| Event::Changed { participant });
         };
         let mut next = known.clone();
-        // A guest who signed in is that account from now on.
+        // A guest who signed in is linked to that account from now on.
         next.user_id = known.user_id.or(newcomer.user_id);
         next.email = known.email.clone().or(newcomer.email);
         if known.is_removed() {
@@ -39,7 +40,7 @@ impl Meeting {
         }
         if known.invitation != Some(invitation) {
             next.invitation = Some(invitation);
-            // The host stays that, whatever an invitation says.
+            // The host keeps that role, whatever an invitation says.
             next.role = if known.role == Role::Host { Role::Host } else { role };
         }
         if next == *known {
@@ -49,8 +50,9 @@ impl Meeting {
         if known.is_removed() { self.with_place(next, most, event) } else { Ok(self.with(next, event)) }
     }
 
-    /// Lets somebody come in: members of the project as they are, others if they were let in before. A live meeting takes
-    /// them; one that has not begun lets those wait who lead it.
+    /// Joins the meeting: accounts without an invitation (the caller has checked that they are project members), guests
+    /// only if they were admitted before. Only a live meeting can be joined, except that a host or co-host may join
+    /// before it starts, and wait.
     pub(super) fn join(
         &self,
         newcomer: Newcomer,
@@ -78,7 +80,7 @@ impl Meeting {
             next.display_name = display_name;
         }
         if next.is_joined() {
-            // They are here already; at most they are called something else now.
+            // Already in the meeting; at most the display name changes.
             let is_same = known.is_some_and(|known| *known == next);
             let event = |participant| Event::Changed { participant };
             return if is_same { Ok(self.unchanged()) } else { Ok(self.with(next, event)) };
@@ -92,7 +94,7 @@ impl Meeting {
         Ok(change)
     }
 
-    /// Lets somebody go. Again changes nothing.
+    /// Lets a participant leave. Repeating it changes nothing.
     pub(super) fn leave(&self, who: Id<ids::Participant>, now: Time) -> Result<Change<Self>, Refusal> {
         let participant = self.participants.get(&who).ok_or(Refusal::NoSuchParticipant)?;
         match participant.presence {
@@ -100,7 +102,7 @@ impl Meeting {
                 let mut next = self.clone();
                 let event = next.lets_leave(participant, now);
                 next.look_around(now);
-                Ok(next.told(vec![event]))
+                Ok(next.with_events(vec![event]))
             }
             Presence::Left { .. } => Ok(self.unchanged()),
             Presence::Removed { .. } => Err(Refusal::Removed),
@@ -108,7 +110,7 @@ impl Meeting {
         }
     }
 
-    /// Puts somebody out, for good unless they are invited again. The host can't be.
+    /// Removes a participant, permanently unless they are invited again. The host can't be removed.
     pub(super) fn remove(
         &self,
         who: Id<ids::Participant>,
@@ -129,7 +131,8 @@ impl Meeting {
         Ok(change)
     }
 
-    /// Puts out whoever lost the project that let them in. The host keeps the name of it: a meeting is never without.
+    /// Removes an account that has lost its membership of the project. The host only leaves, and stays the host: a
+    /// meeting always has one.
     pub(super) fn exclude(&self, user: Id<User>, now: Time) -> Result<Change<Self>, Refusal> {
         let known = self.participants.of_user(user).filter(|_| self.over_at().is_none());
         match known {
@@ -139,7 +142,8 @@ impl Meeting {
         }
     }
 
-    /// Takes somebody's name and address away, and lets them leave: their account was deleted. What they did stays.
+    /// Replaces a participant's name, erases the e-mail address, and lets them leave: their account was deleted. What
+    /// they did remains.
     pub(super) fn forget(&self, id: Id<ids::Participant>, name: String, now: Time) -> Result<Change<Self>, Refusal> {
         let Some(known) = self.participants.get(&id) else { return Ok(self.unchanged()) };
         let mut next = Participant { display_name: name, email: None, ..known.clone() };
@@ -153,7 +157,7 @@ impl Meeting {
         Ok(change)
     }
 
-    /// The place that somebody has already: by their account, or by the id that they were let in with.
+    /// Returns the existing participant: by account, or by the id under which they were admitted.
     fn known(&self, newcomer: &Newcomer) -> Option<&Participant> {
         let of_account = newcomer.user_id.and_then(|user_id| self.participants.of_user(user_id));
         of_account.or_else(|| self.participants.get(&newcomer.id))
@@ -163,7 +167,7 @@ impl Meeting {
         let event = event(participant.id);
         let mut next = self.clone();
         next.participants.put(participant);
-        next.told(vec![event])
+        next.with_events(vec![event])
     }
 
     fn with_place(

@@ -1,11 +1,13 @@
-//! Who is connected to a meeting, by our own sockets and by the media server; and what becomes of who no longer is.
+//! Participants' connections to a meeting, by our own sockets and by the media server, and the timeouts when they are
+//! lost.
 //!
 //! ```text
 //!   Awaited --connected--> Up --last connection gone--> Lost --30 s--> LEFT
 //!                          ^------ connected again ------'
 //! ```
-//! News of connections are hints: they may come late, twice, or in any order, and of people who are not here. They never
-//! let anybody in, and nothing about them is refused. Somebody who joined and has not been connected yet is waited for.
+//! Reports about connections are hints: they may come late, twice, or in any order, and concern people who are not in
+//! the meeting. They never let anyone join, and none of them is refused. A participant who joined and has not been
+//! connected yet does not time out.
 
 use std::time::Duration;
 
@@ -17,37 +19,37 @@ use crate::ids::{self, Id};
 use crate::live::Change;
 use crate::time::Time;
 
-/// How somebody who joined is connected.
+/// How a participant who joined is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
-    /// Not yet since they joined. No time runs out.
+    /// Not connected yet since they joined. No timeout runs.
     Awaited,
-    /// By one of our sockets, or the media server, or both.
+    /// Connected by one of our sockets, or the media server, or both.
     Up { socket: bool },
-    /// Neither any longer.
+    /// No longer connected by either.
     Lost { since: Time },
 }
 
 /// A connection to the media server. The newest one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaSession {
-    /// When it began, as the media server says.
+    /// When it began, according to the media server.
     pub began_at: Time,
     /// The media server's name for it.
     pub name: String,
     pub is_open: bool,
 }
 
-/// What was seen of somebody's connections.
+/// An observation about a participant's connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// Whether they have an open socket here, to this meeting.
+pub enum Observation {
+    /// Whether they have an open socket to this meeting on this server.
     Socket { participant: Id<ids::Participant>, is_open: bool },
-    /// What the media server told of one connection.
+    /// What the media server reported about one connection.
     Media { participant: Id<ids::Participant>, session: MediaSession },
 }
 
-impl Seen {
+impl Observation {
     #[must_use]
     pub const fn participant(&self) -> Id<ids::Participant> {
         match self {
@@ -72,14 +74,15 @@ impl Link {
 }
 
 impl Participant {
-    /// This person as it was seen. Nothing is seen of who is not in the meeting.
-    fn seen(&self, seen: &Seen, now: Time) -> Self {
+    /// Returns the participant after an observation. Observations about a participant who is not in the meeting change
+    /// nothing.
+    fn seen(&self, seen: &Observation, now: Time) -> Self {
         let Presence::Joined { joined_at, link } = self.presence else { return self.clone() };
         let mut next = self.clone();
-        // Whether it tells of any connection, be it one that is gone.
+        // Whether the observation is about an actual connection, even one that is closed.
         let (socket, is_known) = match seen {
-            Seen::Socket { is_open, .. } => (*is_open, *is_open),
-            Seen::Media { session, .. } => (link.has_socket(), next.media_told(session)),
+            Observation::Socket { is_open, .. } => (*is_open, *is_open),
+            Observation::Media { session, .. } => (link.has_socket(), next.media_told(session)),
         };
         let media = next.media.as_ref().is_some_and(|media| media.is_open);
         let link = match link {
@@ -92,19 +95,19 @@ impl Participant {
         next
     }
 
-    /// Takes what the media server told, in whatever order it came: of two connections the later one counts, and a
-    /// connection that is gone doesn't come back. Whether it was news.
-    fn media_told(&mut self, told: &MediaSession) -> bool {
+    /// Applies a report of the media server, in whatever order reports arrive: of two connections the later one counts,
+    /// and a closed connection never reopens. Returns whether the report changed anything.
+    fn media_told(&mut self, session: &MediaSession) -> bool {
         let place = |session: &MediaSession| (session.began_at, session.name.clone());
         match &mut self.media {
-            Some(known) if place(known) > place(told) => false,
-            Some(known) if place(known) == place(told) => {
-                let ends = known.is_open && !told.is_open;
-                known.is_open &= told.is_open;
+            Some(known) if place(known) > place(session) => false,
+            Some(known) if place(known) == place(session) => {
+                let ends = known.is_open && !session.is_open;
+                known.is_open &= session.is_open;
                 ends
             }
             media => {
-                *media = Some(told.clone());
+                *media = Some(session.clone());
                 true
             }
         }
@@ -117,8 +120,8 @@ impl Participant {
 }
 
 impl Meeting {
-    /// Takes what was seen of people's connections.
-    pub(super) fn see(&self, all: &[Seen], now: Time) -> Result<Change<Self>, Refusal> {
+    /// Applies observations of participants' connections.
+    pub(super) fn see(&self, all: &[Observation], now: Time) -> Result<Change<Self>, Refusal> {
         let mut next = self.clone();
         let mut events = Vec::new();
         for seen in all {
@@ -132,15 +135,15 @@ impl Meeting {
                 next.participants.put(after);
             }
         }
-        if events.is_empty() { Ok(self.unchanged()) } else { Ok(next.told(events)) }
+        if events.is_empty() { Ok(self.unchanged()) } else { Ok(next.with_events(events)) }
     }
 
-    /// Does what time has brought about: who was lost for so long has left; a live meeting that was empty for so long,
-    /// or lasted so long, has ended. Again, or too early, changes nothing.
+    /// Applies the time limits: a participant who was disconnected for too long has left; a live meeting that was empty
+    /// or lasted for too long has ended. Too early, or repeated, it changes nothing.
     pub(super) fn sweep(&self, limits: TimeLimits, now: Time) -> Result<Change<Self>, Refusal> {
         let TimeLimits { grace, empty, live } = limits;
         if self.started_at().is_some_and(|started_at| now >= started_at + live) {
-            // One that is over already stays as it ended.
+            // A meeting that has already ended stays as it is.
             return self.end(None, EndReason::System, None, now);
         }
         let mut next = self.clone();
@@ -157,10 +160,10 @@ impl Meeting {
             };
         }
         next.look_around(now);
-        Ok(next.told(events))
+        Ok(next.with_events(events))
     }
 
-    /// Lets somebody leave who is in the meeting.
+    /// Lets a participant who is in the meeting leave.
     pub(super) fn lets_leave(&mut self, participant: &Participant, now: Time) -> Event {
         let mut left = participant.clone();
         left.leave(now);
@@ -169,7 +172,7 @@ impl Meeting {
         Event::Left { participant: id }
     }
 
-    /// Notes since when nobody is here.
+    /// Updates `empty_since` of a live meeting.
     pub(super) fn look_around(&mut self, now: Time) {
         if let State::Live { started_at, empty_since } = self.state {
             let is_empty = self.participants.joined().next().is_none();

@@ -1,27 +1,28 @@
-//! What a run can be asked to do, and why it may refuse.
+//! The commands of a run, and the reasons why it refuses them.
 
 use super::node::Node;
-use super::state::{Status, Warning};
+use super::state::{RunWarning, Status};
 use crate::ids::{AiJob, Id, User};
 
-/// What a run can be asked to do. Those with an `attempt` come from the pipeline, the others from people.
+/// A command to a run. Those with an `attempt` come from the pipeline, the others from users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Work starts, or starts again after the process was killed. Past [`MOST_TAKEN_UP`](super::MOST_TAKEN_UP) times the run has failed.
+    /// Work starts, or starts again after the process was killed. A run whose attempt was begun
+    /// [`MOST_TAKEN_UP`](super::MOST_TAKEN_UP) times fails instead of beginning again.
     Begin {
         attempt: u32,
     },
-    /// `progress` in percent. What would lower it, or go back to an earlier node, is passed over.
+    /// `progress` in percent. An update that would lower it, or go back to an earlier node, is ignored.
     Progress {
         attempt: u32,
         node: Node,
         progress: u8,
         message: String,
     },
-    /// PARTIAL if a warning tells of a gap ([`Warning::tells_of_a_gap`]), else COMPLETED.
+    /// PARTIAL if a warning reports a gap ([`RunWarning::tells_of_a_gap`]), else COMPLETED.
     Complete {
         attempt: u32,
-        warnings: Vec<Warning>,
+        warnings: Vec<RunWarning>,
     },
     /// There was nothing to analyse.
     Reject {
@@ -35,17 +36,17 @@ pub enum Command {
     Cancel {
         by: Id<User>,
     },
-    /// `job_id` is new; the current one again is a repeated request, which changes nothing.
+    /// `job_id` is new; repeating the current one is a repeated request, which changes nothing.
     Retry {
         job_id: Id<AiJob>,
     },
 }
 
-/// Why a run refused. Nothing changed.
+/// Why a run refused a command. Nothing changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// This is not the attempt that the command names: its work is no longer wanted.
+    /// The command names an attempt other than the current one: the result of its work is no longer needed.
     OldAttempt { current: u32 },
-    /// A run in this state doesn't do that.
+    /// The command is not possible in this state of the run.
     InvalidState { status: Status },
 }

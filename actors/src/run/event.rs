@@ -1,8 +1,8 @@
-//! What happened to a run.
+//! The events of a run.
 
 use crate::ids::{Id, User};
 
-/// What happened. The changed run itself is in [`crate::live::Change::next`]; who did it is here.
+/// What happened to a run. The changed run is in [`crate::live::Change::next`]; the variants hold who did it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Queued,
@@ -16,7 +16,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The name on the wire and in the table of events.
+    /// Returns the event's name in the API and in the event table.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -10,8 +10,9 @@
 //!    `--- retry: from FAILED, CANCELLED, PARTIAL; same id, next attempt
 //! ```
 //!
-//! Whatever the pipeline says names its attempt; what an old attempt says is refused as such, so that it learns it may
-//! stop. Begin is counted: an attempt that was begun five times without an end has failed. Progress never falls within an attempt and is 100 in COMPLETED and PARTIAL alone.
+//! Every command of the pipeline names its attempt; a command of an old attempt is refused as such, so that the worker
+//! knows it may stop. Begins are counted: an attempt that was begun five times without finishing fails when it is begun
+//! again. Progress never falls within an attempt and is 100 only in COMPLETED and PARTIAL.
 
 mod command;
 mod event;
@@ -21,4 +22,4 @@ mod state;
 pub use command::{Command, Refusal};
 pub use event::Event;
 pub use node::Node;
-pub use state::{AnalysisType, Draft, MOST_TAKEN_UP, Run, State, Status, Warning};
+pub use state::{AnalysisType, MOST_TAKEN_UP, Run, RunDraft, RunWarning, State, Status};

@@ -1,9 +1,9 @@
-//! The pipeline's nodes: their names, what people read, and the progress at their start.
+//! The pipeline's nodes: their names, their labels for users, and the progress at their start.
 
 use crate::words::words;
 
 words! {
-    /// A step of the pipeline, in the order in which they run.
+    /// A step of the pipeline, in the order of execution.
     Node {
         Queued = "queued",
         PrepareSources = "prepare_sources",
@@ -21,7 +21,7 @@ words! {
 }
 
 impl Node {
-    /// What people read.
+    /// Returns the label shown to users.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Node {
         }
     }
 
-    /// The progress when the node starts, in percent: the interface's table.
+    /// Returns the progress when the node starts, in percent, as the API specifies it.
     #[must_use]
     pub const fn progress(self) -> u8 {
         match self {

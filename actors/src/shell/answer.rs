@@ -1,4 +1,4 @@
-//! What who asks gets back, and how much may be asked.
+//! Results of commands, snapshots for readers, and the limits of a shell.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::live::{Live, Unsaved};
 
-/// A state as it was after a save: what readers see without a mailbox.
+/// The state after a save, which readers use without a mailbox.
 pub struct Snapshot<L> {
     pub state: L,
     rendered: OnceLock<Arc<[u8]>>,
@@ -18,7 +18,8 @@ impl<L> Snapshot<L> {
         Self { state, rendered: OnceLock::new() }
     }
 
-    /// The state in bytes, rendered once however many ask. One form a snapshot: all callers pass the same `with`.
+    /// Returns the serialized state, rendered once per snapshot however many callers request it. A snapshot stores one
+    /// form only: all callers must pass the same `with`.
     pub fn rendered(&self, with: impl FnOnce(&L) -> Vec<u8>) -> Arc<[u8]> {
         Arc::clone(self.rendered.get_or_init(|| with(&self.state).into()))
     }
@@ -30,44 +31,47 @@ impl<L: fmt::Debug> fmt::Debug for Snapshot<L> {
     }
 }
 
-/// Why a command had no effect that its sender may count on.
+/// Why a command had no effect, or none that its sender can rely on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure<R> {
-    /// The thing refused. Nothing changed.
+pub enum CommandError<R> {
+    /// The entity refused the command. Nothing changed.
     Refused(R),
-    /// There is no such thing.
+    /// The entity does not exist.
     Missing,
-    /// Turned away before anything was decided: later it may do.
+    /// Rejected before anything was decided: a later retry may succeed.
     Busy,
-    /// Decided, but not saved, or decided on what was not saved; after [`Unsaved::Unknown`] it may have been.
+    /// Decided, but the save failed, or an earlier change of the same batch on which it was decided was not saved.
+    /// After [`Unsaved::Unknown`] it may have been written.
     Unsaved(Unsaved),
-    /// A bug: deciding panicked or contradicted itself. Nothing changed.
+    /// A bug: `decide` panicked or returned an inconsistent change. Nothing changed.
     Broken,
 }
 
-/// What a command comes to: the state right after it, whatever was decided since.
-pub type Answer<L> = Result<Arc<Snapshot<L>>, Failure<<L as Live>::Refusal>>;
+/// The result of a command: the state right after it, even if further commands were decided since.
+pub type CommandResult<L> = Result<Arc<Snapshot<L>>, CommandError<<L as Live>::Refusal>>;
 
-/// How much, how many, how long. The defaults are the service's.
+/// Size and time limits of a shell. The defaults are those of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Commands that wait for one thing. All 500 people of a meeting may come in one moment, and then some of them do
-    /// something else: 1,024 commands are 16 saves, which at 20 ms each is what a caller still waits for.
+pub struct ShellLimits {
+    /// Commands that may wait for one entity. All 500 participants of a meeting may join at the same time, and some of
+    /// them then send another command: 1,024 commands are 16 saves, which at 20 ms each is an acceptable wait for a
+    /// caller.
     pub mailbox: usize,
-    /// Commands that are saved together, and events of theirs after which no further command is taken along. A save of
-    /// 64 events is some 150 statements: it stays far from the limit of a save, and costs each of them little of its own.
+    /// Commands that are saved together, and the number of their events after which no further command is added. A save
+    /// of 64 events takes some 150 statements: this is far below the time limit of a save, and keeps the cost of each
+    /// command low.
     pub group: usize,
-    /// How long a save or a load may take: what is owed to callers while the database is away.
+    /// Time limit of one save or load; it bounds how long callers wait while the database is unavailable.
     pub save: Duration,
-    /// How long a thing is kept awake after its last command, if it needn't be.
+    /// How long an entity stays awake after its last command, unless it must be awake.
     pub idle: Duration,
-    /// Things awake at once: at about 4 kB each this is memory, not time.
+    /// Entities awake at the same time: at about 4 kB each this costs memory, not time.
     pub awake: usize,
-    /// Things that are loaded at once at start-up.
+    /// Entities that are loaded at the same time at start-up.
     pub waking: usize,
 }
 
-impl Default for Limits {
+impl Default for ShellLimits {
     fn default() -> Self {
         Self {
             mailbox: 1024,

@@ -1,4 +1,4 @@
-//! A world for live things, in memory: a journal as strict as the real one, that fails when told to.
+//! Test environment for live entities, in memory: a journal as strict as the real one, with faults on demand.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![cfg_attr(test, expect(dead_code, reason = "each test binary takes what it needs"))]
 
@@ -11,32 +11,34 @@ use std::time::Duration;
 
 use actors::hub::{EventLog, Hub, HubLimits};
 use actors::ids::{Id, Project, User};
-use actors::keeper::{AllLocal, Keeper, Parts};
-use actors::live::{Decided, Group, Journal, Live, RequestId, Tasks, Told, Topic, TopicKind, Unavailable, Unsaved};
+use actors::live::{
+    Batch, Decided, EventRecord, Journal, Live, RequestId, Spawner, StoreUnavailable, Topic, TopicKind, Unsaved,
+};
+use actors::mailbox_metrics::{KindFigures, MailboxMetrics};
 use actors::meeting::{self, ConsentPolicy, Meeting};
+use actors::registry::{AllLocal, Registry, RegistryParts};
 use actors::run::{self, AnalysisType, Run};
-use actors::shell::{Arbiters, Limits};
+use actors::shell::{Arbiters, ShellLimits};
 use actors::time::{Clock, Time};
-use actors::watch::{Reading, Watch};
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, watch};
 
-/// What becomes of the next save or load.
+/// A fault of the next save or load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing is written.
     Fails,
-    /// As if another process had been first, which wrote nothing that this one sees.
+    /// As if another process had saved first, without a write that this process can see.
     Conflicts,
-    /// Never answers, writes nothing.
+    /// Never returns, writes nothing.
     Hangs,
-    /// Writes, and never answers.
+    /// Writes, and never returns.
     WritesAndHangs,
-    /// Writes, and says that it doesn't know.
+    /// Writes, and returns an unknown outcome.
     WritesUnknown,
-    /// Says that it doesn't know, and is written or undone when the test says so.
+    /// Returns an unknown outcome; the test decides later whether it is written or rolled back.
     LateUnknown,
-    /// Never answers, and is written or undone when the test says so.
+    /// Never returns; the test decides later whether it is written or rolled back.
     LateAndHangs,
     Panics,
 }
@@ -44,13 +46,13 @@ pub enum Fault {
 /// The store: states by key, events by topic. Refuses stale revisions.
 pub struct Store<L: Live> {
     states: Mutex<HashMap<L::Key, L>>,
-    events: Mutex<BTreeMap<Topic, Vec<Told>>>,
+    events: Mutex<BTreeMap<Topic, Vec<EventRecord>>>,
     on_save: Mutex<VecDeque<Option<Fault>>>,
     on_load: Mutex<VecDeque<Fault>>,
     gate: Mutex<Option<Arc<Semaphore>>>,
-    /// Saves whose end is in the test's hands.
-    late: watch::Sender<Vec<Arc<Group<L>>>>,
-    /// How often settling fails yet.
+    /// Saves whose outcome the test decides.
+    late: watch::Sender<Vec<Arc<Batch<L>>>>,
+    /// How many more times `settle` fails.
     unsettled: AtomicUsize,
     pub loads: AtomicUsize,
     pub saves: AtomicUsize,
@@ -90,7 +92,7 @@ impl<L: Live> Store<L> {
         self.on_save.lock().unwrap().push_back(Some(fault));
     }
 
-    /// What becomes of the saves to come; `None`: that one is well.
+    /// Sets the faults of the next saves; `None` means that the save succeeds.
     pub fn next_saves(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
         self.on_save.lock().unwrap().extend(faults);
     }
@@ -99,29 +101,29 @@ impl<L: Live> Store<L> {
         self.on_load.lock().unwrap().push_back(fault);
     }
 
-    /// What was late is written, and its end is known.
+    /// Writes the late saves, which settles them.
     pub fn land(&self) {
         self.late.send_modify(|late| late.drain(..).for_each(|group| drop(self.write(&group).unwrap())));
     }
 
-    /// What was late is undone, and its end is known.
+    /// Rolls the late saves back, which settles them.
     pub fn undo(&self) {
         self.late.send_modify(Vec::clear);
     }
 
-    /// Nobody can tell, so many times, what became of a save.
+    /// Makes the next `times` calls of `settle` fail.
     pub fn next_settlings_fail(&self, times: usize) {
         self.unsettled.store(times, Ordering::SeqCst);
     }
 
-    /// From now on loads and saves wait until they are let through, one a permit.
+    /// From now on loads and saves wait at a gate until the test adds permits, one for each.
     pub fn hold(&self) -> Arc<Semaphore> {
         let gate = Arc::new(Semaphore::new(0));
         *self.gate.lock().unwrap() = Some(Arc::clone(&gate));
         gate
     }
 
-    pub fn told(&self, topic: Topic) -> Vec<Told> {
+    pub fn records(&self, topic: Topic) -> Vec<EventRecord> {
         self.events.lock().unwrap().get(&topic).cloned().unwrap_or_default()
     }
 
@@ -140,7 +142,7 @@ impl<L: Live> Store<L> {
         std::future::pending().await
     }
 
-    fn write(&self, group: &Group<L>) -> Result<Vec<Told>, Unsaved> {
+    fn write(&self, group: &Batch<L>) -> Result<Vec<EventRecord>, Unsaved> {
         let mut states = self.states.lock().unwrap();
         let before = &group.before;
         let stored = states.get_mut(&before.key()).ok_or_else(|| Unsaved::Failed("no such row".to_owned()))?;
@@ -149,7 +151,7 @@ impl<L: Live> Store<L> {
         }
         *stored = group.after().clone();
         let mut events = self.events.lock().unwrap();
-        let mut told = Vec::new();
+        let mut records = Vec::new();
         let mut own = before.revision();
         for Decided { change, request, at } in &group.changes {
             for event in &change.events {
@@ -157,24 +159,24 @@ impl<L: Live> Store<L> {
                 for topic in change.next.topics() {
                     let rows = events.entry(topic).or_default();
                     let offset = match topic.kind {
-                        TopicKind::Project => rows.last().map_or(1, |last: &Told| last.offset + 1),
+                        TopicKind::Project => rows.last().map_or(1, |last: &EventRecord| last.offset + 1),
                         TopicKind::Meeting | TopicKind::Run => own,
                     };
                     let kind = (self.kind)(event).into();
                     let data = format!("{:?}", change.next).into();
-                    let row = Told { topic, offset, kind, data, at: *at, request: Arc::clone(request) };
+                    let row = EventRecord { topic, offset, kind, data, at: *at, request: Arc::clone(request) };
                     rows.push(row.clone());
-                    told.push(row);
+                    records.push(row);
                 }
             }
         }
-        Ok(told)
+        Ok(records)
     }
 }
 
 #[async_trait]
 impl<L: Live> Journal<L> for Store<L> {
-    async fn load(&self, key: L::Key) -> Result<Option<L>, Unavailable> {
+    async fn load(&self, key: L::Key) -> Result<Option<L>, StoreUnavailable> {
         self.loads.fetch_add(1, Ordering::SeqCst);
         self.pass().await;
         let fault = self.on_load.lock().unwrap().pop_front();
@@ -182,11 +184,11 @@ impl<L: Live> Journal<L> for Store<L> {
             None => Ok(self.states.lock().unwrap().get(&key).cloned()),
             Some(Fault::Hangs) => self.hang().await,
             Some(Fault::Panics) => panic!("a bug in the journal"),
-            Some(_) => Err(Unavailable("away".to_owned())),
+            Some(_) => Err(StoreUnavailable("away".to_owned())),
         }
     }
 
-    async fn save(&self, group: Arc<Group<L>>) -> Result<Vec<Told>, Unsaved> {
+    async fn save(&self, group: Arc<Batch<L>>) -> Result<Vec<EventRecord>, Unsaved> {
         self.saves.fetch_add(1, Ordering::SeqCst);
         self.pass().await;
         let fault = self.on_save.lock().unwrap().pop_front().flatten();
@@ -215,17 +217,17 @@ impl<L: Live> Journal<L> for Store<L> {
         }
     }
 
-    async fn settle(&self, key: L::Key) -> Result<(), Unavailable> {
+    async fn settle(&self, key: L::Key) -> Result<(), StoreUnavailable> {
         let fails = self.unsettled.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |times| times.checked_sub(1));
         if fails.is_ok() {
-            return Err(Unavailable("away".to_owned()));
+            return Err(StoreUnavailable("away".to_owned()));
         }
-        let has_ended = |late: &Vec<Arc<Group<L>>>| late.iter().all(|group| group.before.key() != key);
+        let has_ended = |late: &Vec<Arc<Batch<L>>>| late.iter().all(|group| group.before.key() != key);
         self.late.subscribe().wait_for(has_ended).await.unwrap();
         Ok(())
     }
 
-    async fn awake(&self) -> Result<Vec<L::Key>, Unavailable> {
+    async fn awake(&self) -> Result<Vec<L::Key>, StoreUnavailable> {
         let states = self.states.lock().unwrap();
         Ok(states.values().filter(|state| state.stays_awake()).map(L::key).collect())
     }
@@ -233,12 +235,12 @@ impl<L: Live> Journal<L> for Store<L> {
 
 #[async_trait]
 impl<L: Live> EventLog for Store<L> {
-    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<Told>, Unavailable> {
-        Ok(self.told(topic).into_iter().filter(|told| told.offset > after).take(limit).collect())
+    async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<EventRecord>, StoreUnavailable> {
+        Ok(self.records(topic).into_iter().filter(|records| records.offset > after).take(limit).collect())
     }
 }
 
-/// A clock that stands until it is moved.
+/// A clock that only moves when the test moves it.
 #[derive(Debug, Default)]
 pub struct Hands(AtomicI64);
 
@@ -254,46 +256,46 @@ impl Clock for Hands {
     }
 }
 
-/// Everything around a keeper.
+/// A registry with all its dependencies.
 pub struct World<L: Live> {
     pub store: Arc<Store<L>>,
     pub hub: Hub,
-    pub keeper: Keeper<L>,
+    pub registry: Registry<L>,
     pub hands: Arc<Hands>,
     pub arbiters: Arbiters,
-    watch: Watch,
+    metrics: MailboxMetrics,
 }
 
 impl<L: Live> World<L> {
-    pub fn new(store: Arc<Store<L>>, arbiters: Arbiters, limits: Limits) -> Self {
+    pub fn new(store: Arc<Store<L>>, arbiters: Arbiters, limits: ShellLimits) -> Self {
         let hands = Arc::new(Hands::default());
-        let tasks: Arc<dyn Tasks> = Arc::new(arbiters.clone());
+        let tasks: Arc<dyn Spawner> = Arc::new(arbiters.clone());
         let hub = Hub::new(Arc::clone(&store) as Arc<dyn EventLog>, tasks, HubLimits::default());
-        let watch = Watch::default();
-        let keeper = Keeper::new(Parts {
+        let metrics = MailboxMetrics::default();
+        let registry = Registry::new(RegistryParts {
             journal: Arc::clone(&store) as Arc<dyn Journal<L>>,
             bus: Arc::new(hub.clone()),
             clock: Arc::clone(&hands) as Arc<dyn Clock>,
             ownership: Arc::new(AllLocal),
             arbiters: arbiters.clone(),
-            watch: watch.clone(),
+            metrics: metrics.clone(),
             limits,
         });
-        Self { store, hub, keeper, hands, arbiters, watch }
+        Self { store, hub, registry, hands, arbiters, metrics }
     }
 
-    /// On the test's own thread, where time stands still until everything waits for it.
-    pub fn on_paused_time(store: Arc<Store<L>>, limits: Limits) -> Self {
+    /// Runs everything on the test's own thread with tokio's paused clock, which only advances when all tasks are idle.
+    pub fn on_paused_time(store: Arc<Store<L>>, limits: ShellLimits) -> Self {
         tokio::time::pause();
         Self::new(store, Arbiters::here().unwrap(), limits)
     }
 
-    pub fn figures(&self) -> Reading {
-        self.watch.kind(L::KIND).read()
+    pub fn figures(&self) -> KindFigures {
+        self.metrics.kind(L::KIND).read()
     }
 }
 
-/// Lets everything else on this thread go on until the condition holds. Takes no time from a paused clock.
+/// Yields to the other tasks of this thread until the condition holds. Does not advance a paused clock.
 pub async fn until(mut holds: impl FnMut() -> bool) {
     for _ in 0..100_000 {
         if holds() {
@@ -314,15 +316,15 @@ pub fn request(text: &str) -> RequestId {
 
 pub fn meeting() -> Meeting {
     Meeting::schedule(
-        meeting::Draft {
-            id: Id::draw(),
-            project_id: Id::<Project>::draw(),
+        meeting::MeetingDraft {
+            id: Id::generate(),
+            project_id: Id::<Project>::generate(),
             title: "Kick-off".to_owned(),
             description: String::new(),
             scheduled_at: noon(),
             consent_policy: ConsentPolicy::All,
-            created_by: Id::<User>::draw(),
-            host: Id::draw(),
+            created_by: Id::<User>::generate(),
+            host: Id::generate(),
             host_name: "Ada".to_owned(),
             host_email: Some("ada@example.org".to_owned()),
         },
@@ -332,16 +334,16 @@ pub fn meeting() -> Meeting {
 
 pub fn run() -> Run {
     Run::queue(
-        run::Draft {
-            id: Id::draw(),
-            project_id: Id::draw(),
-            created_by: Id::draw(),
-            document_ids: vec![Id::draw()],
+        run::RunDraft {
+            id: Id::generate(),
+            project_id: Id::generate(),
+            created_by: Id::generate(),
+            document_ids: vec![Id::generate()],
             meeting_id: None,
             analysis_type: AnalysisType::Full,
             language: "EN".to_owned(),
             engine: "embedded".to_owned(),
-            ai_job_id: Id::draw(),
+            ai_job_id: Id::generate(),
             input_hash: "hash".to_owned(),
         },
         noon(),
@@ -349,7 +351,7 @@ pub fn run() -> Run {
     .next
 }
 
-/// A small generator of chance with a seed (SplitMix64), so that a failing sequence can be told by one number.
+/// A small seeded random number generator (SplitMix64), so that a failing sequence is identified by one number.
 pub struct Chance(u64);
 
 impl Chance {
@@ -357,11 +359,11 @@ impl Chance {
         Self(seed)
     }
 
-    /// From `ACTORS_SEED`, or drawn. Printed, so that a failure can be repeated.
+    /// Seeded from `ACTORS_SEED`, or randomly. Prints the seed, so that a failure can be repeated.
     pub fn from_env() -> (Self, u64) {
         let seed = std::env::var("ACTORS_SEED").ok().map_or_else(
             || {
-                let drawn = Id::<()>::draw().uuid().as_u128();
+                let drawn = Id::<()>::generate().uuid().as_u128();
                 (drawn ^ (drawn >> 64)) as u64
             },
             |text| text.parse().unwrap(),

@@ -1,9 +1,9 @@
-//! People for meetings: what is said to a meeting for them.
+//! Commands and values for the participants of meetings.
 
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{Answer, Command, Digest, Newcomer, TimeLimits, Wording};
+use actors::meeting::{Command, ConsentAnswer, Digest, Newcomer, TimeLimits, Wording};
 
 pub const MOST: usize = 500;
 pub const GRACE: Duration = Duration::from_secs(30);
@@ -14,17 +14,17 @@ pub fn newcomer(id: Id<ids::Participant>, user_id: Option<Id<User>>, name: &str)
     Newcomer { id, user_id, display_name: name.to_owned(), email: Some("grace@example.org".to_owned()) }
 }
 
-/// Somebody with an account joins.
+/// A user with an account joins.
 pub fn joins(id: Id<ids::Participant>, user: Id<User>) -> Command {
     Command::Join { newcomer: newcomer(id, Some(user), "Grace"), display_name: None, most: MOST }
 }
 
-/// Somebody without one does.
+/// A guest without an account joins.
 pub fn as_guest(id: Id<ids::Participant>) -> Command {
     Command::Join { newcomer: newcomer(id, None, "Guest"), display_name: None, most: MOST }
 }
 
-pub fn asked(participant: Id<ids::Participant>, answer: Answer) -> Command {
+pub fn asked(participant: Id<ids::Participant>, answer: ConsentAnswer) -> Command {
     Command::Consent { participant, answer, wording: wording("1.en"), user_agent: "a browser".to_owned() }
 }
 

@@ -1,6 +1,6 @@
-//! One-time codes by mail: drawn, kept as a hash, tried a few times, good once.
+//! One-time codes sent by e-mail: random, stored as a hash, valid once and for a few attempts.
 
-mod draw;
+mod generate;
 pub mod store;
 
 use std::time::Duration;
@@ -8,21 +8,21 @@ use std::time::Duration;
 use actors::time::Time;
 use subtle::ConstantTimeEq;
 
-use super::letters;
+use super::emails;
 use super::model::{CodePurpose, Language};
 use crate::accounts::state::Accounts;
-use crate::db::{Conn, Failed};
+use crate::db::{Conn, DbError};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::jobs::mail::Mailing;
+use crate::http::error::ApiError;
+use crate::jobs::mail::QueuedEmail;
 
-pub use draw::hash;
+pub use generate::hash;
 
-/// What is said of every wrong thing alike.
+/// The message for every wrong secret, whatever is wrong with it.
 pub const WRONG: &str = Code::OTP_INVALID.sentence;
 
-/// A code that was drawn and is to be kept and mailed.
-pub struct Drawn {
+/// A generated code that is still to be stored and sent.
+pub struct IssuedCode {
     email: String,
     purpose: CodePurpose,
     code: String,
@@ -32,13 +32,19 @@ pub struct Drawn {
     expires_at: Time,
 }
 
-impl Drawn {
-    /// `subject`: what the code is for besides its address, such as a registration's id.
+impl IssuedCode {
+    /// Generates a code. `subject` is what it is bound to besides its address, such as the id of a registration.
     ///
     /// # Errors
-    /// 500: the system has no chance to give.
-    pub fn new(state: &Accounts, purpose: CodePurpose, email: &str, subject: &str, now: Time) -> Result<Self, Failure> {
-        let code = draw::draw()?;
+    /// 500 when the system provides no random bytes.
+    pub fn new(
+        state: &Accounts,
+        purpose: CodePurpose,
+        email: &str,
+        subject: &str,
+        now: Time,
+    ) -> Result<Self, ApiError> {
+        let code = generate::draw()?;
         let life = state.config.accounts.code_seconds;
         Ok(Self {
             email: email.to_owned(),
@@ -56,27 +62,33 @@ impl Drawn {
         &self.email
     }
 
-    /// In the place of an older one.
+    /// Stores the code; it replaces an older one.
     ///
     /// # Errors
-    /// The database's own.
-    pub async fn keep(&self, conn: &mut Conn) -> Result<(), Failed> {
+    /// Returns the database error.
+    pub async fn keep(&self, conn: &mut Conn) -> Result<(), DbError> {
         store::replace(conn, &self.email, self.purpose, &self.hash, self.tries, self.expires_at).await
     }
 
-    /// Its mail, which is for nothing once it has expired.
+    /// Returns its e-mail, which is not sent any more once the code has expired.
     #[must_use]
-    pub fn mailing(&self, language: Language) -> Mailing {
-        let letter = letters::code(&self.email, language, &self.code, self.purpose, self.minutes);
-        Mailing::from(letter).until(self.expires_at)
+    pub fn mailing(&self, language: Language) -> QueuedEmail {
+        let letter = emails::code(&self.email, language, &self.code, self.purpose, self.minutes);
+        QueuedEmail::from(letter).until(self.expires_at)
     }
 }
 
-/// Uses one try of a code. Gives whether it was right: then it is used up.
+/// Uses one attempt of a code. Returns whether the code was right; a right code is deleted.
 ///
 /// # Errors
-/// The database's own.
-pub async fn redeem(conn: &mut Conn, email: &str, purpose: CodePurpose, hash: &str, now: Time) -> Result<bool, Failed> {
+/// Returns the database error.
+pub async fn redeem(
+    conn: &mut Conn,
+    email: &str,
+    purpose: CodePurpose,
+    hash: &str,
+    now: Time,
+) -> Result<bool, DbError> {
     let Some(kept) = store::take_try(conn, email, purpose, now).await? else { return Ok(false) };
     let right = bool::from(kept.as_bytes().ct_eq(hash.as_bytes()));
     if right {

@@ -1,4 +1,4 @@
-//! One-time codes as rows: one for an address and purpose.
+//! Queries for one-time codes: one row per address and purpose.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use super::super::model::CodePurpose;
 use crate::db::schema::codes;
 use crate::db::sweep::Over;
-use crate::db::{At, Conn, Failed, RunQueryDsl};
+use crate::db::{At, Conn, DbError, RunQueryDsl};
 
-/// Keeps a code's hash; an older code of the address and purpose is gone.
+/// Stores the hash of a code; an older code of the same address and purpose is deleted.
 pub async fn replace(
     conn: &mut Conn,
     email: &str,
@@ -18,7 +18,7 @@ pub async fn replace(
     hash: &str,
     tries: i64,
     expires_at: Time,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     diesel::delete(codes::table.find((email, purpose.as_str()))).execute(conn).await?;
     let row = (
         codes::email.eq(email.to_owned()),
@@ -31,9 +31,14 @@ pub async fn replace(
     Ok(())
 }
 
-/// Uses one try of a code; gives its hash if there was a try left and time. The hash is compared by the caller, who
-/// deletes the code if it was right.
-pub async fn take_try(conn: &mut Conn, email: &str, purpose: CodePurpose, now: Time) -> Result<Option<String>, Failed> {
+/// Uses one attempt of a code; returns its hash if an attempt was left and the code has not expired. The caller
+/// compares the hash, and deletes the code if it was right.
+pub async fn take_try(
+    conn: &mut Conn,
+    email: &str,
+    purpose: CodePurpose,
+    now: Time,
+) -> Result<Option<String>, DbError> {
     let tried = diesel::update(codes::table.find((email, purpose.as_str())))
         .filter(codes::tries_left.gt(0))
         .filter(codes::expires_at.gt(At(now)))
@@ -42,10 +47,10 @@ pub async fn take_try(conn: &mut Conn, email: &str, purpose: CodePurpose, now: T
     Ok(tried.get_result(conn).await.optional()?)
 }
 
-pub async fn delete(conn: &mut Conn, email: &str, purpose: CodePurpose) -> Result<(), Failed> {
+pub async fn delete(conn: &mut Conn, email: &str, purpose: CodePurpose) -> Result<(), DbError> {
     diesel::delete(codes::table.find((email, purpose.as_str()))).execute(conn).await?;
     Ok(())
 }
 
-/// Those whose time is over.
+/// Sweep: deletes expired codes.
 pub const OVER: Over = Over { table: "codes", key: "email, purpose", at: "expires_at", kept: Duration::ZERO };

@@ -1,4 +1,4 @@
-//! What a log-in at a provider begins with, is told by, and ends in.
+//! Types of a log-in at a provider: its parameters, and the redirects.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,9 +6,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::http::fields::{Field, Wrong};
+use crate::http::fields::{Field, InvalidValue};
 
-/// Where in the application somebody wants to be after the log-in: a path on its own host, whatever the browser makes of it.
+/// The place in the application to return to after the log-in: a path on its own host, however a browser interprets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnUrl(String);
 
@@ -18,24 +18,24 @@ impl ReturnUrl {
         &self.0
     }
 
-    /// `None`: it could lead elsewhere.
+    /// Parses a return path. Returns `None` when it could lead to another host.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        // Browsers take a backslash for a slash, and drop tabs and line breaks wherever they are.
+        // Browsers treat a backslash as a slash, and drop tabs and line breaks anywhere.
         let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         if !plain || text.len() > 2000 || !text.starts_with('/') || text.starts_with("//") {
             return None;
         }
         let host = url::Url::parse("https://application.invalid").ok()?;
         let led = host.join(text).ok()?;
-        // With its dots resolved a path may begin like another host: `/.//evil` is `//evil` then.
+        // With its dots resolved, a path may begin like another host: `/.//evil` becomes `//evil`.
         (led.origin() == host.origin() && !led.path().starts_with("//")).then(|| Self(text.to_owned()))
     }
 }
 
 impl Field for ReturnUrl {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let wrong = || Wrong::value("This must be a path of the application, such as /projects.");
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let wrong = || InvalidValue::value("This must be a path of the application, such as /projects.");
         value.as_str().and_then(Self::read).ok_or_else(wrong)
     }
 }
@@ -44,7 +44,7 @@ impl Field for ReturnUrl {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeChallenge(String);
 
-/// What the OpenAPI document says of it.
+/// The pattern in the OpenAPI document.
 pub const CHALLENGE_PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
 
 impl CodeChallenge {
@@ -61,13 +61,14 @@ impl CodeChallenge {
 }
 
 impl Field for CodeChallenge {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let wrong = || Wrong::value("This must be the SHA-256 of the code verifier, in base64url without padding.");
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let wrong =
+            || InvalidValue::value("This must be the SHA-256 of the code verifier, in base64url without padding.");
         value.as_str().and_then(Self::read).ok_or_else(wrong)
     }
 }
 
-/// The secret behind a challenge. `Debug` doesn't show it.
+/// The secret of a challenge. Its `Debug` output does not show it.
 #[derive(Clone)]
 pub struct CodeVerifier(String);
 
@@ -86,29 +87,29 @@ impl std::fmt::Debug for CodeVerifier {
 }
 
 impl Field for CodeVerifier {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let is_good = |text: &&str| {
             (43..=128).contains(&text.len())
                 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
         };
         let verifier = value.as_str().filter(is_good).map(|text| Self(text.to_owned()));
-        verifier.ok_or_else(|| Wrong::value("This must be 43 to 128 letters, digits and signs of -._~."))
+        verifier.ok_or_else(|| InvalidValue::value("This must be 43 to 128 letters, digits and signs of -._~."))
     }
 }
 
-/// What the provider sent somebody back with.
+/// The query and the cookie of a browser that the provider sent back.
 #[derive(Debug, Default)]
 pub struct Returned {
     pub code: Option<String>,
     pub state: Option<String>,
-    /// Who answers, as RFC 9207 has it; not every provider says so.
+    /// The issuer of the response, as in RFC 9207; not every provider sends it.
     pub issuer: Option<String>,
     pub error: Option<String>,
-    /// The sealed cookie of the browser.
+    /// The encrypted cookie of the browser.
     pub cookie: Option<String>,
 }
 
-/// Where a browser is sent, and the cookie it is to keep or, empty, to drop.
+/// A redirect, with the cookie to set; a cookie with an empty value is deleted.
 #[derive(Debug)]
 pub struct SentOn {
     pub location: String,

@@ -1,4 +1,4 @@
-//! Log-in at a provider, one function an operation.
+//! Operations of a log-in at a provider, one function per operation.
 
 use std::time::Duration;
 
@@ -8,50 +8,50 @@ use actors::time::Time;
 use subtle::ConstantTimeEq;
 
 use super::model::{CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
+use super::pending_login::{self, PendingLogin};
 use super::store::{self, LoginCode};
-use super::under_way::{self, UnderWay};
-use crate::access::guard::Public;
 use crate::access::one_time::OneTimeToken;
+use crate::access::policy::Public;
 use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName, Language};
-use crate::accounts::sessions::begun::Begun;
+use crate::accounts::sessions::issued::IssuedSession;
 use crate::accounts::sessions::store as sessions;
 use crate::accounts::state::Accounts;
 use crate::accounts::store as accounts;
-use crate::accounts::{codes, letters};
-use crate::db::attempts::{self, Rate};
-use crate::db::{Conn, Failed};
+use crate::accounts::{codes, emails};
+use crate::clients::openid::{Identity, OpenId, OpenIdError};
+use crate::db::rate_limits::{self, Rate};
+use crate::db::{Conn, DbError};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::http::fields::Field;
-use crate::jobs::mail::Post;
-use crate::outside::openid::{Fault, Identity, OpenId};
+use crate::jobs::mail::Outbox;
 
 const CODE: &str = "login code";
-/// How long somebody may take at the provider.
+/// How long a user may take at the provider.
 const AT_PROVIDER: Duration = Duration::from_secs(600);
-/// How long the application has to exchange its code; the contract's.
+/// How long the application has to exchange its code, as the API contract says.
 const CODE_LIFE: Duration = Duration::from_secs(60);
-/// A state is good once: a try to use it is counted like any other.
+/// A state is valid once: its use is counted as an attempt of a rate limit of one.
 const STATE: Rate = Rate { class: "login_state", most: 1, window: AT_PROVIDER };
 
-fn provider(state: &Accounts) -> Result<&OpenId, Failure> {
+fn provider(state: &Accounts) -> Result<&OpenId, ApiError> {
     let an_hour = Some(Duration::from_secs(3600));
-    let not_configured = || Failure { retry_after: an_hour, ..Failure::of(Code::LOGIN_PROVIDER_NOT_CONFIGURED) };
+    let not_configured = || ApiError { retry_after: an_hour, ..ApiError::of(Code::LOGIN_PROVIDER_NOT_CONFIGURED) };
     state.google.as_ref().ok_or_else(not_configured)
 }
 
-/// Sends somebody to the provider.
+/// Returns the redirect to the provider.
 ///
 /// # Errors
-/// 503: there is no provider, or it can't be reached.
+/// 503 when no provider is configured or it is unreachable.
 pub async fn begin(
     state: &Accounts,
     challenge: CodeChallenge,
     return_url: Option<ReturnUrl>,
-) -> Result<SentOn, Failure> {
+) -> Result<SentOn, ApiError> {
     let provider = provider(state)?;
     let drawn = || OneTimeToken::draw().map(|token| token.text().to_owned());
-    let under_way = UnderWay {
+    let under_way = PendingLogin {
         state: drawn()?,
         nonce: drawn()?,
         verifier: drawn()?,
@@ -61,33 +61,34 @@ pub async fn begin(
     };
     let location = provider.authorize_url(&under_way.state, &under_way.nonce, &under_way.verifier, state.now()).await;
     let seconds = i64::try_from(AT_PROVIDER.as_secs()).unwrap_or(0);
-    let cookie = under_way.set(&state.secret, seconds, is_secure(state)).map_err(Failure::internal)?;
+    let cookie = under_way.set(&state.secret, seconds, is_secure(state)).map_err(ApiError::internal)?;
     Ok(SentOn { location: location.map_err(refused)?, cookie: Some(cookie) })
 }
 
-/// Cookies of a page that was served without TLS can't be marked so.
+/// Whether cookies are marked as secure; those of a page that is served without TLS must not be.
 fn is_secure(state: &Accounts) -> bool {
     state.url.starts_with("https://")
 }
 
-fn refused(fault: Fault) -> Failure {
+fn refused(fault: OpenIdError) -> ApiError {
     let retry_after = Some(Duration::from_secs(10));
     match fault {
-        Fault::Away(why) => {
-            Failure { cause: Some(why.into()), retry_after, ..Failure::of(Code::LOGIN_PROVIDER_UNAVAILABLE) }
+        OpenIdError::Away(why) => {
+            ApiError { cause: Some(why.into()), retry_after, ..ApiError::of(Code::LOGIN_PROVIDER_UNAVAILABLE) }
         }
-        Fault::Wrong(why) => Failure { cause: Some(why.into()), ..Failure::of(Code::LOGIN_PROVIDER_FAILED) },
-        Fault::Refused(why) => Failure { cause: Some(why.into()), ..Failure::of(Code::LOGIN_REFUSED) },
+        OpenIdError::Wrong(why) => ApiError { cause: Some(why.into()), ..ApiError::of(Code::LOGIN_PROVIDER_FAILED) },
+        OpenIdError::Refused(why) => ApiError { cause: Some(why.into()), ..ApiError::of(Code::LOGIN_REFUSED) },
     }
 }
 
-/// Takes somebody back from the provider and sends them on to the application, with a code or with an error.
+/// Completes the log-in of a user who comes back from the provider, and returns the redirect to the application, with a
+/// code or an error.
 ///
 /// # Errors
-/// 503: there is no provider.
-pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) -> Result<SentOn, Failure> {
+/// 503 when no provider is configured.
+pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) -> Result<SentOn, ApiError> {
     let provider = provider(state)?;
-    let opened = returned.cookie.as_deref().and_then(|value| UnderWay::open(&state.secret, value, state.now()));
+    let opened = returned.cookie.as_deref().and_then(|value| PendingLogin::open(&state.secret, value, state.now()));
     let return_url = opened.as_ref().and_then(|under_way| under_way.return_url.clone());
     let finished = finished(state, provider, opened, &returned, request).await;
     let mut fragment = url::form_urlencoded::Serializer::new(String::new());
@@ -102,37 +103,38 @@ pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) ->
         fragment.append_pair("returnUrl", &return_url);
     }
     let location = format!("{}/login/callback#{}", state.url, fragment.finish());
-    Ok(SentOn { location, cookie: returned.cookie.map(|_| under_way::dropped(is_secure(state))) })
+    Ok(SentOn { location, cookie: returned.cookie.map(|_| pending_login::dropped(is_secure(state))) })
 }
 
 async fn finished(
     state: &Accounts,
     provider: &OpenId,
-    under_way: Option<UnderWay>,
+    under_way: Option<PendingLogin>,
     returned: &Returned,
     request: RequestId,
-) -> Result<OneTimeToken, Failure> {
-    let invalid = || Failure::of(Code::LOGIN_STATE_INVALID);
+) -> Result<OneTimeToken, ApiError> {
+    let invalid = || ApiError::of(Code::LOGIN_STATE_INVALID);
     let under_way = under_way.ok_or_else(invalid)?;
     let given = returned.state.as_deref().unwrap_or_default();
     if !bool::from(given.as_bytes().ct_eq(under_way.state.as_bytes())) {
         return Err(invalid());
     }
     if let Some(error) = &returned.error {
-        // As it is sent by whoever called: for the log, and never for the application.
+        // The parameter comes from an untrusted caller: it is logged, and never passed on to the application.
         let error: String = error.chars().filter(char::is_ascii_graphic).take(100).collect();
         let is_away = ["server_error", "temporarily_unavailable"].contains(&error.as_str());
         let said = format!("the provider said {error}");
-        return Err(refused(if is_away { Fault::Away(said) } else { Fault::Refused(said) }));
+        return Err(refused(if is_away { OpenIdError::Away(said) } else { OpenIdError::Refused(said) }));
     }
     if returned.issuer.as_ref().is_some_and(|issuer| issuer != provider.issuer()) {
-        return Err(refused(Fault::Refused("another provider answered".to_owned())));
+        return Err(refused(OpenIdError::Refused("another provider answered".to_owned())));
     }
     let code = returned.code.as_deref().ok_or_else(invalid)?;
     let now = state.now();
     let used = (STATE, state.secret.hex("login state", &[under_way.state.as_bytes()]));
-    let is_used = state.db.write(move |conn| Box::pin(async move { attempts::count(conn, &[used], now).await })).await;
-    if is_used.map_err(Failure::from)?.is_some() {
+    let is_used =
+        state.db.write(move |conn| Box::pin(async move { rate_limits::count(conn, &[used], now).await })).await;
+    if is_used.map_err(ApiError::from)?.is_some() {
         return Err(invalid());
     }
     let identity = provider.identify(code, &under_way.verifier, &under_way.nonce, now).await.map_err(refused)?;
@@ -151,7 +153,7 @@ async fn finished(
     Ok(token)
 }
 
-/// What is decided in one transaction: whose the identity is, and the code that opens that account.
+/// The input of the transaction that determines the account of an identity and stores the code that opens it.
 #[derive(Clone)]
 struct Settling {
     issuer: String,
@@ -160,31 +162,31 @@ struct Settling {
     code_challenge: String,
     now: Time,
     request: RequestId,
-    post: Post,
+    post: Outbox,
 }
 
-async fn settle(state: &Accounts, settling: Settling) -> Result<(), Failure> {
+async fn settle(state: &Accounts, settling: Settling) -> Result<(), ApiError> {
     let once = |settling: Settling| state.db.write(move |conn| Box::pin(async move { settling.run(conn).await }));
     match once(settling.clone()).await {
-        // Somebody else made the account or the link in the same moment: it is found now.
-        Err(Unsettled::Failed(failed)) if failed.is_taken() => once(settling).await.map_err(Failure::from),
-        settled => settled.map_err(Failure::from),
+        // A concurrent log-in created the account or the link: the second attempt finds it.
+        Err(Unsettled::Failed(failed)) if failed.is_taken() => once(settling).await.map_err(ApiError::from),
+        settled => settled.map_err(ApiError::from),
     }
 }
 
-/// Why it was not settled.
+/// Why the transaction failed.
 enum Unsettled {
-    Failed(Failed),
+    Failed(DbError),
     NotVerified,
 }
 
-impl From<Failed> for Unsettled {
-    fn from(failed: Failed) -> Self {
+impl From<DbError> for Unsettled {
+    fn from(failed: DbError) -> Self {
         Self::Failed(failed)
     }
 }
 
-impl From<Unsettled> for Failure {
+impl From<Unsettled> for ApiError {
     fn from(unsettled: Unsettled) -> Self {
         match unsettled {
             Unsettled::Failed(failed) => failed.into(),
@@ -196,7 +198,7 @@ impl From<Unsettled> for Failure {
 impl Settling {
     async fn run(self, conn: &mut Conn) -> Result<(), Unsettled> {
         let user_id = match store::linked(conn, &self.issuer, &self.identity.subject).await? {
-            // Whatever its address is by now.
+            // The link counts, even if the address has changed since.
             Some(user_id) => user_id,
             None => self.newly_linked(conn).await?,
         };
@@ -206,8 +208,8 @@ impl Settling {
         Ok(())
     }
 
-    /// The account of the identity's address, or a new one. The address counts only if the provider verified it: else
-    /// anybody could name an address there and have the account here.
+    /// Links the account with the address of the identity, or creates one. The address counts only if the provider
+    /// verified it: otherwise anyone could claim an address at the provider and take over the account here.
     async fn newly_linked(&self, conn: &mut Conn) -> Result<Id<actors::ids::User>, Unsettled> {
         let named = self.identity.email.as_ref().filter(|_| self.identity.email_verified);
         let email =
@@ -215,7 +217,7 @@ impl Settling {
         let email = email.as_str();
         let account = match accounts::account_of(conn, email).await? {
             Some(account) => {
-                let letter = letters::login_linked(&account.email, account.language);
+                let letter = emails::login_linked(&account.email, account.language);
                 self.post.send(conn, letter, self.now, &self.request).await?;
                 account
             }
@@ -225,7 +227,7 @@ impl Settling {
                 account
             }
         };
-        // Whoever registered the address without confirming it chose a password that is worth nothing now.
+        // An unconfirmed registration of the address, and the password in it, become void.
         accounts::delete_registration(conn, email).await?;
         codes::store::delete(conn, email, CodePurpose::ConfirmAccount).await?;
         store::link(conn, &self.issuer, &self.identity.subject, account.id, self.now).await?;
@@ -238,7 +240,7 @@ impl Settling {
         let name = named.and_then(|name| FullName::parse(&serde_json::json!(name)).ok());
         let language = self.identity.locale.as_deref().and_then(|locale| Language::named(locale.get(..2)?));
         Account {
-            id: Id::draw(),
+            id: Id::generate(),
             email: email.to_owned(),
             full_name: name.map_or_else(|| before_at.to_owned(), |name| name.0),
             job_title: None,
@@ -251,27 +253,27 @@ impl Settling {
     }
 }
 
-/// Turns the code that came with the redirect into a session.
+/// Exchanges the code from the redirect for a session.
 ///
 /// # Errors
-/// 401 `LoginCodeInvalid` for whatever is wrong; a wrong verifier uses the code up.
+/// 401 `LoginCodeInvalid` for anything that is wrong; a wrong verifier uses up the code.
 pub async fn exchange(
     state: &Accounts,
     by: &Public,
     code: OneTimeToken,
     verifier: CodeVerifier,
-) -> Result<AuthResponse, Failure> {
-    let invalid = || Failure::of(Code::LOGIN_CODE_INVALID);
+) -> Result<AuthResponse, ApiError> {
+    let invalid = || ApiError::of(Code::LOGIN_CODE_INVALID);
     let code_hash = code.hash(&state.secret, CODE).ok_or_else(invalid)?;
     let now = state.now();
-    let session = Begun::draw(state, &by.device, now)?;
+    let session = IssuedSession::draw(state, &by.device, now)?;
     let new = session.clone();
     let account: Option<Account> = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                // A code that was tried is used up, so a wrong verifier is no error of the transaction.
-                let Some(taken) = store::take_code(conn, &code_hash).await? else { return Ok::<_, Failed>(None) };
+                // A code is used up by any attempt, so a wrong verifier does not roll back the transaction.
+                let Some(taken) = store::take_code(conn, &code_hash).await? else { return Ok::<_, DbError>(None) };
                 let is_good = taken.expires_at > now && verifier.fits(&taken.code_challenge);
                 if !is_good || !accounts::hold(conn, taken.user_id).await? {
                     return Ok(None);

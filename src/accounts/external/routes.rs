@@ -1,4 +1,4 @@
-//! Log-in at a provider: queries and bodies in, redirects out.
+//! HTTP handlers of a log-in at a provider: parse queries and bodies, return redirects.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::COOKIE;
@@ -8,17 +8,17 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::model::{CHALLENGE_PATTERN, CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
-use super::{operations, under_way};
-use crate::access::guard::Public;
+use super::{operations, pending_login};
 use crate::access::one_time::OneTimeToken;
+use crate::access::policy::Public;
 use crate::accounts::model::AuthResponse;
 use crate::accounts::state::Accounts;
-use crate::api::operation::Allowed;
+use crate::api::operation::Authorized;
 use crate::http::answer::Redirect;
 use crate::http::envelope::Reply;
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Described, Input, Query, Raw, Valid, query_parameter};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Described, Input, Query, Raw, ValidJson, ValidQuery, query_parameter};
 
 /// The query of googleLogin.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct GoogleLogin {
 
 impl Query for GoogleLogin {
     const KEYS: &'static [&'static str] = &["returnUrl", "codeChallenge"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let return_url = fields.optional("returnUrl");
         let code_challenge = fields.required("codeChallenge");
         Ok(Self { return_url: return_url?, code_challenge: code_challenge? })
@@ -46,8 +46,11 @@ impl Query for GoogleLogin {
     }
 }
 
-pub async fn google_login(may: Allowed<Public, Asked<GoogleLogin>>, state: Accounts) -> Result<Redirect, Failure> {
-    let Asked(query) = may.input;
+pub async fn google_login(
+    request: Authorized<Public, ValidQuery<GoogleLogin>>,
+    state: Accounts,
+) -> Result<Redirect, ApiError> {
+    let ValidQuery(query) = request.input;
     operations::begin(&state, query.code_challenge, query.return_url).await.map(sent)
 }
 
@@ -55,9 +58,10 @@ fn sent(SentOn { location, cookie }: SentOn) -> Redirect {
     Redirect { location, cookie }
 }
 
-/// What a provider sends a browser back with is no client's doing: whatever is wrong with it is told by the redirect.
+/// The client is not responsible for the query that a provider sends its browser back with: errors in it are reported
+/// in the redirect.
 impl Input for Returned {
-    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, Failure> {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
         let mut returned = Self::default();
         for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
             let place = match name.as_ref() {
@@ -70,7 +74,7 @@ impl Input for Returned {
             *place = Some(value.into_owned());
         }
         let cookies = request.headers().get_all(COOKIE).filter_map(|header| header.to_str().ok());
-        returned.cookie = under_way::value(cookies);
+        returned.cookie = pending_login::value(cookies);
         Ok(returned)
     }
 
@@ -86,8 +90,11 @@ impl Input for Returned {
     }
 }
 
-pub async fn google_login_callback(may: Allowed<Public, Returned>, state: Accounts) -> Result<Redirect, Failure> {
-    operations::finish(&state, may.input, may.request).await.map(sent)
+pub async fn google_login_callback(
+    request: Authorized<Public, Returned>,
+    state: Accounts,
+) -> Result<Redirect, ApiError> {
+    operations::finish(&state, request.input, request.request_id).await.map(sent)
 }
 
 #[derive(ToSchema)]
@@ -100,7 +107,7 @@ pub struct ExchangeLoginCode {
 }
 
 impl Body for ExchangeLoginCode {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let code = fields.required("code");
         let code_verifier = fields.required("codeVerifier");
         Ok(Self { code: code?, code_verifier: code_verifier? })
@@ -108,9 +115,9 @@ impl Body for ExchangeLoginCode {
 }
 
 pub async fn exchange_login_code(
-    may: Allowed<Public, Valid<ExchangeLoginCode>>,
+    request: Authorized<Public, ValidJson<ExchangeLoginCode>>,
     state: Accounts,
-) -> Result<Reply<AuthResponse>, Failure> {
-    let Valid(body) = may.input;
-    operations::exchange(&state, &may.by, body.code, body.code_verifier).await.map(Reply::ok)
+) -> Result<Reply<AuthResponse>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::exchange(&state, &request.principal, body.code, body.code_verifier).await.map(Reply::ok)
 }

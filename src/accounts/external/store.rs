@@ -1,4 +1,4 @@
-//! Accounts at providers, and the one-time codes after a log-in there, as rows.
+//! Queries for linked accounts at providers, and for the one-time codes after a log-in there.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl};
 
 use crate::db::schema::{external_logins, login_codes, users};
 use crate::db::sweep::Over;
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
-/// Whose an account at a provider is here, unless that account was deleted.
-pub async fn linked(conn: &mut Conn, issuer: &str, subject: &str) -> Result<Option<Id<User>>, Failed> {
+/// Returns the account that is linked to an account at a provider, unless it was deleted.
+pub async fn linked(conn: &mut Conn, issuer: &str, subject: &str) -> Result<Option<Id<User>>, DbError> {
     let found: Option<Key<User>> = external_logins::table
         .inner_join(users::table.on(users::id.eq(external_logins::user_id)))
         .filter(external_logins::issuer.eq(issuer))
@@ -24,8 +24,8 @@ pub async fn linked(conn: &mut Conn, issuer: &str, subject: &str) -> Result<Opti
     Ok(found.map(|id| id.0))
 }
 
-/// From now on it is this account's; a link to one that was deleted is gone.
-pub async fn link(conn: &mut Conn, issuer: &str, subject: &str, user_id: Id<User>, now: Time) -> Result<(), Failed> {
+/// Links an account at a provider to an account here; a former link, to a deleted account, is replaced.
+pub async fn link(conn: &mut Conn, issuer: &str, subject: &str, user_id: Id<User>, now: Time) -> Result<(), DbError> {
     diesel::delete(external_logins::table.find((issuer, subject))).execute(conn).await?;
     let row = (
         external_logins::issuer.eq(issuer.to_owned()),
@@ -37,7 +37,7 @@ pub async fn link(conn: &mut Conn, issuer: &str, subject: &str, user_id: Id<User
     Ok(())
 }
 
-/// A one-time code, as it is kept.
+/// A one-time code as it is stored.
 pub struct LoginCode {
     pub code_hash: String,
     pub user_id: Id<User>,
@@ -45,7 +45,7 @@ pub struct LoginCode {
     pub expires_at: Time,
 }
 
-pub async fn insert_code(conn: &mut Conn, code: LoginCode) -> Result<(), Failed> {
+pub async fn insert_code(conn: &mut Conn, code: LoginCode) -> Result<(), DbError> {
     let row = (
         login_codes::code_hash.eq(code.code_hash),
         login_codes::user_id.eq(Key(code.user_id)),
@@ -56,8 +56,8 @@ pub async fn insert_code(conn: &mut Conn, code: LoginCode) -> Result<(), Failed>
     Ok(())
 }
 
-/// Uses a code up, in one statement, so that of any number of equal requests one gets it.
-pub async fn take_code(conn: &mut Conn, code_hash: &str) -> Result<Option<LoginCode>, Failed> {
+/// Deletes and returns a code in one statement, so that of any number of identical requests exactly one gets it.
+pub async fn take_code(conn: &mut Conn, code_hash: &str) -> Result<Option<LoginCode>, DbError> {
     let columns = (login_codes::code_hash, login_codes::user_id, login_codes::code_challenge, login_codes::expires_at);
     let taken = diesel::delete(login_codes::table.find(code_hash)).returning(columns);
     let taken: Option<(String, Key<User>, String, At)> = taken.get_result(conn).await.optional()?;
@@ -69,14 +69,14 @@ pub async fn take_code(conn: &mut Conn, code_hash: &str) -> Result<Option<LoginC
     }))
 }
 
-/// Log-ins of an account that are under way come to nothing.
+/// Deletes the pending log-in codes of an account.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forget_codes(conn: &mut Conn, user_id: Id<User>) -> Result<(), Failed> {
+/// Returns the database error.
+pub async fn forget_codes(conn: &mut Conn, user_id: Id<User>) -> Result<(), DbError> {
     diesel::delete(login_codes::table.filter(login_codes::user_id.eq(Key(user_id)))).execute(conn).await?;
     Ok(())
 }
 
-/// Codes whose time is over.
+/// Sweep: deletes expired codes.
 pub const OVER: Over = Over { table: "login_codes", key: "code_hash", at: "expires_at", kept: Duration::ZERO };

@@ -1,5 +1,7 @@
-//! What an operator does to accounts at the machine: over the store alone, so that it works beside a running server and
-//! without one. A running server learns of sessions that end here by itself, see `endings`.
+//! Operations of `colloquy admin` on accounts.
+//!
+//! They use the database alone, so that they work with the server running or stopped. A running server picks up the
+//! sessions that end here by itself, see `endings`.
 
 mod store;
 
@@ -8,15 +10,15 @@ use actors::time::Time;
 
 use super::model::{Account, Email, FullName, JobTitle, Language};
 use super::profile::store::set_password;
-use super::sessions::store::{self as sessions, Ending};
+use super::sessions::store::{self as sessions, SessionsToEnd};
 use super::store as accounts;
-use crate::db::{Db, Failed};
+use crate::db::{Db, DbError};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::passwords::{self, Passwords};
-pub use store::Listed;
+pub use store::AccountListItem;
 
-/// An account that an operator vouches for: its address needs no code.
+/// An account to create. The operator vouches for its address, so it needs no code.
 #[derive(Debug)]
 pub struct NewUser {
     pub email: Email,
@@ -26,15 +28,15 @@ pub struct NewUser {
     pub password: String,
 }
 
-/// Makes an account; a registration of the address that waits for its code is gone.
+/// Creates an account; an unconfirmed registration of the address is deleted.
 ///
 /// # Errors
-/// 409 where the address has an account, 422 for a password that may not be chosen.
-pub async fn create_user(db: &Db, passwords: &Passwords, new: NewUser, now: Time) -> Result<Id<User>, Failure> {
+/// 409 when the address has an account; 422 for an unacceptable password.
+pub async fn create_user(db: &Db, passwords: &Passwords, new: NewUser, now: Time) -> Result<Id<User>, ApiError> {
     let email = new.email.as_str().to_owned();
     let hash = hashed(passwords, new.password, &[&email, &new.full_name.0]).await?;
     let account = Account {
-        id: Id::draw(),
+        id: Id::generate(),
         email,
         full_name: new.full_name.0,
         job_title: new.job_title.0,
@@ -46,14 +48,14 @@ pub async fn create_user(db: &Db, passwords: &Passwords, new: NewUser, now: Time
     };
     db.write(move |conn| {
         Box::pin(async move {
-            let taken = || Failure::saying(Code::CONFLICT, format!("{} has an account already.", account.email));
+            let taken = || ApiError::saying(Code::CONFLICT, format!("{} has an account already.", account.email));
             if accounts::account_of(conn, &account.email).await?.is_some() {
                 return Err(taken());
             }
             accounts::delete_registration(conn, &account.email).await?;
             match accounts::insert_account(conn, &account).await {
                 Ok(()) => Ok(account.id),
-                // A registration was confirmed at the same time.
+                // A registration of the address was confirmed concurrently.
                 Err(failed) if failed.is_taken() => Err(taken()),
                 Err(failed) => Err(failed.into()),
             }
@@ -62,66 +64,67 @@ pub async fn create_user(db: &Db, passwords: &Passwords, new: NewUser, now: Time
     .await
 }
 
-/// Puts another password in place; all sessions end. Gives how many did.
+/// Sets another password and ends all sessions; returns how many ended.
 ///
 /// # Errors
-/// 404 for an address without an account, 422 for a password that may not be chosen.
+/// 404 for an address without an account; 422 for an unacceptable password; 503 when the password was changed
+/// concurrently.
 pub async fn reset_password(
     db: &Db,
     passwords: &Passwords,
     email: Email,
     password: String,
     now: Time,
-) -> Result<usize, Failure> {
+) -> Result<usize, ApiError> {
     let account = found(db, email).await?;
     let hash = hashed(passwords, password, &[&account.email, &account.full_name]).await?;
     db.write(move |conn| {
         Box::pin(async move {
-            // As it is now: its owner may have chosen another one meanwhile, and this one counts over that.
+            // Re-read, because the owner may have chosen another password meanwhile; the one set here takes precedence.
             let account = accounts::account(conn, account.id).await?.ok_or_else(|| unknown(&account.email))?;
             if !set_password(conn, &account, &hash, now).await? {
-                return Err(Failure::unavailable("the password was changed at the same time: try again"));
+                return Err(ApiError::unavailable("the password was changed at the same time: try again"));
             }
-            Ok(sessions::end(conn, account.id, Ending::All, now).await?.len())
+            Ok(sessions::end(conn, account.id, SessionsToEnd::All, now).await?.len())
         })
     })
     .await
 }
 
-/// Ends all sessions of an account. Gives how many did.
+/// Ends all sessions of an account; returns how many ended.
 ///
 /// # Errors
 /// 404 for an address without an account.
-pub async fn revoke_sessions(db: &Db, email: Email, now: Time) -> Result<usize, Failure> {
+pub async fn revoke_sessions(db: &Db, email: Email, now: Time) -> Result<usize, ApiError> {
     let id = found(db, email).await?.id;
     let ended = db.write(move |conn| {
         Box::pin(async move {
             accounts::hold(conn, id).await?;
-            sessions::end(conn, id, Ending::All, now).await
+            sessions::end(conn, id, SessionsToEnd::All, now).await
         })
     });
-    Ok(ended.await.map_err(|failed: Failed| Failure::from(failed))?.len())
+    Ok(ended.await.map_err(|failed: DbError| ApiError::from(failed))?.len())
 }
 
-/// Accounts after one, oldest first; none of those that were deleted.
+/// Returns up to `limit` accounts after a given id, oldest first, without deleted ones.
 ///
 /// # Errors
-/// The database's own.
-pub async fn list_users(db: &Db, after: Id<User>, limit: i64, now: Time) -> Result<Vec<Listed>, Failure> {
-    db.read(move |conn| Box::pin(store::list(conn, after, limit, now))).await.map_err(Failure::from)
+/// Returns the database error.
+pub async fn list_users(db: &Db, after: Id<User>, limit: i64, now: Time) -> Result<Vec<AccountListItem>, ApiError> {
+    db.read(move |conn| Box::pin(store::list(conn, after, limit, now))).await.map_err(ApiError::from)
 }
 
-async fn found(db: &Db, email: Email) -> Result<Account, Failure> {
+async fn found(db: &Db, email: Email) -> Result<Account, ApiError> {
     let address = email.clone();
     let found = db.read(move |conn| Box::pin(async move { accounts::account_of(conn, address.as_str()).await })).await;
-    found.map_err(|failed: Failed| Failure::from(failed))?.ok_or_else(|| unknown(email.as_str()))
+    found.map_err(|failed: DbError| ApiError::from(failed))?.ok_or_else(|| unknown(email.as_str()))
 }
 
-fn unknown(email: &str) -> Failure {
-    Failure::saying(Code::NOT_FOUND, format!("{email} has no account."))
+fn unknown(email: &str) -> ApiError {
+    ApiError::saying(Code::NOT_FOUND, format!("{email} has no account."))
 }
 
-async fn hashed(passwords: &Passwords, password: String, own_words: &[&str]) -> Result<String, Failure> {
-    passwords::acceptable(&password, own_words).map_err(|wrong| Failure::unfit(wrong.reason, wrong.message))?;
+async fn hashed(passwords: &Passwords, password: String, own_words: &[&str]) -> Result<String, ApiError> {
+    passwords::acceptable(&password, own_words).map_err(|wrong| ApiError::unfit(wrong.reason, wrong.message))?;
     passwords.hash(password).await
 }

@@ -1,4 +1,4 @@
-//! Accounts as an operator lists them.
+//! The query behind the list of accounts of `colloquy admin`.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,27 @@ use diesel::{ExpressionMethods, QueryDsl};
 use serde::Serialize;
 
 use crate::db::schema::{sessions, users};
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
-/// An account, and how it is used.
+/// An account, with a summary of its sessions.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub struct AccountListItem {
     pub id: Id<User>,
     pub email: String,
     pub full_name: String,
     pub job_title: Option<String>,
     pub language: String,
     pub created_at: Time,
-    /// Sessions that stand.
+    /// The number of active sessions.
     pub sessions: i64,
-    /// When one of them was last begun or gone on with.
+    /// When one of them was last created or refreshed.
     pub last_used_at: Option<Time>,
 }
 
 type Row = (Key<User>, String, String, Option<String>, String, At);
 
-pub async fn list(conn: &mut Conn, after: Id<User>, limit: i64, now: Time) -> Result<Vec<Listed>, Failed> {
+pub async fn list(conn: &mut Conn, after: Id<User>, limit: i64, now: Time) -> Result<Vec<AccountListItem>, DbError> {
     let rows: Vec<Row> = users::table
         .filter(users::deleted_at.is_null())
         .filter(users::id.gt(Key(after)))
@@ -50,7 +50,7 @@ pub async fn list(conn: &mut Conn, after: Id<User>, limit: i64, now: Time) -> Re
         standing.into_iter().map(|(id, count, last)| (id.0, (count, last))).collect();
     let listed = |(id, email, full_name, job_title, language, created_at): Row| {
         let (sessions, last) = standing.get(&id.0).copied().unwrap_or((0, None));
-        Listed {
+        AccountListItem {
             id: id.0,
             email,
             full_name,

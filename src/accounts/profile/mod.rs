@@ -1,21 +1,21 @@
-//! Profile: an account as its owner sees it, its face, its password, and its end.
+//! The profile of an account: its data, avatar and password, and the deletion of the account.
 //!
 //! ```text
-//! uploadAvatar ── decoded within bounds ── 512 × 512, encoded anew ── file store ── users.avatar
+//! uploadAvatar ── decoded within limits ── 512 × 512, re-encoded ── file store ── users.avatar
 //! changePassword ── proof ── every other session ends
-//! deleteAccount ── proof ── projects owned alone go ── one transaction: a pseudonym is left ── jobs: its last traces go
+//! deleteAccount ── proof ── single-member projects deleted ── transaction: pseudonymized ── jobs: personal data erased
 //! ```
-//! What is put into others' projects stays theirs: documents, meetings and analyses that the account made go on naming
-//! its id, which from then on is nobody's.
+//! What a user added to the projects of others stays: documents, meetings and analyses that the account created keep
+//! its id, which then belongs to no user.
 
 pub mod avatar;
-pub mod erasing;
-pub mod leaving;
-mod letters;
+pub mod deletion;
+mod emails;
+pub mod erase;
 pub mod operations;
+mod personal_data;
 mod picture;
 mod proof;
 pub mod routes;
 pub mod store;
-mod traces;
 pub mod upload;

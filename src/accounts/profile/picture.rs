@@ -1,7 +1,7 @@
-//! A face from any picture: the square in its middle, 512 pixels wide, encoded anew. Pure.
+//! Converts any picture to an avatar: the square in its middle, 512 pixels wide, re-encoded. Pure functions.
 //!
-//! Nothing of the upload but its pixels gets through: no place, no camera, no text, no second file behind the first. What a
-//! picture claims to be is looked at before anything of it is unpacked.
+//! Only the pixels of the upload are retained: no location, no camera data, no text, no second file appended to the
+//! first. The declared dimensions are checked before anything is decoded.
 
 use std::io::Cursor;
 
@@ -9,30 +9,30 @@ use image::codecs::webp::WebPEncoder;
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, guess_format};
 
-/// What is kept is this wide and high, whatever came.
+/// Width and height of every stored avatar, in pixels.
 pub const SIDE: u32 = 512;
-/// What is kept is of this type: WebP without loss.
+/// Media type of every stored avatar: lossless WebP.
 pub const MIME_TYPE: &str = "image/webp";
-/// The longest side that is unpacked.
+/// The longest side that is decoded, in pixels.
 const MOST_SIDE: u32 = 20_000;
-/// The most pixels that are unpacked: a telephone's 24 million, and a few. In memory they take 75 MB, and in a progressive
-/// JPEG 150 MB more.
+/// The maximum number of pixels that are decoded: the 24 million of a phone camera, and a few more. In memory they take
+/// 75 MB, and in a progressive JPEG 150 MB more.
 const MOST_PIXELS: u64 = 25_000_000;
-/// What unpacked pixels may take: those of 16 bits a colour have to be fewer.
+/// The maximum size of the decoded pixels: with 16 bits per channel there have to be fewer.
 const MOST_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Why no face comes of it.
+/// Why a picture was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unusable {
-    /// It is none of PNG, JPEG and WebP, whatever its name says.
+    /// It is not a PNG, JPEG or WebP, whatever its name says.
     OtherType,
     /// It has too many pixels.
     TooLarge,
-    /// It ends too early, or makes no sense.
+    /// It is truncated or invalid.
     Damaged,
 }
 
-/// The picture's middle as a WebP of [`SIDE`] × [`SIDE`] pixels, upright.
+/// Returns the middle of the picture as a WebP of [`SIDE`] × [`SIDE`] pixels, upright.
 ///
 /// # Errors
 /// See [`Unusable`].
@@ -47,7 +47,7 @@ pub fn face(bytes: &[u8]) -> Result<Vec<u8>, Unusable> {
     if side == 0 {
         return Err(Unusable::Damaged);
     }
-    // Cut first: scaled first, a line of 20,000 pixels would become a picture of five milliard.
+    // Cropped before it is scaled: otherwise a line of 20,000 pixels would become a picture of five billion.
     if width != height {
         picture = picture.crop_imm((width - side) / 2, (height - side) / 2, side, side);
     }
@@ -59,7 +59,7 @@ pub fn face(bytes: &[u8]) -> Result<Vec<u8>, Unusable> {
     Ok(encoded)
 }
 
-/// The pixels, the way up that the camera noted. Of an animation the first picture.
+/// Decodes the pixels and applies the orientation from the metadata. Of an animation, the first picture is used.
 fn unpack(bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, Unusable> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MOST_SIDE);
@@ -69,11 +69,11 @@ fn unpack(bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, Unusable> {
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(unusable)?;
     let (width, height) = decoder.dimensions();
-    // Not every decoder looks at the bytes it may take.
+    // Not every decoder honours the memory limit.
     if u64::from(width) * u64::from(height) > MOST_PIXELS || decoder.total_bytes() > MOST_BYTES {
         return Err(Unusable::TooLarge);
     }
-    // A note that can't be read turns nothing.
+    // Unreadable orientation metadata is ignored.
     let orientation = decoder.orientation();
     let mut picture = DynamicImage::from_decoder(decoder).map_err(unusable)?;
     if let Ok(orientation) = orientation {

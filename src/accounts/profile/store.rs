@@ -1,17 +1,17 @@
-//! What an account says of itself, as rows.
+//! Queries for the profile of an account.
 
 use actors::ids::{Id, Session, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::accounts::model::{Account, Language, NOBODY};
-use crate::accounts::sessions::store::{Ending, end};
+use crate::accounts::sessions::store::{SessionsToEnd, end};
 use crate::accounts::store::account;
 use crate::db::schema::{codes, external_logins, login_codes, registrations, reset_tokens, sessions, users};
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 use crate::http::patch::Patch;
 
-/// Changes what is given; the account after it. `None`: it is gone.
+/// Applies the given changes and returns the account after them; `None` if it was deleted.
 pub async fn edit(
     conn: &mut Conn,
     id: Id<User>,
@@ -19,8 +19,8 @@ pub async fn edit(
     job_title: Patch<String>,
     language: Option<Language>,
     now: Time,
-) -> Result<Option<Account>, Failed> {
-    // Takes the row's lock, so that of two edits at once the second sees what the first wrote.
+) -> Result<Option<Account>, DbError> {
+    // Locks the row, so that of two concurrent edits the second sees what the first wrote.
     diesel::update(users::table.find(Key(id))).set(users::language.eq(users::language)).execute(conn).await?;
     let Some(before) = account(conn, id).await? else { return Ok(None) };
     let mut after = before.clone();
@@ -47,20 +47,20 @@ pub async fn edit(
     Ok(Some(after))
 }
 
-/// The hash of an account's face.
-pub async fn avatar(conn: &mut Conn, id: Id<User>) -> Result<Option<String>, Failed> {
+/// Returns the SHA-256 of the avatar of an account.
+pub async fn avatar(conn: &mut Conn, id: Id<User>) -> Result<Option<String>, DbError> {
     let found: Option<Option<String>> =
         users::table.find(Key(id)).select(users::avatar).first(conn).await.optional()?;
     Ok(found.flatten())
 }
 
-/// Puts a face in the place of the former one: the account after it, and the former. `None`: the account is gone.
+/// Replaces the avatar; returns the account after the change, and the former avatar. `None` if the account was deleted.
 pub async fn set_avatar(
     conn: &mut Conn,
     id: Id<User>,
     sha256: &str,
     now: Time,
-) -> Result<Option<(Account, Option<String>)>, Failed> {
+) -> Result<Option<(Account, Option<String>)>, DbError> {
     diesel::update(users::table.find(Key(id))).set(users::language.eq(users::language)).execute(conn).await?;
     let Some(before) = account(conn, id).await? else { return Ok(None) };
     let mut after = before.clone();
@@ -74,27 +74,27 @@ pub async fn set_avatar(
     Ok(Some((after, before.avatar)))
 }
 
-/// Whether any account has this face.
-pub async fn is_worn(conn: &mut Conn, sha256: &str) -> Result<bool, Failed> {
+/// Whether any account uses this avatar.
+pub async fn is_worn(conn: &mut Conn, sha256: &str) -> Result<bool, DbError> {
     let worn: i64 = users::table.filter(users::avatar.eq(sha256)).count().get_result(conn).await?;
     Ok(worn > 0)
 }
 
-/// Of these faces, those that an account has.
-pub async fn worn(conn: &mut Conn, faces: Vec<String>) -> Result<Vec<String>, Failed> {
+/// Returns those of the given avatars that an account uses.
+pub async fn worn(conn: &mut Conn, faces: Vec<String>) -> Result<Vec<String>, DbError> {
     let worn = users::table.filter(users::avatar.eq_any(faces));
     Ok(worn.select(users::avatar.assume_not_null()).distinct().load(conn).await?)
 }
 
-/// When a session was begun by a log-in.
-pub async fn session_begun(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, Failed> {
+/// Returns when a session was created by its log-in.
+pub async fn session_begun(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, DbError> {
     let found: Option<At> = sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
     Ok(found.map(|at| at.0))
 }
 
-/// Puts a new password in the place of the former one, if that is still the one that was proved; what was mailed to
-/// choose another is worth nothing then. Whether it was.
-pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Time) -> Result<bool, Failed> {
+/// Replaces the password if it is still the one that was checked, and invalidates codes and tokens that were sent to
+/// choose another one. Returns whether it was replaced.
+pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Time) -> Result<bool, DbError> {
     let set = (users::password_hash.eq(Some(hash.to_owned())), users::updated_at.eq(At(now)));
     let living = users::table.find(Key(proved.id));
     let changed = match proved.password_hash.clone() {
@@ -116,12 +116,16 @@ pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Ti
     Ok(true)
 }
 
-/// Takes all that says who somebody is out of an account's row, and locks it against rows that would name it. Gives the
-/// face it had; `None`: the account is gone already.
-pub async fn become_pseudonym(conn: &mut Conn, account: &Account, now: Time) -> Result<Option<Option<String>>, Failed> {
+/// Pseudonymizes the row of an account: removes all identifying columns, and locks the row against new rows that would
+/// reference it. Returns the avatar that it had; `None` if the account was deleted already.
+pub async fn become_pseudonym(
+    conn: &mut Conn,
+    account: &Account,
+    now: Time,
+) -> Result<Option<Option<String>>, DbError> {
     let id = account.id;
     let deleted = diesel::update(users::table.find(Key(id))).filter(users::deleted_at.is_null()).set((
-        // First of all that is locked: the address is unique, so this keeps out whoever would name the row.
+        // The address is unique, so changing it locks the row against transactions that would insert a reference to it.
         users::email.eq(format!("deleted:{id}")),
         users::full_name.eq(NOBODY),
         users::job_title.eq(None::<String>),
@@ -138,18 +142,19 @@ pub async fn become_pseudonym(conn: &mut Conn, account: &Account, now: Time) -> 
     Ok(Some(face))
 }
 
-/// Ends all sessions of an account for good. Gives those that ended just now.
+/// Ends all sessions of an account permanently. Returns those that ended with this call.
 ///
 /// Their rows stay, without the device: a server that starts must know for how long their tokens are to be refused.
-pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Vec<Id<Session>>, Failed> {
-    let ended = end(conn, user_id, Ending::All, now).await?;
+pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Vec<Id<Session>>, DbError> {
+    let ended = end(conn, user_id, SessionsToEnd::All, now).await?;
     let own = sessions::table.filter(sessions::user_id.eq(Key(user_id))).filter(sessions::device.ne(""));
     diesel::update(own).set(sessions::device.eq("")).execute(conn).await?;
     Ok(ended)
 }
 
-/// Ends an account's sessions and drops every other row by which somebody logs in. Gives the sessions that ended just now.
-pub async fn let_go(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+/// Ends the sessions of an account and deletes every other row that can be used to log in. Returns the sessions that
+/// ended with this call.
+pub async fn let_go(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, DbError> {
     let id = Key(account.id);
     let ended = end_all(conn, account.id, now).await?;
     diesel::delete(reset_tokens::table.find(id)).execute(conn).await?;

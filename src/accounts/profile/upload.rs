@@ -1,4 +1,4 @@
-//! A picture as it arrives: a form with one file.
+//! The upload of an avatar: a multipart form with one file.
 
 use actix_web::HttpRequest;
 use futures_util::StreamExt;
@@ -6,20 +6,20 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use crate::accounts::state::Accounts;
 use crate::api::idempotency;
-use crate::http::failure::{Failure, Fault, MOST_FAULTS};
+use crate::clients::files::Received;
+use crate::http::error::{ApiError, FieldError, MOST_FAULTS};
 use crate::http::form::{self, small, unreadable};
 use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
-use crate::outside::files::Received;
 
-/// A file that has arrived, and that nobody has looked at yet.
+/// A completely received file whose content is not checked yet.
 pub struct Upload(pub Received);
 
 impl Input for Upload {
     const BUFFERED: bool = false;
 
-    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let mut parts = form::parts(request, body)?;
         let state = Accounts::of(request)?;
         let (mut file, mut faults) = (None, Vec::new());
@@ -32,24 +32,24 @@ impl Input for Upload {
                 name => {
                     let known = name == "file";
                     faults.push(if known {
-                        Fault::value(Reason::Repeated, Some(name), Reason::Repeated.sentence())
+                        FieldError::value(Reason::Repeated, Some(name), Reason::Repeated.sentence())
                     } else {
-                        Fault::value(Reason::UnknownKey, Some(name), "This part is not known here.")
+                        FieldError::value(Reason::UnknownKey, Some(name), "This part is not known here.")
                     });
                     small(part).await?;
                 }
             }
-            // Nobody would be told of more.
+            // Further errors would not be reported.
             if faults.len() >= MOST_FAULTS {
-                return Err(Failure::invalid(faults));
+                return Err(ApiError::invalid(faults));
             }
         }
         match file {
             Some(file) if faults.is_empty() => Ok(Self(file)),
-            Some(_) => Err(Failure::invalid(faults)),
+            Some(_) => Err(ApiError::invalid(faults)),
             None => {
-                faults.push(Fault::value(Reason::Required, Some("file".to_owned()), Reason::Required.sentence()));
-                Err(Failure::invalid(faults))
+                faults.push(FieldError::value(Reason::Required, Some("file".to_owned()), Reason::Required.sentence()));
+                Err(ApiError::invalid(faults))
             }
         }
     }

@@ -1,8 +1,8 @@
-//! A new password for one that was forgotten: a code by mail, a token for the code, a password for the token.
+//! Reset of a forgotten password: a code by e-mail, a token for the code, a new password for the token.
 //!
-//! Whoever chose it is the account's owner as far as can be known, so everything that the former password opened ends:
-//! all sessions with their sockets, log-ins under way, and other codes. Lock-outs are looked at when a code is asked for,
-//! when it is tried, and again when the password is chosen.
+//! A user who completes a reset has proved access to the mailbox and counts as the owner, so everything that the former
+//! password opened ends: all sessions with their sockets, pending log-ins, and other codes. The lock after too many
+//! failures is checked when a code is requested, when it is redeemed, and again when the password is set.
 
 pub mod model;
 pub mod operations;

@@ -1,9 +1,9 @@
-//! What the right code gives.
+//! The response to a correct reset code.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Who holds this may choose a new password, once.
+/// A token that allows its holder to set a new password, once.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetToken {

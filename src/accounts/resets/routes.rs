@@ -1,19 +1,19 @@
-//! New passwords: bodies in, answers out.
+//! HTTP handlers of password resets: parse bodies and return responses.
 
 use utoipa::ToSchema;
 
 use super::model::ResetToken;
 use super::operations;
-use crate::access::guard::Public;
 use crate::access::one_time::OneTimeToken;
-use crate::accounts::model::{CodePurpose, Email, Typed, TypedCode};
+use crate::access::policy::Public;
+use crate::accounts::model::{CodePurpose, Email, TypedCode, TypedPassword};
 use crate::accounts::operations::resend_otp;
 use crate::accounts::state::Accounts;
-use crate::api::operation::Allowed;
+use crate::api::operation::Authorized;
 use crate::http::envelope::{Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Body, Valid};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, ValidJson};
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -23,17 +23,17 @@ pub struct SendResetPasswordEmail {
 }
 
 impl Body for SendResetPasswordEmail {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { email: fields.required("email")? })
     }
 }
 
 pub async fn send_reset_password_email(
-    may: Allowed<Public, Valid<SendResetPasswordEmail>>,
+    request: Authorized<Public, ValidJson<SendResetPasswordEmail>>,
     state: Accounts,
-) -> Result<Reply<Nothing>, Failure> {
-    let Valid(body) = may.input;
-    resend_otp(&state, &may.by, body.email, CodePurpose::ResetPassword, may.request).await?;
+) -> Result<Reply<Nothing>, ApiError> {
+    let ValidJson(body) = request.input;
+    resend_otp(&state, &request.principal, body.email, CodePurpose::ResetPassword, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
@@ -47,16 +47,19 @@ pub struct VerifyOtp {
 }
 
 impl Body for VerifyOtp {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let email = fields.required("email");
         let code = fields.required("code");
         Ok(Self { email: email?, code: code? })
     }
 }
 
-pub async fn verify_otp(may: Allowed<Public, Valid<VerifyOtp>>, state: Accounts) -> Result<Reply<ResetToken>, Failure> {
-    let Valid(body) = may.input;
-    operations::verify_otp(&state, &may.by, body.email, body.code.0).await.map(Reply::ok)
+pub async fn verify_otp(
+    request: Authorized<Public, ValidJson<VerifyOtp>>,
+    state: Accounts,
+) -> Result<Reply<ResetToken>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::verify_otp(&state, &request.principal, body.email, body.code.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -65,11 +68,11 @@ pub struct ResetPassword {
     #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     reset_token: OneTimeToken,
     #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
-    new_password: Typed,
+    new_password: TypedPassword,
 }
 
 impl Body for ResetPassword {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let reset_token = fields.required("resetToken");
         let new_password = fields.required("newPassword");
         Ok(Self { reset_token: reset_token?, new_password: new_password? })
@@ -77,10 +80,11 @@ impl Body for ResetPassword {
 }
 
 pub async fn reset_password(
-    may: Allowed<Public, Valid<ResetPassword>>,
+    request: Authorized<Public, ValidJson<ResetPassword>>,
     state: Accounts,
-) -> Result<Reply<Nothing>, Failure> {
-    let Valid(body) = may.input;
-    operations::reset_password(&state, &may.by, body.reset_token, body.new_password.0, may.request).await?;
+) -> Result<Reply<Nothing>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::reset_password(&state, &request.principal, body.reset_token, body.new_password.0, request.request_id)
+        .await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -1,4 +1,4 @@
-//! Reset tokens as rows: one an account.
+//! Queries for reset tokens: one row per account.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::db::schema::reset_tokens;
 use crate::db::sweep::Over;
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
-/// Keeps a token's hash; an older one of the account is gone.
-pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expires_at: Time) -> Result<(), Failed> {
+/// Stores the hash of a token; an older one of the account is deleted.
+pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expires_at: Time) -> Result<(), DbError> {
     diesel::delete(reset_tokens::table.find(Key(user_id))).execute(conn).await?;
     let row = (
         reset_tokens::user_id.eq(Key(user_id)),
@@ -22,8 +22,8 @@ pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expir
     Ok(())
 }
 
-/// Whose a token is, if its time is not over.
-pub async fn owner(conn: &mut Conn, token_hash: &str, now: Time) -> Result<Option<Id<User>>, Failed> {
+/// Returns the account of a token, unless the token has expired.
+pub async fn owner(conn: &mut Conn, token_hash: &str, now: Time) -> Result<Option<Id<User>>, DbError> {
     let good = reset_tokens::table
         .filter(reset_tokens::token_hash.eq(token_hash))
         .filter(reset_tokens::expires_at.gt(At(now)));
@@ -31,8 +31,8 @@ pub async fn owner(conn: &mut Conn, token_hash: &str, now: Time) -> Result<Optio
     Ok(owner.map(|id| id.0))
 }
 
-/// Uses a token up. False: it is used already, or its time is over.
-pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Time) -> Result<bool, Failed> {
+/// Deletes a token on use. Returns false if it was used already or has expired.
+pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Time) -> Result<bool, DbError> {
     let good = reset_tokens::table
         .find(Key(user_id))
         .filter(reset_tokens::token_hash.eq(token_hash))
@@ -40,5 +40,5 @@ pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Tim
     Ok(diesel::delete(good).execute(conn).await? == 1)
 }
 
-/// Those whose time is over.
+/// Sweep: deletes expired tokens.
 pub const OVER: Over = Over { table: "reset_tokens", key: "user_id", at: "expires_at", kept: Duration::ZERO };

@@ -1,7 +1,9 @@
-//! Refresh tokens: a keyed hash over the session, its salt and a counter. Nothing of a token is kept, so a dump of the
-//! database holds none; and the answer to a repeated request is the same token again, so that there are never two.
+//! Refresh tokens: a keyed hash over the session, its salt and a counter.
 //!
-//! Which counter is good is decided by the session's row in one statement, see `store::rotate`.
+//! No token is stored, so a dump of the database contains none; and a repeated request gets the same successor token
+//! again, so that there are never two.
+//!
+//! A single statement on the row of the session decides which counter is valid, see `store::rotate`.
 
 use actors::ids::{Id, Session};
 use base64::Engine;
@@ -12,7 +14,7 @@ use crate::keys::Secret;
 
 const BYTES: usize = 16 + 8 + 32;
 
-/// A token that was taken apart; whether it is genuine is seen with the session's salt.
+/// A parsed token; verifying it needs the salt of the session.
 #[derive(Debug, Clone, Copy)]
 pub struct Presented {
     pub session_id: Id<Session>,
@@ -20,7 +22,7 @@ pub struct Presented {
     mac: [u8; 32],
 }
 
-/// The token of a session's counter.
+/// Returns the token for a counter of a session.
 pub fn issue(secret: &Secret, session_id: Id<Session>, salt: &str, counter: i64) -> String {
     let mut bytes = Vec::with_capacity(BYTES);
     bytes.extend_from_slice(session_id.uuid().as_bytes());
@@ -29,7 +31,7 @@ pub fn issue(secret: &Secret, session_id: Id<Session>, salt: &str, counter: i64)
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Takes a token apart. `None`: it has not the form of one.
+/// Parses a token. Returns `None` when it is malformed.
 pub fn read(token: &str) -> Option<Presented> {
     if token.len() > 2 * BYTES {
         return None;
@@ -45,7 +47,7 @@ pub fn read(token: &str) -> Option<Presented> {
 }
 
 impl Presented {
-    /// Whether this server issued it for the session with this salt.
+    /// Whether this server issued the token for the session with this salt.
     pub fn is_genuine(&self, secret: &Secret, salt: &str) -> bool {
         mac(secret, self.session_id, salt, self.counter).ct_eq(&self.mac).into()
     }
@@ -65,7 +67,7 @@ mod tests {
     #[test]
     fn a_token_is_genuine_for_its_session_salt_and_counter_alone() {
         let secret = Secret::of(vec![1; 32]);
-        let id = Id::draw();
+        let id = Id::generate();
         let token = issue(&secret, id, "salt", 7);
         let presented = read(&token).unwrap();
         assert_eq!((presented.session_id, presented.counter), (id, 7));

@@ -1,17 +1,17 @@
-//! Being signed in: bodies in, answers out.
+//! HTTP handlers of sessions: parse bodies and return responses.
 
 use utoipa::ToSchema;
 
-use super::{GoingOn, model, operations};
-use crate::access::guard::{Own, Public, SignedIn};
-use crate::accounts::model::{AuthResponse, Email, Typed};
+use super::{OngoingSession, model, operations};
+use crate::access::policy::{Own, Public, SignedIn};
+use crate::accounts::model::{AuthResponse, Email, TypedPassword};
 use crate::accounts::state::Accounts;
-use crate::api::operation::Allowed;
+use crate::api::operation::Authorized;
 use crate::http::envelope::{List, Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Empty, Valid};
-use crate::http::page::Page;
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, ValidJson, ValidQuery};
+use crate::http::page::PageQuery;
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -19,40 +19,43 @@ pub struct Login {
     #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
     #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
-    password: Typed,
+    password: TypedPassword,
 }
 
 impl Body for Login {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let email = fields.required("email");
         let password = fields.required("password");
         Ok(Self { email: email?, password: password? })
     }
 }
 
-pub async fn login(may: Allowed<Public, Valid<Login>>, state: Accounts) -> Result<Reply<AuthResponse>, Failure> {
-    let Valid(body) = may.input;
-    operations::login(&state, &may.by, body.email, body.password.0).await.map(Reply::ok)
+pub async fn login(
+    request: Authorized<Public, ValidJson<Login>>,
+    state: Accounts,
+) -> Result<Reply<AuthResponse>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::login(&state, &request.principal, body.email, body.password.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RefreshToken {
     #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
-    refresh_token: Typed,
+    refresh_token: TypedPassword,
 }
 
 impl Body for RefreshToken {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { refresh_token: fields.required("refreshToken")? })
     }
 }
 
 pub async fn refresh_token(
-    may: Allowed<Public, Valid<RefreshToken>>,
+    request: Authorized<Public, ValidJson<RefreshToken>>,
     state: Accounts,
-) -> Result<Reply<AuthResponse>, Failure> {
-    let Valid(body) = may.input;
+) -> Result<Reply<AuthResponse>, ApiError> {
+    let ValidJson(body) = request.input;
     operations::refresh_token(&state, &body.refresh_token.0).await.map(Reply::ok)
 }
 
@@ -64,26 +67,32 @@ pub struct LogOut {
 
 impl Body for LogOut {
     const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { all_sessions: fields.optional("allSessions")? })
     }
 }
 
-pub async fn log_out(may: Allowed<SignedIn, Valid<LogOut>>, state: Accounts) -> Result<Reply<Nothing>, Failure> {
-    let Valid(body) = may.input;
-    operations::log_out(&state, may.by.caller, body.all_sessions.unwrap_or(false)).await?;
+pub async fn log_out(
+    request: Authorized<SignedIn, ValidJson<LogOut>>,
+    state: Accounts,
+) -> Result<Reply<Nothing>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::log_out(&state, request.principal.caller, body.all_sessions.unwrap_or(false)).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
 pub async fn list(
-    may: Allowed<SignedIn, Asked<Page>>,
+    request: Authorized<SignedIn, ValidQuery<PageQuery>>,
     state: Accounts,
-) -> Result<Reply<List<model::Session>>, Failure> {
-    let Asked(page) = may.input;
-    operations::list(&state, may.by.caller, page).await.map(Reply::ok)
+) -> Result<Reply<List<model::Session>>, ApiError> {
+    let ValidQuery(page) = request.input;
+    operations::list(&state, request.principal.caller, page).await.map(Reply::ok)
 }
 
-pub async fn revoke(may: Allowed<Own<GoingOn>, Empty>, state: Accounts) -> Result<Reply<Nothing>, Failure> {
-    operations::revoke(&state, may.by.caller, may.by.thing.0).await?;
+pub async fn revoke(
+    request: Authorized<Own<OngoingSession>, Empty>,
+    state: Accounts,
+) -> Result<Reply<Nothing>, ApiError> {
+    operations::revoke(&state, request.principal.caller, request.principal.resource.0).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -1,4 +1,4 @@
-//! Sessions as rows.
+//! Queries for sessions.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use diesel::dsl::not;
 use diesel::sql_types::Bool;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl};
 
-use super::begun::Begun;
+use super::issued::IssuedSession;
 use super::model;
-use crate::access::caller::Caller;
+use crate::access::principal::Caller;
 use crate::db::schema::sessions;
 use crate::db::sweep::Over;
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
-use crate::http::page::Page;
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::http::page::PageQuery;
 
 /// The counter of a session's first refresh token.
 pub const FIRST: i64 = 1;
 
-/// The caller holds the account's row.
-pub async fn insert(conn: &mut Conn, user_id: Id<User>, session: &Begun) -> Result<(), Failed> {
+/// Inserts a session. The calling transaction must hold the lock on the row of the account.
+pub async fn insert(conn: &mut Conn, user_id: Id<User>, session: &IssuedSession) -> Result<(), DbError> {
     let row = (
         sessions::id.eq(Key(session.id)),
         sessions::user_id.eq(Key(user_id)),
@@ -37,9 +37,9 @@ pub async fn insert(conn: &mut Conn, user_id: Id<User>, session: &Begun) -> Resu
     Ok(())
 }
 
-/// What a refresh token is held against before anything is changed.
+/// What a refresh token is compared with before anything is changed.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct RefreshState {
     pub salt: String,
     pub user_id: Id<User>,
     pub counter: i64,
@@ -47,8 +47,8 @@ pub struct Standing {
     pub rotated_at: Time,
 }
 
-/// A session that goes on.
-pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Standing>, Failed> {
+/// Returns an active session; `None` when it has ended or does not exist.
+pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<RefreshState>, DbError> {
     let found: Option<(String, Key<User>, i64, i64, At)> = sessions::table
         .find(Key(id))
         .filter(sessions::revoked_at.is_null())
@@ -63,7 +63,7 @@ pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Opt
         .first(conn)
         .await
         .optional()?;
-    Ok(found.map(|(salt, user, counter, graced_counter, rotated_at)| Standing {
+    Ok(found.map(|(salt, user, counter, graced_counter, rotated_at)| RefreshState {
         salt,
         user_id: user.0,
         counter,
@@ -72,31 +72,31 @@ pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Opt
     }))
 }
 
-/// How long after a rotation the token before is honoured once more: its answer may have been lost.
+/// How long after a rotation the previous token is accepted once more: the response may have been lost.
 pub const GRACE: Duration = Duration::from_secs(30);
 
-/// What became of a refresh token.
+/// The result of presenting a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotated {
-    /// The session goes on with this counter.
+    /// The session was refreshed and now has this counter.
     To(i64),
-    /// The token was presented once more after its answer was lost; its successor is the same as then.
+    /// The token was presented once more after its response was lost; its successor is the same as before.
     Again(i64),
-    /// One of many equal requests at once: neither good nor stolen. Or the session ended before.
+    /// One of a burst of identical requests, neither valid nor stolen; or the session has ended.
     Refused,
-    /// Somebody holds a copy: the token is older than that, or came after its grace, or the one before it needed its grace too.
-    /// The session was ended.
+    /// The token was copied: it is older than the previous one, or was presented after the grace period, or the token
+    /// before it needed its grace too. The session was ended.
     Reused,
 }
 
-/// Rotates a session in one statement, so that of any number of equal requests exactly one does.
+/// Rotates a session in one statement, so that of any number of identical requests exactly one succeeds.
 pub async fn rotate(
     conn: &mut Conn,
     id: Id<Session>,
     presented: i64,
     now: Time,
     expires_at: Time,
-) -> Result<Rotated, Failed> {
+) -> Result<Rotated, DbError> {
     let rotated = diesel::update(sessions::table.find(Key(id)))
         .filter(sessions::counter.eq(presented))
         .filter(sessions::revoked_at.is_null())
@@ -110,8 +110,9 @@ pub async fn rotate(
     if let Some(counter) = rotated.get_result::<i64>(conn).await.optional()? {
         return Ok(Rotated::To(counter));
     }
-    // Its successor is the counter of now, so it was never used: using it would have raised the counter. Two graces in a
-    // row are no lost answers: somebody rides along with the session. (No token has the counter 0, so nothing precedes the first.)
+    // Its successor is the current counter, so it was never used: using it would have raised the counter. Two graces in
+    // a row are not lost responses: a second client is using the session. (No token has the counter 0, so nothing
+    // precedes the first.)
     let before = if presented > FIRST { presented - 1 } else { presented };
     let graced = diesel::update(sessions::table.find(Key(id)))
         .filter(sessions::counter.eq(presented.saturating_add(1)))
@@ -137,22 +138,28 @@ pub async fn rotate(
     Ok(if stolen.execute(conn).await? == 1 { Rotated::Reused } else { Rotated::Refused })
 }
 
-/// Which sessions of an account end.
+/// Which sessions of an account to end.
 #[derive(Debug, Clone, Copy)]
-pub enum Ending {
+pub enum SessionsToEnd {
     All,
     Only(Id<Session>),
-    /// All but the one that asks.
+    /// All but this one, the session of the request.
     Others(Id<Session>),
 }
 
-/// Ends sessions of an account; gives those that ended just now. What ends all of them holds the account's row.
-pub async fn end(conn: &mut Conn, user_id: Id<User>, ending: Ending, now: Time) -> Result<Vec<Id<Session>>, Failed> {
+/// Ends sessions of an account; returns those that ended with this call. A transaction that ends all of them must hold
+/// the lock on the row of the account.
+pub async fn end(
+    conn: &mut Conn,
+    user_id: Id<User>,
+    ending: SessionsToEnd,
+    now: Time,
+) -> Result<Vec<Id<Session>>, DbError> {
     let nobody = Id::from_uuid(uuid::Uuid::nil());
     let (only, but) = match ending {
-        Ending::All => (None, None),
-        Ending::Only(id) => (Some(id), None),
-        Ending::Others(id) => (None, Some(id)),
+        SessionsToEnd::All => (None, None),
+        SessionsToEnd::Only(id) => (Some(id), None),
+        SessionsToEnd::Others(id) => (None, Some(id)),
     };
     let is_wanted = only.is_none().into_sql::<Bool>().or(sessions::id.eq(Key(only.unwrap_or(nobody))));
     let is_other = but.is_none().into_sql::<Bool>().or(sessions::id.ne(Key(but.unwrap_or(nobody))));
@@ -178,13 +185,13 @@ fn seen((id, device, created_at, last_used_at): Row, current: Id<Session>) -> mo
     }
 }
 
-/// A page of an account's sessions that go on, one more than the page, and how many there are in all.
+/// Returns a page of the active sessions of an account, with one extra item, and the total number of active sessions.
 pub async fn list(
     conn: &mut Conn,
     caller: Caller,
-    page: Page,
+    page: PageQuery,
     now: Time,
-) -> Result<(Vec<model::Session>, i64), Failed> {
+) -> Result<(Vec<model::Session>, i64), DbError> {
     let going_on = || {
         sessions::table
             .filter(sessions::user_id.eq(Key(caller.user_id)))
@@ -202,20 +209,21 @@ pub async fn list(
     Ok((rows.into_iter().map(|row| seen(row, caller.session_id)).collect(), count))
 }
 
-/// Whose a session is, if it goes on.
-pub async fn owner(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Id<User>>, Failed> {
+/// Returns the account of an active session.
+pub async fn owner(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Id<User>>, DbError> {
     Ok(standing(conn, id, now).await?.map(|session| session.user_id))
 }
 
-/// Sessions that ended, by themselves or not: their tokens are refused without them by now.
+/// Sweep: deletes sessions one day after they expired or were revoked: by then their tokens are refused without the
+/// row.
 pub const OVER: [Over; 2] = [ended("expires_at"), ended("revoked_at")];
 
 const fn ended(at: &'static str) -> Over {
     Over { table: "sessions", key: "id", at, kept: Duration::from_secs(24 * 60 * 60) }
 }
 
-/// Sessions that ended since a time: for the memory of a server that starts.
-pub async fn ended_since(conn: &mut Conn, since: Time) -> Result<Vec<Id<Session>>, Failed> {
+/// Returns the sessions that were revoked since a given time: read at the start of a server, and by `endings`.
+pub async fn ended_since(conn: &mut Conn, since: Time) -> Result<Vec<Id<Session>>, DbError> {
     let ended: Vec<Key<Session>> =
         sessions::table.filter(sessions::revoked_at.gt(Some(At(since)))).select(sessions::id).load(conn).await?;
     Ok(ended.into_iter().map(|id| id.0).collect())

@@ -1,4 +1,4 @@
-//! The dashboard: what a run found, on one page.
+//! The dashboard: the results of a run on one page.
 
 pub mod model;
 pub mod operations;

@@ -1,4 +1,4 @@
-//! The dashboard as clients know it.
+//! The dashboard's response types.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use uuid::Uuid;
 use crate::analysis::results::model::{ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory};
 use crate::pipeline::result as found;
 
-/// What a run found.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultsDashboard {
     #[schema(value_type = Uuid)]
     pub project_id: Id<ids::Project>,
-    /// Null while no run has a result; then all lists are empty.
+    /// Null while no run of the project has a result; all lists are empty then.
     #[schema(required, value_type = Option<Uuid>)]
     pub run_id: Option<Id<Run>>,
     #[schema(value_type = chrono::DateTime<chrono::Utc>)]
@@ -47,7 +47,7 @@ pub struct Summary {
     pub assumptions: Vec<String>,
 }
 
-/// Figures about what was found.
+/// Counts and totals of a run's results.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Metrics {
@@ -61,27 +61,27 @@ pub struct Metrics {
     pub by_type: BTreeMap<String, u32>,
     pub by_priority: BTreeMap<String, u32>,
     pub by_status: BTreeMap<String, u32>,
-    /// Sources that were read.
+    /// Number of sources that were read.
     pub sources: u32,
     pub words: u64,
-    /// Of speech.
+    /// Minutes of speech.
     pub minutes: u64,
-    /// Findings that were dropped because their quote did not stand in its source.
+    /// Findings that were dropped because their quote does not occur in the source.
     pub ungrounded: u32,
     pub processing_ms: u64,
-    /// Null where the engine counts none.
+    /// Null when the engine does not count tokens.
     #[schema(required)]
     pub tokens: Option<u64>,
 }
 
-/// How good what was found is.
+/// Quality indicators of a run's results.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Quality {
-    /// 0–1: the share of requirements without an issue, lessened by conflicts.
+    /// Share of requirements without a quality issue, reduced by conflicts; 0–1.
     pub score: f64,
     pub issues: Vec<IssueCount>,
-    /// 0–1: the share of sources from which something comes.
+    /// Share of sources from which at least one finding comes; 0–1.
     pub coverage: f64,
     pub duplicates: u32,
     pub conflicts: u32,
@@ -95,7 +95,7 @@ pub struct IssueCount {
     pub count: u32,
 }
 
-/// A file that came of the run.
+/// A file produced by the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
@@ -104,7 +104,7 @@ pub struct Artifact {
     pub url: String,
 }
 
-/// A file that somebody had made of the dashboard.
+/// A file that a user exported from the dashboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DashboardExport {
@@ -122,7 +122,7 @@ pub struct DashboardExport {
 }
 
 impl ResultsDashboard {
-    /// Of a project where no run has a result.
+    /// The dashboard of a project in which no run has a result.
     #[must_use]
     pub fn empty(project_id: Id<ids::Project>, generated_at: Time) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl From<found::Summary> for Summary {
     }
 }
 
-/// A count by an enumeration of the pipeline's, under its spelling on the wire.
+/// Converts counts keyed by a pipeline enumeration to counts keyed by its serialized name.
 fn spelled<K: Serialize>(counts: BTreeMap<K, u32>) -> BTreeMap<String, u32> {
     let name = |key: K| serde_json::to_value(key).ok().and_then(|value| value.as_str().map(str::to_owned));
     counts.into_iter().filter_map(|(key, count)| Some((name(key)?, count))).collect()

@@ -1,4 +1,4 @@
-//! The dashboard, one function an operation.
+//! The dashboard operation.
 
 use std::marker::PhantomData;
 
@@ -10,23 +10,23 @@ use super::model::ResultsDashboard;
 use crate::analysis::results::store as results;
 use crate::analysis::state::Analysis;
 use crate::analysis::store;
-use crate::db::Failed;
+use crate::db::DbError;
 use crate::http::code::Code;
-use crate::http::envelope::{Rendered, success};
-use crate::http::failure::Failure;
+use crate::http::envelope::{Prerendered, success};
+use crate::http::error::ApiError;
 
-/// What a run found; without one, what the newest successful run found, or an empty dashboard.
+/// Returns the results of a run; without a run id, those of the newest successful run, or an empty dashboard.
 ///
-/// The result goes out as it was kept, unread: it may be large and is polled.
+/// The stored result is sent without being parsed, because it may be large and is polled.
 ///
 /// # Errors
-/// 404 for a run that the project does not have; 409 for one without a result.
+/// 404 for a run that is not in the project; 409 for a run without a result.
 pub async fn dashboard(
     state: &Analysis,
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
     says: &str,
-) -> Result<Rendered<ResultsDashboard>, Failure> {
+) -> Result<Prerendered<ResultsDashboard>, ApiError> {
     let found = state
         .db
         .read(move |conn| {
@@ -35,25 +35,25 @@ pub async fn dashboard(
                     Some(id) => store::find(conn, id).await?.filter(|run| run.project_id == project_id),
                     None => store::newest_successful(conn, project_id).await?,
                 };
-                let Some(run) = run else { return Ok::<_, Failed>(None) };
+                let Some(run) = run else { return Ok::<_, DbError>(None) };
                 Ok(Some((run.id, results::result(conn, run.id).await?)))
             })
         })
         .await?;
     match (found, run_id) {
-        (None, Some(_)) => Err(Failure::of(Code::NOT_FOUND)),
+        (None, Some(_)) => Err(ApiError::of(Code::NOT_FOUND)),
         (None, None) => {
             let empty = ResultsDashboard::empty(project_id, state.now());
             Ok(rendered("\"none\"".to_owned(), success(200, says, &empty)?))
         }
-        (Some((_, None)), _) => Err(Failure::saying(Code::INVALID_STATE, "The run has no result.")),
+        (Some((_, None)), _) => Err(ApiError::saying(Code::INVALID_STATE, "The run has no result.")),
         (Some((id, Some((result, at)))), _) => {
-            let result = RawValue::from_string(result).map_err(Failure::internal)?;
+            let result = RawValue::from_string(result).map_err(ApiError::internal)?;
             Ok(rendered(format!("\"{id}-{}\"", at.millis()), success(200, says, &result)?))
         }
     }
 }
 
-fn rendered(etag: String, body: Vec<u8>) -> Rendered<ResultsDashboard> {
-    Rendered { etag, body: body.into(), of: PhantomData }
+fn rendered(etag: String, body: Vec<u8>) -> Prerendered<ResultsDashboard> {
+    Prerendered { etag, body: body.into(), of: PhantomData }
 }

@@ -1,4 +1,4 @@
-//! The dashboard: the query in, the page out.
+//! The HTTP endpoint of the dashboard.
 
 use actors::ids::Id;
 use actors::run::Run;
@@ -7,13 +7,13 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::model::ResultsDashboard;
 use super::operations;
-use crate::access::guard::Member;
+use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
-use crate::api::operation::Allowed;
-use crate::http::envelope::Rendered;
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Query, query_parameter};
+use crate::api::operation::Authorized;
+use crate::http::envelope::Prerendered;
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Query, ValidQuery, query_parameter};
 use crate::projects::model::Project;
 
 pub struct OfRun {
@@ -22,7 +22,7 @@ pub struct OfRun {
 
 impl Query for OfRun {
     const KEYS: &'static [&'static str] = &["runId"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { run_id: fields.optional("runId")? })
     }
     fn parameters() -> Vec<Parameter> {
@@ -33,9 +33,9 @@ impl Query for OfRun {
 }
 
 pub async fn dashboard(
-    may: Allowed<Member<Project>, Asked<OfRun>>,
+    request: Authorized<Member<Project>, ValidQuery<OfRun>>,
     state: Analysis,
-) -> Result<Rendered<ResultsDashboard>, Failure> {
-    let Asked(of) = may.input;
-    operations::dashboard(&state, may.by.thing.id, of.run_id, may.says).await
+) -> Result<Prerendered<ResultsDashboard>, ApiError> {
+    let ValidQuery(of) = request.input;
+    operations::dashboard(&state, request.principal.resource.id, of.run_id, request.says).await
 }

@@ -1,11 +1,12 @@
-//! What an operator does to runs at the machine, beside a running server or without one.
+//! Commands on runs for an operator on the server's machine, with or without a running server.
 //!
 //! ```text
-//! cancel ── a job "cancel-run" ──taken──> the server asks the run's actor, as for anybody
+//! cancel ── a job "cancel-run" ──claimed──> the server asks the run's actor, as for any user
 //!                 │
-//!                 └──not taken within 5 s: no server runs ──> withdrawn; the run is decided and saved here
+//!                 └──not claimed within 5 s: no server runs ──> withdrawn; the run is changed and saved here
 //! ```
-//! Either way one writer decides: a server that starts just then loses by revision, and meets what was saved.
+//! In both cases a single writer wins: a server that starts at the same moment gets a revision conflict and loads the
+//! saved state.
 
 mod store;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{Id, User};
-use actors::live::{Decided, Group, Journal, Live, RequestId, Unsaved};
+use actors::live::{Batch, Decided, Journal, Live, RequestId, Unsaved};
 use actors::run::{Command, Run, Status};
 use actors::time::Time;
 use async_trait::async_trait;
@@ -22,22 +23,22 @@ use serde::{Deserialize, Serialize};
 use super::operations;
 use super::store::RunJournal;
 use crate::analysis::state::Analysis;
-use crate::db::{Db, Failed};
+use crate::db::{Db, DbError};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::jobs::{self, Fault, Handler, Job};
-pub use store::Listed;
+use crate::http::error::ApiError;
+use crate::jobs::{self, Handler, Job, JobError};
+pub use store::RunListItem;
 
 const KIND: &str = "cancel-run";
-/// A server that runs takes a job within a second.
+/// How long to wait for a server to claim the job. A running server claims it within a second.
 const TAKEN: Duration = Duration::from_secs(5);
-/// And then asks the actor, which may have to be loaded.
+/// How long to wait for the run to end after that: the server's actor may have to be loaded first.
 const ENDED: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(100);
-/// Other writers before one of which the operator's change is saved.
+/// How often saving is tried when other writers change the run in between.
 const CONFLICTS: usize = 5;
 
-/// Who cancels, as events name people: nobody who has an account.
+/// The author of the cancellation in events: an id that no account has.
 const fn operator() -> Id<User> {
     Id::from_uuid(uuid::Uuid::nil())
 }
@@ -48,20 +49,21 @@ struct Payload {
     run_id: Id<Run>,
 }
 
-/// Runs after one, oldest first: those that are not over, or all.
+/// Lists runs with an id after `after`, oldest first: only unfinished ones, or all.
 ///
 /// # Errors
-/// The database's own.
-pub async fn list(db: &Db, after: Id<Run>, limit: i64, with_those_over: bool) -> Result<Vec<Listed>, Failure> {
+/// Only database errors.
+pub async fn list(db: &Db, after: Id<Run>, limit: i64, with_those_over: bool) -> Result<Vec<RunListItem>, ApiError> {
     let found = db.read(move |conn| Box::pin(store::list(conn, after, limit, with_those_over))).await;
-    found.map_err(|failed: Failed| failed.into())
+    found.map_err(|failed: DbError| failed.into())
 }
 
-/// Ends a run that is not over, and returns once it has ended.
+/// Cancels an unfinished run, and returns once it has ended.
 ///
 /// # Errors
-/// 404 for no run, 409 for one that is over, 503 where a server took it on and does not come to an end.
-pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), Failure> {
+/// 404 for an unknown run; 409 for one that has ended; 503 when a server claimed the job but the run did not end in
+/// time.
+pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), ApiError> {
     unfinished(db, id).await?;
     let request: RequestId = format!("operator-{id}").into();
     let asked = Arc::clone(&request);
@@ -80,69 +82,70 @@ pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), Failure> {
     save(db, id, request, now).await
 }
 
-/// 409 for a run that is over.
-async fn unfinished(db: &Db, id: Id<Run>) -> Result<Run, Failure> {
-    let found = RunJournal { db: db.clone() }.load(id).await.map_err(|away| Failure::unavailable(away.0))?;
-    let run = found.ok_or_else(|| Failure::saying(Code::NOT_FOUND, format!("There is no run {id}.")))?;
+/// 409 for a run that has ended.
+async fn unfinished(db: &Db, id: Id<Run>) -> Result<Run, ApiError> {
+    let found = RunJournal { db: db.clone() }.load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
+    let run = found.ok_or_else(|| ApiError::saying(Code::NOT_FOUND, format!("There is no run {id}.")))?;
     if run.is_over() {
         let over = format!("The run {id} is over: it is {}.", run.status().as_str());
-        return Err(Failure::saying(Code::INVALID_STATE, over));
+        return Err(ApiError::saying(Code::INVALID_STATE, over));
     }
     Ok(run)
 }
 
-async fn until_over(db: &Db, id: Id<Run>) -> Result<(), Failure> {
+async fn until_over(db: &Db, id: Id<Run>) -> Result<(), ApiError> {
     for _ in 0..ENDED.as_millis() / LOOK.as_millis() {
-        let run = RunJournal { db: db.clone() }.load(id).await.map_err(|away| Failure::unavailable(away.0))?;
+        let run = RunJournal { db: db.clone() }.load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
         match run.map(|run| run.status()) {
-            // With its project.
+            // The run was deleted with its project.
             None | Some(Status::Cancelled) => return Ok(()),
             Some(Status::Queued | Status::Processing) => tokio::time::sleep(LOOK).await,
             Some(status) => {
                 let over = format!("The run {id} came to its end first: it is {}.", status.as_str());
-                return Err(Failure::saying(Code::INVALID_STATE, over));
+                return Err(ApiError::saying(Code::INVALID_STATE, over));
             }
         }
     }
     let message = "The server was told and has not ended the run yet; see `colloquy admin list-runs`.";
-    Err(Failure::saying(Code::SERVICE_UNAVAILABLE, message))
+    Err(ApiError::saying(Code::SERVICE_UNAVAILABLE, message))
 }
 
-/// Without a server: what the run's actor would do.
-async fn save(db: &Db, id: Id<Run>, request: RequestId, now: Time) -> Result<(), Failure> {
+/// Without a server: applies and saves the change that the run's actor would make.
+async fn save(db: &Db, id: Id<Run>, request: RequestId, now: Time) -> Result<(), ApiError> {
     let journal = RunJournal { db: db.clone() };
     for _ in 0..CONFLICTS {
         let before = unfinished(db, id).await?;
         let decided = before.decide(Command::Cancel { by: operator() }, now);
-        let change = decided.map_err(|_| Failure::of(Code::INVALID_STATE))?;
+        let change = decided.map_err(|_| ApiError::of(Code::INVALID_STATE))?;
         let changes = vec![Decided { change, request: Arc::clone(&request), at: now }];
-        match journal.save(Arc::new(Group { before, changes })).await {
+        match journal.save(Arc::new(Batch { before, changes })).await {
             Ok(_) => return Ok(()),
             Err(Unsaved::Conflict) => {}
-            Err(Unsaved::Failed(why) | Unsaved::Unknown(why)) => return Err(Failure::unavailable(why)),
+            Err(Unsaved::Failed(why) | Unsaved::Unknown(why)) => return Err(ApiError::unavailable(why)),
         }
     }
-    Err(Failure::unavailable("the run changed all the time"))
+    Err(ApiError::unavailable("the run changed all the time"))
 }
 
-/// Cancels runs for an operator. Safe to repeat.
-pub struct Cancelling {
+/// The job handler that cancels runs for an operator. Idempotent.
+pub struct CancelRuns {
     pub state: Analysis,
 }
 
 #[async_trait]
-impl Handler for Cancelling {
+impl Handler for CancelRuns {
     fn kind(&self) -> &'static str {
         KIND
     }
 
-    async fn run(&self, job: &Job) -> Result<(), Fault> {
-        let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| Fault::Never(error.to_string()))?;
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
+        let payload: Payload =
+            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
         match operations::stop(&self.state, payload.run_id, operator(), Arc::clone(&job.request)).await {
             Ok(_) => Ok(()),
-            // It is over, or gone.
+            // The run has ended already, or was deleted.
             Err(failure) if matches!(failure.code.status, 404 | 409) => Ok(()),
-            Err(failure) => Err(Fault::Again(failure.to_string())),
+            Err(failure) => Err(JobError::Again(failure.to_string())),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs as an operator lists them.
+//! Queries of the operator's list of runs.
 
 use actors::ids::{self, Id};
 use actors::run::Run;
@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::analysis::store::UNFINISHED;
 use crate::db::schema::runs;
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
-/// A run, and how far it is.
+/// A run with its progress.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub struct RunListItem {
     pub id: Id<Run>,
     pub project_id: Id<ids::Project>,
     pub status: String,
@@ -25,7 +25,12 @@ pub struct Listed {
 
 type Row = (Key<Run>, Key<ids::Project>, String, i64, i64, At, String);
 
-pub async fn list(conn: &mut Conn, after: Id<Run>, limit: i64, with_those_over: bool) -> Result<Vec<Listed>, Failed> {
+pub async fn list(
+    conn: &mut Conn,
+    after: Id<Run>,
+    limit: i64,
+    with_those_over: bool,
+) -> Result<Vec<RunListItem>, DbError> {
     let any = with_those_over.into_sql::<diesel::sql_types::Bool>();
     let rows: Vec<Row> = runs::table
         .filter(runs::id.gt(Key(after)))
@@ -43,7 +48,7 @@ pub async fn list(conn: &mut Conn, after: Id<Run>, limit: i64, with_those_over: 
         ))
         .load(conn)
         .await?;
-    let listed = |(id, project_id, status, progress, attempt, created_at, message): Row| Listed {
+    let listed = |(id, project_id, status, progress, attempt, created_at, message): Row| RunListItem {
         id: id.0,
         project_id: project_id.0,
         status,

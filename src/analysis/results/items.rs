@@ -1,4 +1,4 @@
-//! Items of a project made of what a run found.
+//! Converts the findings of a run to items of the project.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ use super::model::{
 use super::store::{Facts, Item, Kind};
 use crate::pipeline::result as found;
 
-/// Of the items of a kind that a run found, those that the project has already; and the ids of all.
+/// The project's existing items of one kind among those that a run found, and the ids of all of the latter.
 pub struct Known {
     items: HashMap<String, Item>,
     ids: HashMap<String, Uuid>,
@@ -24,10 +24,10 @@ pub struct Known {
 }
 
 impl Known {
-    /// `last_number` is the last that was given.
-    pub fn of(standing: Vec<Item>, keys: Vec<String>, last_number: i64) -> Self {
-        let items: HashMap<String, Item> = standing.into_iter().map(|item| (item.text_key.clone(), item)).collect();
-        let id = |key: &str| items.get(key).map_or_else(|| Id::<()>::draw().uuid(), |item| item.id.0.uuid());
+    /// `last_number` is the last number that was assigned.
+    pub fn of(existing: Vec<Item>, keys: Vec<String>, last_number: i64) -> Self {
+        let items: HashMap<String, Item> = existing.into_iter().map(|item| (item.text_key.clone(), item)).collect();
+        let id = |key: &str| items.get(key).map_or_else(|| Id::<()>::generate().uuid(), |item| item.id.0.uuid());
         let ids: HashMap<String, Uuid> = keys.into_iter().map(|key| (key.clone(), id(&key))).collect();
         let keys = ids.iter().map(|(key, id)| (*id, key.clone())).collect();
         Self { items, ids, keys, last_number }
@@ -41,28 +41,28 @@ impl Known {
         self.keys.get(&id).cloned()
     }
 
-    /// Of an item that the project has.
+    /// The number of an item that the project already has.
     pub fn number(&self, key: &str) -> Option<i64> {
         self.items.get(key).map(|item| item.number)
     }
 
-    /// `None`: the run found no such item.
+    /// `None` if the run found no such item.
     fn id(&self, key: &str) -> Option<Uuid> {
         self.ids.get(key).copied()
     }
 
-    /// The id of an item that was found: each has one since [`Known::of`].
+    /// The id of an item that was found; [`Known::of`] assigned one to each.
     fn own_id(&self, key: &str) -> Uuid {
-        self.id(key).unwrap_or_else(|| Id::<()>::draw().uuid())
+        self.id(key).unwrap_or_else(|| Id::<()>::generate().uuid())
     }
 
-    /// The item as it stands, if it does and can be read.
-    fn standing<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+    /// The stored item, if there is one and it can be deserialized.
+    fn existing<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.items.get(key).and_then(|item| serde_json::from_str(&item.body).ok())
     }
 }
 
-/// What both kinds of items have.
+/// What both kinds of items have in common.
 pub trait Coded: serde::Serialize {
     fn facts(&self) -> Facts;
     fn set_code(&mut self, code: String);
@@ -98,7 +98,7 @@ impl Coded for UserStory {
     }
 }
 
-/// Sources found now, and those of other documents that were found before.
+/// Merges the sources found now with those found earlier in other documents.
 fn merged(now: Vec<found::SourceReference>, before: Vec<SourceReference>) -> Vec<SourceReference> {
     let mut sources: Vec<SourceReference> = now.into_iter().map(SourceReference::from).collect();
     let of = |source: &SourceReference| source.document_id.or(source.recording_id);
@@ -108,9 +108,9 @@ fn merged(now: Vec<found::SourceReference>, before: Vec<SourceReference>) -> Vec
 }
 
 pub fn requirement(found: found::Requirement, known: &Known, run: &Run, now: Time) -> Requirement {
-    let standing: Option<Requirement> = known.standing(&found.key);
+    let existing: Option<Requirement> = known.existing(&found.key);
     let (created_at, run_id, before) =
-        standing.map_or((now, run.id, Vec::new()), |standing| (standing.created_at, standing.run_id, standing.sources));
+        existing.map_or((now, run.id, Vec::new()), |existing| (existing.created_at, existing.run_id, existing.sources));
     Requirement {
         id: known.own_id(&found.key),
         code: String::new(),
@@ -135,12 +135,15 @@ pub fn requirement(found: found::Requirement, known: &Known, run: &Run, now: Tim
 }
 
 pub fn story(found: found::UserStory, known: &Known, requirements: &Known, run: &Run, now: Time) -> UserStory {
-    let standing: Option<UserStory> = known.standing(&found.key);
-    let (created_at, run_id, before, criteria) = standing.map_or((now, run.id, Vec::new(), Vec::new()), |standing| {
-        (standing.created_at, standing.run_id, standing.sources, standing.acceptance_criteria)
+    let existing: Option<UserStory> = known.existing(&found.key);
+    let (created_at, run_id, before, criteria) = existing.map_or((now, run.id, Vec::new(), Vec::new()), |existing| {
+        (existing.created_at, existing.run_id, existing.sources, existing.acceptance_criteria)
     });
     let criterion = |(position, found): (usize, found::AcceptanceCriterion)| AcceptanceCriterion {
-        id: criteria.iter().find(|one| one.text == found.text).map_or_else(|| Id::<()>::draw().uuid(), |one| one.id),
+        id: criteria
+            .iter()
+            .find(|one| one.text == found.text)
+            .map_or_else(|| Id::<()>::generate().uuid(), |one| one.id),
         code: format!("AC-{:03}", position + 1),
         text: found.text,
         given: found.given,
@@ -172,9 +175,13 @@ pub fn story(found: found::UserStory, known: &Known, requirements: &Known, run: 
     }
 }
 
-/// What has codes of its run alone: from 1, in order.
+/// Converts findings whose codes are local to their run; they are numbered from 1, in order.
 pub fn numbered<F, T>(found: Vec<F>, make: impl Fn(F, Uuid, usize) -> T) -> Vec<T> {
-    found.into_iter().enumerate().map(|(position, found)| make(found, Id::<()>::draw().uuid(), position + 1)).collect()
+    found
+        .into_iter()
+        .enumerate()
+        .map(|(position, found)| make(found, Id::<()>::generate().uuid(), position + 1))
+        .collect()
 }
 
 fn references(sources: Vec<found::SourceReference>) -> Vec<SourceReference> {

@@ -1,4 +1,4 @@
-//! What runs found: requirements and user stories as a project's items, each under a code that never changes.
+//! Results of runs: requirements and user stories as items of the project, each under a code that never changes.
 
 pub mod draft;
 mod items;

@@ -1,4 +1,4 @@
-//! Found items as clients know them.
+//! Response types of a run's findings.
 
 use actors::ids::Id;
 use actors::run::Run;
@@ -12,36 +12,36 @@ use crate::pipeline::SourceKind as PipelineSourceKind;
 use crate::pipeline::result as found;
 
 enumeration! {
-    /// What a source is.
+    /// The kind of a source.
     pub enum SourceKind { Document = "DOCUMENT", Recording = "RECORDING" }
 }
 enumeration! {
-    /// What a requirement is about.
+    /// The type of a requirement.
     pub enum RequirementType {
         Functional = "FUNCTIONAL", NonFunctional = "NON_FUNCTIONAL", Business = "BUSINESS", Constraint = "CONSTRAINT",
         Unknown = "UNKNOWN",
     }
 }
 enumeration! {
-    /// How much it matters, as far as the source says.
+    /// The priority, as far as the source states it.
     pub enum Priority { Low = "LOW", Medium = "MEDIUM", High = "HIGH", Critical = "CRITICAL", Unknown = "UNKNOWN" }
 }
 enumeration! {
-    /// How bad, or how likely, a risk is.
+    /// The severity or likelihood of a risk.
     pub enum Severity { Low = "LOW", Medium = "MEDIUM", High = "HIGH", Critical = "CRITICAL" }
 }
 enumeration! {
-    /// Whether people have looked at an item.
+    /// The review status of an item.
     pub enum WorkflowStatus { NeedsReview = "NEEDS_REVIEW", Approved = "APPROVED", Rejected = "REJECTED" }
 }
 enumeration! {
-    /// Who wrote an item's text last.
+    /// Who last wrote the text of an item.
     pub enum RevisionSource {
         AiGenerated = "AI_GENERATED", HumanEdited = "HUMAN_EDITED", AiRegenerated = "AI_REGENERATED",
     }
 }
 
-/// Where an item comes from: the quote stands verbatim in the source.
+/// Where an item comes from. The quote occurs verbatim in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceReference {
@@ -53,10 +53,10 @@ pub struct SourceReference {
     pub quote: String,
     #[schema(required)]
     pub page: Option<u32>,
-    /// The headings above it, outermost first.
+    /// The headings above the quote, outermost first.
     #[schema(required)]
     pub section: Option<String>,
-    /// In Unicode scalar values of the text that getDocumentText gives; the end is exclusive.
+    /// In Unicode scalar values of the text that getDocumentText returns; the end is exclusive.
     pub start_offset: usize,
     pub end_offset: usize,
     #[schema(required)]
@@ -67,7 +67,7 @@ pub struct SourceReference {
     pub speaker: Option<String>,
 }
 
-/// What makes an item hard to build or to test.
+/// A property that makes an item hard to implement or to test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QualityIssue {
@@ -84,13 +84,13 @@ pub struct Requirement {
     pub code: String,
     #[serde(rename = "type")]
     pub kind: RequirementType,
-    /// For NON_FUNCTIONAL: a characteristic of ISO/IEC 25010.
+    /// For NON_FUNCTIONAL requirements: a quality characteristic of ISO/IEC 25010.
     #[schema(required)]
     pub category: Option<String>,
     pub title: String,
     pub statement: String,
     pub priority: Priority,
-    /// 0–1.
+    /// Confidence of the engine, 0–1.
     #[schema(minimum = 0, maximum = 1)]
     pub confidence: f64,
     pub workflow_status: WorkflowStatus,
@@ -99,7 +99,7 @@ pub struct Requirement {
     /// Another requirement that says nearly the same.
     #[schema(required)]
     pub duplicate_of: Option<Uuid>,
-    /// Requirements that can't hold together with this one.
+    /// Requirements that contradict this one.
     pub conflicts_with: Vec<Uuid>,
     pub version: i64,
     pub revision_source: RevisionSource,
@@ -127,7 +127,7 @@ pub struct AcceptanceCriterion {
     pub then: Option<String>,
 }
 
-/// A story's issue at the tracker.
+/// The issue of a user story in the issue tracker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackerIssue {
@@ -143,7 +143,7 @@ pub struct UserStory {
     pub code: String,
     pub requirement_ids: Vec<Uuid>,
     pub title: String,
-    /// Null where the source names none: nothing is invented.
+    /// Null when the source names no role; roles are never invented.
     #[schema(required)]
     pub role: Option<String>,
     pub goal: String,
@@ -153,7 +153,7 @@ pub struct UserStory {
     pub priority: Priority,
     pub acceptance_criteria: Vec<AcceptanceCriterion>,
     pub workflow_status: WorkflowStatus,
-    /// 0–1.
+    /// Quality score, 0–1.
     #[schema(minimum = 0, maximum = 1)]
     pub quality_score: f64,
     pub quality_issues: Vec<QualityIssue>,
@@ -193,7 +193,7 @@ pub struct OpenQuestion {
     #[schema(example = "Q-001")]
     pub code: String,
     pub question: String,
-    /// Why it counts as open.
+    /// Why the question counts as open.
     pub why: String,
     #[schema(required)]
     pub raised_by: Option<String>,
@@ -209,7 +209,7 @@ pub struct ActionItem {
     pub text: String,
     #[schema(required)]
     pub assignee: Option<String>,
-    /// `YYYY-MM-DD`, where the source gives a whole date.
+    /// `YYYY-MM-DD`; null unless the source gives a complete date.
     #[schema(required)]
     pub due_date: Option<String>,
     pub sources: Vec<SourceReference>,
@@ -225,7 +225,7 @@ pub struct Decision {
     pub sources: Vec<SourceReference>,
 }
 
-/// An enumeration of the pipeline's own, by its spelling on the wire.
+/// The serialized name of a value of a pipeline enumeration.
 fn spelled(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(text)) => text,
@@ -274,7 +274,7 @@ impl From<found::QualityIssue> for QualityIssue {
     }
 }
 
-/// The category of a non-functional requirement by its name.
+/// The name of a non-functional requirement's category.
 pub fn category(category: Option<found::QualityCategory>) -> Option<String> {
     category.map(spelled)
 }

@@ -1,4 +1,4 @@
-//! Results: a project's requirements and user stories.
+//! The HTTP endpoints of a project's requirements and user stories.
 
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
@@ -6,24 +6,24 @@ use utoipa::openapi::path::Parameter;
 use super::model::{Priority, Requirement, RequirementType, UserStory, WorkflowStatus};
 use super::operations;
 use super::store::{Filter, Kind};
-use crate::access::guard::Member;
+use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
-use crate::api::operation::Allowed;
+use crate::api::operation::Authorized;
 use crate::http::envelope::{List, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Query, query_parameter};
-use crate::http::page::{Page, Search};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Query, ValidQuery, query_parameter};
+use crate::http::page::{PageQuery, Search};
 use crate::projects::model::Project;
 
 pub struct ListRequirements {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListRequirements {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "type", "priority", "status", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let item_type = fields.optional("type");
         let ListUserStories { filter, page } = ListUserStories::read(fields)?;
         Ok(Self { filter: Filter { item_type: item_type?, ..filter }, page })
@@ -36,30 +36,32 @@ impl Query for ListRequirements {
 }
 
 pub async fn requirements(
-    may: Allowed<Member<Project>, Asked<ListRequirements>>,
+    request: Authorized<Member<Project>, ValidQuery<ListRequirements>>,
     state: Analysis,
-) -> Result<Reply<List<Requirement>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::list(&state, may.by.thing.id, Kind::Requirement, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<Requirement>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::list(&state, request.principal.resource.id, Kind::Requirement, asked.filter, asked.page)
+        .await
+        .map(Reply::ok)
 }
 
 pub struct ListUserStories {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListUserStories {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "priority", "status", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let priority = fields.optional("priority");
         let status = fields.optional("status");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let search = search?.map(|search| search.0);
         Ok(Self { filter: Filter { item_type: None, priority: priority?, status: status?, search }, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("priority", "Only items of this priority.", Priority::schema()));
         parameters.push(query_parameter("status", "Only items of this workflow status.", WorkflowStatus::schema()));
         parameters.push(Search::parameter("Only items whose text has this."));
@@ -68,9 +70,11 @@ impl Query for ListUserStories {
 }
 
 pub async fn user_stories(
-    may: Allowed<Member<Project>, Asked<ListUserStories>>,
+    request: Authorized<Member<Project>, ValidQuery<ListUserStories>>,
     state: Analysis,
-) -> Result<Reply<List<UserStory>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::list(&state, may.by.thing.id, Kind::UserStory, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<UserStory>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::list(&state, request.principal.resource.id, Kind::UserStory, asked.filter, asked.page)
+        .await
+        .map(Reply::ok)
 }

@@ -1,5 +1,5 @@
-//! Items as rows. What a run found is written in portions that count for nobody (`run_items`, `run_drafts`), and becomes the
-//! project's in the transaction that completes the run.
+//! Queries of items. The findings of a run are written in batches to draft tables that nothing else reads (`run_items`,
+//! `run_drafts`), and are published to the project in the transaction that completes the run.
 
 use actors::ids::{self, Id};
 use actors::run::Run;
@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use super::model::{Priority, RequirementType, WorkflowStatus};
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
-use crate::http::page::Page;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
+use crate::http::page::PageQuery;
 
-/// Kinds of items that a project has under codes.
+/// The kinds of items that have codes within a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Requirement,
@@ -31,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// The code of an item's number.
+    /// The code of the item with this number.
     #[must_use]
     pub fn code(self, number: i64) -> String {
         match self {
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// An item of a project: its body is the resource as its GET gives it.
+/// An item of a project. `body` is the serialized resource, as clients receive it.
 #[derive(Debug, Clone, Queryable, Selectable)]
 #[diesel(table_name = items)]
 pub struct Item {
@@ -51,13 +51,13 @@ pub struct Item {
     pub body: String,
 }
 
-/// Those of a project's items of a kind that have one of these texts.
+/// Finds a project's items of a kind by their text keys.
 pub async fn known(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     kind: Kind,
     text_keys: Vec<String>,
-) -> Result<Vec<Item>, Failed> {
+) -> Result<Vec<Item>, DbError> {
     Ok(items::table
         .filter(items::project_id.eq(Key(project_id)))
         .filter(items::kind.eq(kind.as_str()))
@@ -67,13 +67,13 @@ pub async fn known(
         .await?)
 }
 
-/// The last number that was given to an item of a kind.
-pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<i64, Failed> {
+/// The last number that was assigned to an item of this kind; 0 if there is none.
+pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<i64, DbError> {
     let last = item_numbers::table.find((Key(project_id), kind.as_str())).select(item_numbers::last);
     Ok(last.first(conn).await.optional()?.unwrap_or(0))
 }
 
-/// What an item is besides its body.
+/// The columns of an item besides its body.
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub id: Uuid,
@@ -85,7 +85,7 @@ pub struct Facts {
     pub search_text: String,
 }
 
-/// An item that a run found, before it counts.
+/// An item that a run found, before it is published.
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = run_items)]
 pub struct DraftItem {
@@ -125,37 +125,38 @@ impl DraftItem {
     }
 }
 
-/// Writes a portion of what a run found.
-pub async fn insert_items(conn: &mut Conn, items: &[DraftItem]) -> Result<(), Failed> {
+/// Inserts a batch of draft items.
+pub async fn insert_items(conn: &mut Conn, items: &[DraftItem]) -> Result<(), DbError> {
     many!(conn, items, |some| diesel::insert_into(run_items::table).values(some).on_conflict_do_nothing());
     Ok(())
 }
 
-/// What a run found as a whole, before it counts.
+/// The complete result of a run, before it is published.
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = run_drafts)]
-pub struct Draft {
+pub struct ResultsDraft {
     pub run_id: Key<Run>,
     pub attempt: i64,
     pub result: String,
     pub generated_at: At,
-    /// The last numbers that its new items have; `None`: there are none.
+    /// The last numbers of the new items; `None` if there are no new ones.
     pub last_requirement: Option<i64>,
     pub last_story: Option<i64>,
 }
 
-/// Writes the draft, after all its items.
-pub async fn insert_draft(conn: &mut Conn, draft: Draft) -> Result<(), Failed> {
+/// Inserts the draft, after all of its items.
+pub async fn insert_draft(conn: &mut Conn, draft: ResultsDraft) -> Result<(), DbError> {
     diesel::insert_into(run_drafts::table).values(&draft).execute(conn).await?;
     Ok(())
 }
 
-/// Makes an attempt's draft the project's: all of it, in a few statements whatever is in it. Items that stand already keep number
-/// and code, and stay as they are where somebody has reviewed them. `false`: there is no draft.
+/// Publishes an attempt's draft to the project, in a fixed number of statements regardless of its size. Existing items
+/// keep their number and code, and are not changed at all once they have been reviewed. Returns `false` if there is no
+/// draft.
 ///
 /// # Errors
-/// Somebody else took the numbers meanwhile, or the database's own.
-pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, Failed> {
+/// Fails if a concurrent writer assigned the same numbers, or with another database error.
+pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
     let (run_id, attempt) = (Key(run.id), i64::from(run.attempt));
     let draft = run_drafts::table.find(run_id).filter(run_drafts::attempt.eq(attempt));
     let last = draft.select((run_drafts::last_requirement, run_drafts::last_story));
@@ -203,7 +204,7 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, Failed> {
             items::updated_at.eq(excluded(items::updated_at)),
         ));
     let unreviewed = items::workflow_status.eq(WorkflowStatus::NeedsReview.as_str());
-    // Of a statement that inserts; `QueryDsl` has it for those that select.
+    // The `filter` of an insert statement; `QueryDsl` has the one for selects.
     diesel::query_dsl::methods::FilterDsl::filter(upsert, unreviewed).execute(conn).await?;
 
     for (kind, last) in [(Kind::Requirement, last_requirement), (Kind::UserStory, last_story)] {
@@ -233,14 +234,14 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, Failed> {
     Ok(true)
 }
 
-/// Forgets what a run found and what does not count.
-pub async fn forget_draft(conn: &mut Conn, run_id: Id<Run>) -> Result<(), Failed> {
+/// Deletes the draft of a run.
+pub async fn forget_draft(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbError> {
     diesel::delete(run_items::table.filter(run_items::run_id.eq(Key(run_id)))).execute(conn).await?;
     diesel::delete(run_drafts::table.find(Key(run_id))).execute(conn).await?;
     Ok(())
 }
 
-/// Which items are listed.
+/// The filter of the list of items.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub item_type: Option<RequirementType>,
@@ -249,14 +250,14 @@ pub struct Filter {
     pub search: Option<String>,
 }
 
-/// A project's items as (id, body), newest first: one more than the page has, and how many there are.
+/// Lists a project's items as (id, body), newest first. Returns one more than the page holds, and the total count.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     kind: Kind,
     filter: &Filter,
-    page: &Page,
-) -> Result<(Vec<(Uuid, String)>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<(Uuid, String)>, i64), DbError> {
     let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
     let item_type = filter.item_type.map_or("", RequirementType::as_str);
     let priority = filter.priority.map_or("", Priority::as_str);
@@ -295,8 +296,8 @@ pub async fn list(
     Ok((rows.into_iter().map(|(id, body)| (id.0.uuid(), body)).collect(), total))
 }
 
-/// What a run found, and when.
-pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<(String, Time)>, Failed> {
+/// The result of a run, and when it was generated.
+pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<(String, Time)>, DbError> {
     let found: Option<(String, At)> = run_results::table
         .find(Key(run_id))
         .select((run_results::result, run_results::generated_at))

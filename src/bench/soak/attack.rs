@@ -1,5 +1,5 @@
-//! Those who attack, each from an address of its own: hostile documents, bodies that never end, answers that nobody reads, odd
-//! methods, heads letter by letter. What they are answered does not matter.
+//! The attackers, each with its own IP address: hostile documents, bodies that never end, unread responses, odd
+//! methods, and request heads sent byte by byte. Their responses are not checked.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,35 +12,35 @@ use tokio::time::{sleep, timeout};
 
 use super::super::wire::request;
 use super::documents;
-use crate::client::answer::{Document, Project, Run};
-use crate::client::caller::Caller;
-use crate::client::sources;
+use crate::api_client::answer::{Document, Project, Run};
+use crate::api_client::caller::Caller;
+use crate::api_client::sources;
 
-/// How many there are of each kind.
+/// Number of attackers of each kind.
 const AUTHORS: usize = 2;
 const STALLED: usize = 40;
 const UNREAD: usize = 20;
 const ODD: usize = 2;
 const SLOW: usize = 20;
-/// How long one tries before it begins anew.
+/// Duration of one attempt, after which it starts again.
 const TRY: Duration = Duration::from_secs(60);
-/// Between two tries.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// All that they have: an account each for those who need one.
+/// The target, and the accounts for the attackers that need one.
 pub struct Attack {
     pub server: SocketAddr,
     pub callers: Vec<Caller>,
 }
 
 impl Attack {
-    /// How many accounts it takes.
+    /// Number of accounts needed.
     pub const ACCOUNTS: usize = AUTHORS + 1;
 
-    /// Begins all of it; it ends when this is dropped.
+    /// Starts all attackers; they stop when the returned set is dropped.
     ///
     /// # Errors
-    /// In words: what is needed for it can't be made.
+    /// Returns a message if the preparation fails.
     pub async fn begin(self) -> Result<JoinSet<()>, String> {
         let mut all = JoinSet::new();
         let mut callers = self.callers.into_iter();
@@ -78,7 +78,8 @@ impl Attack {
     }
 }
 
-/// Where a text is that fills more than the system's buffers.
+/// Uploads a document whose text is larger than the operating system's socket buffers, and returns the path of the
+/// text.
 async fn long_text(caller: &Caller) -> Result<String, String> {
     let project: Project = caller.post("/api/projects", &json!({ "name": "Long" })).await?;
     let content = "A text that nobody will read to its end.\n\n".repeat(60_000).into_bytes();
@@ -88,11 +89,11 @@ async fn long_text(caller: &Caller) -> Result<String, String> {
     Ok(format!("/api/projects/{}/documents/{}/text", project.id, read.id))
 }
 
-/// One hostile document after the other, each analysed where it can be.
+/// Uploads one hostile document after the other, and analyses those that can be read.
 async fn write_documents(caller: Caller, project: String) {
     loop {
         for file in documents::hostile() {
-            // Whatever comes of it.
+            // The outcome does not matter.
             let _ = timeout(TRY, analyse(&caller, &project, file)).await;
             sleep(PAUSE).await;
         }
@@ -113,7 +114,7 @@ async fn analyse(caller: &Caller, project: &str, file: sources::File) -> Result<
     Ok(())
 }
 
-/// The same over a new connection, for ever.
+/// Repeats an attack for ever, each time over a new connection.
 async fn again_and_again<F, Fut>(server: SocketAddr, number: usize, what: F)
 where
     F: Fn(TcpStream) -> Fut,
@@ -130,26 +131,26 @@ where
 
 async fn connect(own: IpAddr, server: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
-    // What is not read is to wait at the server.
+    // A small receive buffer, so that unread data waits at the server.
     socket.set_recv_buffer_size(4096)?;
     socket.bind((own, 0).into())?;
     socket.connect(server).await
 }
 
-/// Sends all but the end of a body, and waits.
+/// Sends a body without its end, and waits.
 async fn stall(mut stream: TcpStream, begun: String) {
     if stream.write_all(begun.as_bytes()).await.is_ok() {
         end_of(&mut stream).await;
     }
 }
 
-/// Reads whatever comes until the server has ended the connection.
+/// Reads and discards data until the server closes the connection.
 async fn end_of(stream: &mut TcpStream) {
     let mut read = [0; 4096];
     while stream.read(&mut read).await.is_ok_and(|bytes| bytes > 0) {}
 }
 
-/// Asks, and does not read the answer for longer than the server waits.
+/// Sends a request, and does not read the response for longer than the server waits.
 async fn leave_unread(mut stream: TcpStream, ask: Vec<u8>) {
     if stream.write_all(&ask).await.is_ok() {
         sleep(TRY / 2).await;
@@ -169,7 +170,7 @@ async fn odd_methods(mut stream: TcpStream) {
     }
 }
 
-/// A head, letter by letter.
+/// Sends a request head byte by byte.
 async fn trickle(mut stream: TcpStream) {
     let head = "GET /health/live HTTP/1.1\r\nhost: x\r\nx-more: ";
     if stream.write_all(head.as_bytes()).await.is_err() {

@@ -1,8 +1,8 @@
-//! Documents that cost more than their size, or that once did.
+//! Hostile documents that cost more than in proportion to their size, or once did.
 
-use crate::client::sources::File;
+use crate::api_client::sources::File;
 
-/// Each small enough to be taken.
+/// Returns the documents, each small enough to be accepted.
 pub fn hostile() -> Vec<File> {
     let file = |name: &str, content: String| File { name: name.to_owned(), content: content.into_bytes() };
     let sentences = "The system shall answer. ".repeat(2_000);
@@ -29,7 +29,7 @@ pub fn hostile() -> Vec<File> {
     ]
 }
 
-/// Pages whose parent is one of their children.
+/// Makes a PDF whose page tree contains a cycle.
 fn cyclic_pdf() -> Vec<u8> {
     let objects = [
         "<</Type/Catalog/Pages 2 0 R>>",

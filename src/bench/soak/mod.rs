@@ -1,10 +1,11 @@
-//! `colloquy bench soak`: whether the server stays what it is under a load that goes on, and whether those who attack it are
-//! felt by those who don't (trust R22).
+//! `colloquy bench soak`: whether the server stays stable under sustained load, and whether attackers slow down
+//! ordinary users (trust R22).
 //!
-//! First fifty honest people alone, for a fifth of the time: what they are used to. Then for the whole time with attackers
-//! beside them. It fails where anybody honest gets a 5xx, where their 99th percentile is more than five times what they were
-//! used to, or where memory at the end is more than a tenth above what it was after five minutes: the server's own, without the pages
-//! of its database that the system keeps in memory for it, which are as many as the database has.
+//! At first only the ordinary users (50 by default) run, for a fifth of the time; this gives their usual latency. Then
+//! they run for the whole time beside the attackers. The bench fails if an ordinary user gets a 5xx, if their 99th
+//! percentile is more than five times the usual one, or if memory at the end is more than a tenth above its level after
+//! five minutes. The memory is the server's own, without the pages of the database file that the operating system
+//! caches, which grow with the database.
 
 mod attack;
 mod documents;
@@ -20,39 +21,41 @@ use tokio::task::JoinSet;
 
 use super::memory::{own_kib, peak_kib};
 use super::people;
-use crate::client::account::Account;
-use crate::client::answer::Project;
-use crate::client::caller::{Caller, http};
-use crate::client::own_server::OwnServer;
+use crate::api_client::account::Account;
+use crate::api_client::answer::Project;
+use crate::api_client::caller::{Caller, http};
+use crate::api_client::own_server::OwnServer;
 use attack::Attack;
 use person::Person;
 use tally::Tally;
 
-/// The defaults, but that what sleeps leaves the memory soon enough to be seen in a short trial.
+/// The defaults, except that idle actors leave memory soon enough to be seen in a short run.
 const SETTINGS: [(&str, &str); 3] =
     [("COLLOQUY__LOG__FILTER", "warn"), ("COLLOQUY__ANALYSIS__IDLE_SECONDS", "60"), people::ISSUER];
 const MINUTE: Duration = Duration::from_secs(60);
-/// When memory is compared with; of a short trial, after a quarter.
+/// When the reference level of memory is taken; in a short run, after a quarter of the time.
 const SETTLED: Duration = Duration::from_secs(5 * 60);
-/// Memory comes and goes with each document: it is the mean of so long that is compared.
+/// Memory rises and falls with each document, so means over this long are compared.
 const MEAN: Duration = MINUTE;
 const LOOK: Duration = Duration::from_secs(1);
-/// What may be.
+/// The largest accepted ratios: memory at the end to the reference level, and p99 beside attackers to p99 alone.
 const MOST_MEMORY: f64 = 1.10;
 const MOST_P99: f64 = 5.0;
 
 #[derive(clap::Args)]
 pub struct Soak {
-    /// How long it goes on with attackers; a fifth of it before that without.
+    /// Minutes with attackers; a fifth as long without them runs first.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
     minutes: u64,
-    /// Honest people.
+    /// Number of ordinary users.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=500))]
     people: u64,
 }
 
+/// Runs the measurement and prints its results.
+///
 /// # Errors
-/// In words: the server doesn't start, ends, or does not stand it.
+/// Returns a message if the server doesn't start, exits, or fails one of the criteria.
 pub async fn measure(asked: &Soak) -> Result<(), String> {
     let server = OwnServer::start(&SETTINGS).await?;
     let count = usize::try_from(asked.people).map_err(|error| error.to_string())?;
@@ -80,7 +83,7 @@ pub async fn measure(asked: &Soak) -> Result<(), String> {
     judge(&alone, &beside, &memory, peak_kib(server.process_id())?)
 }
 
-/// People with accounts, as callers.
+/// Creates accounts and returns a caller for each.
 async fn gather(server: &OwnServer, count: usize) -> Result<Vec<Caller>, String> {
     let mut owner = Caller::at(&server.url)?;
     let account = Account::named("Olga Owner", "olga@colloquy.example");
@@ -102,18 +105,18 @@ fn begin(callers: &[Caller], tally: &Arc<Tally>) -> JoinSet<()> {
     going
 }
 
-/// What the server held, second by second.
+/// The server's memory in KiB, sampled every second.
 struct Held(Vec<(Duration, u64)>);
 
 impl Held {
-    /// The least and the most of what was held until then.
+    /// Formats the minimum and maximum over the time `within` before `end`.
     fn range(&self, end: Duration, within: Duration) -> String {
         let begin = end.saturating_sub(within);
         let held = || self.0.iter().filter(|(at, _)| (begin..=end).contains(at)).map(|(_, kib)| *kib);
         format!("{}–{}", held().min().unwrap_or_default(), held().max().unwrap_or_default())
     }
 
-    /// The mean of what was held until then.
+    /// Returns the mean over the time `mean` before `end`.
     fn until(&self, end: Duration, mean: Duration) -> f64 {
         let begin = end.saturating_sub(mean);
         let within = self.0.iter().filter(|(at, _)| (begin..=end).contains(at));
@@ -122,16 +125,16 @@ impl Held {
     }
 }
 
-/// Looks at the server's memory until the time is over, and tells of it each minute.
+/// Samples the server's memory until the time has passed, and prints it every minute.
 async fn watch(server: &OwnServer, tally: &Tally, time: Duration) -> Result<Held, String> {
-    let (began, mut told, mut held) = (Instant::now(), 0, Held(Vec::new()));
+    let (began, mut records, mut held) = (Instant::now(), 0, Held(Vec::new()));
     while began.elapsed() < time {
         tokio::time::sleep(LOOK).await;
         let at = began.elapsed();
         held.0.push((at, own_kib(server.process_id())?));
-        if at.as_secs() / 60 > told {
-            told = at.as_secs() / 60;
-            println!("{told:>4} min {:>9.0} ({})  {}", held.until(at, MEAN), held.range(at, MEAN), tally.line());
+        if at.as_secs() / 60 > records {
+            records = at.as_secs() / 60;
+            println!("{records:>4} min {:>9.0} ({})  {}", held.until(at, MEAN), held.range(at, MEAN), tally.line());
         }
     }
     Ok(held)

@@ -1,4 +1,5 @@
-//! Somebody honest: has meetings in a project of their own, hears what happens there, and has a document analysed now and then.
+//! An ordinary user: holds meetings in a project of their own, subscribes to their events, and has a document analysed
+//! now and then.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,27 +11,27 @@ use serde_json::{Value, json};
 
 use super::super::sockets;
 use super::tally::{Outcome, Tally};
-use crate::client::caller::{Caller, unanswered};
-use crate::client::sources;
+use crate::api_client::caller::{Caller, unanswered};
+use crate::api_client::sources;
 
-/// Between two calls: at fifty people some fifty calls a second.
+/// Pause between two calls; 50 users make about 50 calls a second.
 const THOUGHT: Duration = Duration::from_millis(700);
-/// Every so many rounds a document is analysed.
+/// A document is analysed in every eighth round.
 const ROUNDS: usize = 8;
-/// The longest that an answer, a push, a reading or a run is waited for.
+/// The timeout for a response, an event, the reading of a document, or a run.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Between two looks at a document or a run.
+/// Interval for polling a document or a run.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub struct Person {
     pub caller: Caller,
     pub tally: Arc<Tally>,
-    /// People don't do the same at the same time.
+    /// Staggers the users, so that they do not all do the same at the same time.
     pub number: usize,
 }
 
 impl Person {
-    /// Goes on until it is dropped. What goes wrong ends a round, and the next one begins.
+    /// Runs until it is dropped. An error ends the round, and the next one starts.
     pub async fn live(self) {
         tokio::time::sleep(THOUGHT.mul_f64(self.number as f64 / 7.0 % 1.0)).await;
         let mut project = None;
@@ -54,7 +55,7 @@ impl Person {
         text(&made, "id")
     }
 
-    /// A meeting from its plan to its end.
+    /// Holds a meeting, from scheduling it to its end.
     async fn meet(&self, project: &str) -> Option<()> {
         let body = json!({ "title": "Weekly", "scheduledAt": "2026-11-21T09:00:00.000Z" });
         let made = self.call(Method::POST, &format!("/api/projects/{project}/meetings"), Some(body)).await?;
@@ -90,7 +91,7 @@ impl Person {
         Some(())
     }
 
-    /// A document, a run over it, and what came out.
+    /// Uploads a document, runs an analysis over it, and loads the results.
     async fn analyse(&self, project: &str) -> Option<()> {
         let file = sources::samples().pop()?;
         let part = Part::bytes(file.content).file_name(file.name);
@@ -107,7 +108,7 @@ impl Person {
         Some(())
     }
 
-    /// Polls until something is no longer under way.
+    /// Polls a document or a run until it has been processed.
     async fn settled(&self, path: &str) -> Option<()> {
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -127,7 +128,7 @@ impl Person {
         self.timed(path, body.iter().fold(request, |request, body| request.json(body))).await
     }
 
-    /// The answer's data, where it is a success; all else is noted. Then it takes a thought.
+    /// Sends a request and pauses. Returns the data of a successful response; anything else is recorded as an error.
     async fn timed(&self, path: &str, request: reqwest::RequestBuilder) -> Option<Value> {
         let began = Instant::now();
         let answered = async {

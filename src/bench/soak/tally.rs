@@ -1,16 +1,16 @@
-//! What honest people got: how fast, and how often not what they asked for. Of bounded size, however long it goes on.
+//! Counts and latencies of the ordinary users' calls, in bounded memory however long the bench runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Sixteen classes for each doubling of a time: figures are right to about four in a hundred.
+/// Histogram classes for each doubling of a latency: percentiles are exact to about 4 %.
 const PER_DOUBLING: f64 = 16.0;
 const CLASSES: usize = 512;
-/// Sentences that are kept of what went wrong.
+/// How many error messages are stored.
 const SENTENCES: usize = 5;
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Good,
@@ -18,7 +18,7 @@ pub enum Outcome {
     Failed,
     /// 429.
     Limited,
-    /// Refused otherwise, or not answered.
+    /// Any other refusal, or no answer.
     Odd,
 }
 
@@ -43,7 +43,7 @@ impl Tally {
         }
     }
 
-    /// Notes a call. How long it took counts whatever came of it.
+    /// Records a call. Its latency counts whatever the outcome.
     pub fn note(&self, took: Duration, outcome: Outcome) {
         let class = (took.as_micros().max(1) as f64).log2() * PER_DOUBLING;
         if let Some(count) = self.classes.get((class as usize).min(CLASSES - 1)) {
@@ -58,7 +58,7 @@ impl Tally {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Keeps what was said of the first that went wrong.
+    /// Stores an error message, up to the first `SENTENCES`.
     pub fn say(&self, sentence: String) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() < SENTENCES {
@@ -78,7 +78,7 @@ impl Tally {
         [&self.good, &self.failed, &self.limited, &self.odd].iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// Milliseconds that so many percent took at most.
+    /// Returns the latency in milliseconds that the given percentage of calls did not exceed.
     pub fn percentile(&self, percent: u64) -> f64 {
         let counts: Vec<u64> = self.classes.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         let wanted = (counts.iter().sum::<u64>() * percent).div_ceil(100);
@@ -90,7 +90,7 @@ impl Tally {
         ((class.unwrap_or(0) + 1) as f64 / PER_DOUBLING).exp2() / 1000.0
     }
 
-    /// In a line.
+    /// Formats the figures as one line.
     pub fn line(&self) -> String {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         format!(
@@ -115,8 +115,8 @@ mod tests {
         (1..=1000).for_each(|millis| tally.note(Duration::from_millis(millis), Outcome::Good));
         tally.note(Duration::from_secs(86_400), Outcome::Failed);
         for (percent, expected) in [(50, 501.0), (99, 991.0)] {
-            let told = tally.percentile(percent);
-            assert!((told / expected - 1.0).abs() < 0.06, "{told} instead of {expected}");
+            let records = tally.percentile(percent);
+            assert!((records / expected - 1.0).abs() < 0.06, "{records} instead of {expected}");
         }
         assert_eq!((tally.calls(), tally.failed()), (1001, 1));
     }

@@ -6,35 +6,35 @@ use diesel::QueryableByName;
 use diesel::sql_types::BigInt;
 use tokio::sync::oneshot;
 
-use super::super::{Alone, Conn, Db, Failed, Settings};
+use super::super::{Conn, Db, DbError, DbSettings, InstanceLease};
 use super::both::{count, insert, thing};
 use super::{make_things, postgres, sqlite};
 
 #[tokio::test]
 async fn a_second_server_on_a_file_is_refused_in_words() {
     let opened = sqlite(|settings| settings).await;
-    let first = Alone::take(&opened.db).await.unwrap();
-    let second = Alone::take(&opened.db).await.err().unwrap();
+    let first = InstanceLease::take(&opened.db).await.unwrap();
+    let second = InstanceLease::take(&opened.db).await.err().unwrap();
     assert!(second.to_string().starts_with("another server (process "), "{second}");
     assert!(!*first.lost().borrow());
     drop(first);
-    Alone::take(&opened.db).await.unwrap();
+    InstanceLease::take(&opened.db).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_second_server_on_postgresql_is_refused_while_the_first_lives() {
     let Some(url) = postgres::schema().unwrap() else { return };
-    let one = Db::open(Settings::at(&url)).await.unwrap();
-    let two = Db::open(Settings::at(&url)).await.unwrap();
-    let first = Alone::take(&one).await.unwrap();
+    let one = Db::open(DbSettings::at(&url)).await.unwrap();
+    let two = Db::open(DbSettings::at(&url)).await.unwrap();
+    let first = InstanceLease::take(&one).await.unwrap();
     let began = Instant::now();
-    let refused = Alone::take(&two).await.err().unwrap();
+    let refused = InstanceLease::take(&two).await.err().unwrap();
     assert!(refused.to_string().starts_with("another server works on this PostgreSQL"), "{refused}");
     assert!(began.elapsed() < Duration::from_secs(5));
-    // Given back, the next has it at once.
+    // Once it is given back, the next server gets it at once.
     first.release().await;
     let began = Instant::now();
-    let second = Alone::take(&two).await.unwrap();
+    let second = InstanceLease::take(&two).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(1));
     drop(second);
 }
@@ -42,17 +42,17 @@ async fn a_second_server_on_postgresql_is_refused_while_the_first_lives() {
 #[tokio::test]
 async fn a_server_that_waits_for_the_lease_has_it_when_it_is_given_back() {
     let Some(Three { server, next, .. }) = Three::open().await else { return };
-    let first = Alone::take(&server).await.unwrap();
+    let first = InstanceLease::take(&server).await.unwrap();
     let given_back = async {
-        // The other has looked at it, and nobody has renewed it.
+        // The other server has read the row, and no server has renewed it.
         tokio::time::sleep(Duration::from_millis(800)).await;
         first.release().await;
     };
-    let (second, ()) = tokio::join!(Alone::take(&next), given_back);
+    let (second, ()) = tokio::join!(InstanceLease::take(&next), given_back);
     assert!(second.is_ok(), "{:?}", second.err());
 }
 
-async fn put(db: &Db, name: &str) -> Result<(), Failed> {
+async fn put(db: &Db, name: &str) -> Result<(), DbError> {
     let thing = thing(name);
     db.write(move |conn| Box::pin(async move { insert(conn, &thing).await })).await
 }
@@ -62,11 +62,11 @@ async fn counted(db: &Db) -> i64 {
 }
 
 async fn change(db: &Db, sql: &'static str) {
-    let changed = db.write(move |conn| Box::pin(async move { Ok::<_, Failed>(conn.batch(sql).await?) }));
+    let changed = db.write(move |conn| Box::pin(async move { Ok::<_, DbError>(conn.batch(sql).await?) }));
     changed.await.unwrap();
 }
 
-/// Three programs on one database, one of them its server; the second could be, and the third is none.
+/// Three programs on one database: its server, a second server that may take over, and a program that is no server.
 struct Three {
     server: Db,
     next: Db,
@@ -76,7 +76,7 @@ struct Three {
 impl Three {
     async fn open() -> Option<Self> {
         let url = postgres::schema().unwrap()?;
-        let open = || async { Db::open(Settings::at(&url)).await.unwrap() };
+        let open = || async { Db::open(DbSettings::at(&url)).await.unwrap() };
         let three = Self { server: open().await, next: open().await, other: open().await };
         make_things(&three.other).await;
         Some(three)
@@ -86,9 +86,9 @@ impl Three {
 #[tokio::test]
 async fn a_server_that_lost_its_lease_keeps_no_write_and_hears_of_it() {
     let Some(Three { server, other, .. }) = Three::open().await else { return };
-    let alone = Alone::take(&server).await.unwrap();
+    let alone = InstanceLease::take(&server).await.unwrap();
     put(&server, "as long as it has it").await.unwrap();
-    // One who is no server writes beside it.
+    // A program that is no server writes beside it.
     put(&other, "beside it").await.unwrap();
     change(
         &other,
@@ -98,7 +98,7 @@ async fn a_server_that_lost_its_lease_keeps_no_write_and_hears_of_it() {
     .await;
     let lost = alone.lost();
     let refused = put(&server, "too late").await;
-    assert!(matches!(&refused, Err(Failed::Unavailable(why)) if why.contains("another server")), "{refused:?}");
+    assert!(matches!(&refused, Err(DbError::Unavailable(why)) if why.contains("another server")), "{refused:?}");
     assert!(*lost.borrow(), "it was told by the first write that was refused");
     assert_eq!(counted(&server).await, 2);
 }
@@ -106,7 +106,7 @@ async fn a_server_that_lost_its_lease_keeps_no_write_and_hears_of_it() {
 #[tokio::test]
 async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes_after() {
     let Some(Three { server, next, other }) = Three::open().await else { return };
-    let _alone = Alone::take(&server).await.unwrap();
+    let _alone = InstanceLease::take(&server).await.unwrap();
     let ((go, gone), (tell, begun)) = (oneshot::channel(), oneshot::channel());
     let first = thing("begun under it");
     let writing = tokio::runtime::Handle::current().spawn({
@@ -117,7 +117,7 @@ async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes
                     insert(conn, &first).await?;
                     tell.send(()).unwrap();
                     gone.await.unwrap();
-                    Ok::<_, Failed>(())
+                    Ok::<_, DbError>(())
                 })
             });
             job.await
@@ -127,7 +127,7 @@ async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes
     change(&other, "UPDATE server_lease SET lease_until = to_timestamp(0)").await;
     let taking = tokio::runtime::Handle::current().spawn({
         let next = next.clone();
-        async move { Alone::take(&next).await.unwrap() }
+        async move { InstanceLease::take(&next).await.unwrap() }
     });
     while waiting_for_a_lock(&other).await == 0 {
         assert!(!taking.is_finished());
@@ -136,11 +136,11 @@ async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes
     go.send(()).unwrap();
     let written = writing.await.unwrap();
     let _next = taking.await.unwrap();
-    // It was there before the lease was another's, which its own look before COMMIT showed.
+    // It was committed before the lease changed hands: its own check before COMMIT passed.
     assert_eq!(written, Ok(()));
     assert_eq!(counted(&next).await, 1);
     let refused = put(&server, "after it").await;
-    assert!(matches!(refused, Err(Failed::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(DbError::Unavailable(_))), "{refused:?}");
     put(&next, "after it").await.unwrap();
     assert_eq!(counted(&next).await, 2);
 }
@@ -154,7 +154,7 @@ struct Many {
 async fn waiting_for_a_lock(db: &Db) -> i64 {
     let waiting = db.read(|conn| {
         Box::pin(async move {
-            let Conn::Pg(pg) = conn else { return Err(Failed::Broken("PostgreSQL's".to_owned())) };
+            let Conn::Pg(pg) = conn else { return Err(DbError::Broken("PostgreSQL's".to_owned())) };
             let sql = "SELECT count(*) AS many FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
                        AND classid = 12587269 AND objid = 'server_lease'::regclass::oid";
             let found: Many = diesel_async::RunQueryDsl::get_result(diesel::sql_query(sql), &mut **pg).await?;
@@ -167,14 +167,14 @@ async fn waiting_for_a_lock(db: &Db) -> i64 {
 #[tokio::test]
 async fn a_clock_that_is_set_on_takes_the_lease_from_nobody() {
     let Some(Three { server, next, other }) = Three::open().await else { return };
-    let alone = Alone::take(&server).await.unwrap();
+    let alone = InstanceLease::take(&server).await.unwrap();
     // What a lease looks like to a database whose clock has jumped, by 30 s and by an hour.
     for jump in [
         "UPDATE server_lease SET lease_until = lease_until - interval '30 seconds'",
         "UPDATE server_lease SET lease_until = lease_until - interval '1 hour'",
     ] {
         change(&other, jump).await;
-        let refused = Alone::take(&next).await.err().unwrap();
+        let refused = InstanceLease::take(&next).await.err().unwrap();
         assert!(refused.to_string().starts_with("another server works on this"), "{refused}");
     }
     assert!(!*alone.lost().borrow());
@@ -184,18 +184,18 @@ async fn a_clock_that_is_set_on_takes_the_lease_from_nobody() {
 #[tokio::test]
 async fn a_clock_that_is_set_back_keeps_nobody_waiting() {
     let Some(Three { server, next, other }) = Three::open().await else { return };
-    // Killed: nobody renews it, and nobody gives it back.
-    drop(Alone::take(&server).await.unwrap());
+    // Killed: the lease is neither renewed nor given back.
+    drop(InstanceLease::take(&server).await.unwrap());
     change(&other, "UPDATE server_lease SET lease_until = lease_until + interval '1 hour'").await;
-    Alone::take(&next).await.unwrap();
+    InstanceLease::take(&next).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_killed_servers_lease_runs_out() {
     let Some(url) = postgres::schema().unwrap() else { return };
-    let one = Db::open(Settings::at(&url)).await.unwrap();
-    drop(Alone::take(&one).await.unwrap());
+    let one = Db::open(DbSettings::at(&url)).await.unwrap();
+    drop(InstanceLease::take(&one).await.unwrap());
     let began = Instant::now();
-    let _second = Alone::take(&one).await.unwrap();
+    let _second = InstanceLease::take(&one).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
 }

@@ -1,12 +1,12 @@
-//! What counts against a limit is counted exactly, whoever tries at the same time.
+//! Attempts against a rate limit are counted exactly, under concurrency.
 
 use std::time::Duration;
 
 use actors::time::Time;
 use futures_util::future::join_all;
 
-use super::super::attempts::{self, Rate};
-use super::super::{Db, Failed};
+use super::super::rate_limits::{self, Rate};
+use super::super::{Db, DbError};
 use super::on_both;
 
 const TEN: Rate = Rate { class: "ten", most: 10, window: Duration::from_secs(60) };
@@ -18,14 +18,14 @@ fn at(seconds: i64) -> Time {
 
 async fn tried(db: &Db, rates: &[(Rate, &str)], now: Time) -> Option<Duration> {
     let rates: Vec<_> = rates.iter().map(|(rate, key)| (*rate, (*key).to_owned())).collect();
-    let counted = db.write(move |conn| Box::pin(async move { attempts::count(conn, &rates, now).await }));
+    let counted = db.write(move |conn| Box::pin(async move { rate_limits::count(conn, &rates, now).await }));
     counted.await.unwrap()
 }
 
 #[tokio::test]
 async fn of_a_hundred_tries_at_once_exactly_the_limit_passes() {
     on_both(async |db| {
-        // In turn in one order and in the other, so that locks taken as they come would wait for each other.
+        // Alternates the order of the keys, so that locks acquired in the given order would deadlock.
         let tries = (0..100).map(|number| {
             let db = db.clone();
             async move {
@@ -49,8 +49,9 @@ async fn what_a_full_class_refuses_is_counted_in_none_and_the_window_moves_on() 
         assert_eq!(tried(&db, &[(two, "a")], at(30)).await, None);
         let refused = tried(&db, &[(MANY, "a"), (two, "a")], at(40)).await;
         assert_eq!(refused, Some(Duration::from_secs(20)), "until the first has left the window");
-        let counted =
-            db.write(|conn| Box::pin(async move { attempts::wait(conn, Rate { most: 1, ..MANY }, "a", at(40)).await }));
+        let counted = db.write(|conn| {
+            Box::pin(async move { rate_limits::wait(conn, Rate { most: 1, ..MANY }, "a", at(40)).await })
+        });
         assert_eq!(counted.await.unwrap(), Duration::ZERO, "nothing was counted in the other class");
         assert_eq!(tried(&db, &[(two, "a")], at(61)).await, None);
     })
@@ -65,15 +66,15 @@ async fn what_was_reserved_can_be_taken_back() {
         let kept = db.write(move |conn| {
             Box::pin(async move {
                 let rates = [(one, "a".to_owned()), (two, "a".to_owned())];
-                let counted = attempts::reserve(conn, &rates, at(0)).await?.unwrap();
-                attempts::release(conn, counted, &["two"]).await?;
-                Ok::<_, Failed>(())
+                let counted = rate_limits::reserve(conn, &rates, at(0)).await?.unwrap();
+                rate_limits::release(conn, counted, &["two"]).await?;
+                Ok::<_, DbError>(())
             })
         });
         kept.await.unwrap();
         assert_eq!(tried(&db, &[(one, "a")], at(1)).await, None);
         assert_eq!(tried(&db, &[(two, "a")], at(1)).await, Some(Duration::from_secs(59)));
-        let forgotten = db.write(|conn| Box::pin(attempts::forget(conn, "two", "a")));
+        let forgotten = db.write(|conn| Box::pin(rate_limits::forget(conn, "two", "a")));
         forgotten.await.unwrap();
         assert_eq!(tried(&db, &[(two, "a")], at(1)).await, None);
     })

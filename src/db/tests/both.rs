@@ -9,7 +9,7 @@ use diesel::{
 };
 use serde_json::json;
 
-use super::super::{At, Columns, Conn, Constraint, Failed, Key, RunQueryDsl, each, like, lower};
+use super::super::{At, Columns, Conn, Constraint, DbError, Key, RunQueryDsl, each, like, lower};
 use super::on_both;
 use super::schema::things;
 
@@ -26,15 +26,22 @@ pub(super) struct Thing {
 
 pub(super) fn thing(name: &str) -> Thing {
     let at = At(Time::from_millis(1_764_000_000_123).unwrap());
-    Thing { id: Key(Id::draw()), name: name.to_owned(), facts: json!({ "of": [1, 2] }), parent_id: None, count: 1, at }
+    Thing {
+        id: Key(Id::generate()),
+        name: name.to_owned(),
+        facts: json!({ "of": [1, 2] }),
+        parent_id: None,
+        count: 1,
+        at,
+    }
 }
 
-pub(super) async fn insert(conn: &mut Conn, thing: &Thing) -> Result<(), Failed> {
+pub(super) async fn insert(conn: &mut Conn, thing: &Thing) -> Result<(), DbError> {
     diesel::insert_into(things::table).values(thing).execute(conn).await?;
     Ok(())
 }
 
-pub(super) async fn count(conn: &mut Conn) -> Result<i64, Failed> {
+pub(super) async fn count(conn: &mut Conn) -> Result<i64, DbError> {
     Ok(things::table.count().get_result(conn).await?)
 }
 
@@ -49,7 +56,7 @@ async fn what_was_written_is_read_back() {
                 Box::pin(async move {
                     insert(conn, &p).await?;
                     let insert = diesel::insert_into(things::table).values(&c).returning(Thing::columns());
-                    Ok::<_, Failed>(insert.get_result(conn).await?)
+                    Ok::<_, DbError>(insert.get_result(conn).await?)
                 })
             })
             .await
@@ -60,7 +67,7 @@ async fn what_was_written_is_read_back() {
             .read(move |conn| {
                 Box::pin(async move {
                     let query = things::table.find(id).select(Thing::columns());
-                    Ok::<_, Failed>(query.first(conn).await.optional()?)
+                    Ok::<_, DbError>(query.first(conn).await.optional()?)
                 })
             })
             .await
@@ -85,7 +92,7 @@ async fn a_conflict_updates_instead() {
                     let updated = upsert.get_result(conn).await?;
                     let ignored =
                         diesel::insert_into(things::table).values(&b).on_conflict_do_nothing().execute(conn).await?;
-                    Ok::<_, Failed>((updated, ignored))
+                    Ok::<_, DbError>((updated, ignored))
                 })
             })
             .await
@@ -98,15 +105,15 @@ async fn a_conflict_updates_instead() {
 #[tokio::test]
 async fn an_error_undoes_the_write_and_a_nested_one_its_part() {
     on_both(async |db| {
-        let refused: Result<(), Failed> = db
+        let refused: Result<(), DbError> = db
             .write(|conn| {
                 Box::pin(async move {
                     insert(conn, &thing("gone")).await?;
-                    Err(Failed::Busy)
+                    Err(DbError::Busy)
                 })
             })
             .await;
-        assert_eq!(refused, Err(Failed::Busy));
+        assert_eq!(refused, Err(DbError::Busy));
         db.write(|conn| {
             Box::pin(async move {
                 insert(conn, &thing("kept")).await?;
@@ -114,9 +121,9 @@ async fn an_error_undoes_the_write_and_a_nested_one_its_part() {
                 assert!(taken.is_err_and(|failed| failed.is_taken()));
                 let inner = conn.transaction(async |conn| {
                     insert(conn, &thing("undone")).await?;
-                    Err::<(), _>(Failed::Busy)
+                    Err::<(), _>(DbError::Busy)
                 });
-                assert_eq!(inner.await, Err(Failed::Busy));
+                assert_eq!(inner.await, Err(DbError::Busy));
                 conn.transaction(async |conn| insert(conn, &thing("kept too")).await).await
             })
         })
@@ -126,7 +133,7 @@ async fn an_error_undoes_the_write_and_a_nested_one_its_part() {
             .read(|conn| {
                 Box::pin(async move {
                     let query = things::table.order(things::name.asc()).select(things::name);
-                    Ok::<_, Failed>(query.load(conn).await?)
+                    Ok::<_, DbError>(query.load(conn).await?)
                 })
             })
             .await
@@ -141,12 +148,12 @@ async fn constraints_are_told_apart() {
     on_both(async |db| {
         let first = thing("one");
         let same = Thing { name: "other".to_owned(), ..first.clone() };
-        let orphan = Thing { parent_id: Some(Key(Id::draw())), ..thing("orphan") };
+        let orphan = Thing { parent_id: Some(Key(Id::generate())), ..thing("orphan") };
         db.write(move |conn| Box::pin(async move { insert(conn, &first).await })).await.unwrap();
         let twice = db.write(move |conn| Box::pin(async move { insert(conn, &same).await })).await;
-        assert!(matches!(twice, Err(Failed::Violated(Constraint::Unique, _))), "{twice:?}");
+        assert!(matches!(twice, Err(DbError::Violated(Constraint::Unique, _))), "{twice:?}");
         let orphaned = db.write(move |conn| Box::pin(async move { insert(conn, &orphan).await })).await;
-        assert!(matches!(orphaned, Err(Failed::Violated(Constraint::ForeignKey, _))), "{orphaned:?}");
+        assert!(matches!(orphaned, Err(DbError::Violated(Constraint::ForeignKey, _))), "{orphaned:?}");
     })
     .await;
 }
@@ -154,18 +161,18 @@ async fn constraints_are_told_apart() {
 #[tokio::test]
 async fn a_statement_that_failed_unseen_does_not_pass_for_written() {
     on_both(async |db| {
-        let told = db
+        let records = db
             .write(|conn| {
                 Box::pin(async move {
                     insert(conn, &thing("first")).await?;
                     let _swallowed = insert(conn, &thing("first")).await;
-                    Ok::<_, Failed>(())
+                    Ok::<_, DbError>(())
                 })
             })
             .await;
         let there = db.read(|conn| Box::pin(async move { count(conn).await })).await.unwrap();
-        // PostgreSQL undoes all of it and SQLite keeps the rest; what is told agrees with what is there.
-        assert_eq!(i64::from(told.is_ok()), there, "{told:?}");
+        // PostgreSQL rolls all of it back and SQLite keeps the rest; the answer agrees with what is stored.
+        assert_eq!(i64::from(records.is_ok()), there, "{records:?}");
     })
     .await;
 }
@@ -180,7 +187,7 @@ async fn a_read_can_see_one_state_and_cannot_write_on_sqlite() {
                 Box::pin(async move {
                     conn.transaction(async |conn| {
                         let before = count(conn).await?;
-                        // Another task: a job itself may not write.
+                        // On another thread: a job itself must not write.
                         let write = other.clone();
                         let task = std::thread::spawn(move || {
                             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -191,7 +198,7 @@ async fn a_read_can_see_one_state_and_cannot_write_on_sqlite() {
                             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
                         }
                         task.join().unwrap()?;
-                        Ok::<_, Failed>((before, count(conn).await?))
+                        Ok::<_, DbError>((before, count(conn).await?))
                     })
                     .await
                 })
@@ -204,21 +211,21 @@ async fn a_read_can_see_one_state_and_cannot_write_on_sqlite() {
     .await;
     let opened = super::sqlite(|settings| settings).await;
     let written = opened.db.read(|conn| Box::pin(async move { insert(conn, &thing("no")).await })).await;
-    assert!(matches!(written, Err(Failed::Broken(_) | Failed::Unavailable(_))), "{written:?}");
+    assert!(matches!(written, Err(DbError::Broken(_) | DbError::Unavailable(_))), "{written:?}");
 }
 
 #[tokio::test]
 async fn a_job_inside_a_job_is_refused() {
     on_both(async |db| {
         let other = db.clone();
-        let nested: Result<(), Failed> = db
+        let nested: Result<(), DbError> = db
             .write(move |_| {
                 Box::pin(
                     async move { other.write(|conn| Box::pin(async move { insert(conn, &thing("x")).await })).await },
                 )
             })
             .await;
-        assert!(matches!(&nested, Err(Failed::Broken(why)) if why.contains("a job called write")), "{nested:?}");
+        assert!(matches!(&nested, Err(DbError::Broken(why)) if why.contains("a job called write")), "{nested:?}");
     })
     .await;
 }
@@ -239,7 +246,7 @@ async fn a_boxed_query_runs_on_either() {
                         }
                         diesel_async::RunQueryDsl::load(query, c).await
                     });
-                    Ok::<_, Failed>(found?)
+                    Ok::<_, DbError>(found?)
                 })
             })
             .await
@@ -252,7 +259,7 @@ async fn a_boxed_query_runs_on_either() {
 #[tokio::test]
 async fn a_job_that_panics_or_hangs_fails_alone() {
     on_both(async |db| {
-        let panics: Result<(), Failed> = db
+        let panics: Result<(), DbError> = db
             .write(|conn| {
                 Box::pin(async move {
                     insert(conn, &thing("half")).await?;
@@ -260,8 +267,8 @@ async fn a_job_that_panics_or_hangs_fails_alone() {
                 })
             })
             .await;
-        assert_eq!(panics, Err(Failed::Broken("a job panicked: a mistake".to_owned())));
-        let hangs: Result<(), Failed> = db
+        assert_eq!(panics, Err(DbError::Broken("a job panicked: a mistake".to_owned())));
+        let hangs: Result<(), DbError> = db
             .write(|conn| {
                 Box::pin(async move {
                     conn.transaction(async |conn| {
@@ -272,9 +279,9 @@ async fn a_job_that_panics_or_hangs_fails_alone() {
                 })
             })
             .await;
-        assert!(matches!(hangs, Err(Failed::Unavailable(_))), "{hangs:?}");
-        let reads: Result<(), Failed> = db.read(|_| Box::pin(async move { panic!("{} mistake", "another") })).await;
-        assert_eq!(reads, Err(Failed::Broken("a job panicked: another mistake".to_owned())));
+        assert!(matches!(hangs, Err(DbError::Unavailable(_))), "{hangs:?}");
+        let reads: Result<(), DbError> = db.read(|_| Box::pin(async move { panic!("{} mistake", "another") })).await;
+        assert_eq!(reads, Err(DbError::Broken("a job panicked: another mistake".to_owned())));
         db.write(|conn| Box::pin(async move { insert(conn, &thing("next")).await })).await.unwrap();
         assert_eq!(db.read(|conn| Box::pin(async move { count(conn).await })).await, Ok(1));
     })
@@ -289,7 +296,7 @@ async fn words_are_found_in_either_case_beyond_ascii() {
                 Box::pin(async move {
                     insert(conn, &thing("Après l'Été")).await?;
                     let query = things::table.filter(lower(things::name).like(like("L'ÉTÉ")).escape('\\'));
-                    Ok::<_, Failed>(query.count().get_result(conn).await?)
+                    Ok::<_, DbError>(query.count().get_result(conn).await?)
                 })
             })
             .await

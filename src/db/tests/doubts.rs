@@ -1,4 +1,4 @@
-//! A write that nobody knows the outcome of: nothing is read past it.
+//! Writes with an unknown outcome: nothing is read past them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,24 +7,24 @@ use futures_util::FutureExt;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::super::{Conn, Db, Failed, RunQueryDsl, Settings};
+use super::super::{Conn, Db, DbError, DbSettings, RunQueryDsl};
 use super::both::{count, insert, thing};
 use super::postgres::Cluster;
 use super::{make_things, on_both};
 
-async fn put(db: &Db, name: &str) -> Result<(), Failed> {
+async fn put(db: &Db, name: &str) -> Result<(), DbError> {
     let thing = thing(name);
     db.write(move |conn| Box::pin(async move { insert(conn, &thing).await })).await
 }
 
-async fn counted(db: &Db) -> Result<i64, Failed> {
+async fn counted(db: &Db) -> Result<i64, DbError> {
     db.read(|conn| Box::pin(async move { count(conn).await })).await
 }
 
-/// A write that has done its work and waits to be let go.
+/// A write that has run its statements and waits for permission to end.
 struct Begun {
     go: oneshot::Sender<()>,
-    caller: tokio::task::JoinHandle<Result<(), Failed>>,
+    caller: tokio::task::JoinHandle<Result<(), DbError>>,
 }
 
 async fn begin(db: &Db, name: &str) -> Begun {
@@ -36,7 +36,7 @@ async fn begin(db: &Db, name: &str) -> Begun {
                 insert(conn, &thing).await?;
                 tell.send(()).unwrap();
                 gone.await.unwrap();
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         job.await
@@ -50,7 +50,7 @@ async fn what_was_begun_goes_on_without_its_caller_and_nobody_reads_past_it() {
     on_both(async |db| {
         assert_eq!(db.settle().now_or_never(), Some(()));
         let Begun { go, caller } = begin(&db, "forsaken").await;
-        // Whoever waits for the answer is no reason for doubt.
+        // A caller that still waits for the answer is no reason for doubt.
         assert_eq!(counted(&db).await, Ok(0));
         caller.abort();
         assert!(caller.await.unwrap_err().is_cancelled());
@@ -74,7 +74,7 @@ async fn what_was_not_begun_is_not_when_its_caller_is_gone_and_leaves_no_doubt()
     let opened = super::sqlite(|settings| settings).await;
     let mut all = vec![opened.db.clone()];
     if let Some(url) = super::postgres::schema().unwrap() {
-        let db = Db::open(Settings { connections: 1, ..Settings::at(url) }).await.unwrap();
+        let db = Db::open(DbSettings { connections: 1, ..DbSettings::at(url) }).await.unwrap();
         make_things(&db).await;
         all.push(db);
     }
@@ -94,7 +94,7 @@ async fn what_was_not_begun_is_not_when_its_caller_is_gone_and_leaves_no_doubt()
 #[tokio::test]
 async fn a_commit_that_lands_after_its_answer_is_neither_read_past_nor_written_past() {
     let Some(cluster) = Cluster::start_with_slow_commits().unwrap() else { return };
-    let db = Db::open(Settings::at(cluster.schema().unwrap())).await.unwrap();
+    let db = Db::open(DbSettings::at(cluster.schema().unwrap())).await.unwrap();
     make_things(&db).await;
     let mut settled = db.settled();
     let late = thing("late");
@@ -102,15 +102,15 @@ async fn a_commit_that_lands_after_its_answer_is_neither_read_past_nor_written_p
         Box::pin(async move {
             insert(conn, &late).await?;
             conn.batch("SET LOCAL synchronous_commit = on").await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })
     });
-    let unknown: Result<(), Failed> = unknown.await;
-    assert!(matches!(unknown, Err(Failed::Unknown(_))), "{unknown:?}");
+    let unknown: Result<(), DbError> = unknown.await;
+    assert!(matches!(unknown, Err(DbError::Unknown(_))), "{unknown:?}");
     for _ in 0..3 {
         let (read, written) = tokio::join!(counted(&db), put(&db, "past it"));
-        assert!(matches!(read, Err(Failed::Unavailable(_))), "{read:?}");
-        assert!(matches!(written, Err(Failed::Unavailable(_))), "{written:?}");
+        assert!(matches!(read, Err(DbError::Unavailable(_))), "{read:?}");
+        assert!(matches!(written, Err(DbError::Unavailable(_))), "{written:?}");
     }
     assert_eq!(settled.next().now_or_never(), None);
     cluster.let_commits_go().unwrap();
@@ -123,43 +123,44 @@ async fn a_commit_that_lands_after_its_answer_is_neither_read_past_nor_written_p
 #[tokio::test]
 async fn a_commit_that_died_with_the_database_is_known_when_that_is_back() {
     let Some(mut cluster) = Cluster::start_with_slow_commits().unwrap() else { return };
-    let db = Db::open(Settings::at(cluster.schema().unwrap())).await.unwrap();
+    let db = Db::open(DbSettings::at(cluster.schema().unwrap())).await.unwrap();
     make_things(&db).await;
     let late = thing("late");
-    let unknown: Result<(), Failed> = db
+    let unknown: Result<(), DbError> = db
         .write(move |conn| {
             Box::pin(async move {
                 insert(conn, &late).await?;
                 conn.batch("SET LOCAL synchronous_commit = on").await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await;
-    assert!(matches!(unknown, Err(Failed::Unknown(_))), "{unknown:?}");
+    assert!(matches!(unknown, Err(DbError::Unknown(_))), "{unknown:?}");
     cluster.kill().unwrap();
     assert!(counted(&db).await.is_err());
     cluster.resume_service().unwrap();
     db.settle().await;
-    // It was in the log already: a commit that only its confirmation was missing of.
+    // It was in PostgreSQL's log already: only its confirmation was missing.
     assert_eq!(counted(&db).await, Ok(1));
 }
 
 #[tokio::test]
 async fn a_job_of_many_statements_ends_at_its_limit() {
-    let opened = super::sqlite(|settings| Settings { limit: std::time::Duration::from_millis(200), ..settings }).await;
+    let opened =
+        super::sqlite(|settings| DbSettings { limit: std::time::Duration::from_millis(200), ..settings }).await;
     let db = &opened.db;
-    // By themselves, and in a transaction of their own; both would take hours.
+    // Without and with a nested transaction; both would take hours.
     for nested in [false, true] {
         let came_to_an_end = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&came_to_an_end);
-        let cut: Result<(), Failed> = db
+        let cut: Result<(), DbError> = db
             .write(move |conn| {
                 Box::pin(async move {
                     let insert_many = async |conn: &mut Conn| {
                         for i in 0..100_000_000 {
                             insert(conn, &thing(&format!("{i}"))).await?;
                         }
-                        Ok::<_, Failed>(())
+                        Ok::<_, DbError>(())
                     };
                     if nested {
                         conn.transaction(insert_many).await?
@@ -171,11 +172,11 @@ async fn a_job_of_many_statements_ends_at_its_limit() {
                 })
             })
             .await;
-        assert!(matches!(cut, Err(Failed::Unavailable(_))), "{cut:?}");
+        assert!(matches!(cut, Err(DbError::Unavailable(_))), "{cut:?}");
         assert!(!AtomicBool::load(&came_to_an_end, Ordering::SeqCst));
         assert_eq!(counted(db).await, Ok(0));
     }
-    let cut: Result<(), Failed> = db
+    let cut: Result<(), DbError> = db
         .read(|conn| {
             Box::pin(async move {
                 for _ in 0..100_000_000 {
@@ -185,7 +186,7 @@ async fn a_job_of_many_statements_ends_at_its_limit() {
             })
         })
         .await;
-    assert!(matches!(cut, Err(Failed::Unavailable(_))), "{cut:?}");
+    assert!(matches!(cut, Err(DbError::Unavailable(_))), "{cut:?}");
     put(db, "goes on").await.unwrap();
     assert_eq!(counted(db).await, Ok(1));
 }

@@ -1,4 +1,4 @@
-//! Events are numbered without gaps, whoever writes at the same time, and old ones are forgotten.
+//! Events are numbered without gaps under concurrent writers, and old ones are deleted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use futures_util::future::join_all;
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::{Constraint, Db, Failed, events, sweep};
+use super::super::{Constraint, Db, DbError, events, sweep};
 use super::{assert_is_by_index, on_both, plan, run};
 
 fn topic() -> Topic {
-    Topic { kind: TopicKind::Project, id: actors::ids::Id::<()>::draw().uuid() }
+    Topic { kind: TopicKind::Project, id: actors::ids::Id::<()>::generate().uuid() }
 }
 
 fn at() -> Time {
@@ -25,35 +25,35 @@ async fn many_writers_number_a_topic_without_gaps() {
     on_both(async |db| {
         let topic = topic();
         let request: RequestId = Arc::from("r");
-        let told = join_all((0..50).map(|i| {
+        let records = join_all((0..50).map(|i| {
             let (db, request) = (db.clone(), Arc::clone(&request));
             async move {
                 db.write(move |conn| {
                     Box::pin(async move {
-                        let told = events::append(conn, topic, "t.changed", &format!("{i}"), at(), &request).await?;
-                        // Every fifth is undone, and leaves no gap.
-                        if i % 5 == 0 { Err(Failed::Busy) } else { Ok(told) }
+                        let records = events::append(conn, topic, "t.changed", &format!("{i}"), at(), &request).await?;
+                        // Every fifth is rolled back, and leaves no gap.
+                        if i % 5 == 0 { Err(DbError::Busy) } else { Ok(records) }
                     })
                 })
                 .await
             }
         }))
         .await;
-        let mut told: Vec<_> = told.into_iter().flatten().collect();
-        told.sort_by_key(|told| told.offset);
-        assert_eq!(told.iter().map(|told| told.offset).collect::<Vec<_>>(), (1..=40).collect::<Vec<_>>());
+        let mut records: Vec<_> = records.into_iter().flatten().collect();
+        records.sort_by_key(|records| records.offset);
+        assert_eq!(records.iter().map(|records| records.offset).collect::<Vec<_>>(), (1..=40).collect::<Vec<_>>());
         let (head, oldest, read) = db
             .read(move |conn| {
                 Box::pin(async move {
                     let head = events::head(conn, topic).await?;
                     let oldest = events::oldest(conn, topic).await?;
-                    Ok::<_, Failed>((head, oldest, events::read_after(conn, topic, 10, 20).await?))
+                    Ok::<_, DbError>((head, oldest, events::read_after(conn, topic, 10, 20).await?))
                 })
             })
             .await
             .unwrap();
         assert_eq!((head.unwrap().1, oldest), (40, Some(1)));
-        assert_eq!(read, told[10..30]);
+        assert_eq!(read, records[10..30]);
     })
     .await;
 }
@@ -75,7 +75,7 @@ async fn an_offset_is_given_once() {
         };
         assert_eq!(append(1).await.unwrap().offset, 1);
         assert_eq!(append(2).await.unwrap().offset, 2);
-        assert!(matches!(append(2).await, Err(Failed::Violated(Constraint::Unique, _))));
+        assert!(matches!(append(2).await, Err(DbError::Violated(Constraint::Unique, _))));
     })
     .await;
 }
@@ -105,7 +105,7 @@ async fn only_what_is_old_and_many_is_forgotten() {
                     );
                     assert_eq!(events::forget(conn, topic, 500).await?, 1);
                     assert_eq!(events::head(conn, topic).await?, None);
-                    Ok::<_, Failed>((soon, late))
+                    Ok::<_, DbError>((soon, late))
                 })
             })
             .await
@@ -115,7 +115,7 @@ async fn only_what_is_old_and_many_is_forgotten() {
     .await;
 }
 
-/// Adds a topic that ends at `last`, its events from 1 on, each at `at`.
+/// Adds a topic that ends at `last`, with events from 1 on, each at the time `at`.
 async fn plant(db: &Db, topic: &str, last: i64, at: &str) {
     run(
         db,
@@ -149,7 +149,7 @@ async fn of_long_topics_what_is_old_goes_page_by_page_and_of_short_ones_nothing(
         let kept = [first(&db, long).await, first(&db, longer).await, first(&db, young).await, first(&db, short).await];
         assert_eq!(kept, [Some(2_301), Some(1_001), Some(1), Some(1)]);
         assert_eq!(events::prune(&db, at(), &stopping).await.unwrap(), 0);
-        // Not even the topics that are short are looked at.
+        // Short topics are not even read.
         assert_is_by_index(&plan(&db, &events::LONG_TOPICS.replace("$1", "''").replace("$2", "500")).await);
     })
     .await;
@@ -162,7 +162,7 @@ async fn the_next_page_of_all_events_begins_where_the_last_one_ended() {
         let sql = events::TEXTS_AFTER.replace("$1", "'t'").replace("$2", "5").replace("$3", "500");
         let steps = plan(&db, &sql).await;
         assert_is_by_index(&steps);
-        // Both columns lead there: by the first alone all of a long topic would be looked at for each of its pages.
+        // The index range uses both columns: by the first alone, each page of a long topic would scan all of it.
         let leads = |step: &String| {
             step.contains("(topic,position)>(?,?)") || step.contains(r#"ROW(topic, "position") > ROW("#)
         };

@@ -1,4 +1,4 @@
-//! What was acknowledged outlives `kill -9`: a child writes and says what was answered, until it is killed.
+//! Acknowledged writes survive `kill -9`: a child process writes and prints what was acknowledged, until it is killed.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 
-use super::super::{Db, Failed, RunQueryDsl, Settings};
+use super::super::{Db, DbError, DbSettings, RunQueryDsl};
 use super::both::{insert, thing};
 use super::make_things;
 use super::schema::things;
@@ -16,12 +16,12 @@ const URL: &str = "COLLOQUY_TEST_KILL_URL";
 const ROUND: &str = "COLLOQUY_TEST_KILL_ROUND";
 const ROUNDS: u32 = 20;
 
-/// The child's part; does nothing when it isn't one.
+/// The child process; does nothing in any other run.
 #[tokio::test]
 async fn child() {
     let Ok(url) = std::env::var(URL) else { return };
     let round = std::env::var(ROUND).unwrap();
-    let db = Db::open(Settings::at(url)).await.unwrap();
+    let db = Db::open(DbSettings::at(url)).await.unwrap();
     join_all((0..32).map(|writer| {
         let (db, round) = (db.clone(), round.clone());
         async move {
@@ -30,7 +30,7 @@ async fn child() {
                 let row = name.clone();
                 let job = db.write(move |conn| Box::pin(async move { insert(conn, &thing(&row)).await }));
                 job.await.unwrap();
-                // One write to the pipe for each line, so that no line is torn.
+                // One write to the pipe per line, so that no line is torn.
                 println!("acknowledged {name} .");
             }
         }
@@ -42,7 +42,7 @@ async fn child() {
 async fn every_acknowledged_write_is_there_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
-    make_things(&Db::open(Settings::at(&url)).await.unwrap()).await;
+    make_things(&Db::open(DbSettings::at(&url)).await.unwrap()).await;
     let name = format!("{}::child", module_path!().split_once("::").unwrap().1);
     let mut acknowledged = Vec::new();
     for round in 0..ROUNDS {
@@ -61,19 +61,19 @@ async fn every_acknowledged_write_is_there_after_a_kill() {
                 .filter_map(|line| Some(line.split_once("acknowledged ")?.1.strip_suffix(" .")?.to_owned()));
             names.collect::<Vec<_>>()
         });
-        // At another moment of the commit each time; the first tenth of a second is the start.
+        // At a different point of the commit each time; the first tenth of a second is the start.
         tokio::time::sleep(Duration::from_micros(150_000 + u64::from(round) * 7_919)).await;
         child.kill().unwrap();
         child.wait().unwrap();
         acknowledged.extend(reading.join().unwrap());
     }
     assert!(acknowledged.len() > 100, "{}", acknowledged.len());
-    let db = Db::open(Settings::at(&url)).await.unwrap();
+    let db = Db::open(DbSettings::at(&url)).await.unwrap();
     for name in acknowledged {
         let there: i64 = db
             .read(move |conn| {
                 Box::pin(async move {
-                    Ok::<_, Failed>(things::table.filter(things::name.eq(name)).count().get_result(conn).await?)
+                    Ok::<_, DbError>(things::table.filter(things::name.eq(name)).count().get_result(conn).await?)
                 })
             })
             .await

@@ -1,4 +1,4 @@
-//! What the database's layer promises, shown on both databases.
+//! What the database layer guarantees, tested on both databases.
 
 mod alone;
 mod attempts;
@@ -15,9 +15,9 @@ mod writer;
 
 use tempfile::TempDir;
 
-use super::{Conn, Db, Failed, Settings};
+use super::{Conn, Db, DbError, DbSettings};
 
-/// An open database that lasts as long as this.
+/// An open database; its folder is deleted when this is dropped.
 struct Opened {
     db: Db,
     folder: TempDir,
@@ -29,20 +29,20 @@ impl Opened {
     }
 }
 
-/// Runs one test body on SQLite and on PostgreSQL, each empty but for the migrations and the table `things`.
+/// Runs one test body on SQLite and on PostgreSQL, each empty except for the migrations and the table `things`.
 pub(crate) async fn on_both(body: impl AsyncFn(Db)) {
     body(sqlite(|settings| settings).await.db.clone()).await;
     if let Some(url) = postgres::schema().unwrap() {
-        let db = Db::open(Settings::at(url)).await.unwrap();
+        let db = Db::open(DbSettings::at(url)).await.unwrap();
         make_things(&db).await;
         body(db).await;
     }
 }
 
-async fn sqlite(change: impl FnOnce(Settings) -> Settings) -> Opened {
+async fn sqlite(change: impl FnOnce(DbSettings) -> DbSettings) -> Opened {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
-    let db = Db::open(change(Settings::at(url))).await.unwrap();
+    let db = Db::open(change(DbSettings::at(url))).await.unwrap();
     make_things(&db).await;
     Opened { db, folder }
 }
@@ -60,14 +60,14 @@ async fn make_things(db: &Db) {
                      parent_id BLOB REFERENCES things (id), count INTEGER NOT NULL, at INTEGER NOT NULL) STRICT"
                 }
             };
-            Ok::<_, Failed>(conn.batch(sql).await?)
+            Ok::<_, DbError>(conn.batch(sql).await?)
         })
     })
     .await
     .unwrap();
 }
 
-/// Rows on which others rest: an account, its project, a meeting with an invitation in it, a run.
+/// Rows that others reference: an account, its project, a meeting with an invitation, a run.
 pub(crate) const GROUND: &str = "INSERT INTO users (id, email, full_name, language, created_at, updated_at) VALUES ({id}, 'a', 'A', 'en', {old}, {old}); \
     INSERT INTO projects (id, name, description, language, status, owner_id, version, created_at, updated_at) \
       SELECT {id}, 'P', '', 'en', 'ACTIVE', id, 1, {old}, {old} FROM users; \
@@ -81,7 +81,7 @@ pub(crate) const GROUND: &str = "INSERT INTO users (id, email, full_name, langua
         node, message, ai_job_id, attempt, warnings, revision, created_at, updated_at) \
       SELECT {id}, id, owner_id, '[]', 'FULL', 'en', 'e', 'h', 'FAILED', 0, 'queued', '', {id}, 1, '[]', 1, {old}, {old} FROM projects;";
 
-/// How many rows a table has.
+/// Returns how many rows a table has.
 pub(crate) async fn rows_in(db: &Db, table: &str) -> i64 {
     #[derive(diesel::QueryableByName)]
     struct Count {
@@ -96,14 +96,14 @@ pub(crate) async fn rows_in(db: &Db, table: &str) -> i64 {
                 Conn::Pg(pg) => query.load(&mut **pg).await?,
                 Conn::Sqlite(lite) => query.load(lite).await?,
             };
-            Ok::<_, Failed>(found[0].rows)
+            Ok::<_, DbError>(found[0].rows)
         })
     });
     counted.await.unwrap()
 }
 
-/// The steps that a database would go for a statement whose values are written out. Small tables are read whole or
-/// sorted, whatever indexes they have: PostgreSQL is told not to where there is a way around.
+/// Returns the steps of the plan for a statement whose values are written out. Small tables are scanned or sorted,
+/// whatever indexes they have, so the planner of PostgreSQL is configured to avoid that where it can.
 pub(crate) async fn plan(db: &Db, sql: &str) -> Vec<String> {
     #[derive(diesel::QueryableByName)]
     struct Postgres {
@@ -119,7 +119,7 @@ pub(crate) async fn plan(db: &Db, sql: &str) -> Vec<String> {
     let sql = sql.to_owned();
     let steps = db.write(move |conn| {
         Box::pin(async move {
-            Ok::<_, Failed>(match conn {
+            Ok::<_, DbError>(match conn {
                 Conn::Pg(pg) => {
                     for way in ["seqscan", "bitmapscan", "sort"] {
                         diesel::sql_query(format!("SET LOCAL enable_{way} = off")).execute(&mut **pg).await?;
@@ -137,7 +137,7 @@ pub(crate) async fn plan(db: &Db, sql: &str) -> Vec<String> {
     steps.await.unwrap()
 }
 
-/// Nothing is looked at but what an index leads to, and nothing has to be sorted first.
+/// Asserts that only rows found through an index are read, and that nothing is sorted.
 pub(crate) fn assert_is_by_index(plan: &[String]) {
     assert!(!plan.is_empty());
     for step in plan {
@@ -147,8 +147,8 @@ pub(crate) fn assert_is_by_index(plan: &[String]) {
     }
 }
 
-/// `sql` with what both databases write in their own way filled in: `{id}` a new id, `{old}` a time long ago, `{young}` one that is
-/// long to come, `{no}` false.
+/// Runs `sql` with what each database writes in its own way filled in: `{id}` a new id, `{old}` a time long ago,
+/// `{young}` one in the far future, `{no}` false.
 pub(crate) async fn run(db: &Db, sql: &str) {
     let sql = sql.to_owned();
     let done = db.write(move |conn| {
@@ -158,7 +158,7 @@ pub(crate) async fn run(db: &Db, sql: &str) {
                 Conn::Sqlite(_) => ["randomblob(16)", "1000000", "4102444800000000", "0"],
             };
             let sql = sql.replace("{id}", id).replace("{old}", old).replace("{young}", young).replace("{no}", no);
-            Ok::<_, Failed>(conn.batch(&sql).await?)
+            Ok::<_, DbError>(conn.batch(&sql).await?)
         })
     });
     done.await.unwrap();

@@ -1,4 +1,4 @@
-//! PostgreSQL's pool, and SQLite's log of writes: what one who is late or slow costs the others.
+//! PostgreSQL's pool and SQLite's write-ahead log: what a late or slow job costs the others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use diesel::{Connection, QueryableByName, SqliteConnection};
 use futures_util::future::join_all;
 use tokio::sync::Barrier;
 
-use super::super::{Conn, Db, Failed, Settings};
+use super::super::{Conn, Db, DbError, DbSettings};
 use super::both::{insert, thing};
 use super::{postgres, sqlite};
 
@@ -19,14 +19,14 @@ struct Pid {
     pid: i32,
 }
 
-async fn pid(conn: &mut Conn) -> Result<i32, Failed> {
-    let Conn::Pg(pg) = conn else { return Err(Failed::Broken("this is PostgreSQL's".to_owned())) };
+async fn pid(conn: &mut Conn) -> Result<i32, DbError> {
+    let Conn::Pg(pg) = conn else { return Err(DbError::Broken("this is PostgreSQL's".to_owned())) };
     let query = diesel::sql_query("SELECT pg_backend_pid() AS pid");
     let found: Pid = diesel_async::RunQueryDsl::get_result(query, &mut **pg).await?;
     Ok(found.pid)
 }
 
-/// All connections of a pool, used at the same time.
+/// The backend pids of all connections of a pool, used at the same time.
 async fn all(db: &Db, many: usize) -> BTreeSet<i32> {
     let together = Arc::new(Barrier::new(many));
     let pids = join_all((0..many).map(|_| {
@@ -35,7 +35,7 @@ async fn all(db: &Db, many: usize) -> BTreeSet<i32> {
             Box::pin(async move {
                 let pid = pid(conn).await?;
                 together.wait().await;
-                Ok::<_, Failed>(pid)
+                Ok::<_, DbError>(pid)
             })
         })
     }));
@@ -45,24 +45,24 @@ async fn all(db: &Db, many: usize) -> BTreeSet<i32> {
 #[tokio::test]
 async fn one_late_job_closes_its_own_connection_and_no_other() {
     let Some(url) = postgres::schema().unwrap() else { return };
-    let db = Db::open(Settings { connections: 4, ..Settings::at(url) }).await.unwrap();
+    let db = Db::open(DbSettings { connections: 4, ..DbSettings::at(url) }).await.unwrap();
     let before = all(&db, 4).await;
     for _ in 0..2 {
         let late = db.read(|conn| {
             Box::pin(async move {
-                // Each within the limit of a statement.
+                // Each statement is within the statement timeout.
                 conn.batch("SELECT pg_sleep(1.5)").await?;
-                Ok::<_, Failed>(conn.batch("SELECT pg_sleep(1.5)").await?)
+                Ok::<_, DbError>(conn.batch("SELECT pg_sleep(1.5)").await?)
             })
         });
         let late = late.await;
-        assert!(matches!(late, Err(Failed::Unavailable(_))), "{late:?}");
+        assert!(matches!(late, Err(DbError::Unavailable(_))), "{late:?}");
     }
     let after = all(&db, 4).await;
     assert!(before.intersection(&after).count() >= 2, "{before:?} {after:?}");
 }
 
-async fn put(db: &Db, name: String) -> Result<(), Failed> {
+async fn put(db: &Db, name: String) -> Result<(), DbError> {
     db.write(move |conn| Box::pin(async move { insert(conn, &thing(&name)).await })).await
 }
 
@@ -86,9 +86,9 @@ async fn a_reader_that_is_open_for_long_neither_holds_up_nor_refuses_a_write() {
         }
         written += 1;
     };
-    // Held up by it, there would be one.
+    // If the reader delayed writes, there would be one.
     assert!(written > 10, "{written}");
-    assert!(matches!(emptied, Err(Failed::Unavailable(_))), "{emptied:?}");
+    assert!(matches!(emptied, Err(DbError::Unavailable(_))), "{emptied:?}");
     let log = file.with_extension("sqlite-wal");
     assert!(log.metadata().unwrap().len() > 0);
     backup.batch_execute("COMMIT").unwrap();

@@ -1,4 +1,5 @@
-//! The tables in `schema.rs` are those that the migrations make, on both databases: columns, types, nullability, keys.
+//! The tables in `schema.rs` equal those that the migrations create, on both databases: columns, types, nullability,
+//! keys.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +7,17 @@ use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_async::RunQueryDsl;
 
-use super::super::{Conn, Failed};
+use super::super::{Conn, DbError};
 use super::on_both;
 
-/// Columns by name, and the names of the primary key in their order.
+/// The columns by name, and the names of the primary key columns in order.
 #[derive(Debug, Default, PartialEq)]
 struct Shape {
     columns: BTreeMap<String, Column>,
     key: Vec<String>,
 }
 
-/// A column's type in the words of `schema.rs`.
+/// A column's type as `schema.rs` names it.
 #[derive(Debug, PartialEq)]
 struct Column {
     sql_type: String,
@@ -53,7 +54,7 @@ struct Row {
     kind: String,
     #[diesel(sql_type = Bool)]
     nullable: bool,
-    /// From 1; 0: not in the key.
+    /// The position in the primary key, from 1; 0 when not in it.
     #[diesel(sql_type = BigInt)]
     key: i64,
 }
@@ -73,7 +74,7 @@ const IN_POSTGRES: &str = r#"SELECT c.table_name::text AS "table", c.column_name
  WHERE c.table_schema = current_schema() AND c.table_name <> 'things' AND c.table_name NOT LIKE '\_\_%'
  ORDER BY c.table_name, key"#;
 
-/// The words of `schema.rs` that a database's type can stand for.
+/// The names in `schema.rs` that a database's type can stand for.
 fn words(kind: &str) -> &'static [&'static str] {
     match kind {
         "BLOB" => &["Uuid", "Binary"],
@@ -103,7 +104,7 @@ async fn the_tables_are_as_written_in_schema_rs() {
                         Conn::Pg(pg) => diesel::sql_query(IN_POSTGRES).load(&mut **pg).await,
                         Conn::Sqlite(lite) => diesel::sql_query(IN_SQLITE).load(lite).await,
                     };
-                    Ok::<_, Failed>(rows?)
+                    Ok::<_, DbError>(rows?)
                 })
             })
             .await

@@ -1,4 +1,4 @@
-//! The group-committing writer: what is batched, what fails alone, and what nobody knows.
+//! The group-committing writer: what is batched, what fails alone, and what is unknown.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::super::{Db, Failed, RunQueryDsl, Settings};
+use super::super::{Db, DbError, DbSettings, RunQueryDsl};
 use super::both::{count, insert, thing};
 use super::schema::things;
 use super::{on_both, sqlite};
 
-async fn insert_named(db: &Db, name: String) -> Result<(), Failed> {
+async fn insert_named(db: &Db, name: String) -> Result<(), DbError> {
     db.write(move |conn| Box::pin(async move { insert(conn, &thing(&name)).await })).await
 }
 
@@ -21,10 +21,10 @@ async fn counted(db: &Db) -> i64 {
     db.read(|conn| Box::pin(async move { count(conn).await })).await.unwrap()
 }
 
-/// Holds the writer until it is let go, so that what comes meanwhile waits for one batch.
+/// Blocks the writer until it is released, so that jobs sent meanwhile wait for one batch.
 struct Held {
     go: oneshot::Sender<()>,
-    job: JoinHandle<Result<(), Failed>>,
+    job: JoinHandle<Result<(), DbError>>,
 }
 
 async fn hold(db: &Db) -> Held {
@@ -55,10 +55,11 @@ impl Held {
 #[tokio::test]
 async fn ten_thousand_writes_at_once_are_all_written_or_turned_away() {
     on_both(async |db| {
-        // Nothing above the queue's bound: 4,096 wait, the rest is told so at once.
-        let told = join_all((0..10_000).map(|i| insert_named(&db, format!("{i}")))).await;
-        let written = told.iter().filter(|told| told.is_ok()).count();
-        let odd = told.iter().find(|told| !matches!(told, Ok(()) | Err(Failed::Busy | Failed::Unavailable(_))));
+        // The queue never exceeds its bound: 4,096 wait, and the rest is refused at once.
+        let records = join_all((0..10_000).map(|i| insert_named(&db, format!("{i}")))).await;
+        let written = records.iter().filter(|records| records.is_ok()).count();
+        let odd =
+            records.iter().find(|records| !matches!(records, Ok(()) | Err(DbError::Busy | DbError::Unavailable(_))));
         assert_eq!(odd, None);
         assert!(written >= 256, "{written}");
         assert_eq!(counted(&db).await, i64::try_from(written).unwrap());
@@ -68,10 +69,10 @@ async fn ten_thousand_writes_at_once_are_all_written_or_turned_away() {
 
 #[tokio::test]
 async fn a_queue_that_is_deep_enough_takes_them_all() {
-    let opened = sqlite(|settings| Settings { queue: 10_000, ..settings }).await;
+    let opened = sqlite(|settings| DbSettings { queue: 10_000, ..settings }).await;
     let began = Instant::now();
-    let told = join_all((0..10_000).map(|i| insert_named(&opened.db, format!("{i}")))).await;
-    assert!(told.iter().all(Result::is_ok));
+    let records = join_all((0..10_000).map(|i| insert_named(&opened.db, format!("{i}")))).await;
+    assert!(records.iter().all(Result::is_ok));
     assert_eq!(counted(&opened.db).await, 10_000);
     // One by one they would take 10,000 commits of a millisecond or more each.
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
@@ -79,13 +80,13 @@ async fn a_queue_that_is_deep_enough_takes_them_all() {
 
 #[tokio::test]
 async fn an_error_a_panic_and_a_hang_leave_the_rest_of_the_batch() {
-    let opened = sqlite(|settings| Settings { limit: Duration::from_millis(300), ..settings }).await;
+    let opened = sqlite(|settings| DbSettings { limit: Duration::from_millis(300), ..settings }).await;
     let db = &opened.db;
     let held = hold(db).await;
     let refused = db.write(|conn| {
         Box::pin(async move {
             insert(conn, &thing("refused")).await?;
-            Err::<(), _>(Failed::Busy)
+            Err::<(), _>(DbError::Busy)
         })
     });
     let panics = db.write(|conn| {
@@ -110,14 +111,14 @@ async fn an_error_a_panic_and_a_hang_leave_the_rest_of_the_batch() {
     let middle = insert_named(db, "middle".to_owned());
     let last = insert_named(db, "last".to_owned());
     let release = held.let_go();
-    let (first, refused, middle, panics, hangs, last, ()): (_, _, _, Result<(), Failed>, Result<(), Failed>, _, _) =
+    let (first, refused, middle, panics, hangs, last, ()): (_, _, _, Result<(), DbError>, Result<(), DbError>, _, _) =
         tokio::join!(first, refused, middle, panics, hangs, last, release);
     assert_eq!((first, middle, last), (Ok(()), Ok(()), Ok(())));
-    assert_eq!(refused, Err(Failed::Busy));
-    assert!(matches!(&panics, Err(Failed::Broken(why)) if why.contains("nested")), "{panics:?}");
-    assert!(matches!(hangs, Err(Failed::Unavailable(_))), "{hangs:?}");
+    assert_eq!(refused, Err(DbError::Busy));
+    assert!(matches!(&panics, Err(DbError::Broken(why)) if why.contains("nested")), "{panics:?}");
+    assert!(matches!(hangs, Err(DbError::Unavailable(_))), "{hangs:?}");
     let mut names: Vec<String> = db
-        .read(|conn| Box::pin(async move { Ok::<_, Failed>(things::table.select(things::name).load(conn).await?) }))
+        .read(|conn| Box::pin(async move { Ok::<_, DbError>(things::table.select(things::name).load(conn).await?) }))
         .await
         .unwrap();
     names.sort();
@@ -126,16 +127,16 @@ async fn an_error_a_panic_and_a_hang_leave_the_rest_of_the_batch() {
 
 #[tokio::test]
 async fn a_full_queue_is_told_at_once() {
-    let opened = sqlite(|settings| Settings { queue: 2, ..settings }).await;
+    let opened = sqlite(|settings| DbSettings { queue: 2, ..settings }).await;
     let held = hold(&opened.db).await;
     let waiting = join_all((0..2).map(|i| insert_named(&opened.db, format!("{i}"))));
     let more = async {
-        let told = insert_named(&opened.db, "more".to_owned()).await;
+        let records = insert_named(&opened.db, "more".to_owned()).await;
         held.let_go().await;
-        told
+        records
     };
     let (waiting, more) = tokio::join!(waiting, more);
-    assert_eq!(more, Err(Failed::Busy));
+    assert_eq!(more, Err(DbError::Busy));
     assert_eq!(waiting, [Ok(()), Ok(())]);
     assert_eq!(counted(&opened.db).await, 2);
 }
@@ -145,9 +146,9 @@ async fn a_full_disk_makes_the_batch_unknown_and_the_writer_goes_on() {
     let opened = sqlite(|settings| settings).await;
     let db = &opened.db;
     insert_named(db, "before".to_owned()).await.unwrap();
-    // The bound belongs to the connection, so that the next one is free of it.
+    // The limit belongs to the connection, so the next connection doesn't have it.
     let bound =
-        db.write(|conn| Box::pin(async move { Ok::<_, Failed>(conn.batch("PRAGMA max_page_count = 1").await?) }));
+        db.write(|conn| Box::pin(async move { Ok::<_, DbError>(conn.batch("PRAGMA max_page_count = 1").await?) }));
     bound.await.unwrap();
     let held = hold(db).await;
     let small = insert_named(db, "small".to_owned());
@@ -155,9 +156,9 @@ async fn a_full_disk_makes_the_batch_unknown_and_the_writer_goes_on() {
     let after = insert_named(db, "after".to_owned());
     let release = held.let_go();
     let (small, large, after, ()) = tokio::join!(small, large, after, release);
-    assert!(matches!(small, Err(Failed::Unknown(_))), "{small:?}");
-    assert!(matches!(large, Err(Failed::Unknown(_))), "{large:?}");
-    // It had not begun when the batch was lost.
+    assert!(matches!(small, Err(DbError::Unknown(_))), "{small:?}");
+    assert!(matches!(large, Err(DbError::Unknown(_))), "{large:?}");
+    // It had not started when the batch was lost.
     assert_eq!(after, Ok(()));
     assert_eq!(counted(db).await, 2);
     insert_named(db, "y".repeat(200_000)).await.unwrap();
@@ -166,18 +167,18 @@ async fn a_full_disk_makes_the_batch_unknown_and_the_writer_goes_on() {
 #[tokio::test]
 async fn a_full_disk_under_a_single_job_is_unknown_too() {
     let opened = sqlite(|settings| settings).await;
-    let told = opened
+    let records = opened
         .db
         .write(|conn| {
             Box::pin(async move {
                 conn.batch("PRAGMA max_page_count = 1").await?;
-                // A job that doesn't look at its errors is not told Ok either.
+                // A job that ignores its errors doesn't get `Ok` either.
                 let _swallowed = insert(conn, &thing(&"x".repeat(200_000))).await;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await;
-    assert!(matches!(told, Err(Failed::Unknown(_))), "{told:?}");
+    assert!(matches!(records, Err(DbError::Unknown(_))), "{records:?}");
     assert_eq!(counted(&opened.db).await, 0);
     insert_named(&opened.db, "next".to_owned()).await.unwrap();
 }
@@ -189,7 +190,7 @@ async fn the_last_clone_can_be_dropped_by_async_code() {
     drop(opened);
 }
 
-/// The figures are in `writer.rs`. TMPDIR says which disk.
+/// The results are in `writer.rs`. TMPDIR chooses the disk.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement"]
 async fn writes_a_second() {

@@ -1,9 +1,10 @@
-//! Which jobs are due, taken in turns; and what becomes of one that was taken.
+//! Finds due jobs in turns, claims them, and records how a claimed job ended.
 //!
-//! A look only reads: it seeks the earliest job of a kind, and where that is due goes from key to key, a seek for the key
-//! and one for its earliest jobs, however many wait. Only what is chosen of it is claimed, by id, in a write.
+//! A poll only reads: it seeks the earliest job of a kind, and if that is due it goes from key to key, with one seek
+//! for the key and one for its earliest jobs, however many wait. Only the jobs that are chosen from it are claimed, by
+//! id, in a write.
 //!
-//! Who holds a job says so with the number of its claim. What a former holder says changes nothing.
+//! The number of its claim identifies the holder of a job. What a former holder writes changes nothing.
 
 use actors::ids::Id;
 use actors::time::Time;
@@ -12,14 +13,14 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use super::super::Job;
 use super::JobRow;
 use crate::db::schema::jobs;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
-/// How many keys one look goes through. Those it didn't get to come first the next time.
+/// How many keys one poll visits. Those that it didn't reach come first in the next poll.
 const KEYS: usize = 64;
 
-// As macros, since the type of a query can't be said in one word; a test asks both databases how they find each of them.
+// They are macros, since the type of such a query can't be named; a test checks the plan of each on both databases.
 
-/// What waits, of a kind.
+/// The waiting jobs of a kind.
 macro_rules! waiting {
     ($kind:expr) => {
         jobs::table.filter(jobs::kind.eq($kind)).filter(jobs::failed_at.is_null()).filter(jobs::lease_until.is_null())
@@ -33,7 +34,7 @@ macro_rules! earliest {
     };
 }
 
-/// The keys past one (`gt`) or from one on (`ge`).
+/// The keys after one (`gt`) or from one on (`ge`).
 macro_rules! keys {
     ($kind:expr, $past:ident, $key:expr) => {
         waiting!($kind).filter(jobs::fair_key.$past($key)).order(jobs::fair_key.asc()).select(jobs::fair_key)
@@ -51,7 +52,7 @@ macro_rules! due {
     };
 }
 
-/// What somebody holds, or held.
+/// Jobs with a lease, current or abandoned.
 macro_rules! leased {
     () => {
         jobs::table.filter(jobs::lease_until.is_not_null()).order(jobs::id.asc()).select((
@@ -63,7 +64,7 @@ macro_rules! leased {
 }
 pub(super) use leased;
 
-/// What failed for good, after an id.
+/// Jobs that failed for good, after an id.
 macro_rules! failed {
     ($after:expr) => {
         jobs::table.filter(jobs::failed_at.is_not_null()).filter(jobs::id.gt(Key::<Job>($after))).order(jobs::id.asc())
@@ -77,7 +78,7 @@ macro_rules! claimed {
     };
 }
 
-/// What is held under a claim.
+/// The job that is held under a claim.
 macro_rules! held {
     ($held:expr) => {
         jobs::table
@@ -87,37 +88,37 @@ macro_rules! held {
     };
 }
 
-/// The jobs of a kind that are wanted.
+/// A query for due jobs of a kind.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct DueQuery {
     pub kind: &'static str,
-    /// How many may begin.
+    /// How many may start.
     pub most: usize,
-    /// How many of them are under way: so many keys more are looked at, so that others can be chosen.
+    /// How many of the kind run: the poll visits as many keys more, so that keys without running jobs can be chosen.
     pub under_way: usize,
-    /// The key that had the last turn.
+    /// The key that was served last.
     pub after: Option<String>,
 }
 
-/// What is due of a key, earliest first.
+/// The due jobs of a key, earliest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfKey {
     pub fair_key: String,
     pub ids: Vec<Id<Job>>,
 }
 
-/// What a look found of a kind.
+/// The result of a poll for a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     pub kind: &'static str,
     /// In the order of their turns.
     pub due: Vec<OfKey>,
-    /// Where the look ended, if it did before it had been everywhere.
+    /// The last key visited, if the poll ended before it had visited all of them.
     pub ended_at: Option<String>,
 }
 
-/// What is due of what is wanted; and when the next job is of the kinds of which none is.
-pub async fn look(conn: &mut Conn, wanted: &[Wanted], now: Time) -> Result<(Vec<Look>, Option<Time>), Failed> {
+/// Returns the due jobs for each query; and the earliest due time among the kinds that have none due.
+pub async fn look(conn: &mut Conn, wanted: &[DueQuery], now: Time) -> Result<(Vec<Look>, Option<Time>), DbError> {
     let (mut looks, mut next) = (Vec::new(), None);
     for wanted in wanted {
         let earliest: Option<At> = earliest!(wanted.kind).first(conn).await.optional()?;
@@ -130,8 +131,8 @@ pub async fn look(conn: &mut Conn, wanted: &[Wanted], now: Time) -> Result<(Vec<
     Ok((looks, next))
 }
 
-/// Once around all keys, from the one after the last turn's on.
-async fn in_turn(conn: &mut Conn, wanted: &Wanted, now: Time) -> Result<Look, Failed> {
+/// Visits all keys once, starting after the one that was served last.
+async fn in_turn(conn: &mut Conn, wanted: &DueQuery, now: Time) -> Result<Look, DbError> {
     let most = i64::try_from(wanted.most).unwrap_or(i64::MAX);
     let enough = wanted.most + wanted.under_way;
     let mut due = Vec::new();
@@ -141,7 +142,7 @@ async fn in_turn(conn: &mut Conn, wanted: &Wanted, now: Time) -> Result<Look, Fa
             Some(key) => keys!(wanted.kind, gt, key).first(conn).await.optional()?,
             None => keys!(wanted.kind, ge, "").first(conn).await.optional()?,
         };
-        // The key of the last turn comes last.
+        // The key that was served last comes last.
         let is_past = is_around && key.as_ref() > wanted.after.as_ref() && wanted.after.is_some();
         match key {
             Some(key) if !is_past => {
@@ -161,16 +162,16 @@ async fn in_turn(conn: &mut Conn, wanted: &Wanted, now: Time) -> Result<Look, Fa
     Ok(Look { kind: wanted.kind, due, ended_at: at })
 }
 
-/// A job that somebody works at.
+/// A job that a worker holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldJob {
     pub id: Id<Job>,
-    /// How often it was taken by then.
+    /// The number of claims at that time, including this one.
     pub claim: i64,
 }
 
-/// Takes jobs, except for those that somebody took meanwhile. `attempts` of a job is left for the worker to say.
-pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<Job>, Failed> {
+/// Claims jobs, except those that were claimed meanwhile. The worker must set `attempts` of each job.
+pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<Job>, DbError> {
     let mut taken = Vec::with_capacity(ids.len());
     for id in ids {
         let claimed = diesel::update(claimed!(Key(*id))).set((
@@ -193,30 +194,30 @@ pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<
     Ok(taken)
 }
 
-/// Goes on holding a job. False: somebody else holds it, or nobody.
-pub async fn renew(conn: &mut Conn, held: Held, until: Time) -> Result<bool, Failed> {
+/// Renews the lease of a job. Returns false when the claim no longer holds it.
+pub async fn renew(conn: &mut Conn, held: HeldJob, until: Time) -> Result<bool, DbError> {
     let own = held!(held).filter(jobs::lease_until.is_not_null());
     Ok(diesel::update(own).set(jobs::lease_until.eq(Some(At(until)))).execute(conn).await? == 1)
 }
 
-/// Puts another payload in a job's place while it is worked at, so that whoever takes it up next goes on from there. False: it
-/// is no longer this holder's.
+/// Replaces the payload of a running job, so that its next attempt continues from there. Returns false when the claim
+/// no longer holds the job.
 ///
 /// # Errors
-/// The database's own.
-pub async fn note(conn: &mut Conn, job: &Job, payload: &impl serde::Serialize) -> Result<bool, Failed> {
-    let payload = serde_json::to_string(payload).map_err(|error| Failed::Broken(error.to_string()))?;
+/// Returns the database error.
+pub async fn note(conn: &mut Conn, job: &Job, payload: &impl serde::Serialize) -> Result<bool, DbError> {
+    let payload = serde_json::to_string(payload).map_err(|error| DbError::Broken(error.to_string()))?;
     let own = held!(job.held());
     Ok(diesel::update(own).set(jobs::payload.eq(payload)).execute(conn).await? == 1)
 }
 
-/// The job is done: its row goes. False: it was no longer the holder's.
-pub async fn done(conn: &mut Conn, held: Held) -> Result<bool, Failed> {
+/// Deletes the row of a job that is done. Returns false when the claim no longer held it.
+pub async fn done(conn: &mut Conn, held: HeldJob) -> Result<bool, DbError> {
     Ok(diesel::delete(held!(held)).execute(conn).await? == 1)
 }
 
-/// The job is to be tried again at a time. False: it was no longer the holder's.
-pub async fn again(conn: &mut Conn, held: Held, error: &str, now: Time, at: Time) -> Result<bool, Failed> {
+/// Schedules the next attempt for `at`. Returns false when the claim no longer held the job.
+pub async fn again(conn: &mut Conn, held: HeldJob, error: &str, now: Time, at: Time) -> Result<bool, DbError> {
     let waits = diesel::update(held!(held)).set((
         jobs::lease_until.eq(None::<At>),
         jobs::run_at.eq(At(at)),
@@ -226,8 +227,8 @@ pub async fn again(conn: &mut Conn, held: Held, error: &str, now: Time, at: Time
     Ok(waits.execute(conn).await? == 1)
 }
 
-/// The job has failed for good. False: it was no longer the holder's.
-pub async fn give_up(conn: &mut Conn, held: Held, error: &str, now: Time) -> Result<bool, Failed> {
+/// Marks the job as failed for good. Returns false when the claim no longer held it.
+pub async fn give_up(conn: &mut Conn, held: HeldJob, error: &str, now: Time) -> Result<bool, DbError> {
     let failed = diesel::update(held!(held)).set((
         jobs::lease_until.eq(None::<At>),
         jobs::last_error.eq(Some(error.to_owned())),

@@ -1,5 +1,5 @@
-//! What is looked after beside the queue itself, a page at a time: leases that nobody holds, jobs that nobody does, times
-//! of a clock that was set back, and what an operator asks for.
+//! Maintenance beside the queue itself, page by page: abandoned leases, jobs without a handler, times from a clock that
+//! was set back, and operator commands.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,31 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtensio
 use serde::Serialize;
 
 use super::super::Job;
-use super::queue::{Held, failed, leased, waiting};
+use super::queue::{HeldJob, failed, leased, waiting};
 use crate::db::schema::jobs;
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
-/// Rows of one transaction.
+/// Rows per transaction.
 const PAGE: i64 = 500;
 
-/// A job that somebody holds, or held.
+/// A job with a lease, current or abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leased {
-    pub held: Held,
+    pub held: HeldJob,
     pub until: Time,
 }
 
-/// Jobs that are held, by whomever: as many as one page has.
-pub async fn leased(conn: &mut Conn) -> Result<Vec<Leased>, Failed> {
+/// Returns the jobs that have a lease, of any holder: at most one page.
+pub async fn leased(conn: &mut Conn) -> Result<Vec<Leased>, DbError> {
     let found: Vec<(Key<Job>, i64, Option<At>)> = leased!().limit(PAGE).load(conn).await?;
     let leased = |(id, claim, until): (Key<Job>, i64, Option<At>)| {
-        Some(Leased { held: Held { id: id.0, claim }, until: until?.0 })
+        Some(Leased { held: HeldJob { id: id.0, claim }, until: until?.0 })
     };
     Ok(found.into_iter().filter_map(leased).collect())
 }
 
-/// Has those wait again that nobody took or renewed meanwhile. Answers how many.
-pub async fn free(conn: &mut Conn, lapsed: &[Leased]) -> Result<usize, Failed> {
+/// Frees those of the leases that were not claimed or renewed meanwhile. Returns how many.
+pub async fn free(conn: &mut Conn, lapsed: &[Leased]) -> Result<usize, DbError> {
     let mut freed = 0;
     for Leased { held, until } in lapsed {
         let own = jobs::table
@@ -45,15 +45,15 @@ pub async fn free(conn: &mut Conn, lapsed: &[Leased]) -> Result<usize, Failed> {
     Ok(freed)
 }
 
-/// At start: what a server that is gone held waits again. Answers how many; none: that was all.
-pub async fn free_page(conn: &mut Conn) -> Result<usize, Failed> {
+/// At startup: frees a page of jobs that a former server held. Returns how many; zero when none is left.
+pub async fn free_page(conn: &mut Conn) -> Result<usize, DbError> {
     let held: Vec<Key<Job>> = leased!().select(jobs::id).limit(PAGE).load(conn).await?;
     let freed = diesel::update(jobs::table.filter(jobs::id.eq_any(held))).set(jobs::lease_until.eq(None::<At>));
     Ok(freed.execute(conn).await?)
 }
 
-/// At start: jobs of kinds that nobody does have failed. Answers how many; none: that was all.
-pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Time) -> Result<usize, Failed> {
+/// At startup: fails a page of jobs whose kind has no handler. Returns how many; zero when none is left.
+pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Time) -> Result<usize, DbError> {
     let mut after = String::new();
     loop {
         let kind: Option<String> = jobs::table
@@ -77,9 +77,9 @@ pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Tim
     }
 }
 
-/// At start: what was told to wait at a time that is still to come was told so by a clock that was set back since. It waits
-/// as long as it was told to, from now on. Answers how many; none: that was all.
-pub async fn let_due_again(conn: &mut Conn, kind: &str, now: Time) -> Result<usize, Failed> {
+/// At startup: reschedules a page of jobs that began to wait in the future, by a clock that was set back since. From
+/// now on they wait for their original delay. Returns how many; zero when none is left.
+pub async fn let_due_again(conn: &mut Conn, kind: &str, now: Time) -> Result<usize, DbError> {
     let ahead: Vec<(Key<Job>, At, At)> = waiting!(kind)
         .filter(jobs::run_at.gt(At(now)))
         .filter(jobs::waiting_since.gt(At(now)))
@@ -101,22 +101,22 @@ pub async fn let_due_again(conn: &mut Conn, kind: &str, now: Time) -> Result<usi
     Ok(ahead.len())
 }
 
-/// Whether a job is there that nobody has taken yet.
-pub async fn is_waiting(conn: &mut Conn, id: Id<Job>) -> Result<bool, Failed> {
+/// Returns whether a job exists that was never claimed.
+pub async fn is_waiting(conn: &mut Conn, id: Id<Job>) -> Result<bool, DbError> {
     let found: Option<i64> = jobs::table.find(Key(id)).select(jobs::claims).first(conn).await.optional()?;
     Ok(found == Some(0))
 }
 
-/// Takes back a job that nobody has taken yet. Whether it was one.
-pub async fn withdraw(conn: &mut Conn, id: Id<Job>) -> Result<bool, Failed> {
+/// Deletes a job that was never claimed. Returns whether it did.
+pub async fn withdraw(conn: &mut Conn, id: Id<Job>) -> Result<bool, DbError> {
     let untaken = jobs::table.filter(jobs::id.eq(Key(id))).filter(jobs::claims.eq(0));
     Ok(diesel::delete(untaken).execute(conn).await? == 1)
 }
 
-/// A job that failed for good, for an operator.
+/// A job that failed for good, as shown to an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub struct FailedJob {
     pub id: Id<Job>,
     pub kind: String,
     pub attempts: i64,
@@ -127,14 +127,14 @@ pub struct Listed {
 
 type ListedRow = (Key<Job>, String, i64, At, Option<At>, Option<String>);
 
-/// Failed jobs after one, by their ids.
-pub async fn failed(conn: &mut Conn, after: Id<Job>, limit: i64) -> Result<Vec<Listed>, Failed> {
+/// Returns failed jobs after an id, ordered by id.
+pub async fn failed(conn: &mut Conn, after: Id<Job>, limit: i64) -> Result<Vec<FailedJob>, DbError> {
     let rows: Vec<ListedRow> = failed!(after)
         .limit(limit)
         .select((jobs::id, jobs::kind, jobs::attempts, jobs::created_at, jobs::failed_at, jobs::last_error))
         .load(conn)
         .await?;
-    let listed = |(id, kind, attempts, created_at, failed_at, error): ListedRow| Listed {
+    let listed = |(id, kind, attempts, created_at, failed_at, error): ListedRow| FailedJob {
         id: id.0,
         kind,
         attempts,
@@ -145,15 +145,15 @@ pub async fn failed(conn: &mut Conn, after: Id<Job>, limit: i64) -> Result<Vec<L
     Ok(rows.into_iter().map(listed).collect())
 }
 
-/// Which failed jobs are meant: all, where nothing is said.
+/// A filter for failed jobs; the default matches all.
 #[derive(Debug, Clone, Default)]
 pub struct Which {
     pub id: Option<Id<Job>>,
     pub kind: Option<String>,
 }
 
-/// Has a page of failed jobs after one wait again, with all their tries. Their ids; none: that was all.
-pub async fn requeue(conn: &mut Conn, which: &Which, after: Id<Job>, now: Time) -> Result<Vec<Id<Job>>, Failed> {
+/// Requeues a page of failed jobs after an id, with all their attempts. Returns their ids; empty when none is left.
+pub async fn requeue(conn: &mut Conn, which: &Which, after: Id<Job>, now: Time) -> Result<Vec<Id<Job>>, DbError> {
     let any = |is_any: bool| is_any.into_sql::<diesel::sql_types::Bool>();
     let nobody = Id::from_uuid(uuid::Uuid::nil());
     let page: Vec<Key<Job>> = failed!(after)

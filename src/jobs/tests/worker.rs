@@ -1,4 +1,5 @@
-//! The worker, with jobs that go on until they are let go: turns, clocks, leases, and a database that is away for a moment.
+//! The worker, with jobs that run until they are released: turns, clocks, leases, and a database that is briefly
+//! unavailable.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -8,19 +9,19 @@ use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 
 use super::super::{enqueue_after, enqueue_in_turn, store};
-use super::{Arc, Clock, Db, Desk, Duration, Failed, Fault, Handler, Handlers, Hands, Hub, HubLimits};
-use super::{Instant, Job, Jobs, Mutex, Ordering, RequestId, Rows, Settings, Tasks, async_trait, rows, work};
+use super::{Arc, Clock, Db, DbError, Duration, Handler, Handlers, Hands, Hub, HubLimits, JobError, WorkerContext};
+use super::{DbSettings, Instant, Job, Jobs, Mutex, Ordering, RequestId, Rows, Tasks, async_trait, rows, work};
 use crate::db::tests::on_both;
 
 const KIND: &str = "slow";
 
-/// Notes what begins, and goes on with it until it is let go.
+/// Records each job that starts, and runs it until it is released.
 #[derive(Clone)]
 struct Slow {
     at_once: usize,
     begun: Arc<Mutex<Vec<String>>>,
     let_go: Arc<Semaphore>,
-    /// So many of the next tries fail.
+    /// So many of the next attempts fail.
     failing: Arc<AtomicUsize>,
 }
 
@@ -32,11 +33,11 @@ impl Handler for Slow {
     fn at_once(&self) -> usize {
         self.at_once
     }
-    async fn run(&self, job: &Job) -> Result<(), Fault> {
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
         self.begun.lock().unwrap().push(job.payload.trim_matches('"').to_owned());
         self.let_go.acquire().await.unwrap().forget();
         let fails = self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        if fails.is_ok() { Err(Fault::Again("not yet".to_owned())) } else { Ok(()) }
+        if fails.is_ok() { Err(JobError::Again("not yet".to_owned())) } else { Ok(()) }
     }
 }
 
@@ -53,7 +54,7 @@ impl World {
         Self::at(db, at_once, 0)
     }
 
-    /// With a clock that is so many milliseconds past noon.
+    /// Starts with a clock at so many milliseconds past noon.
     fn at(db: Db, at_once: usize, millis: i64) -> Self {
         let hands = Arc::new(Hands(millis.into()));
         let jobs = Jobs::by(Arc::clone(&hands) as Arc<dyn Clock>);
@@ -64,8 +65,8 @@ impl World {
 
     fn start(&self) {
         let hub = Hub::new(Arc::new(Rows(self.db.clone())), Arc::new(self.tasks.clone()), HubLimits::default());
-        let desk = Desk { db: self.db.clone(), hub, jobs: self.jobs.clone(), tasks: self.tasks.clone() };
-        self.tasks.spawn(work(desk, Handlers::default().with(self.slow.clone())));
+        let context = WorkerContext { db: self.db.clone(), hub, jobs: self.jobs.clone(), tasks: self.tasks.clone() };
+        self.tasks.spawn(work(context, Handlers::default().with(self.slow.clone())));
     }
 
     async fn add(&self, key: &'static str, name: &'static str) {
@@ -81,7 +82,7 @@ impl World {
         self.slow.begun.lock().unwrap().clone()
     }
 
-    /// Sets the clock, by milliseconds from noon.
+    /// Sets the clock to so many milliseconds past noon.
     fn set(&self, millis: i64) {
         self.hands.0.store(millis, Ordering::SeqCst);
         self.jobs.wake();
@@ -164,7 +165,7 @@ async fn what_a_killed_server_held_runs_again_when_the_next_one_starts() {
         world.add("", "one").await;
         let held = world.db.write(|conn| {
             Box::pin(async move {
-                let wanted = [store::Wanted { kind: KIND, most: 1, under_way: 0, after: None }];
+                let wanted = [store::DueQuery { kind: KIND, most: 1, under_way: 0, after: None }];
                 let (looks, _) = store::look(conn, &wanted, Hands::default().now()).await?;
                 let ids = looks.into_iter().flat_map(|look| look.due).flat_map(|of_key| of_key.ids);
                 store::claim(conn, &ids.collect::<Vec<_>>(), Hands(3_600_000.into()).now()).await
@@ -208,7 +209,7 @@ async fn a_clock_that_is_set_runs_no_job_twice_and_delays_none() {
             world.add("", "first").await;
             world.until_begun(&["first"]).await;
             world.set(millis);
-            // Whoever takes this one has looked at the other too.
+            // The poll that claims this job has read the other too.
             world.add("", "second").await;
             world.until_begun(&["first", "second"]).await;
             world.set(0);
@@ -284,7 +285,7 @@ async fn a_job_that_runs_here_is_not_taken_here_again_whatever_its_row_says() {
         world.start();
         world.add("", "first").await;
         world.until_begun(&["first"]).await;
-        // As if its lease had run out.
+        // As if its lease had expired.
         assert_eq!(world.db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
         world.add("", "second").await;
         world.until_begun(&["first", "second"]).await;
@@ -299,7 +300,7 @@ async fn a_job_that_runs_here_is_not_taken_here_again_whatever_its_row_says() {
 async fn what_was_done_while_the_database_was_away_is_not_done_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.sqlite").display().to_string();
-    let world = World::of(Db::open(Settings::at(format!("sqlite://{path}"))).await.unwrap(), 1);
+    let world = World::of(Db::open(DbSettings::at(format!("sqlite://{path}"))).await.unwrap(), 1);
     world.start();
     world.add("", "letter").await;
     world.until_begun(&["letter"]).await;
@@ -307,9 +308,9 @@ async fn what_was_done_while_the_database_was_away_is_not_done_again() {
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
     world.slow.let_go.add_permits(2);
     world.until("it is no longer at work", async |world| world.slow.let_go.available_permits() == 1).await;
-    // Writes wait in one queue: once this one is turned away, so was the end of the job.
+    // Writes wait in one queue: once this one is refused, so is the end of the job.
     let written = world.db.write(|conn| Box::pin(store::free_page(conn))).await;
-    assert!(matches!(written, Err(Failed::Unavailable(_))), "{written:?}");
+    assert!(matches!(written, Err(DbError::Unavailable(_))), "{written:?}");
     other.batch_execute("ROLLBACK").unwrap();
     world.until_empty().await;
     assert_eq!(world.begun(), ["letter"]);

@@ -1,4 +1,4 @@
-//! Consents: what people agreed to, the words they were shown, and the record that proves it.
+//! Consents: what participants agreed to, the wording they were shown, and the ledger that proves it.
 
 pub mod model;
 pub mod operations;

@@ -1,24 +1,24 @@
-//! Consents as clients know them.
+//! Request and response types of consents.
 
 use std::collections::BTreeSet;
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{self, Entry, Scope};
+use actors::meeting::{self, LedgerEntry, Scope};
 use actors::time::Time;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong};
+use crate::http::fields::{Field, InvalidValue};
 
 enumeration! {
-    /// What may be made of somebody's speech.
+    /// What a participant's speech may be used for.
     pub enum ConsentScope { Recording = "RECORDING", Transcript = "TRANSCRIPT", AiAnalysis = "AI_ANALYSIS" }
 }
 
 enumeration! {
-    /// What somebody answered.
+    /// The answer of a participant.
     pub enum ConsentDecision { Granted = "GRANTED", Refused = "REFUSED", Withdrawn = "WITHDRAWN" }
 }
 
@@ -52,38 +52,38 @@ impl From<meeting::Decision> for ConsentDecision {
     }
 }
 
-/// What is granted: RECORDING at least.
+/// The granted scopes: `RECORDING` at least.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scopes(pub BTreeSet<Scope>);
 
 impl Field for Scopes {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
-        let Value::Array(values) = value else { return Err(Wrong::value("This must be a list.")) };
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let Value::Array(values) = value else { return Err(InvalidValue::value("This must be a list.")) };
         let scopes = values.iter().map(|value| ConsentScope::parse(value).map(Scope::from));
         let scopes = scopes.collect::<Result<BTreeSet<_>, _>>()?;
         if scopes.contains(&Scope::Recording) {
             Ok(Self(scopes))
         } else {
-            Err(Wrong::value("RECORDING is granted first; the other scopes go with it."))
+            Err(InvalidValue::value("RECORDING is granted first; the other scopes go with it."))
         }
     }
 }
 
-/// What words somebody answered to, as they name it: 1–100 characters.
+/// The version of the wording that a participant answered to, as the client names it: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordingVersion(pub String);
 
 impl Field for WordingVersion {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         crate::http::fields::text(value, 1, 100).map(Self)
     }
 }
 
-/// The words that people are asked with today.
+/// The current wording that participants are asked to consent to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentWording {
-    /// Names these very words, language and all: give it back with the consent.
+    /// Identifies this exact text, including its language: send it back with the consent.
     pub version: String,
     pub language: String,
     pub text: String,
@@ -91,7 +91,7 @@ pub struct ConsentWording {
     pub text_hash: String,
 }
 
-/// Who answered.
+/// The participant who answered.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentParticipant {
@@ -104,7 +104,7 @@ pub struct ConsentParticipant {
     pub email: Option<String>,
 }
 
-/// One answer.
+/// One answer of a participant.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentRecordItem {
@@ -115,33 +115,35 @@ pub struct ConsentRecordItem {
     pub text_hash: String,
     #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub at: Time,
-    /// From 1, without a gap.
+    /// Position in the record, counted from 1 without gaps.
     pub number: u64,
     pub language: String,
     pub user_agent_hash: String,
-    /// The hash of the item before; of the first, 64 zeros.
+    /// The hash of the previous item; 64 zeros for the first one.
     pub previous_hash: String,
-    /// SHA-256 over these lines, each ended by a line feed: `colloquy-consent-1`, previousHash, the meeting's id, number,
-    /// the participant's id, decision, scopes (joined with commas), wordingVersion, language, textHash, at, userAgentHash.
+    /// SHA-256 over these lines, each terminated by a line feed: `colloquy-consent-1`, previousHash, the meeting's id,
+    /// number, the participant's id, decision, scopes (joined with commas), wordingVersion, language, textHash, at,
+    /// userAgentHash.
     pub hash: String,
 }
 
-/// Everything that people of a meeting answered, in its order.
+/// All consent answers of a meeting, in the order in which they were given.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentRecord {
     #[schema(value_type = uuid::Uuid)]
     pub meeting_id: Id<meeting::Meeting>,
     pub items: Vec<ConsentRecordItem>,
-    /// Of the last item; 64 zeros where there is none. A later record goes on from here, or something was edited.
+    /// Hash of the last item; 64 zeros when there are no items. A later record of the meeting continues from this hash;
+    /// if it does not, an item was edited.
     pub hash: String,
 }
 
 impl ConsentRecord {
-    /// `None`: the entries are not the ledger of this meeting.
+    /// Returns `None` when the entries are not the ledger of this meeting.
     #[must_use]
-    pub fn of(meeting: &meeting::Meeting, entries: &[Entry]) -> Option<Self> {
-        if !Entry::chain(entries, meeting.ledger) {
+    pub fn of(meeting: &meeting::Meeting, entries: &[LedgerEntry]) -> Option<Self> {
+        if !LedgerEntry::chain(entries, meeting.ledger) {
             return None;
         }
         let items = entries.iter().map(|entry| {

@@ -1,29 +1,30 @@
-//! Consent: bodies in, answers out.
+//! HTTP handlers of consents, with the bodies they accept.
 
 use utoipa::ToSchema;
 
 use super::model::{ConsentRecord, ConsentScope, Scopes, WordingVersion};
 use super::operations::{self, Said};
-use crate::access::guard::{Host, Participant};
-use crate::api::operation::Allowed;
-use crate::http::agent::Sent;
+use crate::access::policy::{Host, Participant};
+use crate::api::operation::Authorized;
+use crate::http::agent::WithClient;
 use crate::http::envelope::Reply;
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Body, Empty, Valid};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, ValidJson};
 use crate::meetings::participants::model::{SeenParticipant, Viewer};
 use crate::meetings::participants::{Oneself, operations::seen};
 use crate::meetings::state::Meetings;
 
-/// With `recordingConsent` true also `scopes` and `wordingVersion`, with false neither counts.
+/// The caller's answer. If `recordingConsent` is true, `scopes` and `wordingVersion` are required; if it is false, both
+/// are ignored.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SaveRecordingConsent {
     recording_consent: bool,
-    /// RECORDING at least.
+    /// `RECORDING` at least.
     #[schema(value_type = Option<Vec<ConsentScope>>)]
     scopes: Option<Scopes>,
-    /// The version of the meeting's consentWording.
+    /// The `version` of the meeting's `consentWording`.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 100)]
     wording_version: Option<WordingVersion>,
 }
@@ -38,7 +39,7 @@ impl SaveRecordingConsent {
 }
 
 impl Body for SaveRecordingConsent {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let recording_consent = fields.required("recordingConsent");
         let (scopes, wording_version) = match recording_consent {
             Ok(true) => (fields.required("scopes").map(Some), fields.required("wordingVersion").map(Some)),
@@ -49,18 +50,18 @@ impl Body for SaveRecordingConsent {
 }
 
 pub async fn save(
-    may: Allowed<Participant<Oneself>, Sent<Valid<SaveRecordingConsent>>>,
+    request: Authorized<Participant<Oneself>, WithClient<ValidJson<SaveRecordingConsent>>>,
     state: Meetings,
-) -> Result<Reply<SeenParticipant>, Failure> {
-    let Sent { input: Valid(body), agent } = may.input;
-    let viewer = Viewer { visitor: may.by.caller, standing: may.by.standing };
-    let meeting = operations::save(&state, &may.by.thing, body.said(), agent, may.request).await?;
-    seen(&meeting, may.by.thing.id, viewer).map(Reply::ok)
+) -> Result<Reply<SeenParticipant>, ApiError> {
+    let WithClient { input: ValidJson(body), agent } = request.input;
+    let viewer = Viewer { principal: request.principal.caller, relation: request.principal.relation };
+    let meeting = operations::save(&state, &request.principal.resource, body.said(), agent, request.request_id).await?;
+    seen(&meeting, request.principal.resource.id, viewer).map(Reply::ok)
 }
 
 pub async fn export(
-    may: Allowed<Host<crate::meetings::Meeting>, Empty>,
+    request: Authorized<Host<crate::meetings::Meeting>, Empty>,
     state: Meetings,
-) -> Result<Reply<ConsentRecord>, Failure> {
-    operations::export(&state, may.by.thing.state.id).await.map(Reply::ok)
+) -> Result<Reply<ConsentRecord>, ApiError> {
+    operations::export(&state, request.principal.resource.state.id).await.map(Reply::ok)
 }

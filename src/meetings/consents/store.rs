@@ -1,13 +1,13 @@
-//! The ledger of consents as rows: only added to, with the meeting whose journal writes it.
+//! The consent ledger as rows. Append-only, and written only by the journal of the meeting, in its transaction.
 
 use std::collections::BTreeSet;
 
 use actors::ids::{self, Id};
-use actors::meeting::{Entry, Meeting, Scope, Wording};
+use actors::meeting::{LedgerEntry, Meeting, Scope, Wording};
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use crate::db::schema::consents;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = consents)]
@@ -28,7 +28,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(entry: &Entry, user_agent: &str) -> Self {
+    fn of(entry: &LedgerEntry, user_agent: &str) -> Self {
         Self {
             meeting_id: Key(entry.meeting_id),
             number: i64::try_from(entry.number).unwrap_or(i64::MAX),
@@ -46,8 +46,8 @@ impl Row {
         }
     }
 
-    fn entry(self) -> Option<Entry> {
-        Some(Entry {
+    fn entry(self) -> Option<LedgerEntry> {
+        Some(LedgerEntry {
             number: u64::try_from(self.number).ok()?,
             meeting_id: self.meeting_id.0,
             participant_id: self.participant_id.0,
@@ -65,43 +65,44 @@ impl Row {
     }
 }
 
-/// As the columns hold them.
+/// Formats scopes as the columns store them, joined with commas.
 #[must_use]
 pub fn joined(scopes: &BTreeSet<Scope>) -> String {
     scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// `None`: there is no such scope.
+/// Parses the scopes of a column. Returns `None` when one of them is unknown.
 #[must_use]
 pub fn split(scopes: &str) -> Option<BTreeSet<Scope>> {
     scopes.split(',').filter(|scope| !scope.is_empty()).map(|scope| scope.parse().ok()).collect()
 }
 
-/// Adds an entry.
+/// Appends an entry.
 ///
 /// # Errors
-/// `Violated(Unique)`: its number is taken. Else the database's own.
-pub async fn append(conn: &mut Conn, entry: &Entry, user_agent: &str) -> Result<(), Failed> {
+/// `Violated(Unique)` when an entry with this number exists; otherwise any database error.
+pub async fn append(conn: &mut Conn, entry: &LedgerEntry, user_agent: &str) -> Result<(), DbError> {
     diesel::insert_into(consents::table).values(&Row::of(entry, user_agent)).execute(conn).await?;
     Ok(())
 }
 
-/// A meeting's ledger, in its order.
+/// Returns the ledger of a meeting, in its order.
 ///
 /// # Errors
-/// The database's own, or an entry that can't be.
-pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<Entry>, Failed> {
+/// Any database error; `Broken` when an entry can't be parsed.
+pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<LedgerEntry>, DbError> {
     let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(id))).order(consents::number.asc());
     let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
     let entries = rows.into_iter().map(Row::entry).collect::<Option<_>>();
-    entries.ok_or_else(|| Failed::Broken(format!("the ledger of the meeting {id} can't be read")))
+    entries.ok_or_else(|| DbError::Broken(format!("the ledger of the meeting {id} can't be read")))
 }
 
-/// Erases what programs somebody answered with. What they answered stays, and so does its proof.
+/// Erases the user agents with which a participant answered. The answers stay, and so does their proof, which covers
+/// only the hash of the user agent.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forget(conn: &mut Conn, meeting_id: Id<Meeting>, who: Id<ids::Participant>) -> Result<(), Failed> {
+/// Any database error.
+pub async fn forget(conn: &mut Conn, meeting_id: Id<Meeting>, who: Id<ids::Participant>) -> Result<(), DbError> {
     let theirs = consents::table.filter(consents::meeting_id.eq(Key(meeting_id)));
     let theirs = theirs.filter(consents::participant_id.eq(Key(who)));
     diesel::update(theirs).set(consents::user_agent.eq(None::<String>)).execute(conn).await?;

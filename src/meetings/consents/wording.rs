@@ -1,5 +1,5 @@
-//! The words that people consent to: files of a version and a language, read at start. They are never edited, since the
-//! ledger names them by their hash: other words are another version.
+//! The wordings of the consent question: one file for each version and language, read at start. Files are never edited,
+//! because the ledger refers to a wording by its hash: a changed text is a new version.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const BUILT_IN: [(&str, &str); 2] = [
 ];
 const FALLBACK: &str = "en";
 
-/// The words of today, one text a language.
+/// The current version of the wording, one text for each language.
 #[derive(Debug, Clone)]
 pub struct Wordings {
     /// English first.
@@ -21,10 +21,10 @@ pub struct Wordings {
 }
 
 impl Wordings {
-    /// Reads a folder; an empty path is the words that are built in.
+    /// Reads the wordings of a folder; an empty path selects the built-in ones.
     ///
     /// # Errors
-    /// In words: the folder can't be read, or has no English text of its newest version.
+    /// A message when the folder can't be read, a file has an invalid name, or the newest version has no English text.
     pub fn read(folder: &Path) -> Result<Self, String> {
         if folder.as_os_str().is_empty() {
             return Self::of(BUILT_IN.map(|(name, text)| (name.to_owned(), text.to_owned())).into());
@@ -41,7 +41,7 @@ impl Wordings {
         Self::of(files)
     }
 
-    /// Of files by their names, such as `2026-11.en.txt`.
+    /// Builds the wordings from pairs of file name and content; names are like `2026-11.en.txt`.
     fn of(files: Vec<(String, String)>) -> Result<Self, String> {
         let mut all = Vec::with_capacity(files.len());
         for (name, text) in files {
@@ -70,11 +70,11 @@ impl Wordings {
         Ok(Self { texts })
     }
 
-    /// In the first of these languages that there are words in, else in English.
+    /// Returns the text in the first of these languages that is available, else in English.
     #[must_use]
     pub fn in_one_of(&self, languages: &[String]) -> ConsentWording {
         let found = languages.iter().find_map(|wanted| self.texts.iter().find(|text| text.language == *wanted));
-        // There is always an English text: `of` saw to it.
+        // There is always an English text: `of` guarantees it.
         found.or_else(|| self.texts.first()).cloned().unwrap_or_else(|| ConsentWording {
             version: String::new(),
             language: String::new(),
@@ -83,13 +83,13 @@ impl Wordings {
         })
     }
 
-    /// The words of that version; `None`: they are not asked with today.
+    /// Returns the wording of that version; `None` when it is not one of the current texts.
     #[must_use]
     pub fn of_version(&self, version: &str) -> Option<Wording> {
         self.texts.iter().find(|text| text.version == version).map(named)
     }
 
-    /// The words that somebody is taken to have been asked with who says no and names none.
+    /// Returns the wording that a participant who declines is assumed to have been shown: a refusal names no version.
     #[must_use]
     pub fn asked_in(&self, languages: &[String]) -> Wording {
         named(&self.in_one_of(languages))

@@ -1,5 +1,6 @@
-//! The calendar entry of a meeting (RFC 5545), as one invitee is sent it. Its UID is the meeting's for ever, its SEQUENCE the
-//! meeting's version: whatever order letters come in, calendars keep the newest.
+//! The calendar entry of a meeting (RFC 5545), as it is sent to one invitee. Its UID belongs to the meeting and never
+//! changes, and its SEQUENCE is the meeting's version: in whatever order e-mails arrive, calendars keep the newest
+//! entry.
 
 use std::time::Duration;
 
@@ -10,16 +11,16 @@ use icalendar::{Component, Event, EventLike, EventStatus, Property};
 
 use crate::jobs::mail::Calendar;
 
-/// How long a meeting is taken to be: nobody says.
+/// The assumed duration of a meeting: meetings have no planned end.
 const LENGTH: Duration = Duration::from_secs(3600);
 
-/// What an entry is made of.
+/// The data of a calendar entry.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct CalendarEntry<'a> {
     pub meeting: &'a Meeting,
-    /// Where people join; nobody's token is in it, since calendars are shared.
+    /// The URL of the page for joining. It contains no invitation token, because calendars are shared.
     pub join_url: &'a str,
-    /// `Name <address>`, whom our mails come from.
+    /// The sender of our e-mails, as `Name <address>`.
     pub from: &'a str,
     pub inviter: &'a str,
     pub email: &'a str,
@@ -29,20 +30,20 @@ pub struct Entry<'a> {
     pub now: Time,
 }
 
-/// The meeting as it is.
+/// Builds the entry of a meeting that takes place (METHOD:REQUEST).
 #[must_use]
-pub fn request(entry: Entry<'_>) -> Calendar {
+pub fn request(entry: CalendarEntry<'_>) -> Calendar {
     written("REQUEST", EventStatus::Confirmed, entry)
 }
 
-/// It was called off.
+/// Builds the entry of a cancelled meeting (METHOD:CANCEL).
 #[must_use]
-pub fn cancel(entry: Entry<'_>) -> Calendar {
+pub fn cancel(entry: CalendarEntry<'_>) -> Calendar {
     written("CANCEL", EventStatus::Cancelled, entry)
 }
 
-fn written(method: &str, status: EventStatus, entry: Entry<'_>) -> Calendar {
-    let Entry { meeting, join_url, from, inviter, email, name, role, accepted, now } = entry;
+fn written(method: &str, status: EventStatus, entry: CalendarEntry<'_>) -> Calendar {
+    let CalendarEntry { meeting, join_url, from, inviter, email, name, role, accepted, now } = entry;
     let host = url::Url::parse(join_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
     let (starts, ends) = (meeting.scheduled_at.utc(), (meeting.scheduled_at + LENGTH).utc());
     let mut organizer = Property::new("ORGANIZER", format!("mailto:{}", address(from)));
@@ -79,12 +80,12 @@ fn uid(id: Id<Meeting>, host: &str) -> String {
     format!("{id}@{host}")
 }
 
-/// What stands between the brackets of `Name <address>`.
+/// Returns the address in `Name <address>`.
 fn address(from: &str) -> &str {
     from.rsplit_once('<').map_or(from, |(_, address)| address.trim_end_matches(['>', ' '])).trim()
 }
 
-/// A name as the value of a parameter, which knows no escapes: without quotes and control characters.
+/// Returns a name as a parameter value, which has no escape syntax: without quotes and control characters.
 fn plain(name: &str) -> String {
     one_line(name).replace('"', "")
 }
@@ -95,29 +96,29 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use actors::meeting::{ConsentPolicy, Draft};
+    use actors::meeting::{ConsentPolicy, MeetingDraft};
 
     use super::*;
 
     fn meeting(title: &str) -> Meeting {
         let now = Time::from_millis(1_767_225_600_000).unwrap();
-        let draft = Draft {
+        let draft = MeetingDraft {
             id: "0189a0f0-0000-7000-8000-000000000001".parse().unwrap(),
-            project_id: Id::draw(),
+            project_id: Id::generate(),
             title: title.to_owned(),
             description: String::new(),
             scheduled_at: now,
             consent_policy: ConsentPolicy::All,
-            created_by: Id::draw(),
-            host: Id::draw(),
+            created_by: Id::generate(),
+            host: Id::generate(),
             host_name: "Ada".to_owned(),
             host_email: None,
         };
         Meeting::schedule(draft, now)
     }
 
-    fn entry<'a>(meeting: &'a Meeting, name: &'a str) -> Entry<'a> {
-        Entry {
+    fn entry<'a>(meeting: &'a Meeting, name: &'a str) -> CalendarEntry<'a> {
+        CalendarEntry {
             meeting,
             join_url: "https://app.colloquy.test/meetings/1/join",
             from: "Colloquy <colloquy@colloquy.test>",
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Lines that were folded are one again.
+    /// Returns the lines after unfolding.
     fn lines(calendar: &Calendar) -> Vec<String> {
         calendar.text.replace("\r\n ", "").split_terminator("\r\n").map(str::to_owned).collect()
     }

@@ -1,24 +1,25 @@
-//! What becomes of the letters of invitations: QUEUED, then SENT or FAILED, and hosts hear of it.
+//! Tracks the delivery of invitation e-mails: QUEUED, then SENT or FAILED. Each change is published to the hosts.
 
 use actors::ids::{self, Id};
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
 
 use super::model::{Delivery, Invitation, InvitationChanged};
-use super::{kept, store};
-use crate::db::{Conn, Failed};
-use crate::jobs::Outcome;
+use super::{projection, store};
+use crate::db::{Conn, DbError};
+use crate::jobs::JobOutcome;
 use crate::jobs::mail::Delivered;
 use crate::meetings;
 
-/// What its letters are told under.
+/// The kind of the reference by which delivery outcomes of invitation e-mails are reported.
 pub const KIND: &str = "meeting invitation";
 
-/// Keeps what became of letters.
+/// Stores delivery outcomes in invitations.
 pub struct Deliveries;
 
-/// What a letter is told to: this sending of the invitation. A later one makes news of this one worthless.
+/// Returns the reference of the newest sending of the invitation. Once it is sent again, outcomes of this sending are
+/// ignored.
 #[must_use]
 pub fn reference(invitation: &Invitation) -> String {
     format!("{}/{}", invitation.id, invitation.send_count)
@@ -39,18 +40,18 @@ impl Delivered for Deliveries {
         &self,
         conn: &mut Conn,
         id: &str,
-        outcome: Outcome<'_>,
+        outcome: JobOutcome<'_>,
         now: Time,
         request: &RequestId,
-    ) -> Result<Vec<Told>, Failed> {
-        let (id, send_count) = referred(id).ok_or_else(|| Failed::Broken(format!("{id} names no invitation")))?;
+    ) -> Result<Vec<EventRecord>, DbError> {
+        let (id, send_count) = referred(id).ok_or_else(|| DbError::Broken(format!("{id} names no invitation")))?;
         let delivery = match outcome {
-            Outcome::Done => Delivery::Sent,
-            Outcome::Failed(_) => Delivery::Failed,
+            JobOutcome::Done => Delivery::Sent,
+            JobOutcome::Failed(_) => Delivery::Failed,
         };
         let Some(invitation) = store::deliver(conn, id, send_count, delivery).await? else { return Ok(Vec::new()) };
         let Some(meeting) = meetings::store::find(conn, invitation.meeting_id).await? else { return Ok(Vec::new()) };
         let changed = InvitationChanged { id, meeting_id: meeting.id };
-        Ok(vec![kept::tell(conn, &meeting, "invitation.updated", changed, now, request).await?])
+        Ok(vec![projection::tell(conn, &meeting, "invitation.updated", changed, now, request).await?])
     }
 }

@@ -1,4 +1,4 @@
-//! Invitations to meetings as types, and the rules of their life.
+//! The types of meeting invitations, and the rules of their lifecycle.
 //!
 //! ```text
 //!   PENDING --accept--> ACCEPTED --revoke--> REVOKED
@@ -7,7 +7,7 @@
 //!  resend
 //!    `-- EXPIRED <--time-- PENDING
 //! ```
-//! Expiry is read from the clock, never stored.
+//! Expiry is derived from the clock and never stored as a status.
 
 use std::time::Duration;
 
@@ -21,32 +21,32 @@ use utoipa::ToSchema;
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Email;
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, text};
+use crate::http::fields::{Field, InvalidValue, text};
 use crate::meetings::model::MeetingRole;
 use crate::meetings::participants::model::{DisplayName, SeenParticipant};
 pub use crate::projects::people::model::InvitationStatus;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The least that an invitation lives, beside a day after the meeting's time.
+/// An invitation is valid for this long at least, and until a day after the meeting's scheduled time if that is later.
 const SHORTEST: Duration = Duration::from_secs(7 * 24 * 3600);
-/// No invitation lives longer, however late the meeting is.
+/// The longest validity of an invitation, however late the meeting is.
 pub const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
-/// Between two sendings of one invitation.
+/// The shortest time between two sendings of an invitation.
 pub const PAUSE: Duration = Duration::from_secs(60);
-/// How often one invitation is sent: once, and five times again.
+/// How often an invitation may be sent: once, and five times again.
 pub const SENDINGS: i64 = 6;
 
 enumeration! {
-    /// PARTICIPANT: a member of the project. GUEST: whoever has the link.
+    /// `PARTICIPANT`: a member of the project. `GUEST`: anyone who has the link.
     pub enum InviteeType { Participant = "PARTICIPANT", Guest = "GUEST" }
 }
 
 enumeration! {
-    /// What became of its newest letter.
+    /// Delivery status of the invitation's newest e-mail.
     pub enum Delivery { Queued = "QUEUED", Sent = "SENT", Failed = "FAILED" }
 }
 
-/// What was done with an invitation.
+/// The stored state of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Open,
@@ -56,14 +56,14 @@ pub enum State {
     Declined {
         at: Time,
     },
-    /// Perhaps after it was accepted.
+    /// `accepted_at` is set if it was accepted before.
     Revoked {
         at: Time,
         accepted_at: Option<Time>,
     },
 }
 
-/// An invitation as it is kept.
+/// An invitation as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     pub id: Id<ids::Invitation>,
@@ -71,10 +71,10 @@ pub struct Invitation {
     pub invitee_type: InviteeType,
     pub email: String,
     pub display_name: Option<String>,
-    /// The member; or the account that a guest turned out to be.
+    /// The invited member; for a guest, the account that accepted the invitation, if any.
     pub user_id: Option<Id<User>>,
     pub role: Role,
-    /// Of the place that comes of it.
+    /// The participant that accepting the invitation adds to the meeting.
     pub participant_id: Id<ids::Participant>,
     pub message: Option<String>,
     pub delivery: Delivery,
@@ -84,7 +84,7 @@ pub struct Invitation {
     /// The meeting's version in the newest calendar entry that was sent.
     pub sequence: i64,
     pub expires_at: Time,
-    /// By who invited: then it does not move with the meeting.
+    /// Whether the inviter chose the expiry: then it does not move with the meeting.
     pub is_expiry_chosen: bool,
     pub state: State,
     pub created_at: Time,
@@ -112,20 +112,20 @@ impl Invitation {
     }
 }
 
-/// Until when an invitation can be accepted that was sent at that time.
+/// Returns when an invitation that was sent at `sent_at` expires.
 #[must_use]
 pub fn expiry(sent_at: Time, scheduled_at: Time) -> Time {
     (sent_at + SHORTEST).max(scheduled_at + DAY).min(sent_at + LONGEST)
 }
 
-/// Why somebody can't be asked in a role.
+/// Why an invitee can't be invited in a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfit {
-    /// Nobody is asked to be the host.
+    /// Nobody can be invited as the host.
     Host,
-    /// Guests lead nothing.
+    /// Guests can't be co-hosts.
     Guest,
-    /// A co-host is an analyst of the project at least.
+    /// A co-host must be an analyst of the project or above.
     TooWeak,
 }
 
@@ -140,10 +140,10 @@ impl Unfit {
     }
 }
 
-/// Whether a member, or a guest (`None`), may be asked in a role.
+/// Checks whether a member, or a guest (`None`), may be invited in a role.
 ///
 /// # Errors
-/// Why not.
+/// The reason why not.
 pub fn may_be(role: Role, member: Option<ProjectRole>) -> Result<(), Unfit> {
     match (role, member) {
         (Role::Participant | Role::Observer, _) => Ok(()),
@@ -154,25 +154,25 @@ pub fn may_be(role: Role, member: Option<ProjectRole>) -> Result<(), Unfit> {
     }
 }
 
-/// Somebody who is to be asked.
+/// A member or guest to invite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invitee {
     Member { user_id: Id<User>, role: Role },
     Guest { email: Email, display_name: Option<DisplayName>, role: Role },
 }
 
-/// Plain text of at most 1,000 characters, from who invites; empty: nothing.
+/// The inviter's message: plain text of at most 1,000 characters; empty text counts as none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message(pub Option<String>);
 
 impl Field for Message {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let text = text(value, 0, 1000)?;
         Ok(Self(Some(text).filter(|text| !text.is_empty())))
     }
 }
 
-/// An invitation as those see it who host the meeting.
+/// An invitation to a meeting, as its hosts see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MeetingInvitation {
@@ -185,7 +185,7 @@ pub struct MeetingInvitation {
     pub email: String,
     #[schema(required)]
     pub display_name: Option<String>,
-    /// Null: a guest, as far as is known.
+    /// Null for a guest, as long as no account has accepted the invitation.
     #[schema(required, value_type = Option<uuid::Uuid>)]
     pub user_id: Option<Id<User>>,
     pub role: MeetingRole,
@@ -227,14 +227,14 @@ impl MeetingInvitation {
     }
 }
 
-/// All that one call asked.
+/// The invitations that one request created.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MeetingInvitations {
     pub items: Vec<MeetingInvitation>,
 }
 
-/// The least that lets somebody decide whether to accept.
+/// The least information that allows deciding whether to accept an invitation.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationPreview {
@@ -243,7 +243,7 @@ pub struct InvitationPreview {
     pub inviter_name: String,
     #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub scheduled_at: Time,
-    /// Its first letter and its host.
+    /// Masked: its first letter and its host.
     #[schema(example = "a***@example.org")]
     pub invitee_email: String,
     pub role: MeetingRole,
@@ -252,23 +252,23 @@ pub struct InvitationPreview {
     pub expires_at: Time,
 }
 
-/// What comes of accepting.
+/// The result of accepting an invitation.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedInvitation {
-    /// The place that it gave.
+    /// The participant that the invitation admitted.
     #[schema(required)]
     pub participant: Option<SeenParticipant>,
     pub meeting: crate::meetings::model::Meeting,
-    /// For somebody without an account: an access token for this meeting alone. Accept again for a new one.
+    /// For a caller without an account: an access token for this meeting only. Accept again to get a new one.
     #[schema(required)]
     pub guest_token: Option<String>,
-    /// Seconds.
+    /// Lifetime of the guest token in seconds.
     #[schema(required)]
     pub expires_in: Option<u64>,
 }
 
-/// What hosts are told of an invitation: enough to know what to GET again.
+/// The payload of invitation events, which hosts receive: enough to know what to read again.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationChanged {
@@ -320,17 +320,17 @@ mod tests {
     #[test]
     fn what_becomes_of_an_invitation_and_when_it_is_over() {
         let open = Invitation {
-            id: Id::draw(),
-            meeting_id: Id::draw(),
+            id: Id::generate(),
+            meeting_id: Id::generate(),
             invitee_type: InviteeType::Guest,
             email: "ada@example.org".to_owned(),
             display_name: None,
             user_id: None,
             role: Role::Participant,
-            participant_id: Id::draw(),
+            participant_id: Id::generate(),
             message: None,
             delivery: Delivery::Queued,
-            invited_by_id: Id::draw(),
+            invited_by_id: Id::generate(),
             send_count: 1,
             last_sent_at: now(),
             sequence: 1,

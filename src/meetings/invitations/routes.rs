@@ -1,4 +1,4 @@
-//! Invitations to meetings: bodies in, answers out.
+//! HTTP handlers of meeting invitations, with the bodies and queries they accept.
 
 use actix_web::HttpRequest;
 use actors::ids::{Id, User};
@@ -11,34 +11,34 @@ use super::model::{
     AcceptedInvitation, InvitationPreview, InvitationStatus, Invitee, InviteeType, MeetingInvitation,
     MeetingInvitations, Message,
 };
-use super::operations::{self, Asked as Asking};
+use super::operations::{self, InvitationRequest as Asking};
 use super::store::Filter;
-use crate::access::guard::{Anyone, Host, Public};
 use crate::access::one_time::OneTimeToken;
+use crate::access::policy::{Anyone, Host, Public};
 use crate::accounts::model::Email;
-use crate::api::operation::Allowed;
-use crate::http::answer::Unkept;
+use crate::api::operation::Authorized;
+use crate::http::answer::NotReplayable;
 use crate::http::envelope::{List, Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Described, Empty, Input, Query, Raw, Valid, query_parameter};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Described, Empty, Input, Query, Raw, ValidJson, ValidQuery, query_parameter};
 use crate::http::mounted::{Mounted, Need};
-use crate::http::page::{Page, Search};
+use crate::http::page::{PageQuery, Search};
 use crate::meetings::Meeting;
 use crate::meetings::model::MeetingRole;
 use crate::meetings::participants::model::DisplayName;
 use crate::meetings::state::Meetings;
 
-/// How many are asked by one call.
+/// The largest number of invitees in one request.
 const MOST: usize = 100;
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ParticipantInvitee {
-    /// Of a member of the project.
+    /// The id of a member of the project.
     #[schema(value_type = uuid::Uuid)]
     user_id: Id<User>,
-    /// PARTICIPANT unless said; CO_HOST for an ANALYST and above, HOST for nobody.
+    /// `PARTICIPANT` by default. `CO_HOST` requires the project role `ANALYST` or above; `HOST` is refused.
     role: Option<MeetingRole>,
 }
 
@@ -47,13 +47,13 @@ pub struct ParticipantInvitee {
 pub struct InviteParticipants {
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<ParticipantInvitee>,
-    /// Plain text for the mail; nothing in it becomes a link.
+    /// Plain text for the e-mail; nothing in it becomes a link.
     #[schema(value_type = Option<String>, max_length = 1000)]
     message: Option<Message>,
 }
 
 impl Body for InviteParticipants {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let invitees = fields.objects("invitees", MOST, |item| {
             let user_id = item.required("userId");
             let role = item.optional("role");
@@ -65,18 +65,20 @@ impl Body for InviteParticipants {
 }
 
 pub async fn invite_participants(
-    may: Allowed<Host<Meeting>, Valid<InviteParticipants>>,
+    request: Authorized<Host<Meeting>, ValidJson<InviteParticipants>>,
     state: Meetings,
-) -> Result<Reply<MeetingInvitations>, Failure> {
-    let first = may.drawn();
-    let Valid(InviteParticipants { invitees, message }) = may.input;
+) -> Result<Reply<MeetingInvitations>, ApiError> {
+    let first = request.new_id();
+    let ValidJson(InviteParticipants { invitees, message }) = request.input;
     let invitees = invitees.into_iter().map(|ParticipantInvitee { user_id, role }| Invitee::Member {
         user_id,
         role: role.unwrap_or(MeetingRole::Participant).into(),
     });
     let asked =
         Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at: None, first };
-    let items = operations::invite(&state, may.by.caller, &may.by.thing, asked, may.request).await?;
+    let items =
+        operations::invite(&state, request.principal.caller, &request.principal.resource, asked, request.request_id)
+            .await?;
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
@@ -87,7 +89,7 @@ pub struct GuestInvitee {
     email: Email,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
-    /// PARTICIPANT unless said, or OBSERVER.
+    /// `PARTICIPANT` (the default) or `OBSERVER`.
     role: Option<MeetingRole>,
 }
 
@@ -96,16 +98,17 @@ pub struct GuestInvitee {
 pub struct InviteGuests {
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<GuestInvitee>,
-    /// Plain text for the mail; nothing in it becomes a link.
+    /// Plain text for the e-mail; nothing in it becomes a link.
     #[schema(value_type = Option<String>, max_length = 1000)]
     message: Option<Message>,
-    /// In the next 90 days. Without it: a week, or until the day after the meeting, and moving with it.
+    /// Within the next 90 days. By default a week, or until the day after the meeting if that is later; the default
+    /// moves with the meeting.
     #[schema(value_type = Option<chrono::DateTime<chrono::Utc>>)]
     expires_at: Option<Time>,
 }
 
 impl Body for InviteGuests {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let invitees = fields.objects("invitees", MOST, |item| {
             let email = item.required("email");
             let display_name = item.optional("displayName");
@@ -119,38 +122,40 @@ impl Body for InviteGuests {
 }
 
 pub async fn invite_guests(
-    may: Allowed<Host<Meeting>, Valid<InviteGuests>>,
+    request: Authorized<Host<Meeting>, ValidJson<InviteGuests>>,
     state: Meetings,
-) -> Result<Reply<MeetingInvitations>, Failure> {
-    let first = may.drawn();
-    let Valid(InviteGuests { invitees, message, expires_at }) = may.input;
+) -> Result<Reply<MeetingInvitations>, ApiError> {
+    let first = request.new_id();
+    let ValidJson(InviteGuests { invitees, message, expires_at }) = request.input;
     let invitees = invitees.into_iter().map(|GuestInvitee { email, display_name, role }| Invitee::Guest {
         email,
         display_name,
         role: role.unwrap_or(MeetingRole::Participant).into(),
     });
     let asked = Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at, first };
-    let items = operations::invite(&state, may.by.caller, &may.by.thing, asked, may.request).await?;
+    let items =
+        operations::invite(&state, request.principal.caller, &request.principal.resource, asked, request.request_id)
+            .await?;
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
 pub struct ListInvitations {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListInvitations {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "inviteeType", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let invitee_type = fields.optional("inviteeType");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = Filter { status: status?, invitee_type: invitee_type?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("status", "Only invitations of this status.", InvitationStatus::schema()));
         parameters.push(query_parameter("inviteeType", "Only members, or only guests.", InviteeType::schema()));
         parameters.push(Search::parameter("Only those whose name or address has this."));
@@ -159,27 +164,30 @@ impl Query for ListInvitations {
 }
 
 pub async fn list(
-    may: Allowed<Host<Meeting>, Asked<ListInvitations>>,
+    request: Authorized<Host<Meeting>, ValidQuery<ListInvitations>>,
     state: Meetings,
-) -> Result<Reply<List<MeetingInvitation>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::list(&state, may.by.thing.state.id, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<MeetingInvitation>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::list(&state, request.principal.resource.state.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
-pub async fn preview(may: Allowed<Public, OneTimeToken>, state: Meetings) -> Result<Reply<InvitationPreview>, Failure> {
-    operations::preview(&state, &may.input).await.map(Reply::ok)
+pub async fn preview(
+    request: Authorized<Public, OneTimeToken>,
+    state: Meetings,
+) -> Result<Reply<InvitationPreview>, ApiError> {
+    operations::preview(&state, &request.input).await.map(Reply::ok)
 }
 
-/// The `{token}` of the path, with what else comes.
+/// The `{token}` of the path, together with the input `I`.
 pub struct ByLink<I> {
     token: OneTimeToken,
     input: I,
 }
 
 impl<I: Input> Input for ByLink<I> {
-    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let token = OneTimeToken::take(request, Raw::Bytes(bytes::Bytes::new())).await?;
-        // Whether the link leads anywhere is told before the body is looked at.
+        // An invalid link is reported before the body is read.
         operations::must_lead(&Meetings::of(request)?, &token).await?;
         Ok(Self { token, input: I::take(request, body).await? })
     }
@@ -191,7 +199,7 @@ impl<I: Input> Input for ByLink<I> {
     }
 }
 
-/// How to be called in the meeting; without it, as the invitation or the account has it.
+/// The name to use in the meeting. Without it, the name of the invitation or of the account is used.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct AcceptInvitation {
@@ -201,36 +209,37 @@ pub struct AcceptInvitation {
 
 impl Body for AcceptInvitation {
     const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { display_name: fields.optional("displayName")? })
     }
 }
 
 pub async fn accept(
-    may: Allowed<Anyone, ByLink<Valid<AcceptInvitation>>>,
+    request: Authorized<Anyone, ByLink<ValidJson<AcceptInvitation>>>,
     state: Meetings,
-) -> Result<Unkept<AcceptedInvitation>, Failure> {
-    let ByLink { token, input: Valid(AcceptInvitation { display_name }) } = may.input;
-    let accepted = operations::accept(&state, &token, may.by.caller, display_name, may.request).await?;
-    Ok(Unkept(Reply::ok(accepted)))
+) -> Result<NotReplayable<AcceptedInvitation>, ApiError> {
+    let ByLink { token, input: ValidJson(AcceptInvitation { display_name }) } = request.input;
+    let accepted =
+        operations::accept(&state, &token, request.principal.caller, display_name, request.request_id).await?;
+    Ok(NotReplayable(Reply::ok(accepted)))
 }
 
-pub async fn decline(may: Allowed<Anyone, OneTimeToken>, state: Meetings) -> Result<Reply<Nothing>, Failure> {
-    operations::decline(&state, &may.input, may.by.caller, may.request).await?;
+pub async fn decline(request: Authorized<Anyone, OneTimeToken>, state: Meetings) -> Result<Reply<Nothing>, ApiError> {
+    operations::decline(&state, &request.input, request.principal.caller, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
 pub async fn resend(
-    may: Allowed<Host<Invitation>, Empty>,
+    request: Authorized<Host<Invitation>, Empty>,
     state: Meetings,
-) -> Result<Reply<MeetingInvitation>, Failure> {
-    let id = may.by.thing.invitation.id;
-    let sent = operations::resend(&state, may.by.caller, id, may.request).await?;
+) -> Result<Reply<MeetingInvitation>, ApiError> {
+    let id = request.principal.resource.invitation.id;
+    let sent = operations::resend(&state, request.principal.caller, id, request.request_id).await?;
     Ok(Reply::ok(sent))
 }
 
-pub async fn revoke(may: Allowed<Host<Invitation>, Empty>, state: Meetings) -> Result<Reply<Nothing>, Failure> {
-    let Invitation { meeting, invitation } = may.by.thing;
-    operations::revoke(&state, &meeting, &invitation, may.request).await?;
+pub async fn revoke(request: Authorized<Host<Invitation>, Empty>, state: Meetings) -> Result<Reply<Nothing>, ApiError> {
+    let Invitation { meeting, invitation } = request.principal.resource;
+    operations::revoke(&state, &meeting, &invitation, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -1,6 +1,6 @@
-//! Invitations to meetings as rows: of a token only its hash.
+//! Meeting invitations as rows. Of a token, only the hash is stored.
 
-pub mod leaving;
+pub mod deletion;
 pub mod outdated;
 
 use actors::ids::{self, Id, User};
@@ -15,8 +15,8 @@ use diesel::{
 use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, LONGEST, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
 use crate::db::sweep::Over;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
-use crate::http::page::Page;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
+use crate::http::page::PageQuery;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = meeting_invitations, treat_none_as_null = true)]
@@ -84,9 +84,9 @@ impl From<&Invitation> for Row {
 }
 
 impl TryFrom<Row> for Invitation {
-    type Error = Failed;
-    fn try_from(row: Row) -> Result<Self, Failed> {
-        let wrong = |what: &str| Failed::Broken(format!("the invitation {:?} can't be: {what}", row.id));
+    type Error = DbError;
+    fn try_from(row: Row) -> Result<Self, DbError> {
+        let wrong = |what: &str| DbError::Broken(format!("the invitation {:?} can't be: {what}", row.id));
         let state = match (row.accepted_at, row.declined_at, row.revoked_at) {
             (None, None, None) => State::Open,
             (Some(at), None, None) => State::Accepted { at: at.0 },
@@ -119,24 +119,24 @@ impl TryFrom<Row> for Invitation {
     }
 }
 
-fn all(rows: Vec<Row>) -> Result<Vec<Invitation>, Failed> {
+fn all(rows: Vec<Row>) -> Result<Vec<Invitation>, DbError> {
     rows.into_iter().map(Invitation::try_from).collect()
 }
 
-pub async fn find(conn: &mut Conn, id: Id<ids::Invitation>) -> Result<Option<Invitation>, Failed> {
+pub async fn find(conn: &mut Conn, id: Id<ids::Invitation>) -> Result<Option<Invitation>, DbError> {
     let found = meeting_invitations::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
     found.map(|row: Row| row.try_into()).transpose()
 }
 
-/// What a token leads to.
+/// The result of looking up a token.
 pub enum Led {
     Here(Box<Invitation>),
-    /// It was sent again: another token is good.
+    /// The invitation was sent again: only the newer token is valid.
     Superseded,
     Nowhere,
 }
 
-pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Led, Failed> {
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Led, DbError> {
     let of_token = meeting_invitations::table.filter(meeting_invitations::token_hash.eq(hash));
     let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
     if let Some(row) = found {
@@ -147,29 +147,30 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Led, Failed> {
     Ok(former.map_or(Led::Nowhere, |_| Led::Superseded))
 }
 
-/// All of a meeting, in the order in which they were made.
-pub async fn of_meeting(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<Vec<Invitation>, Failed> {
+/// Returns all invitations of a meeting, in the order in which they were created.
+pub async fn of_meeting(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<Vec<Invitation>, DbError> {
     let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
     all(of_meeting.order(meeting_invitations::id.asc()).select(Row::columns()).load(conn).await?)
 }
 
-/// Which of a meeting's invitations are listed.
+/// Which invitations of a meeting are listed.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<InvitationStatus>,
     pub invitee_type: Option<InviteeType>,
-    /// In their names and addresses.
+    /// A substring of name or address.
     pub search: Option<String>,
 }
 
-/// A meeting's invitations, newest first: one more than the page has, and how many there are in all.
+/// Returns a page of a meeting's invitations, newest first: one more than the page has. Also returns their total
+/// number.
 pub async fn list(
     conn: &mut Conn,
     meeting_id: Id<Meeting>,
     filter: &Filter,
-    page: &Page,
+    page: &PageQuery,
     now: Time,
-) -> Result<(Vec<Invitation>, i64), Failed> {
+) -> Result<(Vec<Invitation>, i64), DbError> {
     use meeting_invitations as m;
     let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
     let invitee_type = filter.invitee_type.map_or("", InviteeType::as_str);
@@ -220,15 +221,15 @@ pub async fn list(
     Ok((all(rows)?, total))
 }
 
-pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), Failed> {
+pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), DbError> {
     let row = |(invitation, token_hash): (&Invitation, String)| NewRow { row: Row::from(invitation), token_hash };
     let rows: Vec<NewRow> = invitations.into_iter().map(row).collect();
     many!(conn, &rows, |some| diesel::insert_into(meeting_invitations::table).values(some));
     Ok(())
 }
 
-/// Writes an invitation that is sent again, with another token; the former one is known from now on to be worth nothing.
-pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), Failed> {
+/// Stores an invitation that is sent again, with another token; the hash of the former one is stored as superseded.
+pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), DbError> {
     let row = meeting_invitations::table.find(Key(invitation.id));
     let former: String = row.select(meeting_invitations::token_hash).first(conn).await?;
     let known = (
@@ -242,11 +243,12 @@ pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: St
     Ok(())
 }
 
-/// Former tokens of which the longest life that they can have had is over.
+/// Former tokens of invitations that must have expired by now: the longest validity has passed since they were
+/// replaced.
 pub const OVER: Over = Over { table: "former_invitation_tokens", key: "token_hash", at: "replaced_at", kept: LONGEST };
 
-/// Declines an invitation that is open. Whether it was.
-pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, Failed> {
+/// Declines an open invitation. Returns whether it was open.
+pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, DbError> {
     let declined = diesel::update(meeting_invitations::table.find(Key(id)))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
@@ -255,8 +257,8 @@ pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Res
     Ok(declined.execute(conn).await? > 0)
 }
 
-/// Takes an invitation back that nobody accepted. Whether it could be.
-pub async fn revoke_open(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, Failed> {
+/// Revokes an open invitation. Returns whether it was open.
+pub async fn revoke_open(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, DbError> {
     let revoked = diesel::update(meeting_invitations::table.find(Key(id)))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
@@ -265,8 +267,8 @@ pub async fn revoke_open(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) ->
     Ok(revoked.execute(conn).await? > 0)
 }
 
-/// Takes an invitation back that gives nobody a place any longer.
-pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<(), Failed> {
+/// Revokes an invitation, open or accepted, that no longer admits anyone.
+pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<(), DbError> {
     let revoked = diesel::update(meeting_invitations::table.find(Key(id)))
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())
@@ -275,8 +277,8 @@ pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Resu
     Ok(())
 }
 
-/// Takes back all of a meeting that nobody answered.
-pub async fn revoke_all_open(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<(), Failed> {
+/// Revokes all open invitations of a meeting.
+pub async fn revoke_all_open(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<(), DbError> {
     let revoked = diesel::update(meeting_invitations::table)
         .filter(meeting_invitations::meeting_id.eq(Key(meeting_id)))
         .filter(meeting_invitations::accepted_at.is_null())
@@ -287,13 +289,13 @@ pub async fn revoke_all_open(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time
     Ok(())
 }
 
-/// Takes back all of a project's that a member did not answer.
+/// Revokes all open invitations of a member to meetings of a project.
 pub async fn revoke_open_of_member(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     user_id: Id<User>,
     now: Time,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     let of_project = meetings::table.filter(meetings::project_id.eq(Key(project_id))).select(meetings::id);
     let revoked = diesel::update(meeting_invitations::table)
         .filter(meeting_invitations::user_id.eq(Some(Key(user_id))))
@@ -306,27 +308,27 @@ pub async fn revoke_open_of_member(
     Ok(())
 }
 
-/// A place that an invitation gave.
+/// The admission of a participant by an invitation.
 #[derive(Debug, Clone, Copy)]
-pub struct Given {
+pub struct GivenPlace {
     pub invitation_id: Id<ids::Invitation>,
     pub meeting_id: Id<Meeting>,
     pub participant_id: Id<ids::Participant>,
     pub user_id: Option<Id<User>>,
 }
 
-/// What became of an invitation that gave a place.
+/// The outcome for an invitation that admitted a participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum PlaceTaken {
     Now,
-    /// It was accepted before, by the same person.
+    /// It was accepted before, by the same user or guest.
     Before,
-    /// It was answered or taken back meanwhile, or it is another's.
+    /// It was declined or revoked in the meantime, or belongs to another account.
     Not,
 }
 
-/// Writes that an invitation was accepted; others that gave the same place are worth nothing any longer.
-pub async fn accept(conn: &mut Conn, given: Given, now: Time) -> Result<Taken, Failed> {
+/// Marks an invitation as accepted, and revokes other accepted invitations of the same participant.
+pub async fn accept(conn: &mut Conn, given: GivenPlace, now: Time) -> Result<PlaceTaken, DbError> {
     use meeting_invitations as m;
     let place = (m::participant_id.eq(Key(given.participant_id)), m::user_id.eq(given.user_id.map(Key)));
     let is_theirs = || m::user_id.is_null().or(m::user_id.eq(given.user_id.map(Key)));
@@ -337,7 +339,7 @@ pub async fn accept(conn: &mut Conn, given: Given, now: Time) -> Result<Taken, F
         .filter(is_theirs())
         .set((place, m::accepted_at.eq(Some(At(now)))));
     let taken = if first.execute(conn).await? > 0 {
-        Taken::Now
+        PlaceTaken::Now
     } else {
         let again = diesel::update(m::table.find(Key(given.invitation_id)))
             .filter(m::accepted_at.is_not_null())
@@ -345,9 +347,9 @@ pub async fn accept(conn: &mut Conn, given: Given, now: Time) -> Result<Taken, F
             .filter(is_theirs())
             .set(place);
         if again.execute(conn).await? == 0 {
-            return Ok(Taken::Not);
+            return Ok(PlaceTaken::Not);
         }
-        Taken::Before
+        PlaceTaken::Before
     };
     diesel::update(m::table)
         .filter(m::meeting_id.eq(Key(given.meeting_id)))
@@ -361,8 +363,8 @@ pub async fn accept(conn: &mut Conn, given: Given, now: Time) -> Result<Taken, F
     Ok(taken)
 }
 
-/// Those of a meeting that wait for an answer and move with its time.
-pub async fn moving(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<Vec<Invitation>, Failed> {
+/// Returns the pending invitations of a meeting whose expiry moves with its time.
+pub async fn moving(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<Vec<Invitation>, DbError> {
     use meeting_invitations as m;
     let moving = m::table
         .filter(m::meeting_id.eq(Key(meeting_id)))
@@ -374,19 +376,20 @@ pub async fn moving(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Resu
     all(moving.select(Row::columns()).load(conn).await?)
 }
 
-pub async fn set_expiry(conn: &mut Conn, id: Id<ids::Invitation>, expires_at: Time) -> Result<(), Failed> {
+pub async fn set_expiry(conn: &mut Conn, id: Id<ids::Invitation>, expires_at: Time) -> Result<(), DbError> {
     let row = meeting_invitations::table.find(Key(id));
     diesel::update(row).set(meeting_invitations::expires_at.eq(At(expires_at))).execute(conn).await?;
     Ok(())
 }
 
-/// Notes what became of a letter, if it was the newest; `None`: it was not, or there is no such invitation.
+/// Stores the delivery status of an e-mail if it is the newest one of its invitation. Returns `None` when it is not, or
+/// when there is no such invitation.
 pub async fn deliver(
     conn: &mut Conn,
     id: Id<ids::Invitation>,
     send_count: i64,
     delivery: Delivery,
-) -> Result<Option<Invitation>, Failed> {
+) -> Result<Option<Invitation>, DbError> {
     let row = diesel::update(meeting_invitations::table.find(Key(id)));
     let newest = row.filter(meeting_invitations::send_count.eq(send_count));
     let set = newest.set(meeting_invitations::delivery.eq(delivery.as_str())).execute(conn).await?;

@@ -1,10 +1,11 @@
-//! Who listens to which meeting by a socket of ours, and telling the meeting so.
+//! Tracks which participants are subscribed to a meeting by an open socket, and reports that to the meeting.
 //!
 //! ```text
-//!   listens -> Stay ..dropped.. -> counted here -> one teller a meeting: what differs from what the meeting knows -> See
+//!   listens() -> Stay, until dropped -> counted here -> one task per meeting -> Command::See with the differences
 //! ```
-//! What is told is how things stand when it is told, not what happened: a teller that comes late, or twice, tells the same.
-//! In memory alone: at a start nobody listens, and meetings that think otherwise are told.
+//! A report contains the current state, not the changes since the last one: a task that runs late, or twice, reports
+//! the same. The counts are in memory only: after a start nobody is subscribed, and meetings that still record sockets
+//! are corrected.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,34 +13,34 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::RequestId;
-use actors::meeting::{Command, Meeting, Participant, Presence, Seen};
+use actors::meeting::{Command, Meeting, Observation, Participant, Presence};
 use futures_util::{StreamExt, stream};
 use uuid::Uuid;
 
 use super::store;
-use crate::db::Failed;
+use crate::db::DbError;
 use crate::meetings::state::Meetings;
 
-/// Between two attempts to tell while the database is away.
+/// Pause between attempts while the database is unavailable.
 const AGAIN: Duration = Duration::from_millis(250);
-/// Meetings that are told at once, at a start.
+/// Meetings that are corrected concurrently at a start.
 const AT_ONCE: usize = 32;
 
-/// The listeners of all meetings.
+/// The subscribed sockets of all meetings.
 #[derive(Default)]
-pub struct Attendance(Mutex<House>);
+pub struct Attendance(Mutex<AttendanceInner>);
 
 #[derive(Default)]
-struct House {
-    /// How many sockets of whom listen to what.
+struct AttendanceInner {
+    /// Number of open sockets by meeting and by account or guest participant.
     listening: HashMap<Id<Meeting>, HashMap<Uuid, usize>>,
-    /// Meetings that may know it otherwise.
+    /// Meetings whose recorded state may differ from the counts.
     doubtful: HashSet<Id<Meeting>>,
-    /// Meetings that are being told.
+    /// Meetings that have a running report task.
     telling: HashSet<Id<Meeting>>,
 }
 
-/// One socket's listening to one meeting, until it is dropped.
+/// One socket's subscription to one meeting; it counts until this is dropped.
 pub struct Stay {
     state: Meetings,
     meeting: Id<Meeting>,
@@ -53,8 +54,8 @@ impl Drop for Stay {
     }
 }
 
-impl House {
-    /// Whether they were not here before.
+impl AttendanceInner {
+    /// Counts one more socket.
     fn enter(&mut self, meeting: Id<Meeting>, who: Uuid) {
         *self.listening.entry(meeting).or_default().entry(who).or_default() += 1;
     }
@@ -74,28 +75,28 @@ impl House {
 
     fn listens(&self, meeting: Id<Meeting>, participant: &Participant) -> bool {
         let here = self.listening.get(&meeting);
-        // Accounts listen as themselves, guests as their place.
+        // Accounts are counted by user id, guests by participant id.
         let who = participant.user_id.map_or_else(|| participant.id.uuid(), Id::uuid);
         here.is_some_and(|here| here.contains_key(&who))
     }
 
-    /// What a meeting doesn't know, or knows otherwise.
-    fn news(&self, meeting: &Meeting) -> Vec<Seen> {
+    /// Returns the observations by which the recorded state of the meeting differs from the counts.
+    fn news(&self, meeting: &Meeting) -> Vec<Observation> {
         let people = meeting.participants.values().filter_map(|participant| {
             let Presence::Joined { link, .. } = participant.presence else { return None };
             let is_open = self.listens(meeting.id, participant);
-            (is_open != link.has_socket()).then_some(Seen::Socket { participant: participant.id, is_open })
+            (is_open != link.has_socket()).then_some(Observation::Socket { participant: participant.id, is_open })
         });
         people.collect()
     }
 }
 
 impl Attendance {
-    fn house(&self) -> MutexGuard<'_, House> {
+    fn house(&self) -> MutexGuard<'_, AttendanceInner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a socket among those that listen to a meeting.
+    /// Counts a socket as subscribed to a meeting until the returned guard is dropped.
     #[must_use]
     pub fn enter(&self, state: &Meetings, meeting: Id<Meeting>, who: Uuid) -> Stay {
         self.house().enter(meeting, who);
@@ -103,7 +104,7 @@ impl Attendance {
         Stay { state: state.clone(), meeting, who }
     }
 
-    /// Has a meeting told who listens to it, by and by.
+    /// Starts the task that reports the current subscriptions to the meeting, unless it is running.
     pub fn look_again(&self, state: &Meetings, meeting: Id<Meeting>) {
         let mut house = self.house();
         house.doubtful.insert(meeting);
@@ -120,7 +121,7 @@ impl Attendance {
         });
     }
 
-    /// Whether the meeting may know it otherwise; if not, its teller is done.
+    /// Takes the mark that the meeting's recorded state may differ; without one, the task of this meeting ends.
     fn takes_up(&self, meeting: Id<Meeting>) -> bool {
         let mut house = self.house();
         let is_doubtful = house.doubtful.remove(&meeting);
@@ -133,7 +134,7 @@ impl Attendance {
 
 async fn tell(state: &Meetings, meeting: Id<Meeting>) {
     while state.attendance.takes_up(meeting) {
-        if let Err(why) = told(state, meeting).await {
+        if let Err(why) = report(state, meeting).await {
             tracing::warn!(%meeting, why, "a meeting could not be told who listens to it; it is tried again");
             state.attendance.house().doubtful.insert(meeting);
             tokio::time::sleep(AGAIN).await;
@@ -141,7 +142,7 @@ async fn tell(state: &Meetings, meeting: Id<Meeting>) {
     }
 }
 
-async fn told(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
+async fn report(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
     let Some(found) = state.registry.snapshot(meeting).await.map_err(|away| away.0)? else { return Ok(()) };
     let seen = state.attendance.house().news(&found.state);
     if seen.is_empty() {
@@ -149,13 +150,13 @@ async fn told(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
     }
     let request = RequestId::from("presence");
     match state.registry.ask(meeting, Command::See { seen }, request).await {
-        Ok(_) | Err(actors::shell::Failure::Missing) => Ok(()),
+        Ok(_) | Err(actors::shell::CommandError::Missing) => Ok(()),
         Err(failure) => Err(format!("{failure:?}")),
     }
 }
 
-/// At a start: tells the meetings that think somebody listens to them what is so. Until that is done once, it is tried
-/// again.
+/// Corrects, at a start, the meetings that record open sockets of the former process. Retries until it has succeeded
+/// once.
 pub async fn tell_all(state: Meetings) {
     let stopping = state.tasks.stopping();
     let telling = async {
@@ -163,7 +164,7 @@ pub async fn tell_all(state: Meetings) {
             match state.db.read(|conn| Box::pin(store::with_sockets(conn))).await {
                 Ok(meetings) => break meetings,
                 Err(away) => {
-                    let away: Failed = away;
+                    let away: DbError = away;
                     tracing::warn!(%away, "meetings can't be told yet that nobody listens to them");
                     tokio::time::sleep(AGAIN).await;
                 }
@@ -172,7 +173,7 @@ pub async fn tell_all(state: Meetings) {
         let each = stream::iter(meetings).for_each_concurrent(AT_ONCE, |meeting| {
             let state = state.clone();
             async move {
-                while let Err(why) = told(&state, meeting).await {
+                while let Err(why) = report(&state, meeting).await {
                     tracing::warn!(%meeting, why, "a meeting could not be told that nobody listens to it");
                     tokio::time::sleep(AGAIN).await;
                 }

@@ -1,4 +1,4 @@
-//! Participants as clients know them.
+//! Request and response types of participants.
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{self, Decision};
@@ -7,40 +7,40 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::access::caller::Visitor;
-use crate::access::role::Standing;
+use crate::access::principal::Principal;
+use crate::access::role::Relation;
 use crate::enumeration;
-use crate::http::fields::{Field, Wrong, line};
+use crate::http::fields::{Field, InvalidValue, line};
 use crate::meetings::consents::model::ConsentScope;
 use crate::meetings::model::MeetingRole;
 
 enumeration! {
-    /// Where somebody is.
+    /// The attendance status of a participant.
     pub enum ParticipantStatus { Invited = "INVITED", Joined = "JOINED", Left = "LEFT", Removed = "REMOVED" }
 }
 
-/// What somebody is called in a meeting: 1–120 characters on one line.
+/// The name of a participant in a meeting: 1–120 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayName(pub String);
 
 impl Field for DisplayName {
-    fn parse(value: &Value) -> Result<Self, Wrong> {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         line(value, 1, 120).map(Self)
     }
 }
 
-/// What somebody agreed to.
+/// The newest consent answer of a participant.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ParticipantConsent {
     /// Null: not answered yet.
     #[schema(required)]
     pub recording_consent: Option<bool>,
-    /// What is granted.
+    /// The granted scopes.
     pub scopes: Vec<ConsentScope>,
     #[schema(required)]
     pub wording_version: Option<String>,
-    /// When they answered last.
+    /// Time of the newest answer.
     #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
     pub consented_at: Option<Time>,
 }
@@ -57,7 +57,7 @@ impl ParticipantConsent {
     }
 }
 
-/// A participant, without what differs by who asks: as events and snapshots have them.
+/// A participant, without the fields that depend on the caller: the form used in events and snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Participant {
@@ -76,7 +76,7 @@ pub struct Participant {
     pub joined_at: Option<Time>,
     #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
     pub left_at: Option<Time>,
-    /// In the meeting, with a socket or media connection.
+    /// In the meeting, with an open socket or media connection.
     pub connected: bool,
 }
 
@@ -98,7 +98,7 @@ impl Participant {
     }
 }
 
-/// A participant as one caller may see them.
+/// A participant, with the fields that depend on the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Participant)]
@@ -106,33 +106,37 @@ pub struct SeenParticipant {
     #[serde(flatten)]
     #[schema(inline)]
     pub participant: Participant,
-    /// Null unless the caller is that person, an analyst, or the meeting's host.
+    /// Null unless the caller is that participant, an analyst of the project or above, or a host of the meeting.
     #[schema(required)]
     pub email: Option<String>,
 }
 
-/// Who looks at participants.
+/// The principal for whom participants are rendered, with their relation to the meeting.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewer {
-    pub visitor: Visitor,
-    pub standing: Standing,
+    pub principal: Principal,
+    pub relation: Relation,
 }
 
 impl SeenParticipant {
     #[must_use]
     pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant, viewer: Viewer) -> Self {
-        let is_own = is_of(participant, viewer.visitor);
-        let may = is_own || viewer.standing.may_host() || viewer.standing.is(crate::access::role::ProjectRole::Analyst);
-        Self { participant: Participant::of(meeting_id, participant), email: participant.email.clone().filter(|_| may) }
+        let is_own = is_of(participant, viewer.principal);
+        let sees_email =
+            is_own || viewer.relation.may_host() || viewer.relation.is(crate::access::role::ProjectRole::Analyst);
+        Self {
+            participant: Participant::of(meeting_id, participant),
+            email: participant.email.clone().filter(|_| sees_email),
+        }
     }
 }
 
-/// Whether a place is the visitor's own.
+/// Whether the participant is the principal.
 #[must_use]
-pub fn is_of(participant: &meeting::Participant, visitor: Visitor) -> bool {
-    match visitor {
-        Visitor::Account(caller) => participant.user_id == Some(caller.user_id),
-        Visitor::Guest(guest) => participant.user_id.is_none() && participant.id == guest.participant_id,
+pub fn is_of(participant: &meeting::Participant, principal: Principal) -> bool {
+    match principal {
+        Principal::Account(caller) => participant.user_id == Some(caller.user_id),
+        Principal::Guest(guest) => participant.user_id.is_none() && participant.id == guest.participant_id,
     }
 }
 
@@ -147,22 +151,23 @@ impl From<meeting::ParticipantStatus> for ParticipantStatus {
     }
 }
 
-/// What was told of a participant, with another name; `None`: it was told of something else, or with that name.
+/// Returns the payload of an event with the participant's name replaced; `None` when the event is about something else,
+/// or already has that name.
 #[must_use]
-pub fn renamed(told: &str, participant: Id<ids::Participant>, name: &str) -> Option<String> {
+pub fn renamed(records: &str, participant: Id<ids::Participant>, name: &str) -> Option<String> {
     let id = participant.to_string();
-    // Most events: nothing is parsed that can't be about them.
-    if !told.contains(&id) {
+    // True of most events: a payload that does not contain the id is not parsed.
+    if !records.contains(&id) {
         return None;
     }
-    let mut told: Value = serde_json::from_str(told).ok()?;
-    if told.get("id")?.as_str()? != id {
+    let mut records: Value = serde_json::from_str(records).ok()?;
+    if records.get("id")?.as_str()? != id {
         return None;
     }
-    let shown = told.get_mut("displayName")?;
+    let shown = records.get_mut("displayName")?;
     if shown.as_str() == Some(name) {
         return None;
     }
     *shown = Value::from(name);
-    Some(told.to_string())
+    Some(records.to_string())
 }

@@ -1,56 +1,57 @@
-//! Participants, one function an operation.
+//! The operations on participants, one function each.
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{Command, Newcomer};
 
 use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
-use crate::access::caller::{Caller, Visitor};
+use crate::access::principal::{Caller, Principal};
 use crate::accounts;
 use crate::http::code::Code;
 use crate::http::envelope::List;
-use crate::http::failure::Failure;
-use crate::http::page::Page;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
 use crate::meetings::operations::{active, ask};
 use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, place_of};
 
-/// What somebody brings who joins.
+/// The input of [`join`].
 #[derive(Debug)]
 pub struct Joining {
-    /// Of the place they get if they have none.
+    /// The id of the participant that is created if the caller has none yet.
     pub place: Id<ids::Participant>,
     pub display_name: Option<DisplayName>,
 }
 
-/// Lets the caller come in; again changes nothing but the name.
+/// Lets the caller join the meeting. If they have already joined, changes only their name.
 ///
 /// # Errors
-/// 403: they were removed. 409: the meeting has not begun, is over, or is full.
+/// 403 for a participant who was removed; 409 when the meeting has not started, has ended or is full, and in an
+/// archived project.
 pub async fn join(
     state: &Meetings,
     meeting: &Meeting,
-    caller: Visitor,
+    caller: Principal,
     joining: Joining,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     active(state, meeting).await?;
     let newcomer = newcomer(state, meeting, caller, joining.place).await?;
     let display_name = joining.display_name.map(|name| name.0);
     let command = Command::Join { newcomer, display_name, most: state.config.meetings.people };
     let joined = ask(state, meeting.state.id, command, request).await?;
-    // They may listen already, from before they came in.
+    // A socket of theirs may have subscribed before they joined.
     state.attendance.look_again(state, joined.state.id);
     Ok(joined)
 }
 
-/// The caller as the meeting knows them, or as their account does.
+/// Returns the caller as the meeting knows them, else as their account does.
 async fn newcomer(
     state: &Meetings,
     meeting: &Meeting,
-    caller: Visitor,
+    caller: Principal,
     place: Id<ids::Participant>,
-) -> Result<Newcomer, Failure> {
+) -> Result<Newcomer, ApiError> {
     if let Some(known) = place_of(&meeting.state, caller) {
         let (user_id, display_name, email) = (known.user_id, known.display_name.clone(), known.email.clone());
         return Ok(Newcomer { id: known.id, user_id, display_name, email });
@@ -58,49 +59,49 @@ async fn newcomer(
     let caller = caller.account()?;
     let user_id = Some(caller.user_id);
     let account = state.db.read(move |conn| Box::pin(accounts::store::account(conn, caller.user_id))).await?;
-    let account = account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
+    let account = account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
     Ok(Newcomer { id: place, user_id, display_name: account.full_name, email: Some(account.email) })
 }
 
-/// Lets the caller go; again changes nothing.
+/// Lets the caller leave the meeting. Changes nothing if they have already left.
 ///
 /// # Errors
-/// 403: they never came, or were removed.
+/// 403 for a participant who never joined or was removed.
 pub async fn leave(
     state: &Meetings,
     meeting: &Meeting,
     who: Id<ids::Participant>,
     request: RequestId,
-) -> Result<Meeting, Failure> {
+) -> Result<Meeting, ApiError> {
     ask(state, meeting.state.id, Command::Leave { participant: who }, request).await
 }
 
-/// Puts somebody out until they are invited again; again changes nothing.
+/// Removes a participant until they are invited again. Changes nothing if they have already been removed.
 ///
 /// # Errors
-/// 409: it is the host.
+/// 409 for the host.
 pub async fn remove(
     state: &Meetings,
     meeting: &Meeting,
     who: Id<ids::Participant>,
     caller: Caller,
     request: RequestId,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     let command = Command::Remove { participant: who, by: Some(caller.user_id) };
     ask(state, meeting.state.id, command, request).await.map(drop)
 }
 
-/// Which of a meeting's people are listed.
+/// Which participants of a meeting are listed.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub status: Option<ParticipantStatus>,
-    /// In their names.
+    /// A substring of the display name, compared case-insensitively.
     pub search: Option<String>,
 }
 
-/// A meeting's people, those first who came last.
+/// Lists the participants of a meeting, newest first.
 #[must_use]
-pub fn list(meeting: &Meeting, viewer: Viewer, filter: &Filter, page: Page) -> List<SeenParticipant> {
+pub fn list(meeting: &Meeting, viewer: Viewer, filter: &Filter, page: PageQuery) -> List<SeenParticipant> {
     let search = filter.search.as_ref().map(|search| search.to_lowercase());
     let matching = meeting.state.participants.values().filter(|one| {
         let has_status = filter.status.is_none_or(|status| status == one.status().into());
@@ -115,11 +116,11 @@ pub fn list(meeting: &Meeting, viewer: Viewer, filter: &Filter, page: Page) -> L
     List { items, next_cursor, total_count }
 }
 
-/// One of a meeting's people, as the viewer may see them.
+/// Returns one participant, with the fields that the viewer may see.
 ///
 /// # Errors
-/// 404: there is nobody by that id.
-pub fn seen(meeting: &Meeting, who: Id<ids::Participant>, viewer: Viewer) -> Result<SeenParticipant, Failure> {
-    let participant = meeting.state.participants.get(&who).ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+/// 404 for an unknown participant.
+pub fn seen(meeting: &Meeting, who: Id<ids::Participant>, viewer: Viewer) -> Result<SeenParticipant, ApiError> {
+    let participant = meeting.state.participants.get(&who).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     Ok(SeenParticipant::of(meeting.state.id, participant, viewer))
 }

@@ -1,4 +1,4 @@
-//! Participants: bodies in, answers out.
+//! HTTP handlers of participants, with the bodies and queries they accept.
 
 use actors::meeting::Meeting as State;
 use utoipa::openapi::path::Parameter;
@@ -7,20 +7,21 @@ use utoipa::{PartialSchema, ToSchema};
 use super::Someone;
 use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
 use super::operations::{self, Filter, Joining};
-use crate::access::caller::Visitor;
-use crate::access::guard::{Attendee, Host, Participant};
-use crate::access::role::Standing;
-use crate::api::operation::Allowed;
+use crate::access::policy::{Attendee, Host, Participant};
+use crate::access::principal::Principal;
+use crate::access::role::Relation;
+use crate::api::operation::Authorized;
 use crate::http::code::Code;
 use crate::http::envelope::{List, Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::page::{Page, Search};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::page::{PageQuery, Search};
 use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, place_of};
 
-/// How to be called in the meeting; without it, as before, or as in the account.
+/// The name to use in the meeting. Without it, the caller's former name in the meeting is used, else that of their
+/// account.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct JoinMeeting {
@@ -30,54 +31,56 @@ pub struct JoinMeeting {
 
 impl Body for JoinMeeting {
     const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { display_name: fields.optional("displayName")? })
     }
 }
 
 pub async fn join(
-    may: Allowed<Attendee<Meeting>, Valid<JoinMeeting>>,
+    request: Authorized<Attendee<Meeting>, ValidJson<JoinMeeting>>,
     state: Meetings,
-) -> Result<Reply<SeenParticipant>, Failure> {
-    let place = may.drawn();
-    let Valid(body) = may.input;
+) -> Result<Reply<SeenParticipant>, ApiError> {
+    let place = request.new_id();
+    let ValidJson(body) = request.input;
     let joining = Joining { place, display_name: body.display_name };
-    let joined = operations::join(&state, &may.by.thing, may.by.caller, joining, may.request).await?;
-    own(&joined, may.by.caller, may.by.standing).map(Reply::ok)
+    let joined =
+        operations::join(&state, &request.principal.resource, request.principal.caller, joining, request.request_id)
+            .await?;
+    own(&joined, request.principal.caller, request.principal.relation).map(Reply::ok)
 }
 
 pub async fn leave(
-    may: Allowed<Participant<Meeting>, Empty>,
+    request: Authorized<Participant<Meeting>, Empty>,
     state: Meetings,
-) -> Result<Reply<SeenParticipant>, Failure> {
-    let own_id = own(&may.by.thing, may.by.caller, may.by.standing)?.participant.id;
-    let left = operations::leave(&state, &may.by.thing, own_id, may.request).await?;
-    own(&left, may.by.caller, may.by.standing).map(Reply::ok)
+) -> Result<Reply<SeenParticipant>, ApiError> {
+    let own_id = own(&request.principal.resource, request.principal.caller, request.principal.relation)?.participant.id;
+    let left = operations::leave(&state, &request.principal.resource, own_id, request.request_id).await?;
+    own(&left, request.principal.caller, request.principal.relation).map(Reply::ok)
 }
 
-/// The caller's own place.
-fn own(meeting: &Meeting, caller: Visitor, standing: Standing) -> Result<SeenParticipant, Failure> {
+/// Returns the caller's own participant.
+fn own(meeting: &Meeting, caller: Principal, relation: Relation) -> Result<SeenParticipant, ApiError> {
     let state: &State = &meeting.state;
-    let own = place_of(state, caller).ok_or_else(|| Failure::of(Code::FORBIDDEN))?;
-    Ok(SeenParticipant::of(state.id, own, Viewer { visitor: caller, standing }))
+    let own = place_of(state, caller).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
+    Ok(SeenParticipant::of(state.id, own, Viewer { principal: caller, relation }))
 }
 
 pub struct ListParticipants {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListParticipants {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = Filter { status: status?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("status", "Only participants of this status.", ParticipantStatus::schema()));
         parameters.push(Search::parameter("Only participants whose name has this."));
         parameters
@@ -85,16 +88,16 @@ impl Query for ListParticipants {
 }
 
 pub async fn list(
-    may: Allowed<Attendee<Meeting>, Asked<ListParticipants>>,
+    request: Authorized<Attendee<Meeting>, ValidQuery<ListParticipants>>,
     _: Meetings,
-) -> Result<Reply<List<SeenParticipant>>, Failure> {
-    let Asked(asked) = may.input;
-    let viewer = Viewer { visitor: may.by.caller, standing: may.by.standing };
-    Ok(Reply::ok(operations::list(&may.by.thing, viewer, &asked.filter, asked.page)))
+) -> Result<Reply<List<SeenParticipant>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    let viewer = Viewer { principal: request.principal.caller, relation: request.principal.relation };
+    Ok(Reply::ok(operations::list(&request.principal.resource, viewer, &asked.filter, asked.page)))
 }
 
-pub async fn remove(may: Allowed<Host<Someone>, Empty>, state: Meetings) -> Result<Reply<Nothing>, Failure> {
-    let Someone { meeting, id } = may.by.thing;
-    operations::remove(&state, &meeting, id, may.by.caller, may.request).await?;
+pub async fn remove(request: Authorized<Host<Someone>, Empty>, state: Meetings) -> Result<Reply<Nothing>, ApiError> {
+    let Someone { meeting, id } = request.principal.resource;
+    operations::remove(&state, &meeting, id, request.principal.caller, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

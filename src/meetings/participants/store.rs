@@ -1,4 +1,4 @@
-//! People of meetings as rows. Written by the meeting's journal alone, with the meeting.
+//! The participants of meetings as rows. Written only by the journal of the meeting, together with it.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use diesel::upsert::excluded;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, QueryDsl, Queryable, Selectable};
 
 use crate::db::schema::{meetings, participants};
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl, many};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
 use crate::meetings::consents;
 
-/// A column more is a line more in [`save`].
+/// A new column also needs a line in [`save`].
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = participants)]
 struct Row {
@@ -79,9 +79,9 @@ impl Row {
         }
     }
 
-    fn participant(self) -> Result<Participant, Failed> {
+    fn participant(self) -> Result<Participant, DbError> {
         let id = self.id.0;
-        let wrong = |what: &str| Failed::Broken(format!("the participant {id} can't be: {what}"));
+        let wrong = |what: &str| DbError::Broken(format!("the participant {id} can't be: {what}"));
         let presence = self.presence().ok_or_else(|| wrong("its times do not fit its status"))?;
         let media = match (self.media_session, self.media_began_at, self.media_is_open) {
             (None, None, None) => None,
@@ -119,7 +119,7 @@ impl Row {
         })
     }
 
-    /// `None`: these facts don't go together.
+    /// Returns `None` when these columns contradict each other.
     fn presence(&self) -> Option<Presence> {
         let status: ParticipantStatus = self.status.parse().ok()?;
         let (joined_at, left_at) = (self.joined_at.map(|at| at.0), self.left_at.map(|at| at.0));
@@ -161,7 +161,7 @@ const fn word(link: Link) -> &'static str {
 
 const SOCKET: &str = "SOCKET";
 
-/// The places of an account in a project's scheduled and live meetings.
+/// The participants of an account in a project's scheduled and live meetings.
 macro_rules! in_open_meetings {
     ($project_id:expr, $user_id:expr) => {
         participants::table
@@ -172,15 +172,15 @@ macro_rules! in_open_meetings {
     };
 }
 
-/// Everybody of a meeting.
-pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, Failed> {
+/// Returns all participants of a meeting.
+pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, DbError> {
     let of_meeting = participants::table.filter(participants::meeting_id.eq(Key(id)));
     let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
     rows.into_iter().map(Row::participant).collect()
 }
 
-/// Everybody of several meetings.
-pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMap<Id<Meeting>, People>, Failed> {
+/// Returns all participants of several meetings.
+pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMap<Id<Meeting>, People>, DbError> {
     let of_these = participants::table.filter(participants::meeting_id.eq_any(ids));
     let rows: Vec<Row> = of_these.select(Row::columns()).load(conn).await?;
     let mut people: HashMap<_, Vec<Participant>> = HashMap::new();
@@ -191,8 +191,8 @@ pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMa
     Ok(people.into_iter().map(|(meeting_id, people)| (meeting_id, people.into_iter().collect())).collect())
 }
 
-/// How many each of these meetings has; those without anybody are left out.
-pub async fn counts(conn: &mut Conn, meetings: &[Key<Meeting>]) -> Result<Vec<(Id<Meeting>, i64)>, Failed> {
+/// Counts the participants of each of these meetings; meetings without participants are left out.
+pub async fn counts(conn: &mut Conn, meetings: &[Key<Meeting>]) -> Result<Vec<(Id<Meeting>, i64)>, DbError> {
     let of_these = participants::table.filter(participants::meeting_id.eq_any(meetings));
     let counted =
         of_these.group_by(participants::meeting_id).select((participants::meeting_id, diesel::dsl::count_star()));
@@ -200,12 +200,12 @@ pub async fn counts(conn: &mut Conn, meetings: &[Key<Meeting>]) -> Result<Vec<(I
     Ok(counted.into_iter().map(|(meeting, count)| (meeting.0, count)).collect())
 }
 
-/// Writes those who are new or changed.
+/// Inserts or updates the participants that are new or changed.
 pub async fn save<'a>(
     conn: &mut Conn,
     meeting_id: Id<Meeting>,
     changed: impl Iterator<Item = &'a Participant>,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     let rows: Vec<Row> = changed.map(|participant| Row::of(meeting_id, participant)).collect();
     many!(conn, &rows, |some| {
         let insert = diesel::insert_into(participants::table).values(some).on_conflict(participants::id);
@@ -236,49 +236,50 @@ pub async fn save<'a>(
     Ok(())
 }
 
-/// The meetings in which somebody was lost before that instant.
-pub async fn lost_before(conn: &mut Conn, before: At, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+/// Returns the meetings with a participant whose connections were lost at that time or before.
+pub async fn lost_before(conn: &mut Conn, before: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let lost = participants::table.filter(participants::lost_at.is_not_null()).filter(participants::lost_at.le(before));
     let lost = lost.select(participants::meeting_id).distinct().limit(most);
     let lost: Vec<Key<Meeting>> = lost.load(conn).await?;
     Ok(lost.into_iter().map(|id| id.0).collect())
 }
 
-/// The meetings in which somebody counts as connected by a socket of ours.
-pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
+/// Returns the meetings with a participant who is recorded as connected by a socket of this server.
+pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, DbError> {
     let linked = participants::table.filter(participants::link.eq(SOCKET)).select(participants::meeting_id).distinct();
     let linked: Vec<Key<Meeting>> = linked.load(conn).await?;
     Ok(linked.into_iter().map(|id| id.0).collect())
 }
 
-/// The meetings that think somebody is connected to the media server.
-pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+/// Returns the meetings with a participant who is recorded as connected to the media server.
+pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let open = participants::table.filter(participants::media_is_open.eq(true)).select(participants::meeting_id);
     let open: Vec<Key<Meeting>> = open.distinct().limit(most).load(conn).await?;
     Ok(open.into_iter().map(|id| id.0).collect())
 }
 
-/// A project's scheduled and live meetings in which an account has or had a place, `limit` of them.
+/// Returns at most `limit` of a project's scheduled and live meetings in which an account is or was a participant.
 pub async fn places(
     conn: &mut Conn,
     project_id: Id<Project>,
     user_id: Id<User>,
     limit: i64,
-) -> Result<Vec<Id<Meeting>>, Failed> {
+) -> Result<Vec<Id<Meeting>>, DbError> {
     let open: Vec<Key<Meeting>> =
         in_open_meetings!(project_id, user_id).select(participants::meeting_id).limit(limit).load(conn).await?;
     Ok(open.into_iter().map(|id| id.0).collect())
 }
 
-/// Those of [`places`] that still are to be taken away, in the order in which meetings are locked; first those where the account
-/// is in the meeting. A place that an invitation gave which was made after `before` is another matter.
+/// Returns at most `limit` of the meetings of [`places`] from which the account still has to be removed, in the order
+/// in which meetings are locked. Meetings that the account has joined are selected first. Participants that were
+/// admitted by an invitation made from `before` on are left out: their access does not come from the former membership.
 pub async fn open_places(
     conn: &mut Conn,
     project_id: Id<Project>,
     user_id: Id<User>,
     before: Id<ids::Invitation>,
     limit: i64,
-) -> Result<Vec<Id<Meeting>>, Failed> {
+) -> Result<Vec<Id<Meeting>>, DbError> {
     let joined = ParticipantStatus::Joined.as_str();
     let former = || participants::invitation_id.is_null().or(participants::invitation_id.lt(Some(Key(before))));
     let present = in_open_meetings!(project_id, user_id).filter(participants::status.eq(joined)).filter(former());
@@ -295,13 +296,14 @@ pub async fn open_places(
     Ok(open)
 }
 
-/// Places in which an account is called other than `nobody`, or by its address, `limit` of them.
+/// Returns at most `limit` participants of an account whose name is not yet `nobody`, or that still have an e-mail
+/// address.
 pub async fn naming(
     conn: &mut Conn,
     user_id: Id<User>,
     nobody: &'static str,
     limit: i64,
-) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, Failed> {
+) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, DbError> {
     let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
     let named = own.filter(participants::display_name.ne(nobody).or(participants::email.is_not_null()));
     let places = named.limit(limit).select((participants::meeting_id, participants::id));

@@ -1,7 +1,8 @@
-//! What time brings about in meetings: who was lost for the grace has left, a meeting that stays empty, or lasts too long, has
-//! ended. Found in
-//! the store every second and decided by the meeting itself, so that it is safe to repeat, and nothing has to be armed
-//! again after a restart.
+//! Applies time limits to meetings: a participant whose connections have been lost for the grace period leaves, and a
+//! meeting that stays empty or lasts too long ends.
+//!
+//! Meetings that are due are read from the store every second, and the meeting itself decides, so that a sweep is safe
+//! to repeat and no timers have to be restored after a restart.
 
 use std::time::Duration;
 
@@ -11,17 +12,17 @@ use actors::meeting::{Command, Meeting, TimeLimits};
 use futures_util::{StreamExt, stream};
 
 use super::store;
-use crate::db::{At, Failed};
+use crate::db::{At, DbError};
 use crate::meetings;
 use crate::meetings::state::Meetings;
 
 const LOOK: Duration = Duration::from_secs(1);
-/// Meetings that decide at once.
+/// Meetings that are swept concurrently.
 const AT_ONCE: usize = 32;
-/// Meetings that are found at once; the rest is found a second later.
+/// Meetings that each query returns; the rest follows a second later.
 const MOST: i64 = 20_000;
 
-/// Sweeps until the server stops.
+/// Sweeps every second until the server stops.
 pub async fn sweep(state: Meetings) {
     let stopping = state.tasks.stopping();
     loop {
@@ -60,14 +61,14 @@ async fn once(state: &Meetings) {
     sweeping.await;
 }
 
-async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, Failed> {
+async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, DbError> {
     let now = state.now();
     let read = state.db.read(move |conn| {
         Box::pin(async move {
             let mut due = store::lost_before(conn, At(now - limits.grace), MOST).await?;
             due.extend(meetings::store::empty_since(conn, At(now - limits.empty), MOST).await?);
             due.extend(meetings::store::live_since(conn, At(now - limits.live), MOST).await?);
-            Ok::<_, Failed>(due)
+            Ok::<_, DbError>(due)
         })
     });
     let mut due = read.await?;

@@ -16,12 +16,12 @@ use diesel::{
 use self::row::Row;
 use super::{model, participants};
 use crate::db::schema::meetings;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
-use crate::http::page::Page;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::http::page::PageQuery;
 
-/// A meeting with its people.
-pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, Failed> {
-    // Both queries see one state: on SQLite and PostgreSQL alike only within a transaction.
+/// Returns a meeting with its participants.
+pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
+    // Both queries must see the same state, which SQLite and PostgreSQL alike guarantee only within a transaction.
     conn.transaction(async |conn| {
         let row = meetings::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
         let Some(row): Option<Row> = row else { return Ok(None) };
@@ -31,16 +31,16 @@ pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, F
     .await
 }
 
-/// As [`find`], for those who write what hangs on the meeting: nobody else writes it, or what hangs on it, until this
-/// transaction has ended.
-pub async fn locked(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, Failed> {
+/// As [`find`], but locks the meeting's row for a caller that writes rows that depend on the meeting: nobody else
+/// writes the meeting, or such rows, until this transaction has ended.
+pub async fn locked(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
     let row = diesel::update(meetings::table.find(Key(id)));
     row.set(meetings::revision.eq(meetings::revision)).execute(conn).await?;
     find(conn, id).await
 }
 
-/// Several meetings with their people; those that are not there are left out.
-pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, Failed> {
+/// Returns several meetings with their participants; unknown ids are left out.
+pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, DbError> {
     let ids: Vec<Key<Meeting>> = ids.into_iter().map(Key).collect();
     // As in `find`.
     conn.transaction(async |conn| {
@@ -57,8 +57,8 @@ pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meet
     .await
 }
 
-/// Inserts a new meeting; one that stands there already under the same id is left as it is. Whether it was inserted.
-pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, Failed> {
+/// Inserts a new meeting; an existing one with the same id stays unchanged. Returns whether it was inserted.
+pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, DbError> {
     let row = Row::from(meeting);
     if diesel::insert_into(meetings::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
         return Ok(false);
@@ -67,21 +67,21 @@ pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, Failed> 
     Ok(true)
 }
 
-/// Which of a project's meetings are listed.
+/// Which meetings of a project are listed.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<model::MeetingStatus>,
     pub search: Option<String>,
 }
 
-/// A project's meetings, newest first and without their people but with how many those are: one more than the page has,
-/// and how many there are in all.
+/// Returns a page of a project's meetings, newest first, without their participants but with the number of these: one
+/// meeting more than the page has. Also returns the total number of meetings.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     filter: &Filter,
-    page: &Page,
-) -> Result<(Vec<(Meeting, i64)>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<(Meeting, i64)>, i64), DbError> {
     let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
     let status = filter.status.map_or("", model::MeetingStatus::as_str);
     macro_rules! listed {
@@ -116,29 +116,29 @@ pub async fn list(
     Ok((found, total))
 }
 
-/// What a meeting is told under.
+/// Returns the topic of a meeting's events.
 #[must_use]
 pub fn topic(id: Id<Meeting>) -> Topic {
     Topic { kind: TopicKind::Meeting, id: id.uuid() }
 }
 
-/// The live meetings that have been empty since that instant or longer.
-pub async fn empty_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+/// Returns the live meetings that have been empty since that time or longer.
+pub async fn empty_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let empty = meetings::table.filter(meetings::empty_since.is_not_null()).filter(meetings::empty_since.le(since));
     let empty: Vec<Key<Meeting>> = empty.select(meetings::id).limit(most).load(conn).await?;
     Ok(empty.into_iter().map(|id| id.0).collect())
 }
 
-/// The live meetings that began at that instant or before.
-pub async fn live_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+/// Returns the live meetings that started at that time or before.
+pub async fn live_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let live =
         meetings::table.filter(meetings::status.eq(Status::Live.as_str())).filter(meetings::started_at.le(since));
     let live: Vec<Key<Meeting>> = live.select(meetings::id).limit(most).load(conn).await?;
     Ok(live.into_iter().map(|id| id.0).collect())
 }
 
-/// Those that are live.
-pub async fn live(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, Failed> {
+/// Returns all live meetings.
+pub async fn live(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, DbError> {
     let live = meetings::table.filter(meetings::status.eq(Status::Live.as_str())).select(meetings::id);
     let live: Vec<Key<Meeting>> = live.load(conn).await?;
     Ok(live.into_iter().map(|id| id.0).collect())

@@ -1,11 +1,11 @@
-//! A meeting as a row, and back again: a stranger until it is checked.
+//! The row of a meeting: conversion in both directions, with validation of what is read.
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{ConsentPolicy, EndReason, Ledger, Meeting, People, State, Status};
 use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 
 use crate::db::schema::meetings;
-use crate::db::{At, Failed, Key};
+use crate::db::{At, DbError, Key};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = meetings, treat_none_as_null = true)]
@@ -34,11 +34,11 @@ pub struct Row {
     ledger_head: String,
 }
 
-fn broken(id: Id<Meeting>, what: &str) -> Failed {
-    Failed::Broken(format!("the meeting {id} can't be: {what}"))
+fn broken(id: Id<Meeting>, what: &str) -> DbError {
+    DbError::Broken(format!("the meeting {id} can't be: {what}"))
 }
 
-/// A count as the columns hold it.
+/// Converts a count to the type of its column.
 #[must_use]
 pub fn number(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -82,7 +82,7 @@ impl From<&Meeting> for Row {
 }
 
 impl Row {
-    fn state(&self) -> Result<State, Failed> {
+    fn state(&self) -> Result<State, DbError> {
         let id = self.id.0;
         let status: Status = self.status.parse().map_err(|_| broken(id, &self.status))?;
         let started = self.started_at.map(|at| at.0);
@@ -105,9 +105,11 @@ impl Row {
         }
     }
 
+    /// Converts the row to a meeting with these participants.
+    ///
     /// # Errors
-    /// The row can't be.
-    pub fn meeting(self, participants: People) -> Result<Meeting, Failed> {
+    /// `Broken` when the columns contradict each other or hold unknown values.
+    pub fn meeting(self, participants: People) -> Result<Meeting, DbError> {
         let id = self.id.0;
         let unsigned = |value: i64| u64::try_from(value).map_err(|_| broken(id, "a number below zero"));
         Ok(Meeting {

@@ -4,19 +4,19 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::book::Line;
-use super::index::Place;
+use super::book::PreparedSentence;
+use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::people::People;
+use super::people::Speakers;
 use super::voice;
 
-/// Verbs of work that is taken on, not of the product.
+/// Verbs for work that people take on, as opposed to what the product does.
 const WORK: &str = concat!(
     r"(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|phone|ring|set up|organi[sz]e|arrange|book|find|follow up|schedule|update|create|review|talk|speak|look|",
     r"make|collect|contact|provide|put together|draw|e-?mail|mail|invite|test|try|measure|compare|read|list|estimate|calculate|order|buy|present|report|sketch|design|document|summari[sz]e|",
     r"circulate|forward|deliver|bring|confirm|investigate|research|analy[sz]e|discuss|meet|sort|gather|translate|fix|install|upload|publish|print|show|name|go|take|do|finish|complete|handle|work)"
 );
-/// Work that leaves something behind: taken on even without a date.
+/// Verbs for work with a result: a promise to do it is an action item even without a date.
 const DELIVERY: &str = r"(send|ask|clarify|prepare|write up|draft|visit|set up|organi[sz]e|arrange|find out|follow up|schedule|talk to|speak to|look into|contact|put together|investigate|circulate|forward|invite|estimate|summari[sz]e)";
 
 static PROMISE: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,24 +42,25 @@ static ACTION_HEADING: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(actions?|action items?|action points?|to[- ]?dos?|next steps|tasks|who does what)\b|^(\d[\d.]* )?next$",
     )
 });
-/// "Marcus to collect …", "Priya: draw …", "Helena will write …", "Tomasz Wilk checks …": a name, then what it is to do.
+/// "Marcus to collect …", "Priya: draw …", "Helena will write …", "Tomasz Wilk checks …": a name, then the work to do.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:\d[\d. ]*|action: |todo: )?@?([a-z][a-z'-]+(?: [a-z][a-z'-]+)?)(?:: | to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to | promised to | has agreed to | ",
         r"(?:and [a-z]+ )?(?:sends?|asks?|checks?|writes?|prepares?|collects?|names?|calls?|books?|draws?|delivers?|clarifies|organi[sz]es?|arranges?|reviews?|talks? to|contacts?|finds? out|sets? up|provides?|takes?|makes?|gets?|plans?|counts?|visits?|shows?|tests?) )[a-z0-9]"
     ))
 });
-/// Who can have work without a name.
+/// Parties that can be assigned work without a name.
 static PARTY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^the (supplier|contractor|vendor|group|client|customer|team|project lead|analyst|department|office|[a-z]+ team) (sends?|checks?|names?|prepares?|delivers?|provides?|writes?|clarifies|to|will|is to) ",
     )
 });
 
-/// 0–1. `people` are those whose first names may stand for somebody who is to do something.
-pub fn likelihood(line: &Line, people: &People) -> f64 {
+/// Returns how likely the sentence is an action item, 0–1. `people` are the speakers whose first names may stand for an
+/// assignee.
+pub fn likelihood(line: &PreparedSentence, people: &Speakers) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
+    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
         || line.count < 4
         || lower.starts_with("if ")
         || voice::is_boilerplate(line)
@@ -79,31 +80,31 @@ pub fn likelihood(line: &Line, people: &People) -> f64 {
     match (under, promised || asked || named, due) {
         (true, true, _) => 0.95,
         (true, false, true) => 0.8,
-        (true, false, false) if by_party || line.place != Place::Prose => 0.7,
+        (true, false, false) if by_party || line.place != BlockContext::Prose => 0.7,
         (false, true, true) => 0.85,
-        (false, true, false) if DELIVERS.is_match(lower) || (asked && line.place != Place::Cell) => 0.6,
+        (false, true, false) if DELIVERS.is_match(lower) || (asked && line.place != BlockContext::Cell) => 0.6,
         _ => 0.0,
     }
 }
 
-/// Who is to do it: a name in the sentence, or the speaker of a promise.
-pub fn assignee(line: &Line, speaker: Option<&str>, people: &People) -> Option<String> {
+/// Returns the assignee: the speaker of a promise, else a name in the sentence.
+pub fn assignee(line: &PreparedSentence, speaker: Option<&str>, people: &Speakers) -> Option<String> {
     if PROMISE.is_match(&line.lower) && speaker.is_some() {
         return speaker.map(str::to_owned);
     }
     named(line, people)
 }
 
-/// A name at the front, written out as the speaker of that first name if there is one.
-fn named(line: &Line, people: &People) -> Option<String> {
+/// Returns the name at the start of the sentence, as the full name of the speaker with that first name if there is one.
+fn named(line: &PreparedSentence, people: &Speakers) -> Option<String> {
     let found = NAMED.captures(&line.lower).or_else(|| ADDRESSED.captures(&line.lower))?;
     let name = found.get(1)?.as_str();
     let known = people.called(name).map(str::to_owned);
-    known.or_else(|| if line.place == Place::Speech { None } else { written_name(line, name) })
+    known.or_else(|| if line.place == BlockContext::Speech { None } else { written_name(line, name) })
 }
 
-/// The name with its capitals, if it has them and is no ordinary word.
-fn written_name(line: &Line, name: &str) -> Option<String> {
+/// Returns the name with its capitals, or `None` if it has none or is an ordinary word.
+fn written_name(line: &PreparedSentence, name: &str) -> Option<String> {
     let start = line.lower.find(name).and_then(|at| line.lower.get(..at)).map_or(0, |head| head.chars().count());
     let written: String = line.words.chars().skip(start).take(name.chars().count()).collect();
     let mut parts = written.split_whitespace();
@@ -123,7 +124,7 @@ fn written_name(line: &Line, name: &str) -> Option<String> {
 static ADDRESSED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:and |so |okay,? )*([a-z][a-z'-]+), (?:could|can|would|will|please)\b"));
 
-/// First words of sentences that are no people.
+/// First words of sentences that are not names of people.
 const NO_NAMES: [&str; 62] = [
     "the",
     "a",

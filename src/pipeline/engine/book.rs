@@ -1,61 +1,62 @@
-//! The index with its words: what the rules read.
+//! The index with the words of its sentences: the input of the rules.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::pace::{Halted, Pace};
+use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::SourceReference;
-use super::index::{Index, Place, Sentence};
-use super::people::People;
+use super::index::{BlockContext, Index, Sentence};
+use super::people::Speakers;
 use super::texts::Texts;
 use super::voice;
 
-/// All sentences in reading order, with their words made ready once.
+/// All sentences in reading order, with their words prepared once.
 #[derive(Debug, Default)]
 pub struct Book {
     texts: Arc<Texts>,
     index: Index,
-    lines: Vec<Line>,
-    people: People,
+    lines: Vec<PreparedSentence>,
+    people: Speakers,
 }
 
-/// One sentence, ready to be read by rules.
+/// One sentence, prepared for the rules.
 #[derive(Debug)]
-pub struct Line {
-    pub place: Place,
+pub struct PreparedSentence {
+    pub place: BlockContext,
     pub block: usize,
-    /// White space collapsed, list marker and numbering gone.
+    /// White space collapsed, list marker and numbering removed.
     pub words: String,
-    /// `words` in lower case, typographic quotes and apostrophes made plain.
+    /// `words` in lower case, typographic quotes and apostrophes replaced by plain ones.
     pub lower: String,
-    /// How many words `lower` has.
+    /// Number of words in `lower`.
     pub count: usize,
     pub above: Arc<Headings>,
     pub lead: Option<usize>,
     pub speaker: Option<usize>,
-    /// Words of pastime in a talk that is about something else.
+    /// The sentence has words of small talk, in a book whose topic they are not.
     pub is_small_talk: bool,
-    /// The identifier that numbered it, such as `REQ-12`, if there was one.
+    /// The identifier that numbered the sentence, such as `REQ-12`, if there was one.
     pub label: Option<String>,
 }
 
-/// The headings above sentences, outermost to innermost: one for all sentences under the same, letter case aside.
+/// Properties of the headings above sentences, outermost to innermost. Shared by all sentences under the same headings,
+/// ignoring letter case.
 #[derive(Debug, Default)]
 pub struct Headings {
     /// Lower case; empty without a heading.
     pub innermost: String,
-    /// One of them stands for definitions, procedure or the past.
+    /// One of the headings stands for definitions, procedure or the past.
     pub demand_nothing: bool,
-    /// One of them speaks of requirements.
+    /// One of the headings is about requirements.
     pub speak_of_demands: bool,
 }
 
-/// What more than one in so many sentences speaks of is a topic.
+/// Small talk in more than one of this many sentences is the topic of the text and no longer counts as small talk.
 const TOPIC: usize = 25;
 
 impl Book {
-    pub fn new(texts: Arc<Texts>, index: Index, pace: &Pace) -> Result<Self, Halted> {
+    pub fn new(texts: Arc<Texts>, index: Index, pace: &LoopControl) -> Result<Self, Halted> {
         let (headings, none) = (headings(&index), Arc::default());
         let mut lines = Vec::with_capacity(index.sentences.len());
         for sentence in &index.sentences {
@@ -67,21 +68,32 @@ impl Book {
             let above = Arc::clone(sentence.heading.and_then(|at| headings.get(at)).unwrap_or(&none));
             let Sentence { place, block, lead, speaker, .. } = *sentence;
             let is_small_talk = voice::sounds_like_small_talk(place, &lower);
-            lines.push(Line { place, block, words, lower, count, above, lead, speaker, is_small_talk, label });
+            lines.push(PreparedSentence {
+                place,
+                block,
+                words,
+                lower,
+                count,
+                above,
+                lead,
+                speaker,
+                is_small_talk,
+                label,
+            });
         }
         let pastime = lines.iter().filter(|line| line.is_small_talk).count();
         if pastime * TOPIC > lines.len() {
             lines.iter_mut().for_each(|line| line.is_small_talk = false);
         }
-        let people = People::new(&index.speakers);
+        let people = Speakers::new(&index.speakers);
         Ok(Self { texts, index, lines, people })
     }
 
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[PreparedSentence] {
         &self.lines
     }
 
-    pub fn line(&self, at: usize) -> Option<&Line> {
+    pub fn line(&self, at: usize) -> Option<&PreparedSentence> {
         self.lines.get(at)
     }
 
@@ -90,12 +102,12 @@ impl Book {
         self.index.speakers.get(speaker).map(String::as_str)
     }
 
-    /// Everyone who speaks in any source.
-    pub fn people(&self) -> &People {
+    /// Returns everyone who speaks in any source.
+    pub fn people(&self) -> &Speakers {
         &self.people
     }
 
-    /// The headings above a sentence, outermost first, joined by " › ".
+    /// Returns the headings above a sentence, outermost first, joined by " › ".
     pub fn section(&self, at: usize) -> Option<String> {
         self.index.sentences.get(at)?.heading.map(|heading| self.index.path(heading))
     }
@@ -104,7 +116,8 @@ impl Book {
         self.index.sentences.get(at).map(|sentence| sentence.slot)
     }
 
-    /// Where a sentence stands, with its words as the quote. Sources are in the order of their slots.
+    /// Returns the position of a sentence in its source, with its words as the quote. `sources` are in the order of
+    /// their slots.
     pub fn reference(&self, at: usize, sources: &[ReadySource]) -> Option<SourceReference> {
         let sentence = self.index.sentences.get(at)?;
         let source = sources.get(sources.binary_search_by_key(&sentence.slot, |source| source.slot).ok()?)?;
@@ -124,9 +137,9 @@ impl Book {
     }
 }
 
-impl Line {
-    /// A sentence without a heading or neighbours.
-    pub fn alone(raw: &str, place: Place) -> Self {
+impl PreparedSentence {
+    /// Prepares a sentence without a heading or neighbours.
+    pub fn alone(raw: &str, place: BlockContext) -> Self {
         let (label, words) = unmarked(raw);
         let lower = plain(&words);
         let (count, above) = (lower.split_whitespace().count(), Arc::default());
@@ -134,7 +147,8 @@ impl Line {
     }
 }
 
-/// What each heading of the index comes to, with all above it. Equal paths have the same.
+/// Returns the properties of each heading in the index, including those of all headings above it. Equal paths share one
+/// value.
 fn headings(index: &Index) -> Vec<Arc<Headings>> {
     let mut known: HashMap<(Option<usize>, String), usize> = HashMap::new();
     let mut all: Vec<(usize, Arc<Headings>)> = Vec::with_capacity(index.headings.len());
@@ -152,12 +166,13 @@ fn headings(index: &Index) -> Vec<Arc<Headings>> {
     all.into_iter().map(|(_, headings)| headings).collect()
 }
 
-/// Lower case with plain quotes.
+/// Converts to lower case with plain quotes and apostrophes.
 pub fn plain(words: &str) -> String {
     words.to_lowercase().replace(['’', '‘', '´'], "'").replace(['“', '”', '„', '«', '»'], "\"")
 }
 
-/// Collapses white space and takes a bullet, a number or an identifier off the front.
+/// Collapses white space and removes a bullet, a number or an identifier from the front; returns the identifier, if
+/// any, and the remaining words.
 fn unmarked(raw: &str) -> (Option<String>, String) {
     let words: Vec<&str> = raw.split_whitespace().collect();
     let mut words = words.as_slice();

@@ -1,15 +1,16 @@
-//! From findings to items: type, category, priority, title; what was said twice becomes one item with all its sources.
+//! Classification of findings into items with type, category, priority and title; findings that say the same become one
+//! item with all their sources.
 
-use super::super::pace::{Halted, Pace};
+use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, Severity, SourceReference};
-use super::book::{Book, Line};
+use super::book::{Book, PreparedSentence};
 use super::duplicates::{Gist, firsts, gists};
-use super::index::Place;
+use super::index::BlockContext;
 use super::{Finding, FindingKind, Items, action, dates, kinds, question, risk, wording};
 
-/// All items, each kind in reading order.
-pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &Pace) -> Result<Items, Halted> {
+/// Returns all items, each kind in reading order.
+pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &LoopControl) -> Result<Items, Halted> {
     let mut items = Items::default();
     let mut merged = 0;
     for kind in [
@@ -30,8 +31,8 @@ pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &
     Ok(items)
 }
 
-/// Findings that say the same, the first said leading.
-fn groups<'a>(said: &[&'a Finding], pace: &Pace) -> Result<Vec<Vec<&'a Finding>>, Halted> {
+/// Groups findings that say the same; the first one leads its group.
+fn groups<'a>(said: &[&'a Finding], pace: &LoopControl) -> Result<Vec<Vec<&'a Finding>>, Halted> {
     let gists = gists(said.iter().map(|finding| finding.statement.as_str()), pace)?;
     let first = firsts(&gists, pace)?;
     let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); said.len()];
@@ -49,8 +50,11 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
     let Some(finding) = group.first() else { return };
     let Some(line) = book.line(finding.sentence) else { return };
     let sources = references(book, sources, group);
-    let said =
-        if line.place == Place::Speech { wording::fluent(&finding.statement) } else { finding.statement.clone() };
+    let said = if line.place == BlockContext::Speech {
+        wording::fluent(&finding.statement)
+    } else {
+        finding.statement.clone()
+    };
     let gist = Gist::of(&finding.statement);
     match kind {
         FindingKind::Requirement => {
@@ -99,7 +103,7 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
     }
 }
 
-/// Places that an item quotes. A statement that is said again and again has its first ones.
+/// Maximum number of source references of an item. A statement that is repeated more often has the first ones.
 const MOST_SOURCES: usize = 100;
 
 fn references(book: &Book, sources: &[ReadySource], group: &[&Finding]) -> Vec<SourceReference> {
@@ -113,9 +117,9 @@ fn references(book: &Book, sources: &[ReadySource], group: &[&Finding]) -> Vec<S
     references
 }
 
-/// The other cells of the table row that a sentence stands in, lower case.
-fn row_of<'a>(book: &'a Book, at: usize, line: &Line) -> Vec<&'a str> {
-    if line.place != Place::Cell {
+/// Returns the other cells of the table row that contains a sentence, in lower case.
+fn row_of<'a>(book: &'a Book, at: usize, line: &PreparedSentence) -> Vec<&'a str> {
+    if line.place != BlockContext::Cell {
         return Vec::new();
     }
     let from = at.saturating_sub(8);

@@ -1,4 +1,4 @@
-//! Due dates, when the text gives day, month and year.
+//! Due dates, if the text gives day, month and year.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,8 @@ static DAY_FIRST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(\d\d?)(?:st|nd|rd|th)? (?:of )?([a-z]+),? (20\d\d)\b"));
 static MONTH_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([a-z]+) (\d\d?)(?:st|nd|rd|th)?,? (20\d\d)\b"));
 
-/// `YYYY-MM-DD` of the last full date in the sentence, lower case.
+/// Returns a full date of the sentence as `YYYY-MM-DD`; `lower` is in lower case. Dates with the month's name first
+/// take precedence over those with the day first, and these over ISO dates; within one format the last one counts.
 pub fn full_date(lower: &str) -> Option<String> {
     let iso = ISO.captures_iter(lower).filter_map(|found| {
         let [year, month, day] = found.extract().1;

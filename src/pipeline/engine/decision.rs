@@ -1,11 +1,11 @@
-//! Decisions: what was settled.
+//! Decisions: what was agreed.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::book::Line;
-use super::index::Place;
+use super::book::PreparedSentence;
+use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::voice;
 
@@ -18,7 +18,7 @@ static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
         r"from now on|(decision|decided|agreed|resolved|outcome|conclusion)( [a-z0-9 ]{1,20})?:|the decision (is|was)|decided (on|that|to|against|in favou?r))"
     ))
 });
-/// Not settled, or only if.
+/// Not decided yet, or only under a condition.
 static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b((not|never|nothing|no one|nobody) (yet |been |yet been |been yet )?(decided|agreed|settled|approved|confirmed|chosen)|(if|once|unless|until|whether|when|before) [^,]{0,40}(decided|agreed|settled|approved|agree|confirmed)|",
@@ -28,10 +28,10 @@ static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
 static DECISION_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(decisions?|decided|resolutions?|what we agreed|agreed)\b"));
 
-/// 0–1.
-pub fn likelihood(line: &Line) -> f64 {
+/// Returns how likely the sentence is a decision, 0–1.
+pub fn likelihood(line: &PreparedSentence) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
+    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
         || lower.ends_with('?')
         || line.count < 4
         || voice::is_quoted(lower)

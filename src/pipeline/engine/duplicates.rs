@@ -1,24 +1,25 @@
-//! The same thing said twice, and two things that can't both hold.
+//! Detection of duplicate and of conflicting statements.
 //!
-//! Two statements are alike by the words they share. To stay linear, a statement is compared only with those that share one of
-//! its three rarest words, and with at most sixty of them each.
+//! Statements are compared by the words they share. To stay linear, a statement is compared only with those that share
+//! one of its three rarest words, and with at most sixty of them for each word.
 
 use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
-use super::super::pace::{Halted, Pace};
+use super::super::loop_control::{Halted, LoopControl};
 
-/// How many statements per rare word are looked at.
+/// Maximum number of statements that are compared for each rare word.
 const NEAR: usize = 60;
-/// Conflicts of a statement that are noted.
+/// Maximum number of conflicts recorded for each statement.
 const MOST_CONFLICTS: usize = 20;
-/// Share of words in common from which two statements, with the same figures and negations, are one.
+/// Minimum share of common words of duplicates, which must also have the same figures and negations. The same share
+/// makes a conflict of two statements of which one is negated.
 const SAME: f64 = 0.85;
-/// Share of words in common from which other figures or a negation make a conflict.
+/// Minimum share of common words from which different figures make a conflict.
 const AKIN: f64 = 0.6;
 
-/// A statement's words, ready to be compared.
+/// The words of a statement, prepared for comparison.
 #[derive(Debug, Clone)]
 pub struct Gist {
     normal: String,
@@ -40,12 +41,12 @@ impl Gist {
         Self { normal: all.join(" "), words, figures, negated }
     }
 
-    /// The words in lower case, one space between.
+    /// Returns the words in lower case, separated by single spaces.
     pub fn normal(&self) -> &str {
         &self.normal
     }
 
-    /// 32 hex digits, the same for the same words of the same kind.
+    /// Returns a key of 32 hex digits, equal for the same words and the same `kind`.
     pub fn key(&self, kind: &str) -> String {
         let mut hasher = Sha256::new();
         hasher.update(kind);
@@ -55,13 +56,13 @@ impl Gist {
     }
 }
 
-/// The gists of statements, in their order.
-pub fn gists<'a>(statements: impl Iterator<Item = &'a str>, pace: &Pace) -> Result<Vec<Gist>, Halted> {
+/// Returns the gists of the statements, in their order.
+pub fn gists<'a>(statements: impl Iterator<Item = &'a str>, pace: &LoopControl) -> Result<Vec<Gist>, Halted> {
     statements.map(|statement| pace.look().map(|()| Gist::of(statement))).collect()
 }
 
-/// For every statement the first one that says the same, if it is not itself the first.
-pub fn firsts(gists: &[Gist], pace: &Pace) -> Result<Vec<Option<usize>>, Halted> {
+/// Returns for each statement the first one that says the same, or `None` if it is the first itself.
+pub fn firsts(gists: &[Gist], pace: &LoopControl) -> Result<Vec<Option<usize>>, Halted> {
     let shelf = Shelf::of(gists, pace)?;
     let mut exact: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<Option<usize>> = Vec::with_capacity(gists.len());
@@ -76,8 +77,9 @@ pub fn firsts(gists: &[Gist], pace: &Pace) -> Result<Vec<Option<usize>>, Halted>
     Ok(first)
 }
 
-/// Pairs of positions, the smaller first, that can't both hold: much the same words with other figures, or one of them negated.
-pub fn conflicts(gists: &[Gist], pace: &Pace) -> Result<BTreeSet<(usize, usize)>, Halted> {
+/// Returns pairs of positions, the smaller first, of conflicting statements: similar words with different figures, or
+/// with one of them negated.
+pub fn conflicts(gists: &[Gist], pace: &LoopControl) -> Result<BTreeSet<(usize, usize)>, Halted> {
     let shelf = Shelf::of(gists, pace)?;
     let mut pairs = BTreeSet::new();
     let mut noted = vec![0; gists.len()];
@@ -96,17 +98,18 @@ pub fn conflicts(gists: &[Gist], pace: &Pace) -> Result<BTreeSet<(usize, usize)>
     Ok(pairs)
 }
 
-/// Statements by their words. A word is its place in the alphabet, so that comparing two statements is one walk over figures.
+/// An inverted index of the statements' words. A word is represented by its rank in alphabetical order, so that
+/// comparing two statements is a single merge over numbers.
 struct Shelf<'a> {
     gists: &'a [Gist],
-    /// Of each statement, rising.
+    /// Words of each statement, ascending.
     words: Vec<Vec<usize>>,
-    /// Of each word, the statements that have it, rising.
+    /// Statements that contain each word, ascending.
     places: Vec<Vec<usize>>,
 }
 
 impl<'a> Shelf<'a> {
-    fn of(gists: &'a [Gist], pace: &Pace) -> Result<Self, Halted> {
+    fn of(gists: &'a [Gist], pace: &LoopControl) -> Result<Self, Halted> {
         let mut alphabet: BTreeSet<&str> = BTreeSet::new();
         for gist in gists {
             pace.look()?;
@@ -128,7 +131,7 @@ impl<'a> Shelf<'a> {
         Ok(Self { gists, words, places })
     }
 
-    /// The statements before this one that it is compared with, rising.
+    /// Returns the earlier statements that this one is compared with, ascending.
     fn before(&self, at: usize) -> impl Iterator<Item = usize> {
         let own = self.words.get(at).map(Vec::as_slice).unwrap_or_default();
         let mut rare: Vec<&Vec<usize>> = own.iter().filter_map(|&word| self.places.get(word)).collect();
@@ -138,7 +141,7 @@ impl<'a> Shelf<'a> {
         near.into_iter()
     }
 
-    /// The share of words in common.
+    /// Returns the share of common words among the words of both statements (Jaccard index).
     fn likeness(&self, one: usize, other: usize) -> f64 {
         let words = |at: usize| self.words.get(at).map(Vec::as_slice).unwrap_or_default();
         let (mut one, mut other) = (words(one), words(other));
@@ -190,7 +193,7 @@ mod tests {
             "The search shall answer within 5 seconds.",
             "Patients can cancel online.",
         ];
-        let pace = Pace::new(CancelToken::new());
+        let pace = LoopControl::new(CancelToken::new());
         let gists: Vec<Gist> = said.iter().map(|statement| Gist::of(statement)).collect();
         assert_eq!(firsts(&gists, &pace).unwrap(), [None, Some(0), None, None]);
         assert!(conflicts(&gists, &pace).unwrap().contains(&(0, 2)));

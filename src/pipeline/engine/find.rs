@@ -1,12 +1,12 @@
-//! One walk over all sentences: what is each of them, if anything?
+//! Detection of findings: a single walk over all sentences that decides the kind of each, if any.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::pace::{Halted, Pace};
-use super::book::{Book, Line};
-use super::index::Place;
+use super::super::loop_control::{Halted, LoopControl};
+use super::book::{Book, PreparedSentence};
+use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::{Finding, FindingKind, action, decision, need, question, risk, voice};
 
@@ -19,8 +19,10 @@ static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Findings in reading order, at most one a sentence: the kind that is surest, the more special one of equals.
-pub fn findings(book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
+/// Returns the findings in reading order, at most one per sentence. A list item that completes its lead-in is a
+/// requirement. Otherwise, among decision, action item, risk and open question, the most likely kind above the
+/// threshold wins, the first in this order if they are equal; only if there is none can the sentence be a requirement.
+pub fn findings(book: &Book, pace: &LoopControl) -> Result<Vec<Finding>, Halted> {
     let mut found = Vec::new();
     let needs = need::likelihoods(book, pace)?;
     let left_open = question::left_open(book, pace)?;
@@ -34,8 +36,8 @@ pub fn findings(book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
     Ok(found)
 }
 
-fn finding(book: &Book, at: usize, line: &Line, need: f64, is_left_open: bool) -> Option<Finding> {
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate) {
+fn finding(book: &Book, at: usize, line: &PreparedSentence, need: f64, is_left_open: bool) -> Option<Finding> {
+    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate) {
         return None;
     }
     if let Some(completed) = completed(book, line, at) {
@@ -65,12 +67,13 @@ fn finding(book: &Book, at: usize, line: &Line, need: f64, is_left_open: bool) -
     })
 }
 
-/// An item that completes its lead-in: "The system shall:" and "print a list" are one sentence with two quotes. A lead-in that is a
-/// sentence of its own ("The system shall offer these functions:") lends its demand, not its words.
-fn completed(book: &Book, line: &Line, at: usize) -> Option<Finding> {
+/// Returns the requirement that a list item forms with its lead-in: "The system shall:" and "print a list" become one
+/// sentence with two quotes. A lead-in that is a complete sentence ("The system shall offer these functions:") makes
+/// the item a requirement but adds no words.
+fn completed(book: &Book, line: &PreparedSentence, at: usize) -> Option<Finding> {
     let lead_at = line.lead?;
     let lead = book.line(lead_at)?;
-    if line.place != Place::Item
+    if line.place != BlockContext::Item
         || voice::demands_nothing(lead)
         || voice::demands_nothing(line)
         || line.lower.ends_with('?')
@@ -90,7 +93,7 @@ fn completed(book: &Book, line: &Line, at: usize) -> Option<Finding> {
     })
 }
 
-/// An initial capital that is no name's: "Print a list", but not "PDF export" or "Ledger 9".
+/// Lowers the initial capital unless it belongs to a name: "Print a list", but not "PDF export" or "Ledger 9".
 fn uncapitalised(words: &str) -> String {
     let first = words.split_whitespace().next().unwrap_or_default();
     let is_plain = first.chars().skip(1).all(char::is_lowercase) && first.chars().count() > 1;

@@ -1,20 +1,20 @@
-//! The floor of quality, measured on the samples: tests/samples/expected.tsv names what each holds.
+//! Quality tests of the engine on the samples: `tests/samples/expected.tsv` lists the items that each sample contains.
 //!
-//! A row and an item match when they are of one kind and share most of their words: Dice's coefficient over the words of the
-//! normalised sentences is at least 0.6. Each matches once, the best pair first. Whatever else is found counts as a false alarm,
-//! so the table has to name everything. One document is held back and measured without a look at what was missed in it.
+//! A row and an item match if they are of one kind and share most of their words: Dice's coefficient over the words of
+//! the normalised sentences is at least 0.6. Each matches once, the best pair first. Any other item counts as a false
+//! alarm, so the table has to be complete. One document is held back: it is measured without looking at its misses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::pace::Pace;
+use super::super::loop_control::LoopControl;
 use super::super::readers::{Format, SourceText, read};
 use super::super::request::ReadySource;
 use super::super::request::{Bounds, CancelToken, SourceKind};
 use super::{Book, Embedded, Engine, FindingKind, Indexer, Items, Texts};
 
 const EXPECTED: &str = include_str!("../../../tests/samples/expected.tsv");
-/// Not looked at while rules were made: its figures alone are printed, so that measuring teaches nothing a rule could be bent to.
+/// Not consulted while the rules were written. Only its figures are printed, so that the rules cannot be fitted to it.
 const HELD_BACK: &str = "held-back.md";
 const SAMPLES: [(&str, Format, &[u8]); 5] = [
     (HELD_BACK, Format::Markdown, include_bytes!("../../../tests/samples/held-back.md")),
@@ -42,7 +42,7 @@ fn analysed(text: SourceText) -> Items {
     let mut texts = Texts::default();
     let digest = texts.open(Arc::new(text));
     let texts = Arc::new(texts);
-    let pace = Pace::new(CancelToken::new());
+    let pace = LoopControl::new(CancelToken::new());
     let text = texts.get(0).unwrap();
     let mut indexer = Indexer::new(Bounds::default(), text.characters(), &pace);
     indexer.add(0, text).unwrap();
@@ -82,7 +82,7 @@ fn likeness(one: &str, other: &str) -> f64 {
     2.0 * count(one.intersection(&other).count()) / count(one.len() + other.len()).max(1.0)
 }
 
-/// Pairs of (expected, found), best first, each once.
+/// Returns pairs of (expected, found), best first, each element at most once.
 fn pairs(expected: &[&str], found: &[String]) -> Vec<(usize, usize)> {
     let mut likely: Vec<(f64, usize, usize)> = Vec::new();
     for (row, truth) in expected.iter().enumerate() {
@@ -111,7 +111,8 @@ const KINDS: [(FindingKind, &str); 5] = [
     (FindingKind::Decision, "DECISION"),
 ];
 
-/// Adds what one document gives; says each miss and false alarm, which `--nocapture` shows.
+/// Adds the results of one document to the tallies. With `aloud`, prints each miss and false alarm, which `--nocapture`
+/// shows.
 fn measure(name: &str, items: &Items, tallies: &mut BTreeMap<&str, Tally>, types: &mut Tally, aloud: bool) {
     for (kind, label) in KINDS {
         let rows: Vec<Vec<&str>> = EXPECTED.lines().map(|row| row.split('\t').collect()).collect();

@@ -1,7 +1,8 @@
-//! Every sentence of a run in its place. Holds offsets, not words: those are sliced from the texts.
+//! The index of all sentences of a run with their positions. It stores offsets, not words; the words are sliced from
+//! the texts.
 //!
-//! A sentence points at what it shares with others (heading, speaker, lead-in) by number, so that nothing in it grows with its
-//! surroundings; what is pointed at is short whatever the document says.
+//! A sentence references shared data (heading, speaker, lead-in) by number, so that its size does not depend on its
+//! surroundings; the shared data has a bounded length whatever the document contains.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,58 +10,58 @@ use super::super::request::Bounds;
 use super::super::request::ReadySource;
 use super::super::result::Warning;
 
-/// Characters kept of a heading.
+/// Maximum characters stored of a heading.
 pub const LONGEST_HEADING: usize = 120;
-/// Headings in a path. Of a deeper one the outermost are kept, and its own.
+/// Maximum number of headings in a path. Of a deeper path the outermost ones and the innermost one are stored.
 pub const DEEPEST: usize = 6;
-/// Characters kept of a speaker's name.
+/// Maximum characters stored of a speaker's name.
 pub const LONGEST_NAME: usize = 120;
-/// Characters of a sentence that can lead in a list: it is said again with each of its items.
+/// Maximum characters of a sentence that can be the lead-in of a list, as it is repeated with each of the list's items.
 pub const LONGEST_LEAD: usize = 200;
 
-/// All sentences in reading order, source by source. What many sentences share stands once, in a table.
+/// All sentences in reading order, source by source. Data that many sentences share is stored once, in a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Index {
     pub sentences: Vec<Sentence>,
     pub headings: Vec<Heading>,
     pub speakers: Vec<String>,
-    /// Sources that go past the run's bounds, in order.
+    /// Sources that exceed the run's bounds, in order.
     pub cut: Vec<Cut>,
 }
 
-/// A heading under the one above it.
+/// A heading with a reference to the one above it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Heading {
     pub title: String,
-    /// Into `headings`, before this one.
+    /// Index into `headings` of an earlier entry.
     pub above: Option<usize>,
 }
 
-/// A source of which only the beginning was taken in.
+/// A source of which only the beginning is in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     pub slot: usize,
-    /// How many of its characters.
+    /// How many of its characters are in the index.
     pub characters: usize,
 }
 
-/// Written down as a row of figures: a short sentence is to cost little more than itself.
+/// A sentence's position and context. Serialized as a tuple, so that a short sentence costs little more than itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Row", into = "Row")]
 pub struct Sentence {
-    /// Place of the source in the request.
+    /// Position of the source in the request.
     pub slot: usize,
     pub start: usize,
     pub end: usize,
-    pub place: Place,
-    /// Counts blocks (turns, for speech) through the whole index: equal means the same paragraph, row or turn.
+    pub place: BlockContext,
+    /// Number of the block (turn, for speech) in the whole index: equal means the same paragraph, row or turn.
     pub block: usize,
-    /// Into `headings`.
+    /// Index into `headings`.
     pub heading: Option<usize>,
     pub page: Option<u32>,
-    /// The sentence with a colon that a list item completes.
+    /// Index of the sentence with a colon that a list item completes.
     pub lead: Option<usize>,
-    /// Into `speakers`.
+    /// Index into `speakers`.
     pub speaker: Option<usize>,
     pub start_ms: Option<u64>,
     pub end_ms: Option<u64>,
@@ -70,7 +71,7 @@ type Row = (
     usize,
     usize,
     usize,
-    Place,
+    BlockContext,
     usize,
     Option<usize>,
     Option<u32>,
@@ -80,9 +81,9 @@ type Row = (
     Option<u64>,
 );
 
-/// What kind of block a sentence stands in.
+/// The kind of block that contains a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum BlockContext {
     Heading,
     Prose,
     Item,
@@ -94,12 +95,12 @@ pub enum Place {
 }
 
 impl Index {
-    /// Whether any sentence could say something: three words, not code and not boilerplate.
+    /// Whether any sentence is neither code nor boilerplate.
     pub fn has_prose(&self) -> bool {
-        self.sentences.iter().any(|sentence| !matches!(sentence.place, Place::Code | Place::Boilerplate))
+        self.sentences.iter().any(|sentence| !matches!(sentence.place, BlockContext::Code | BlockContext::Boilerplate))
     }
 
-    /// The titles above, outermost first, joined by " › ".
+    /// Returns the titles from the outermost heading down to this one, joined by " › ".
     pub fn path(&self, heading: usize) -> String {
         let mut titles = Vec::new();
         let mut next = Some(heading);
@@ -111,7 +112,7 @@ impl Index {
         titles.join(" › ")
     }
 
-    /// One for each source that goes past the bounds.
+    /// Returns a warning for each source that exceeds the bounds.
     pub fn warnings(&self, sources: &[ReadySource], bounds: Bounds) -> Vec<Warning> {
         let warning = |cut: &Cut| {
             let source = sources.iter().find(|source| source.slot == cut.slot)?;

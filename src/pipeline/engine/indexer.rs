@@ -1,36 +1,36 @@
-//! Takes sources into the index: walks each text once, block by block or turn by turn, up to the run's bounds.
+//! Builds the index: walks each text once, block by block or turn by turn, up to the run's bounds.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::pace::{Halted, Pace};
+use super::super::loop_control::{Halted, LoopControl};
 use super::super::readers::{Block, BlockKind, SourceText};
 use super::super::request::Bounds;
-use super::index::{Cut, DEEPEST, Heading, Index, LONGEST_HEADING, LONGEST_LEAD, LONGEST_NAME, Place, Sentence};
+use super::index::{BlockContext, Cut, DEEPEST, Heading, Index, LONGEST_HEADING, LONGEST_LEAD, LONGEST_NAME, Sentence};
 use super::split;
 use super::texts::OpenText;
 use super::wording::clipped;
 
-/// An index that grows. Sources are to be added in the order of the request.
+/// An index under construction. Sources must be added in the order of the request.
 pub struct Indexer<'a> {
     index: Index,
     bounds: Bounds,
-    /// Characters of all sources, and those passed.
+    /// Characters of all sources; `passed` counts those of the sources already added.
     total: usize,
     passed: usize,
-    pace: &'a Pace,
+    pace: &'a LoopControl,
     headings: HashMap<Heading, usize>,
     speakers: HashMap<String, usize>,
 }
 
 impl<'a> Indexer<'a> {
-    /// `total`: how many characters are to come.
-    pub fn new(bounds: Bounds, total: usize, pace: &'a Pace) -> Self {
+    /// Creates an indexer. `total` is the number of characters of all sources, for the progress.
+    pub fn new(bounds: Bounds, total: usize, pace: &'a LoopControl) -> Self {
         let index = Index::default();
         Self { index, bounds, total, passed: 0, pace, headings: HashMap::new(), speakers: HashMap::new() }
     }
 
-    /// Adds the sentences of one source, as far as the bounds let it.
+    /// Adds the sentences of one source, as far as the bounds allow.
     pub fn add(&mut self, slot: usize, text: &OpenText) -> Result<(), Halted> {
         let left = self.bounds.characters.saturating_sub(self.passed);
         let limit = if self.is_full() { 0 } else { left.min(text.characters()) };
@@ -54,13 +54,13 @@ impl<'a> Indexer<'a> {
         self.index.sentences.len() >= self.bounds.sentences
     }
 
-    /// Adds blocks up to `limit`; gives how many characters were taken in.
+    /// Adds blocks up to `limit`; returns how many characters were indexed.
     fn add_blocks(&mut self, slot: usize, text: &OpenText, limit: usize) -> Result<usize, Halted> {
         let source = text.source();
         let whole = [Block { kind: BlockKind::Paragraph, start_offset: 0, end_offset: text.characters() }];
         let blocks: &[Block] = if source.blocks.is_empty() { &whole } else { &source.blocks };
-        let mut outline = Outline::of(source);
-        let mut pages = Pages::of(source);
+        let mut outline = SectionWalk::of(source);
+        let mut pages = PageWalk::of(source);
         let mut lead = None;
         let mut label = None;
         for (done, block) in blocks.iter().enumerate().take_while(|(_, block)| block.start_offset < limit) {
@@ -68,7 +68,7 @@ impl<'a> Indexer<'a> {
             let Some(words) = text.slice(block.start_offset, block.end_offset.min(limit)) else { continue };
             let place = place_of(block);
             let above = outline.at(block.start_offset, self);
-            let is_part = matches!(place, Place::Item | Place::Cell);
+            let is_part = matches!(place, BlockContext::Item | BlockContext::Cell);
             if !is_part {
                 let next = blocks.get(done + 1).map(place_of);
                 label = label_of(words, place, next).map(|title| self.heading(title, above));
@@ -76,7 +76,7 @@ impl<'a> Indexer<'a> {
             let heading = label.filter(|_| is_part).or(above);
             let number = self.next_block();
             let mut cursor = Cursor::new(words, block.start_offset);
-            if !matches!(place, Place::Item | Place::Boilerplate) {
+            if !matches!(place, BlockContext::Item | BlockContext::Boilerplate) {
                 lead = None;
             }
             for range in ranges(words, place) {
@@ -86,7 +86,7 @@ impl<'a> Indexer<'a> {
                 }
                 self.pace.mark(self.passed + start, self.total)?;
                 let said = words.get(range).unwrap_or_default();
-                let is_item = place == Place::Item || begins_like_item(said);
+                let is_item = place == BlockContext::Item || begins_like_item(said);
                 let sentence = Sentence {
                     slot,
                     start,
@@ -100,7 +100,7 @@ impl<'a> Indexer<'a> {
                     start_ms: None,
                     end_ms: None,
                 };
-                if said.ends_with(':') && place != Place::Heading {
+                if said.ends_with(':') && place != BlockContext::Heading {
                     lead = (end - start <= LONGEST_LEAD).then_some(self.index.sentences.len());
                 }
                 self.index.sentences.push(sentence);
@@ -109,10 +109,10 @@ impl<'a> Indexer<'a> {
         Ok(limit)
     }
 
-    /// Speech: cues that follow each other, of one speaker and with nothing but space between, are one turn.
+    /// Adds speech by turns: consecutive cues of one speaker with only white space between them form one turn.
     fn add_turns(&mut self, slot: usize, text: &OpenText, limit: usize) -> Result<usize, Halted> {
         let cues = &text.source().cues;
-        let mut pages = Pages::of(text.source());
+        let mut pages = PageWalk::of(text.source());
         let mut first = 0;
         while let Some(opening) = cues.get(first).filter(|cue| cue.start_offset < limit) {
             self.pace.mark(self.passed + opening.start_offset, self.total)?;
@@ -147,7 +147,7 @@ impl<'a> Indexer<'a> {
                     slot,
                     start,
                     end,
-                    place: Place::Speech,
+                    place: BlockContext::Speech,
                     block: number,
                     heading: None,
                     page: pages.at(start),
@@ -166,7 +166,7 @@ impl<'a> Indexer<'a> {
         self.index.sentences.last().map_or(0, |sentence| sentence.block + 1)
     }
 
-    /// The number of this heading; the same title under the same heading has one.
+    /// Returns the number of this heading; the same title under the same heading has one number.
     fn heading(&mut self, title: &str, above: Option<usize>) -> usize {
         let heading = Heading { title: clipped(title, LONGEST_HEADING).into_owned(), above };
         let headings = &mut self.index.headings;
@@ -185,31 +185,32 @@ impl<'a> Indexer<'a> {
     }
 }
 
-/// A few words on their own before a list or table are its heading, though the document does not say so.
-fn label_of(words: &str, place: Place, next: Option<Place>) -> Option<&str> {
+/// Returns the words of a short block before a list or table, which serve as its heading although the document does not
+/// mark them so.
+fn label_of(words: &str, place: BlockContext, next: Option<BlockContext>) -> Option<&str> {
     let label = words.trim().trim_end_matches(':');
     let is_short =
         (1..=4).contains(&label.split_whitespace().take(5).count()) && !label.ends_with(['.', '!', '?', ',']);
-    let before_parts = matches!(next, Some(Place::Item | Place::Cell));
-    (place == Place::Prose && is_short && before_parts).then_some(label)
+    let before_parts = matches!(next, Some(BlockContext::Item | BlockContext::Cell));
+    (place == BlockContext::Prose && is_short && before_parts).then_some(label)
 }
 
-fn place_of(block: &Block) -> Place {
+fn place_of(block: &Block) -> BlockContext {
     match block.kind {
-        BlockKind::Heading => Place::Heading,
-        BlockKind::Paragraph => Place::Prose,
-        BlockKind::ListItem => Place::Item,
-        BlockKind::TableRow => Place::Cell,
-        BlockKind::Code => Place::Code,
-        BlockKind::Quote => Place::Quote,
-        BlockKind::Boilerplate => Place::Boilerplate,
+        BlockKind::Heading => BlockContext::Heading,
+        BlockKind::Paragraph => BlockContext::Prose,
+        BlockKind::ListItem => BlockContext::Item,
+        BlockKind::TableRow => BlockContext::Cell,
+        BlockKind::Code => BlockContext::Code,
+        BlockKind::Quote => BlockContext::Quote,
+        BlockKind::Boilerplate => BlockContext::Boilerplate,
     }
 }
 
-fn ranges(words: &str, place: Place) -> Box<dyn Iterator<Item = Range<usize>> + '_> {
+fn ranges(words: &str, place: BlockContext) -> Box<dyn Iterator<Item = Range<usize>> + '_> {
     match place {
-        Place::Heading | Place::Code => Box::new(split::pieces(words)),
-        Place::Cell => Box::new(split::cells(words).flat_map(|cell| {
+        BlockContext::Heading | BlockContext::Code => Box::new(split::pieces(words)),
+        BlockContext::Cell => Box::new(split::cells(words).flat_map(|cell| {
             let inner = split::sentences(words.get(cell.clone()).unwrap_or_default());
             inner.map(move |range| cell.start + range.start..cell.start + range.end)
         })),
@@ -221,7 +222,7 @@ fn begins_like_item(sentence: &str) -> bool {
     sentence.starts_with(['-', '•', '–', '*', '▪', '◦'])
 }
 
-/// Turns rising byte offsets of one block into character offsets of the text, each byte counted once.
+/// Converts ascending byte offsets of one block to character offsets of the text, counting each byte once.
 struct Cursor<'a> {
     words: &'a str,
     byte: usize,
@@ -247,19 +248,19 @@ impl<'a> Cursor<'a> {
 }
 
 /// Walks the sections once, in step with the blocks.
-struct Outline<'a> {
+struct SectionWalk<'a> {
     source: &'a SourceText,
     next: usize,
-    /// Level and heading of each section that is open, outermost first. One without a title stands for the one above it.
+    /// Level and heading of each open section, outermost first. A section without a title has the heading above it.
     open: Vec<(u8, Option<usize>)>,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> SectionWalk<'a> {
     fn of(source: &'a SourceText) -> Self {
         Self { source, next: 0, open: Vec::new() }
     }
 
-    /// The innermost heading that a block at `offset` stands under.
+    /// Returns the innermost heading above a block at `offset`.
     fn at(&mut self, offset: usize, indexer: &mut Indexer) -> Option<usize> {
         while let Some(section) = self.source.sections.get(self.next).filter(|section| section.start_offset <= offset) {
             while self.open.pop_if(|(level, _)| *level >= section.level).is_some() {}
@@ -273,13 +274,13 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Walks the pages once.
-struct Pages<'a> {
+/// Walks the pages once, in step with the sentences.
+struct PageWalk<'a> {
     source: &'a SourceText,
     at: usize,
 }
 
-impl<'a> Pages<'a> {
+impl<'a> PageWalk<'a> {
     fn of(source: &'a SourceText) -> Self {
         Self { source, at: 0 }
     }
@@ -298,7 +299,7 @@ mod tests {
 
     use super::super::super::readers::{Format, Page, read};
     use super::super::super::request::CancelToken;
-    use super::super::index::Place;
+    use super::super::index::BlockContext;
     use super::*;
 
     fn indexed(format: Format, words: &str, pages: Vec<Page>) -> (OpenText, Index) {
@@ -310,7 +311,7 @@ mod tests {
     }
 
     fn bounded(text: &OpenText, bounds: Bounds) -> Index {
-        let pace = Pace::new(CancelToken::new());
+        let pace = LoopControl::new(CancelToken::new());
         let mut indexer = Indexer::new(bounds, text.characters(), &pace);
         indexer.add(3, text).unwrap();
         indexer.finish()
@@ -327,8 +328,8 @@ mod tests {
             said,
             ["Größe 😀", "Teil", "The system shall:", "sort lists", "print them", "Next one.", "And last."]
         );
-        let places: Vec<Place> = index.sentences.iter().map(|sentence| sentence.place).collect();
-        assert_eq!(places[2..6], [Place::Prose, Place::Item, Place::Item, Place::Prose]);
+        let places: Vec<BlockContext> = index.sentences.iter().map(|sentence| sentence.place).collect();
+        assert_eq!(places[2..6], [BlockContext::Prose, BlockContext::Item, BlockContext::Item, BlockContext::Prose]);
         let leads: Vec<Option<usize>> = index.sentences.iter().map(|sentence| sentence.lead).collect();
         assert_eq!(leads, [None, None, None, Some(2), Some(2), None, None]);
         let heading = index.sentences[6].heading.unwrap();
@@ -364,7 +365,7 @@ mod tests {
         let source = read(Format::Text, b"One sentence. Another one.").unwrap();
         let token = CancelToken::new();
         token.cancel();
-        let pace = Pace::new(token);
+        let pace = LoopControl::new(token);
         let walked = Indexer::new(Bounds::default(), 26, &pace).add(0, &OpenText::new(Arc::new(source)));
         assert_eq!(walked, Err(Halted));
     }

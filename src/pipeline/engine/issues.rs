@@ -1,21 +1,22 @@
-//! What makes a requirement hard to build or test, which of them conflict, and the scores.
+//! Quality checks: issues that make a requirement hard to build or test, conflicts between requirements, and the
+//! scores.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::pace::{Halted, Pace};
-use super::super::result::Checked;
+use super::super::loop_control::{Halted, LoopControl};
+use super::super::result::CheckedItems;
 use super::super::result::{IssueCode, IssueCount, Quality, QualityIssue, Requirement, RequirementType, UserStory};
 use super::book::plain;
 use super::duplicates::{conflicts, gists};
 use super::lexicon::pattern;
 use super::wording::clipped;
 
-/// Words.
+/// Words above which a requirement is reported as too long.
 const LONG: usize = 45;
-/// Characters.
+/// Maximum characters that a message quotes from a sentence.
 const LONGEST_CITED: usize = 60;
 
 static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
@@ -46,8 +47,9 @@ static PRONOUN_FIRST: LazyLock<Regex> =
 static MEASURE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\d|\b(one|two|three|four|five|ten|half|hour|all|every|no|never|none|level aa)\b"));
 
-/// Issues of every item, conflicts between requirements, and the scores. Duplicates and coverage are the node's to fill in.
-pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted> {
+/// Returns the issues of every item, the conflicts between requirements and the scores. The `quality_checks` node fills
+/// in the number of duplicates and the coverage.
+pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &LoopControl) -> Result<CheckedItems, Halted> {
     let mut requirements = requirements.to_vec();
     let mut counts: BTreeMap<IssueCode, u32> = BTreeMap::new();
     let total = requirements.len();
@@ -73,10 +75,10 @@ pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -
         conflicts: u32::try_from(pairs).unwrap_or(u32::MAX),
         ..Quality::default()
     };
-    Ok(Checked { requirements, user_stories, quality })
+    Ok(CheckedItems { requirements, user_stories, quality })
 }
 
-fn note_conflicts(requirements: &mut [Requirement], pace: &Pace) -> Result<usize, Halted> {
+fn note_conflicts(requirements: &mut [Requirement], pace: &LoopControl) -> Result<usize, Halted> {
     let gists = gists(requirements.iter().map(|requirement| requirement.statement.as_str()), pace)?;
     let pairs = conflicts(&gists, pace)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
@@ -121,7 +123,7 @@ fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
     issues
 }
 
-/// What a message cites of the sentence: a pattern may match much of it.
+/// Returns the quote for a message, clipped, as a pattern may match much of the sentence.
 fn quoted(found: regex::Match<'_>) -> String {
     clipped(found.as_str(), LONGEST_CITED).into_owned()
 }

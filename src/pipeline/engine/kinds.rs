@@ -74,7 +74,7 @@ static QUALITY_HEADING: LazyLock<Regex> =
 static FUNCTION_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(functional|functions?|features?|use cases?|stor(y|ies))\b"));
 
-/// Type, and the quality if it is a quality.
+/// Returns the type and, for a quality requirement, the quality category.
 pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCategory>) {
     let lower = plain(statement);
     let lower = lower.as_str();
@@ -98,7 +98,8 @@ pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCat
     }
 }
 
-/// The quality with the most words in the sentence, its heading counting twice.
+/// Returns the quality with the most matching words in the sentence and their number; a matching heading counts as two
+/// words.
 fn quality(lower: &str, heading: &str) -> Option<(QualityCategory, usize)> {
     let mut best: Option<(QualityCategory, usize)> = None;
     for (category, words, under) in QUALITIES.iter() {
@@ -111,7 +112,8 @@ fn quality(lower: &str, heading: &str) -> Option<(QualityCategory, usize)> {
     best
 }
 
-/// By a MoSCoW or priority cell of its row, then by critical words, then by the modal verb.
+/// Determines the priority by a MoSCoW or priority cell of the sentence's row, then by critical words, then by the
+/// modal verb.
 pub fn priority(statement: &str, row: &[&str]) -> Priority {
     if let Some(stated) = row.iter().find_map(|cell| stated(cell)) {
         return stated;
@@ -133,7 +135,7 @@ pub fn priority(statement: &str, row: &[&str]) -> Priority {
     }
 }
 
-/// What a cell that holds nothing but a priority says.
+/// Returns the priority that a cell states, or `None` if it contains anything else.
 fn stated(cell: &str) -> Option<Priority> {
     let value = cell.rsplit(": ").next().unwrap_or(cell).trim().trim_end_matches('.');
     match value {

@@ -1,7 +1,8 @@
-//! What judges: which sentences say something, of which kind, and what follows from them.
+//! The analysis engine: decides which sentences are relevant, of which kind they are, and what is derived from them.
 //!
-//! [`Engine`] is the seam for engines to come; [`Embedded`] is the one in the binary: rules, deterministic and offline. Reading order:
-//! texts (offsets) · split · index (sentences in their places) · indexer · book (their words) · lexicon · voice (near misses) · the finders · classify · stories.
+//! [`Engine`] is the trait for further engines; [`Embedded`] is the one in the binary: rule-based, deterministic and
+//! offline. Reading order of the modules: texts (offsets) · split · index (sentences with their positions) · indexer ·
+//! book (their words) · lexicon · voice (near misses) · the finders · classify · stories.
 
 mod action;
 mod book;
@@ -30,62 +31,67 @@ mod wording;
 
 use serde::{Deserialize, Serialize};
 
-use super::pace::{Halted, Pace};
+use super::loop_control::{Halted, LoopControl};
 use super::request::AnalysisType;
 use super::request::ReadySource;
-use super::result::Checked;
+use super::result::CheckedItems;
 use super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, Summary, UserStory};
 
 #[cfg(test)]
 mod gold;
 
-pub use book::{Book, Line};
-pub use index::{Index, Place, Sentence};
+pub use book::{Book, PreparedSentence};
+pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
 pub use score::{Score, score};
 pub use texts::{OpenText, Texts};
 
-/// What a run judges by. Every method is pure: the same input gives the same output.
+/// The analysis rules of a run. Every method is pure: the same input gives the same output.
 pub trait Engine: Send + Sync {
-    /// Changes with every change in judgement, so that no older checkpoint is used.
+    /// Version of the engine. Change it with every change in the results, so that no older checkpoint is used.
     fn version(&self) -> &str;
 
-    /// Sentences that say something, in reading order.
-    fn find(&self, book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted>;
+    /// Returns the relevant sentences in reading order.
+    fn find(&self, book: &Book, pace: &LoopControl) -> Result<Vec<Finding>, Halted>;
 
-    /// Items from findings; what was said twice is merged.
+    /// Returns the items of findings; duplicates are merged.
     fn classify(
         &self,
         book: &Book,
         sources: &[ReadySource],
         findings: &[Finding],
-        pace: &Pace,
+        pace: &LoopControl,
     ) -> Result<Items, Halted>;
 
-    /// User stories from requirements.
-    fn stories(&self, requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted>;
+    /// Returns user stories derived from requirements.
+    fn stories(&self, requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted>;
 
-    /// Issues, conflicts and scores.
-    fn check(&self, requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted>;
+    /// Returns issues, conflicts and scores.
+    fn check(
+        &self,
+        requirements: &[Requirement],
+        stories: &[UserStory],
+        pace: &LoopControl,
+    ) -> Result<CheckedItems, Halted>;
 
-    /// What it all comes to.
+    /// Returns the summary of the run.
     fn summarize(
         &self,
         book: &Book,
         sources: &[ReadySource],
         items: &Items,
         stories: usize,
-        pace: &Pace,
+        pace: &LoopControl,
     ) -> Result<Summary, Halted>;
 }
 
-/// One sentence, or a few, that say something.
+/// One relevant sentence, or a few that belong together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub kind: FindingKind,
     /// Position in the index of the sentence to quote.
     pub sentence: usize,
-    /// Further sentences that bear it out, e.g. a list's lead-in.
+    /// Further sentences that support it, e.g. a list's lead-in.
     pub also: Vec<usize>,
     /// The item in one sentence, white space collapsed.
     pub statement: String,
@@ -104,7 +110,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Whether an analysis of this type has a place for it.
+    /// Whether an analysis of this type includes findings of this kind.
     pub fn is_wanted(self, analysis: AnalysisType) -> bool {
         match self {
             Self::Requirement => analysis.wants_requirements(),
@@ -114,7 +120,7 @@ impl FindingKind {
     }
 }
 
-/// Everything found, by kind, in reading order.
+/// All items found, by kind, in reading order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Items {
     pub requirements: Vec<Requirement>,
@@ -124,12 +130,12 @@ pub struct Items {
     pub decisions: Vec<Decision>,
     /// How many findings were merged into another.
     pub merged: u32,
-    /// How many findings and items were left out, past the bounds.
+    /// How many findings and items were left out because of the bounds.
     pub left_out: usize,
 }
 
 impl Items {
-    /// Keeps the first so many of each kind; gives how many are gone.
+    /// Truncates each kind to `most` items; returns how many were removed.
     pub fn keep(&mut self, most: usize) -> usize {
         fn cut<T>(items: &mut Vec<T>, most: usize) -> usize {
             let gone = items.len().saturating_sub(most);
@@ -143,7 +149,7 @@ impl Items {
             + cut(&mut self.decisions, most)
     }
 
-    /// Every reference of every item.
+    /// Returns every source reference of every item.
     pub fn all_sources(&self) -> impl Iterator<Item = &SourceReference> {
         let requirements = self.requirements.iter().flat_map(|item| &item.sources);
         let risks = self.risks.iter().flat_map(|item| &item.sources);
@@ -154,7 +160,8 @@ impl Items {
     }
 }
 
-/// Rules over sentences with their headings and neighbours. Knows English; reads anything.
+/// A rule-based engine over sentences with their headings and neighbours. Its rules are for English; it accepts text in
+/// any language.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Embedded;
 
@@ -163,7 +170,7 @@ impl Engine for Embedded {
         "embedded-2"
     }
 
-    fn find(&self, book: &Book, pace: &Pace) -> Result<Vec<Finding>, Halted> {
+    fn find(&self, book: &Book, pace: &LoopControl) -> Result<Vec<Finding>, Halted> {
         find::findings(book, pace)
     }
 
@@ -172,16 +179,21 @@ impl Engine for Embedded {
         book: &Book,
         sources: &[ReadySource],
         findings: &[Finding],
-        pace: &Pace,
+        pace: &LoopControl,
     ) -> Result<Items, Halted> {
         classify::items(book, sources, findings, pace)
     }
 
-    fn stories(&self, requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
+    fn stories(&self, requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted> {
         stories::stories(requirements, pace)
     }
 
-    fn check(&self, requirements: &[Requirement], stories: &[UserStory], pace: &Pace) -> Result<Checked, Halted> {
+    fn check(
+        &self,
+        requirements: &[Requirement],
+        stories: &[UserStory],
+        pace: &LoopControl,
+    ) -> Result<CheckedItems, Halted> {
         issues::check(requirements, stories, pace)
     }
 
@@ -191,7 +203,7 @@ impl Engine for Embedded {
         sources: &[ReadySource],
         items: &Items,
         stories: usize,
-        pace: &Pace,
+        pace: &LoopControl,
     ) -> Result<Summary, Halted> {
         summary::summary(book, sources, items, stories, pace)
     }

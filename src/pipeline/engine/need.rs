@@ -1,28 +1,29 @@
-//! Is this sentence a requirement? Cues for and against are weighed; the sum becomes the confidence.
+//! Detection of requirements: weighs cues for and against; the sum becomes the confidence.
 //!
 //! The weights were set by hand and tried on public specifications; they are rules, not a trained model.
 
 use std::sync::Arc;
 
-use super::super::pace::{Halted, Pace};
-use super::book::{Book, Line};
-use super::index::Place;
+use super::super::loop_control::{Halted, LoopControl};
+use super::book::{Book, PreparedSentence};
+use super::index::BlockContext;
 use super::lexicon::{ABILITY, ACTOR, MUST, PASSIVE, QUESTION_WORD, SHOULD, SYSTEM, SYSTEM_ACTS, WILL, WISH};
 use super::voice;
 
-/// From here on a sentence counts as a requirement.
+/// Minimum likelihood from which a sentence counts as a requirement.
 pub const THRESHOLD: f64 = 0.5;
-/// How many sentences before and after are looked at for company.
+/// A third of the number of sentences that are examined before and after a sentence for neighbouring requirements.
 const NEIGHBOURS: usize = 4;
 
-/// How likely the sentence alone states what the product must do or be, 0–1.
-pub fn likelihood(line: &Line) -> f64 {
+/// Returns how likely the sentence alone states what the product must do or be, 0–1.
+pub fn likelihood(line: &PreparedSentence) -> f64 {
     weight(line).map_or(0.0, probability)
 }
 
-/// For every sentence, in its place: what demands nothing or was taken back has none; what stands among demands has more.
-/// Passes the lines twice; a third time is the caller's.
-pub fn likelihoods(book: &Book, pace: &Pace) -> Result<Vec<f64>, Halted> {
+/// Returns the likelihood of every sentence, by position: 0 for a sentence that states no requirement or was taken
+/// back, more for one among requirements. Walks the lines twice and reports progress as two thirds; the last third is
+/// the caller's.
+pub fn likelihoods(book: &Book, pace: &LoopControl) -> Result<Vec<f64>, Halted> {
     let lines = book.lines();
     let mut alone = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
@@ -33,15 +34,16 @@ pub fn likelihoods(book: &Book, pace: &Pace) -> Result<Vec<f64>, Halted> {
     let mut all = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
         pace.mark(lines.len() + at, 3 * lines.len())?;
-        let company = if line.place == Place::Speech { 0.0 } else { company(book, &demands, at, line) };
+        let company = if line.place == BlockContext::Speech { 0.0 } else { company(book, &demands, at, line) };
         let likely = alone.get(at).copied().flatten().map_or(0.0, |weight| probability(weight + company));
         all.push(if likely >= THRESHOLD && voice::is_taken_back(book, at) { 0.0 } else { likely });
     }
     Ok(all)
 }
 
-/// Up to 1.5 for standing among demands under the same heading; a list or table of demands says more than prose.
-fn company(book: &Book, demands: &[bool], at: usize, line: &Line) -> f64 {
+/// Returns up to 1.9 for neighbours that are requirements under the same heading; a list or table of requirements
+/// counts more than prose.
+fn company(book: &Book, demands: &[bool], at: usize, line: &PreparedSentence) -> f64 {
     let from = at.saturating_sub(NEIGHBOURS * 3);
     let near = (from..at + NEIGHBOURS * 3 + 1).filter(|&other| other != at);
     let alike = near.filter(|&other| {
@@ -56,17 +58,17 @@ fn company(book: &Book, demands: &[bool], at: usize, line: &Line) -> f64 {
     }
     let under = if line.above.speak_of_demands { 0.2 } else { 0.0 };
     let most = match line.place {
-        Place::Cell => 1.7,
-        Place::Item => 1.3,
+        BlockContext::Cell => 1.7,
+        BlockContext::Item => 1.3,
         _ => 0.3,
     };
     if all < 2.0 { under } else { under + most * demanding / all }
 }
 
-/// Above 0 for a demand; `None` where the form forbids one.
-fn weight(line: &Line) -> Option<f64> {
+/// Returns a weight above 0 for a likely requirement; `None` if the form of the sentence rules one out.
+fn weight(line: &PreparedSentence) -> Option<f64> {
     let lower = line.lower.as_str();
-    let least = if line.place == Place::Prose { 4 } else { 5 };
+    let least = if line.place == BlockContext::Prose { 4 } else { 5 };
     if line.count < least || lower.ends_with('?') || lower.ends_with(':') || !lower.contains(char::is_alphabetic) {
         return None;
     }
@@ -80,7 +82,7 @@ fn weight(line: &Line) -> Option<f64> {
     } else if ABILITY.is_match(lower) {
         weight += 1.0;
     } else if WILL.is_match(lower) {
-        weight += if line.place == Place::Speech { -0.5 } else { 0.3 };
+        weight += if line.place == BlockContext::Speech { -0.5 } else { 0.3 };
     }
     if SYSTEM_ACTS.is_match(lower) {
         weight += if WILL.is_match(lower) { 1.4 } else { 0.8 };

@@ -1,18 +1,18 @@
-//! Who speaks, found by name: a text may name thousands.
+//! Speakers, looked up by name in hash tables, as a text may name thousands.
 
 use std::collections::{HashMap, HashSet};
 
-/// Everyone who speaks in any source, in order of their first word.
+/// Everyone who speaks in any source, in order of first appearance.
 #[derive(Debug, Default)]
-pub struct People {
+pub struct Speakers {
     names: Vec<String>,
-    /// Lower case; the first of those with the same name.
+    /// Index by full name in lower case; of those with the same name, the first.
     by_name: HashMap<String, usize>,
     by_first_name: HashMap<String, usize>,
     parts: HashSet<String>,
 }
 
-impl People {
+impl Speakers {
     pub fn new(names: &[String]) -> Self {
         let mut people = Self { names: names.to_vec(), ..Self::default() };
         for (at, name) in names.iter().enumerate() {
@@ -26,14 +26,15 @@ impl People {
         people
     }
 
-    /// Who is meant by a name in lower case: the first with this name, or with its first word as first name.
+    /// Returns the speaker meant by a name in lower case: the first with this full name, or whose first name is the
+    /// first word of it.
     pub fn called(&self, name: &str) -> Option<&str> {
         let first = name.split_whitespace().next().unwrap_or_default();
         let found = [self.by_name.get(name), self.by_first_name.get(first)].into_iter().flatten().min()?;
         self.names.get(*found).map(String::as_str)
     }
 
-    /// Whether a word in lower case is a part of somebody's name.
+    /// Whether a word in lower case is part of a speaker's name.
     pub fn has_part(&self, word: &str) -> bool {
         self.parts.contains(word)
     }
@@ -45,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_first_with_a_name_or_a_first_name_is_meant() {
-        let people = People::new(&["Ana Ruiz".to_owned(), "Bo".to_owned(), "Bo Berg".to_owned()]);
+        let people = Speakers::new(&["Ana Ruiz".to_owned(), "Bo".to_owned(), "Bo Berg".to_owned()]);
         assert_eq!(people.called("ana"), Some("Ana Ruiz"));
         assert_eq!(people.called("bo berg"), Some("Bo"));
         assert_eq!(people.called("berg"), None);

@@ -1,12 +1,12 @@
-//! Open questions: what nobody could answer yet.
+//! Open questions: questions without an answer so far.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::pace::{Halted, Pace};
-use super::book::{Book, Line};
-use super::index::Place;
+use super::super::loop_control::{Halted, LoopControl};
+use super::book::{Book, PreparedSentence};
+use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::voice;
 
@@ -24,20 +24,20 @@ static OPEN_HEADING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(open (questions?|points?|issues?)|questions?|points? to be settled|to be clarified|unresolved)\b")
 });
 
-/// Questions that ask a person for something, or nothing at all.
+/// Questions that ask a person for something, or are rhetorical.
 static RHETORICAL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(can|could|would|will|may|do|are|did) (you|i)\b|\bhow are\b|\b(right|okay|ok|isn't it|agreed)\?$|\bwhy not\b",
     )
 });
 
-/// About questions, none itself.
+/// Sentences about questions, which are none themselves.
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i want to talk|talk about|list of open)"));
 
-/// 0–1.
-pub fn likelihood(line: &Line) -> f64 {
+/// Returns how likely the sentence is an open question, 0–1.
+pub fn likelihood(line: &PreparedSentence) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
+    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
         || line.count < 5
         || voice::is_quoted(lower)
         || ABOUT.is_match(lower)
@@ -50,12 +50,12 @@ pub fn likelihood(line: &Line) -> f64 {
     match (asks, under, open) {
         (true, true, _) => 0.95,
         (_, _, true) => 0.8,
-        (true, false, false) if line.place != Place::Speech && !RHETORICAL.is_match(lower) => 0.55,
+        (true, false, false) if line.place != BlockContext::Speech && !RHETORICAL.is_match(lower) => 0.55,
         _ => 0.0,
     }
 }
 
-/// Said of the question before.
+/// Statements that the preceding question stays open.
 static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|down as open|an open question|we('ll| will) have to find out)\b",
@@ -64,12 +64,12 @@ static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
 /// How many sentences back the question may lie.
 const BACK: usize = 6;
 
-/// Positions, rising, of spoken questions that are left open some sentences later.
-pub fn left_open(book: &Book, pace: &Pace) -> Result<Vec<usize>, Halted> {
+/// Returns the positions, ascending, of spoken questions that are left open some sentences later.
+pub fn left_open(book: &Book, pace: &LoopControl) -> Result<Vec<usize>, Halted> {
     let mut open = Vec::new();
     for (at, line) in book.lines().iter().enumerate() {
         pace.look()?;
-        if line.place != Place::Speech || !STAYS_OPEN.is_match(&line.lower) {
+        if line.place != BlockContext::Speech || !STAYS_OPEN.is_match(&line.lower) {
             continue;
         }
         let before = (at.saturating_sub(BACK)..at).rev().filter_map(|back| Some((back, book.line(back)?)));
@@ -87,8 +87,8 @@ pub fn left_open(book: &Book, pace: &Pace) -> Result<Vec<usize>, Halted> {
     Ok(open)
 }
 
-/// Why it counts as open, in words.
-pub fn why(line: &Line) -> &'static str {
+/// Returns the reason, in words, why the sentence counts as an open question.
+pub fn why(line: &PreparedSentence) -> &'static str {
     if OPEN.is_match(&line.lower) {
         "The source says that it is not settled."
     } else if OPEN_HEADING.is_match(&line.above.innermost) {

@@ -1,12 +1,12 @@
-//! Risks: what somebody fears may happen.
+//! Risks: statements of what may go wrong.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::super::result::Severity;
-use super::book::Line;
-use super::index::Place;
+use super::book::PreparedSentence;
+use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::voice;
 
@@ -23,10 +23,10 @@ static RISK_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\brisks?\b|\bw
 static CHANCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
 
-/// 0–1.
-pub fn likelihood(line: &Line) -> f64 {
+/// Returns how likely the sentence is a risk, 0–1.
+pub fn likelihood(line: &PreparedSentence) -> f64 {
     let lower = line.lower.as_str();
-    if matches!(line.place, Place::Heading | Place::Code | Place::Boilerplate)
+    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
         || lower.ends_with('?')
         || line.count < 5
         || voice::is_quoted(lower)
@@ -43,7 +43,7 @@ pub fn likelihood(line: &Line) -> f64 {
     }
 }
 
-/// How bad it would be, by its words; MEDIUM where they do not say.
+/// Returns the severity by the sentence's words; `Medium` if they do not indicate one.
 pub fn severity(lower: &str) -> Severity {
     if CATASTROPHE.is_match(lower) {
         Severity::Critical
@@ -56,7 +56,7 @@ pub fn severity(lower: &str) -> Severity {
     }
 }
 
-/// How likely it is, if its words say so.
+/// Returns the likelihood of the risk, if the sentence's words indicate one.
 pub fn chance(lower: &str) -> Option<Severity> {
     if PROBABLE.is_match(lower) {
         Some(Severity::High)

@@ -1,33 +1,33 @@
-//! How well the rules tell requirement sentences from others, on a table that the user brings.
+//! Evaluation of how well the rules separate requirement sentences from others, on a table that the user provides.
 
 use std::io::{self, BufRead};
 
-use super::book::Line;
-use super::index::Place;
+use super::book::PreparedSentence;
+use super::index::BlockContext;
 use super::{need, voice};
 
-/// Counts over the rows of a table, and what follows from them.
+/// Counts over the rows of a table, and the measures derived from them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Requirements found.
+    /// Requirements found (true positives).
     pub hits: u32,
-    /// Others taken for requirements.
+    /// Other sentences classified as requirements (false positives).
     pub false_alarms: u32,
-    /// Requirements not found.
+    /// Requirements not found (false negatives).
     pub misses: u32,
-    /// Others left alone.
+    /// Other sentences not classified as requirements (true negatives).
     pub left_alone: u32,
     /// Rows without three columns or without 0 or 1 in the second.
     pub skipped: u32,
 }
 
 impl Score {
-    /// Of "requirement".
+    /// Returns the F1 of the class "requirement".
     pub fn f1(&self) -> f64 {
         f1(self.hits, self.false_alarms, self.misses)
     }
 
-    /// The mean of both classes' F1.
+    /// Returns the mean of both classes' F1.
     pub fn macro_f1(&self) -> f64 {
         f64::midpoint(self.f1(), f1(self.left_alone, self.misses, self.false_alarms))
     }
@@ -50,10 +50,10 @@ impl Score {
     }
 }
 
-/// Judges each row of `document <TAB> is_requirement (0|1) <TAB> text`; a first row of names is skipped.
+/// Classifies each row of `document <TAB> is_requirement (0|1) <TAB> text`; a header row is ignored.
 ///
 /// # Errors
-/// What reading gives, a line that is not UTF-8 included.
+/// An I/O error of the reader, including for a line that is not UTF-8.
 pub fn score(tsv: impl BufRead) -> io::Result<Score> {
     let mut score = Score::default();
     for row in tsv.lines() {
@@ -68,9 +68,9 @@ pub fn score(tsv: impl BufRead) -> io::Result<Score> {
     Ok(score)
 }
 
-/// A sentence on its own: no heading, no neighbours.
+/// Whether a sentence is a requirement by itself, without heading or neighbours.
 fn is_requirement(text: &str) -> bool {
-    let line = Line::alone(text, Place::Prose);
+    let line = PreparedSentence::alone(text, BlockContext::Prose);
     !voice::demands_nothing(&line) && need::likelihood(&line) >= need::THRESHOLD
 }
 

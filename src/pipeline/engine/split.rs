@@ -1,38 +1,38 @@
-//! Where one sentence ends and the next begins, in prose, lists, table cells and speech.
+//! Splits prose, lists, table cells and speech into sentences.
 //!
-//! Works on bytes of one block and never across blocks. A line break inside a paragraph is no end; a full stop after an
-//! abbreviation, an initial or a leading number is none either. No sentence is longer than [`LONGEST`], whatever the text, so that
-//! whoever works at a sentence works at something small. Each character is looked at a few times at most.
+//! Works on the bytes of one block and never across blocks. A line break inside a paragraph ends no sentence, nor does
+//! a full stop after an abbreviation, an initial or a leading number. No sentence is longer than [`LONGEST`], whatever
+//! the text, so that the work per sentence is bounded. Each character is examined a few times at most.
 
 use std::ops::Range;
 
-/// Characters of a sentence. What goes on for longer is cut: at a white space of its second half, else wherever it is.
+/// Maximum characters of a sentence. A longer one is cut: at a white space in its second half, else at the limit.
 pub const LONGEST: usize = 2_000;
 
-/// Words after which a full stop ends nothing, lower case and without the stop.
+/// Words after which a full stop ends no sentence, in lower case and without the stop.
 const ABBREVIATIONS: [&str; 26] = [
     "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "vs", "approx", "incl", "excl", "resp", "cf", "st", "inc",
     "ltd", "corp", "a.m", "p.m", "al", "ca", "dept", "tel", "est", "ext",
 ];
-/// Words after which a full stop ends nothing if a figure follows: "no. 5", "Sec. 3", "5 Jan. 2027".
+/// Words after which a full stop ends no sentence if a figure follows: "no. 5", "Sec. 3", "5 Jan. 2027".
 const BEFORE_FIGURES: [&str; 26] = [
     "no", "nos", "fig", "figs", "sec", "art", "arts", "max", "min", "ref", "para", "vol", "ed", "p", "pp", "jan",
     "feb", "mar", "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
 ];
-/// Bytes; in no list above is a longer one, however its capitals are written.
+/// Upper bound, in bytes, on the words in the lists above, however their capitals are written.
 const LONGEST_ABBREVIATION: usize = 24;
 
-/// The sentences of `text` as byte ranges, trimmed, in order, none empty.
+/// Returns the sentences of `text` as byte ranges, trimmed, in order, none empty.
 pub fn sentences(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, has_ends: true, run: None }
 }
 
-/// The whole of `text`, trimmed, in pieces of at most [`LONGEST`].
+/// Returns the whole of `text`, trimmed, in pieces of at most [`LONGEST`].
 pub fn pieces(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, has_ends: false, run: None }
 }
 
-/// The cells of a table row as byte ranges, trimmed, none empty. Cells are parted by tabs or by bars.
+/// Returns the cells of a table row as byte ranges, trimmed, none empty. Cells are separated by tabs or by bars.
 pub fn cells(row: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     row.split(['\t', '|']).filter_map(move |cell| {
@@ -43,14 +43,14 @@ pub fn cells(row: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Finds one sentence after the other.
+/// Iterator over the sentences of a text.
 #[derive(Debug)]
 pub struct Sentences<'a> {
     text: &'a str,
     at: usize,
-    /// Whether marks and line breaks end a sentence.
+    /// Whether punctuation and line breaks end a sentence.
     has_ends: bool,
-    /// The run of closing marks that was looked at last: all marks in it end in the same place.
+    /// The run of closing marks that was examined last: all marks in it end at the same place.
     run: Option<Run>,
 }
 
@@ -59,18 +59,18 @@ struct Run {
     start: usize,
     end: usize,
     next: Option<char>,
-    /// The first letter after the run and the white space behind it.
+    /// The first character after the run and the white space behind it.
     opens: Option<char>,
 }
 
-/// What of a sentence was read so far.
-struct Open {
+/// The state of the sentence that is being read.
+struct OpenSentence {
     start: usize,
-    /// Where its last word starts.
+    /// Start of its last word.
     word: usize,
-    /// That word holds nothing but digits and stops.
+    /// Whether that word consists only of digits and stops.
     is_number: bool,
-    /// The last character that is no white space.
+    /// The last character that is not white space.
     visible: Option<char>,
 }
 
@@ -90,7 +90,7 @@ impl Iterator for Sentences<'_> {
 impl Sentences<'_> {
     fn end_of(&mut self, start: usize) -> usize {
         let text = self.text;
-        let mut open = Open { start, word: start, is_number: true, visible: None };
+        let mut open = OpenSentence { start, word: start, is_number: true, visible: None };
         let mut space = None;
         for (count, (offset, letter)) in text.get(start..).unwrap_or_default().char_indices().enumerate() {
             let at = start + offset;
@@ -115,14 +115,14 @@ impl Sentences<'_> {
         text.len()
     }
 
-    /// `end`, or the place so many characters after `from` if that comes first.
+    /// Returns `end`, or the position `characters` characters after `from` if that comes first.
     fn at_most(&self, from: usize, characters: usize, end: usize) -> usize {
         let closing = self.text.get(from..end).unwrap_or_default();
         closing.char_indices().nth(characters).map_or(end, |(offset, _)| from + offset)
     }
 
-    /// The end of the sentence whose closing mark stands at `at`, or `None` if it goes on.
-    fn stop_at(&mut self, open: &Open, at: usize, mark: char) -> Option<usize> {
+    /// Returns the end of the sentence whose closing mark is at `at`, or `None` if the sentence continues.
+    fn stop_at(&mut self, open: &OpenSentence, at: usize, mark: char) -> Option<usize> {
         let Run { end, next, opens, .. } = self.run_at(at, mark)?;
         match next {
             None => return Some(end),
@@ -142,16 +142,17 @@ impl Sentences<'_> {
             return None;
         }
         if ABBREVIATIONS.contains(&lower.as_str()) {
-            // "etc." does end a sentence when a capital follows; titles and "e.g." never do.
+            // "etc." ends a sentence if a capital follows; titles and "e.g." never do.
             let ends = matches!(lower.as_str(), "etc" | "a.m" | "p.m" | "inc" | "ltd" | "al")
                 && opens.is_some_and(char::is_uppercase);
             return ends.then_some(end);
         }
-        // A small letter after a full stop is the rest of something that only looked like an end.
+        // A lower-case letter after a full stop shows that the sentence continues.
         if opens.is_some_and(char::is_lowercase) { None } else { Some(end) }
     }
 
-    /// The marks, quotes and brackets that follow a mark, and what comes then. Looked for once, not again for each mark in it.
+    /// Returns the run of marks, quotes and brackets that follow a mark, and the character after it. Each run is
+    /// searched once, not again for each mark in it.
     fn run_at(&mut self, at: usize, mark: char) -> Option<Run> {
         if let Some(known) = self.run.filter(|run| (run.start..run.end).contains(&at)) {
             return Some(known);
@@ -165,7 +166,7 @@ impl Sentences<'_> {
     }
 }
 
-impl Open {
+impl OpenSentence {
     fn read(&mut self, letter: char, after: usize) {
         if letter.is_whitespace() || letter == '(' {
             self.word = after;
@@ -179,14 +180,15 @@ impl Open {
     }
 }
 
-/// "J." of a name; "I." would rather be the end of a sentence, but people rarely end with it.
+/// Whether a word is an initial, as "J." in a name. "I." could also end a sentence, but sentences rarely end with it.
 fn is_initial(word: &str) -> bool {
     let mut letters = word.chars();
     matches!((letters.next(), letters.next()), (Some(first), None) if first.is_uppercase())
 }
 
-/// Whether a line break ends a sentence: a blank line, a lead-in's colon, or a list marker on the next line.
-fn is_break(text: &str, open: &Open, after: usize) -> bool {
+/// Whether a line break ends a sentence: a blank line, a colon or semicolon before it, or a list marker on the next
+/// line.
+fn is_break(text: &str, open: &OpenSentence, after: usize) -> bool {
     let rest = text.get(after..).unwrap_or_default();
     let line = rest.trim_start_matches(|letter: char| letter.is_whitespace() && letter != '\n');
     if line.is_empty() || line.starts_with('\n') {
@@ -195,7 +197,7 @@ fn is_break(text: &str, open: &Open, after: usize) -> bool {
     matches!(open.visible, Some(':' | ';')) || begins_with_marker(line)
 }
 
-/// "- ", "• ", "3) ", "(a) " or "2.1 " at the start of a line.
+/// Whether a line starts with a list marker: "- ", "• ", "3) ", "(a) " or "2.1 ".
 fn begins_with_marker(line: &str) -> bool {
     let marker = line.split_whitespace().next().unwrap_or_default();
     if matches!(marker, "-" | "–" | "•" | "*" | "▪" | "◦" | "o" | "·") {

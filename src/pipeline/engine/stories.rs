@@ -1,18 +1,18 @@
-//! User stories and acceptance criteria, from what the requirement says and nothing else: where no role, benefit or condition is
-//! named, there is none.
+//! User stories and acceptance criteria, derived only from the requirement's text: if it names no role, benefit or
+//! condition, the story has none.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::pace::{Halted, Pace};
+use super::super::loop_control::{Halted, LoopControl};
 use super::super::result::{AcceptanceCriterion, Requirement, RequirementType, UserStory};
 use super::book::plain;
 use super::duplicates::Gist;
 use super::lexicon::pattern;
 use super::wording::capitalised;
 
-/// The story as people write it.
+/// A user story in its usual form.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$",
@@ -34,7 +34,7 @@ static SYSTEM_DOES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static BENEFIT: LazyLock<Regex> = LazyLock::new(|| pattern(r",? (?:so that|in order to|so as to) ([a-z].+?)[.]?$"));
-/// The wish around a demand: "it would be good if".
+/// The phrase that introduces a wish: "it would be good if".
 static WISHED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^(?:(?:and|so|but|then|also),? )*(?:it would be|it'd be) (?:\w+ )?(?:good|great|nice|helpful|lovely|fine|useful) if ",
@@ -55,8 +55,8 @@ static CONDITION_LAST: LazyLock<Regex> =
 static STATE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
 
-/// One story for each requirement that somebody could use, in their order.
-pub fn stories(requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStory>, Halted> {
+/// Returns one story for each functional or untyped requirement, in their order.
+pub fn stories(requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted> {
     let mut told = Vec::new();
     for (at, requirement) in requirements.iter().enumerate() {
         pace.mark(at, requirements.len())?;
@@ -68,7 +68,7 @@ pub fn stories(requirements: &[Requirement], pace: &Pace) -> Result<Vec<UserStor
 }
 
 fn story(requirement: &Requirement) -> UserStory {
-    let Parts { role, goal, benefit } = parts(&requirement.statement);
+    let StoryParts { role, goal, benefit } = parts(&requirement.statement);
     let description = describe(role.as_deref(), &goal, benefit.as_deref());
     let gist = Gist::of(&requirement.statement);
     UserStory {
@@ -87,16 +87,17 @@ fn story(requirement: &Requirement) -> UserStory {
     }
 }
 
-struct Parts {
+struct StoryParts {
     role: Option<String>,
     goal: String,
     benefit: Option<String>,
 }
 
-fn parts(statement: &str) -> Parts {
+fn parts(statement: &str) -> StoryParts {
     let lower = plain(statement);
     let same_length = lower.chars().count() == statement.chars().count();
-    // Matched in lower case, taken from the statement: possible where lower case keeps the places of the characters.
+    // Patterns match the lower-case text, but the result is taken from the statement. This works only if lower case
+    // leaves the positions of the characters unchanged.
     let original = |found: regex::Match<'_>| -> String {
         let start = lower.get(..found.start()).map_or(0, |head| head.chars().count());
         let length = found.as_str().chars().count();
@@ -104,7 +105,7 @@ fn parts(statement: &str) -> Parts {
     };
     if let Some(found) = WRITTEN.captures(&lower) {
         let goal = found.get(2).map(original).unwrap_or_default();
-        return Parts { role: found.get(1).map(original), goal, benefit: found.get(3).map(original) };
+        return StoryParts { role: found.get(1).map(original), goal, benefit: found.get(3).map(original) };
     }
     let benefit = BENEFIT.captures(&lower).and_then(|found| found.get(1)).map(original);
     let cut = BENEFIT.find(&lower).map_or(lower.len(), |found| found.start());
@@ -121,11 +122,11 @@ fn parts(statement: &str) -> Parts {
     if let Some(found) = SYSTEM_LETS.captures(body) {
         let role = found.get(1).map(within).map(|role| bare(&role));
         if let (Some(role), Some(goal)) = (role, found.get(2)) {
-            return Parts { role: Some(role), goal: within(goal), benefit };
+            return StoryParts { role: Some(role), goal: within(goal), benefit };
         }
     }
     if let Some(goal) = SYSTEM_DOES.captures(body).and_then(|found| found.get(2)) {
-        return Parts { role: None, goal: format!("the system to {}", within(goal)), benefit };
+        return StoryParts { role: None, goal: format!("the system to {}", within(goal)), benefit };
     }
     if let Some(found) = ROLE_ABLE.captures(body)
         && let (Some(role), Some(goal)) = (found.get(1), found.get(2))
@@ -133,15 +134,15 @@ fn parts(statement: &str) -> Parts {
         && !goal.as_str().starts_with("be ")
         && !goal.as_str().starts_with("not ")
     {
-        return Parts { role: Some(bare(&within(role))), goal: within(goal), benefit };
+        return StoryParts { role: Some(bare(&within(role))), goal: within(goal), benefit };
     }
     let start = lower.get(..at).map_or(0, |head| head.chars().count());
     let whole: String = statement.chars().skip(start).take(body.chars().count()).collect();
     let whole = if same_length { whole } else { body.to_owned() };
-    Parts { role: None, goal: whole.trim_end_matches(['.', ';', ' ']).to_owned(), benefit }
+    StoryParts { role: None, goal: whole.trim_end_matches(['.', ';', ' ']).to_owned(), benefit }
 }
 
-/// Without its article.
+/// Removes the article of a role, or lowers its initial if it has none, and makes the role singular.
 fn bare(role: &str) -> String {
     let role = role.trim();
     let first = role.split_whitespace().next().unwrap_or_default().to_lowercase();
@@ -151,7 +152,7 @@ fn bare(role: &str) -> String {
     singular(&if is_article { role.to_owned() } else { small_initial(role) })
 }
 
-/// "customers" is "customer" and "secretaries" is "secretary"; two kinds of people stay as they are.
+/// Converts "customers" to "customer" and "secretaries" to "secretary"; roles with "and", "or" or "of" stay unchanged.
 fn singular(role: &str) -> String {
     let ends_plural = role.ends_with('s') && !role.ends_with("ss") && !role.ends_with("us");
     if !ends_plural || role.contains(" and ") || role.contains(" or ") || role.contains(" of ") {
@@ -163,7 +164,7 @@ fn singular(role: &str) -> String {
     }
 }
 
-/// The capital of a sentence's first word is not the role's.
+/// Lowers the initial, which is a capital only because the role starts the sentence.
 fn small_initial(role: &str) -> String {
     let first = role.split_whitespace().next().unwrap_or_default();
     let is_plain = first.chars().skip(1).all(char::is_lowercase);
@@ -212,7 +213,7 @@ fn condition(body: &str) -> Option<Condition<'_>> {
     (consequence.split_whitespace().count() >= 3).then_some(Condition { condition, consequence })
 }
 
-/// The criterion that the sentence itself gives. A lasting state is `given`, an event is `when`.
+/// Returns the criterion that the sentence states. A lasting state becomes `given`, an event `when`.
 fn criterion(statement: &str) -> AcceptanceCriterion {
     let lower = plain(statement);
     let same_length = lower.len() == statement.len();

@@ -1,18 +1,18 @@
-//! The summary: sentences of the sources in their own words, and figures of what was found.
+//! The summary: verbatim sentences of the sources, and counts of the items found.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::pace::{Halted, Pace};
+use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::{Priority, Summary};
 use super::Items;
-use super::book::{Book, Line};
-use super::index::Place;
+use super::book::{Book, PreparedSentence};
+use super::index::BlockContext;
 use super::lexicon::pattern;
 
-/// Of each list.
+/// Maximum entries of each list.
 const MOST: usize = 12;
 
 static OUT_OF_SCOPE: LazyLock<Regex> = LazyLock::new(|| {
@@ -36,7 +36,7 @@ pub fn summary(
     sources: &[ReadySource],
     items: &Items,
     stories: usize,
-    pace: &Pace,
+    pace: &LoopControl,
 ) -> Result<Summary, Halted> {
     let mut summary = Summary { text: told(sources, items, stories), ..Summary::default() };
     summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MOST).collect();
@@ -53,9 +53,12 @@ pub fn summary(
     Ok(summary)
 }
 
-fn list_of<'a>(line: &Line, summary: &'a mut Summary) -> Option<&'a mut Vec<String>> {
+fn list_of<'a>(line: &PreparedSentence, summary: &'a mut Summary) -> Option<&'a mut Vec<String>> {
     let lower = line.lower.as_str();
-    let readable = !matches!(line.place, Place::Heading | Place::Boilerplate | Place::Code | Place::Quote);
+    let readable = !matches!(
+        line.place,
+        BlockContext::Heading | BlockContext::Boilerplate | BlockContext::Code | BlockContext::Quote
+    );
     if !readable || line.count < 4 || lower.ends_with('?') {
         return None;
     }
@@ -64,7 +67,7 @@ fn list_of<'a>(line: &Line, summary: &'a mut Summary) -> Option<&'a mut Vec<Stri
         Some(&mut summary.out_of_scope)
     } else if ASSUMED.is_match(lower) || ASSUMED_HEADING.is_match(inner) {
         Some(&mut summary.assumptions)
-    } else if (SCOPE.is_match(lower) && line.place != Place::Speech) || SCOPE_HEADING.is_match(inner) {
+    } else if (SCOPE.is_match(lower) && line.place != BlockContext::Speech) || SCOPE_HEADING.is_match(inner) {
         Some(&mut summary.scope)
     } else {
         None

@@ -1,4 +1,4 @@
-//! The texts of a run, each with a ruler from Unicode scalar values to bytes and back.
+//! The texts of a run, with conversion from character offsets (Unicode scalar values) to byte offsets.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use sha2::{Digest, Sha256};
 
 use super::super::readers::SourceText;
 
-/// A byte offset is noted for every so many characters, so a look-up walks less than this.
+/// A byte offset is stored for every this many characters, so that a lookup scans fewer than this.
 const SPACING: usize = 64;
 
-/// By slot: the place of a source in the request. A source without text leaves its slot empty.
+/// Texts by slot: the position of a source in the request. The slot of a source without text is empty.
 #[derive(Debug, Default)]
 pub struct Texts {
     slots: Vec<Option<OpenText>>,
 }
 
 impl Texts {
-    /// Takes the next slot; gives the digest of text and structure, 64 hex digits.
+    /// Puts a text into the next slot; returns the SHA-256 digest of its content and structure as 64 hex digits.
     pub fn open(&mut self, text: Arc<SourceText>) -> String {
         let digest = digest(&text);
         self.slots.push(Some(OpenText::new(text)));
         digest
     }
 
-    /// Takes the next slot and leaves it empty.
+    /// Leaves the next slot empty.
     pub fn leave_out(&mut self) {
         self.slots.push(None);
     }
@@ -34,11 +34,11 @@ impl Texts {
     }
 }
 
-/// One text, sliced by characters.
+/// One text that can be sliced by characters.
 #[derive(Debug)]
 pub struct OpenText {
     text: Arc<SourceText>,
-    /// Byte offset of the characters 0, 64, 128, …
+    /// Byte offsets of the characters 0, 64, 128, …
     marks: Vec<usize>,
     characters: usize,
 }
@@ -56,17 +56,17 @@ impl OpenText {
         Self { text, marks, characters }
     }
 
-    /// The text with its pages, sections, cues and blocks.
+    /// Returns the text with its pages, sections, cues and blocks.
     pub fn source(&self) -> &SourceText {
         &self.text
     }
 
-    /// Length in characters.
+    /// Returns the length in characters.
     pub fn characters(&self) -> usize {
         self.characters
     }
 
-    /// The characters from `start` up to but without `end`; `None` outside the text.
+    /// Returns the characters from `start` up to but not including `end`; `None` outside the text.
     pub fn slice(&self, start: usize, end: usize) -> Option<&str> {
         if start > end {
             return None;
@@ -84,7 +84,7 @@ impl OpenText {
         Some(mark + byte)
     }
 
-    /// Whether there is a letter in it.
+    /// Whether the text contains a letter.
     pub fn has_words(&self) -> bool {
         self.text.text.chars().any(char::is_alphabetic)
     }
@@ -94,12 +94,12 @@ impl OpenText {
         u64::try_from(words).unwrap_or(u64::MAX)
     }
 
-    /// The end of the last cue.
+    /// Returns the latest end of a cue in milliseconds, 0 without cues.
     pub fn spoken_ms(&self) -> u64 {
         self.text.cues.iter().map(|cue| cue.end_ms).max().unwrap_or(0)
     }
 
-    /// As the reader found it; empty if it did not.
+    /// Returns the language that the reader detected; empty if it detected none.
     pub fn language(&self) -> String {
         self.text.language.clone().unwrap_or_default()
     }
@@ -110,18 +110,19 @@ fn digest(text: &SourceText) -> String {
     hasher.update(&text.reader_version);
     hasher.update([0]);
     hasher.update(text.text.as_bytes());
-    // The structure is derived from the same bytes by a reader of this version; its outline is enough to tell two apart.
+    // The structure is derived from the same bytes by a reader of this version; its `Debug` output suffices to tell two
+    // apart.
     let SourceText { pages, sections, cues, blocks, language, .. } = text;
-    let mut outline = Outline(hasher);
+    let mut outline = TextDigest(hasher);
     // Hashing never fails.
     let _infallible = write!(outline, "\0{pages:?}\0{sections:?}\0{cues:?}\0{blocks:?}\0{language:?}");
     hex::encode(outline.0.finalize())
 }
 
-/// Hashes what is written, so that it need not be held: it is many times as long as the text.
-struct Outline(Sha256);
+/// Hashes what is written to it, so that the output, many times as long as the text, need not be held in memory.
+struct TextDigest(Sha256);
 
-impl Write for Outline {
+impl Write for TextDigest {
     fn write_str(&mut self, part: &str) -> std::fmt::Result {
         self.0.update(part);
         Ok(())

@@ -1,15 +1,16 @@
-//! Near misses: sentences with the words of a demand that make none. Boilerplate, definitions, procedure, the past, quotation.
+//! Near misses: sentences with the words of a requirement that state none, such as boilerplate, definitions, procedure,
+//! the past and quotations.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::book::{Book, Line};
-use super::index::Place;
+use super::book::{Book, PreparedSentence};
+use super::index::BlockContext;
 use super::lexicon::pattern;
 
-/// Headings under which nothing is demanded, at whatever depth they stand.
+/// Headings under which nothing is required, at any depth.
 static HEADING_OF_NO_DEMAND: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(definitions?|terms|glossary|abbreviations?|acronyms?|terminology|references|bibliography|(table of )?contents|revision history|",
@@ -29,7 +30,7 @@ static BOILERPLATE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// About the text, not about the product.
+/// Sentences about the document rather than the product.
 static ABOUT_THE_DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(this (document|section|chapter|specification|note|annex|appendix|table|srs)|the (word|words|term|terms|key ?words?) \W|",
@@ -51,14 +52,14 @@ static PROCEDURE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Told of the past, whatever the verb.
+/// The past, whatever the verb.
 static PAST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(used to be|back then|at first i|i thought|the (old|legacy|previous|former) (system|application|software|solution|tool|process|one)|",
         r"(was|were) (not )?(able|supposed|required|expected) to|had to|should have|must have been|required that|asked for)\b"
     ))
 });
-/// Told of the past, unless a binding verb says otherwise.
+/// The past, unless the sentence has a binding verb.
 static PAST_PERHAPS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|present) (system|application|software|solution)|today)\b",
@@ -66,14 +67,14 @@ static PAST_PERHAPS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(shall|must|should|has to|have to)\b"));
 
-/// Once wanted.
+/// Former wishes that were dropped.
 static DROPPED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(was|were|has been|have been|is|are) (\w+ )?(dropped|rejected|abandoned|withdrawn|given up|taken off the list)\b|\bno longer (needed|wanted|required|planned)\b",
     )
 });
 
-/// Work on the project, or a word from person to person, rather than a demand on the product.
+/// Work on the project or personal communication, as opposed to a requirement on the product.
 static PROJECT_WORK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(we|i|you|they|somebody|someone)('d| would)? (really |still |also |just |all |both )?(should|must|have to|has to|need to|ought to|want to|like to|love to) (still |also |first )?",
@@ -84,25 +85,25 @@ static PROJECT_WORK: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Others' opinions, and demands that somebody else made.
+/// Opinions and demands of others that the sentence reports.
 static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b",
     )
 });
 
-/// A need that is denied: nothing is asked for.
+/// A negated need: nothing is required.
 static NEEDLESS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b",
     )
 });
 
-/// Somebody else's words.
+/// Quotations.
 static QUOTED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"\b(says?|said|wrote|writes?|told|claims?|reads?|complained)\b[^"]{0,40}[:,]? ?""#));
 
-/// Ways of speaking that ask nothing of the product: guesses, stories, half sentences, somebody without a name.
+/// Phrases in speech that require nothing of the product: guesses, stories, half sentences, unnamed persons.
 static IDLE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(somebody|someone) (really )?(should|has to|must|needs to|would)|\bsomebody should|('d|would) have to\b|\byou (have|need) to\b|",
@@ -119,7 +120,7 @@ static SMALL_TALK: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// About the meeting or what the speaker does in it.
+/// The meeting itself or what the speaker does in it.
 static ABOUT_THE_MEETING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(write (that|this|it) down|wrote (that|this|it) down|(want|like|love|need|have) to (talk|go through|go back|come back|begin|start|move on|ask|look at|discuss|hear|say)|let me (talk|ask|check|think|say|sum|put)|what i'd like today|",
@@ -129,10 +130,10 @@ static ABOUT_THE_MEETING: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Somebody speaks for themself, even in writing.
+/// Speaking for oneself, even in written text.
 static PERSONAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(i|we|let's|i'm|please|scratch|forget)\b"));
 
-/// Takes back what was just said.
+/// Retracts the preceding statement.
 static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(scratch that|scrap (that|it)|forget (that|it|about it)|never ?mind|i take (it|that) back|take that back|strike that|",
@@ -140,7 +141,7 @@ static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
         r"we don't need (that|it)|don't need that|i'm joking|i was (just )?joking|only joking|just kidding|cancel that|on second thought)\b"
     ))
 });
-/// Takes back what it names.
+/// Retracts the statement that it names.
 static RETRACTION_OF: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(scrap|forget|drop|leave out|skip|cancel) (the|what|about)\b|\bleave (the|all) [a-z ]{1,30} out\b|\bscrap what i said\b|",
@@ -148,10 +149,10 @@ static RETRACTION_OF: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Whether a sentence belongs to text that demands nothing of the product, whatever its words.
-pub fn demands_nothing(line: &Line) -> bool {
+/// Whether a sentence belongs to text that states no requirement on the product, whatever its words.
+pub fn demands_nothing(line: &PreparedSentence) -> bool {
     let lower = line.lower.as_str();
-    matches!(line.place, Place::Boilerplate | Place::Code | Place::Heading)
+    matches!(line.place, BlockContext::Boilerplate | BlockContext::Code | BlockContext::Heading)
         || line.above.demand_nothing
         || BOILERPLATE.is_match(lower)
         || ABOUT_THE_DOCUMENT.is_match(lower)
@@ -163,59 +164,65 @@ pub fn demands_nothing(line: &Line) -> bool {
         || DROPPED.is_match(lower)
         || PROJECT_WORK.is_match(lower)
         || is_quoted(lower)
-        || (line.place == Place::Speech && (is_chatter(line) || IDLE.is_match(lower)))
+        || (line.place == BlockContext::Speech && (is_chatter(line) || IDLE.is_match(lower)))
 }
 
-/// Of a heading in lower case: whether it stands for definitions, procedure or the past, and whether it speaks of requirements.
+/// Classifies a heading in lower case: returns whether it stands for definitions, procedure or the past, and whether it
+/// is about requirements.
 pub fn told_by(title: &str) -> (bool, bool) {
     let of_requirements = title.contains("requirement");
     let demands_nothing = !of_requirements && HEADING_OF_NO_DEMAND.is_match(title);
     (demands_nothing, of_requirements || title.contains("what it does"))
 }
 
-/// Under a heading, or of a kind, that holds no work and no demand.
-pub fn is_boilerplate(line: &Line) -> bool {
+/// Whether the sentence is boilerplate or under a heading for text without work or requirements.
+pub fn is_boilerplate(line: &PreparedSentence) -> bool {
     BOILERPLATE.is_match(&line.lower) || line.above.demand_nothing
 }
 
-/// About the text itself.
+/// Whether the sentence is about the document itself.
 pub fn is_about_the_document(lower: &str) -> bool {
     ABOUT_THE_DOCUMENT.is_match(lower)
 }
 
-/// The rules of a tender, not work on the project.
+/// Whether the sentence is about the rules of a tender rather than work on the project.
 pub fn is_procedure(lower: &str) -> bool {
     PROCEDURE.is_match(lower)
 }
 
-/// Small talk, or talk about the meeting itself.
-pub fn is_chatter(line: &Line) -> bool {
+/// Whether the sentence is small talk or about the meeting itself.
+pub fn is_chatter(line: &PreparedSentence) -> bool {
     line.is_small_talk || ABOUT_THE_MEETING.is_match(&line.lower)
 }
 
-/// Words of pastime in speech. A book in which they are common is about them; `Book` then lets them pass.
-pub fn sounds_like_small_talk(place: Place, lower: &str) -> bool {
-    place == Place::Speech && SMALL_TALK.is_match(lower)
+/// Whether a spoken sentence contains words of small talk. In a book where they are common they are the topic, and
+/// `Book` resets the flag.
+pub fn sounds_like_small_talk(place: BlockContext, lower: &str) -> bool {
+    place == BlockContext::Speech && SMALL_TALK.is_match(lower)
 }
 
-/// The whole sentence, or its demand, is somebody else's.
+/// Whether the whole sentence, or the demand in it, is quoted from someone else.
 pub fn is_quoted(lower: &str) -> bool {
     let whole = lower.strip_prefix('"').and_then(|rest| rest.rfind('"')).is_some_and(|end| end * 2 > lower.len());
     whole || QUOTED.is_match(lower)
 }
 
-/// Whether the sentence takes back what was said just before.
+/// Whether the sentence retracts an earlier statement.
 pub fn retracts(lower: &str) -> bool {
     RETRACTION.is_match(lower) || RETRACTION_OF.is_match(lower)
 }
 
-/// How many sentences later something can be taken back.
+/// How many sentences later a spoken statement can be retracted.
 const REACH: usize = 14;
 
-/// Whether speech after `at` takes it back: at once, with nothing but a few words between, or later by one of its own nouns.
+/// Whether a later sentence of the same source retracts the sentence at `at`: directly, with only sentences of at most
+/// six words between, or by sharing one of its nouns.
+///
+/// Searches up to [`REACH`] sentences ahead in speech and two in written text, where the retracting sentence must also
+/// speak for its author (`PERSONAL`). Table cells are never retracted.
 pub fn is_taken_back(book: &Book, at: usize) -> bool {
-    let Some(line) = book.line(at).filter(|line| line.place != Place::Cell) else { return false };
-    let is_speech = line.place == Place::Speech;
+    let Some(line) = book.line(at).filter(|line| line.place != BlockContext::Cell) else { return false };
+    let is_speech = line.place == BlockContext::Speech;
     let slot = book.slot(at);
     let mut at_once = true;
     for step in 1..=REACH {
@@ -233,7 +240,8 @@ pub fn is_taken_back(book: &Book, at: usize) -> bool {
     false
 }
 
-/// A word of five letters or more that is not everybody's, and no speaker's name.
+/// Whether both lines contain the same word of at least five bytes that is neither in [`COMMON`] nor part of a
+/// speaker's name.
 fn shares_a_noun(book: &Book, one: &str, other: &str) -> bool {
     let is_noun = |word: &&str| word.len() >= 5 && !COMMON.contains(word) && !book.people().has_part(word);
     let theirs: HashSet<&str> = words(other).filter(is_noun).collect();
@@ -250,7 +258,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The last part of a heading path.
+/// Returns the last part of a heading path.
 pub fn innermost(heading: &str) -> &str {
     heading.rsplit(" › ").next().unwrap_or(heading)
 }

@@ -1,4 +1,4 @@
-//! Titles and statements: the words of the source made short, never made up.
+//! Titles and statements: shortened from the words of the source, never invented.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::lexicon::pattern;
 
-/// Characters.
+/// Maximum characters of a title.
 const LONGEST_TITLE: usize = 80;
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
@@ -17,7 +17,7 @@ static OPENING: LazyLock<Regex> = LazyLock::new(|| {
 });
 static FILLER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(^|[ ,])(uh|um|er|you know|i mean)(,|\b)"));
 
-/// A title of at most eighty characters, cut at a word.
+/// Returns a title of at most eighty characters, cut at a word.
 pub fn title(statement: &str) -> String {
     let lower = super::book::plain(statement);
     let skip =
@@ -28,7 +28,7 @@ pub fn title(statement: &str) -> String {
     capitalised(&shortened(body))
 }
 
-/// Speech without hesitations.
+/// Removes hesitations from speech.
 pub fn fluent(words: &str) -> String {
     let without = FILLER.replace_all(words, "$1").into_owned();
     let spaced = without.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -36,13 +36,13 @@ pub fn fluent(words: &str) -> String {
     capitalised(tidy.trim_start_matches([',', ' ']))
 }
 
-/// The first letter made a capital.
+/// Capitalises the first letter.
 pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The words themselves if they have at most so many characters, else their beginning and "…".
+/// Returns the words themselves if they have at most `longest` characters, else their beginning and "…".
 pub fn clipped(words: &str, longest: usize) -> Cow<'_, str> {
     let mut ends = words.char_indices().skip(longest.saturating_sub(1));
     match (ends.next(), ends.next()) {

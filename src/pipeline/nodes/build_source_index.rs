@@ -1,12 +1,13 @@
-//! The sentences of all sources, each with its place: block, heading, page, list lead-in, table row, speaker, time.
+//! Node that collects the sentences of all sources, each with its location: block, heading, page, list lead-in, table
+//! row, speaker, time.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Index, Indexer};
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::Bounds;
 use super::super::request::ReadySource;
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToIndex {
@@ -21,10 +22,10 @@ impl Step for BuildSourceIndex {
     type Input = ToIndex;
     type Output = Index;
 
-    fn work(input: &ToIndex, desk: &Desk) -> Result<Index, Halted> {
-        let texts = || input.sources.iter().filter_map(|source| Some((source.slot, desk.texts.get(source.slot)?)));
+    fn work(input: &ToIndex, context: &NodeContext) -> Result<Index, Halted> {
+        let texts = || input.sources.iter().filter_map(|source| Some((source.slot, context.texts.get(source.slot)?)));
         let total = texts().map(|(_, text)| text.characters()).sum();
-        let mut indexer = Indexer::new(input.bounds, total, &desk.pace);
+        let mut indexer = Indexer::new(input.bounds, total, &context.pace);
         for (slot, text) in texts() {
             indexer.add(slot, text)?;
         }

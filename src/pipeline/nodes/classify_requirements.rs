@@ -1,19 +1,20 @@
-//! Findings become items: type, category, priority, title; the same thing said twice becomes one item with two sources.
+//! Node that turns findings into items with type, category, priority and title. Findings that say the same become one
+//! item with several sources.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::Bounds;
 use super::super::request::ReadySource;
-use super::extract_requirements::Found;
-use super::{Desk, Node, Step};
+use super::extract_requirements::ExtractedRequirements;
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToClassify {
     pub index_hash: String,
     pub sources: Vec<ReadySource>,
-    pub found: Found,
+    pub found: ExtractedRequirements,
     pub bounds: Bounds,
 }
 
@@ -24,8 +25,8 @@ impl Step for ClassifyRequirements {
     type Input = ToClassify;
     type Output = Items;
 
-    fn work(input: &ToClassify, desk: &Desk) -> Result<Items, Halted> {
-        let mut items = desk.engine.classify(&desk.book, &input.sources, &input.found.findings, &desk.pace)?;
+    fn work(input: &ToClassify, context: &NodeContext) -> Result<Items, Halted> {
+        let mut items = context.engine.classify(&context.book, &input.sources, &input.found.findings, &context.pace)?;
         items.left_out = input.found.left_out + items.keep(input.bounds.items);
         Ok(items)
     }

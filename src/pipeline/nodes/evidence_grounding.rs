@@ -1,17 +1,18 @@
-//! Every quote must stand verbatim at its offsets. A source that does not is struck; an item left without one is dropped and counted.
+//! Node that checks that every quote stands verbatim at its offsets. It removes source references that do not match,
+//! and drops and counts items that have none left.
 //!
-//! This holds for any engine: what an engine makes up can't pass here.
+//! The check is the same for every engine: invented quotes do not pass it.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Items, Texts};
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
 use super::super::request::SourceKind;
 use super::super::result::SourceReference;
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToGround {
@@ -22,7 +23,7 @@ pub struct ToGround {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Grounded {
     pub items: Items,
-    /// How many items were dropped.
+    /// Number of items that were dropped.
     pub dropped: u32,
 }
 
@@ -33,18 +34,18 @@ impl Step for EvidenceGrounding {
     type Input = ToGround;
     type Output = Grounded;
 
-    fn work(input: &ToGround, desk: &Desk) -> Result<Grounded, Halted> {
+    fn work(input: &ToGround, context: &NodeContext) -> Result<Grounded, Halted> {
         let mut items = input.items.clone();
-        let mut ground = Ground::of(&input.sources, &desk.texts);
-        desk.pace.mark(0, 5)?;
+        let mut ground = Ground::of(&input.sources, &context.texts);
+        context.pace.mark(0, 5)?;
         items.requirements.retain_mut(|item| ground.holds(&mut item.sources));
-        desk.pace.mark(1, 5)?;
+        context.pace.mark(1, 5)?;
         items.risks.retain_mut(|item| ground.holds(&mut item.sources));
-        desk.pace.mark(2, 5)?;
+        context.pace.mark(2, 5)?;
         items.open_questions.retain_mut(|item| ground.holds(&mut item.sources));
-        desk.pace.mark(3, 5)?;
+        context.pace.mark(3, 5)?;
         items.action_items.retain_mut(|item| ground.holds(&mut item.sources));
-        desk.pace.mark(4, 5)?;
+        context.pace.mark(4, 5)?;
         items.decisions.retain_mut(|item| ground.holds(&mut item.sources));
         Ok(Grounded { items, dropped: ground.dropped })
     }
@@ -52,7 +53,7 @@ impl Step for EvidenceGrounding {
 
 struct Ground<'a> {
     texts: &'a Texts,
-    /// By kind and id; the first of those with the same.
+    /// Slots by kind and id; of several sources with the same kind and id, the first.
     slots: HashMap<(SourceKind, &'a str), usize>,
     dropped: u32,
 }

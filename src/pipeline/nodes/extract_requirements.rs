@@ -1,25 +1,25 @@
-//! Which sentences say something: requirements first, and risks, questions, actions and decisions on the same walk.
+//! Node that finds the relevant sentences: requirements, and in the same pass risks, questions, actions and decisions.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Finding;
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::{AnalysisType, Bounds};
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToRead {
     pub analysis_type: AnalysisType,
-    /// The input hash of the index; the sentences themselves lie on the desk.
+    /// The input hash of the index; the sentences themselves are in the [`NodeContext`].
     pub index_hash: String,
     pub bounds: Bounds,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Found {
-    /// In reading order.
+pub struct ExtractedRequirements {
+    /// Ordered as in the sources.
     pub findings: Vec<Finding>,
-    /// How many more there were, past the bounds.
+    /// Number of findings beyond the bounds, which were left out.
     pub left_out: usize,
 }
 
@@ -28,13 +28,13 @@ pub(in super::super) struct ExtractRequirements;
 impl Step for ExtractRequirements {
     const NODE: Node = Node::ExtractRequirements;
     type Input = ToRead;
-    type Output = Found;
+    type Output = ExtractedRequirements;
 
-    fn work(input: &ToRead, desk: &Desk) -> Result<Found, Halted> {
-        let mut findings = desk.engine.find(&desk.book, &desk.pace)?;
+    fn work(input: &ToRead, context: &NodeContext) -> Result<ExtractedRequirements, Halted> {
+        let mut findings = context.engine.find(&context.book, &context.pace)?;
         findings.retain(|finding| finding.kind.is_wanted(input.analysis_type));
         let left_out = findings.len().saturating_sub(input.bounds.findings());
         findings.truncate(input.bounds.findings());
-        Ok(Found { findings, left_out })
+        Ok(ExtractedRequirements { findings, left_out })
     }
 }

@@ -1,17 +1,17 @@
-//! Puts the parts together and counts them.
+//! Node that assembles the result and computes its metrics.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
 use super::super::result::{Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStory, Warning};
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Parts {
+pub struct FinalParts {
     pub job_id: String,
     pub sources: Vec<ReadySource>,
     pub items: Items,
@@ -19,7 +19,7 @@ pub struct Parts {
     pub quality: Quality,
     pub summary: Summary,
     pub dropped: u32,
-    /// Sources that were left out, wholly or in part.
+    /// Warnings about sources that were left out, wholly or in part.
     pub warnings: Vec<Warning>,
 }
 
@@ -27,11 +27,11 @@ pub(in super::super) struct Finalize;
 
 impl Step for Finalize {
     const NODE: Node = Node::Finalize;
-    type Input = Parts;
+    type Input = FinalParts;
     type Output = PipelineResult;
 
-    fn work(parts: &Parts, desk: &Desk) -> Result<PipelineResult, Halted> {
-        desk.pace.mark(0, 1)?;
+    fn work(parts: &FinalParts, context: &NodeContext) -> Result<PipelineResult, Halted> {
+        context.pace.mark(0, 1)?;
         let items = parts.items.clone();
         let mut warnings = parts.warnings.clone();
         warnings.extend(left_out(items.left_out));
@@ -72,7 +72,8 @@ fn left_out(items: usize) -> Option<Warning> {
     })
 }
 
-/// The embedded rules know English; saying so is more honest than an empty result.
+/// Warns about a source in another language than English, the only one that the embedded rules cover; without the
+/// warning an empty result would be misleading.
 fn other_language(source: &ReadySource) -> Option<Warning> {
     let english = matches!(source.language.as_str(), "" | "en" | "eng" | "EN");
     (!english).then(|| Warning {
@@ -82,7 +83,7 @@ fn other_language(source: &ReadySource) -> Option<Warning> {
     })
 }
 
-fn metrics(parts: &Parts) -> Metrics {
+fn metrics(parts: &FinalParts) -> Metrics {
     let items = &parts.items;
     let mut metrics = Metrics {
         requirements: count(items.requirements.len()),

@@ -1,11 +1,11 @@
-//! User stories and their acceptance criteria, from requirements whose evidence holds.
+//! Node that derives user stories and their acceptance criteria from requirements with verified evidence.
 
 use serde::{Deserialize, Serialize};
 
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::AnalysisType;
 use super::super::result::{Requirement, UserStory};
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToTell {
@@ -15,7 +15,7 @@ pub struct ToTell {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Told {
+pub struct GeneratedStories {
     pub user_stories: Vec<UserStory>,
 }
 
@@ -24,12 +24,12 @@ pub(in super::super) struct GenerateUserStories;
 impl Step for GenerateUserStories {
     const NODE: Node = Node::GenerateUserStories;
     type Input = ToTell;
-    type Output = Told;
+    type Output = GeneratedStories;
 
-    fn work(input: &ToTell, desk: &Desk) -> Result<Told, Halted> {
+    fn work(input: &ToTell, context: &NodeContext) -> Result<GeneratedStories, Halted> {
         if !input.analysis_type.wants_stories() {
-            return Ok(Told { user_stories: Vec::new() });
+            return Ok(GeneratedStories { user_stories: Vec::new() });
         }
-        Ok(Told { user_stories: desk.engine.stories(&input.requirements, &desk.pace)? })
+        Ok(GeneratedStories { user_stories: context.engine.stories(&input.requirements, &context.pace)? })
     }
 }

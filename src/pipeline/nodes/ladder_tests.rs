@@ -1,6 +1,7 @@
-//! No document costs more than its size. Every node works at hostile documents of sizes n, 2n and 4n, and fails where the processor time
-//! more than triples from rung to rung, or where the JSON of its input or output more than doubles: that is what would be held, hashed
-//! and kept. Between two looks at the cancel token lies little work, whatever the document.
+//! Tests that no document costs more than in proportion to its size. Every node processes hostile documents of the
+//! sizes n, 2n and 4n. A test fails where the CPU time of a node more than triples for a doubled size, or where the
+//! JSON of its input or output, which is held in memory, hashed and stored, more than doubles. It also fails where too
+//! much CPU time passes between two checks of the cancel token.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,39 +10,40 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::engine::{Book, Embedded, Texts};
-use super::super::pace::Pace;
-use super::super::pace::looks::timed;
+use super::super::loop_control::LoopControl;
+use super::super::loop_control::looks::timed;
 use super::super::readers::{Format, read};
 use super::super::request::{AnalysisType, Bounds, CancelToken, Language, SourceKind};
 use super::build_source_index::{BuildSourceIndex, ToIndex};
 use super::classify_requirements::{ClassifyRequirements, ToClassify};
 use super::evidence_grounding::{EvidenceGrounding, ToGround};
 use super::extract_requirements::{ExtractRequirements, ToRead};
-use super::finalize::{Finalize, Parts};
+use super::finalize::{FinalParts, Finalize};
 use super::generate_user_stories::{GenerateUserStories, ToTell};
 use super::prepare_sources::{Offered, OfferedSource, PrepareSources};
 use super::quality_checks::{QualityChecks, ToCheck};
 use super::summarize::{Summarize, ToSummarize};
 use super::transcribe_recordings::{Spoken, TranscribeRecordings};
-use super::{Desk, Step};
+use super::{NodeContext, Step};
 
-/// Bytes of the first rung.
+/// Size of the smallest document in bytes.
 const FIRST: usize = 32 * 1024;
-/// Less is not told from chance.
+/// Shorter times count as this one; they can't be told from noise.
 const MEASURABLE: Duration = Duration::from_millis(20);
-/// Ladders, before it is believed that one fails.
+/// Rounds of measurements before a failure is reported.
 const LADDERS: u32 = 8;
-/// JSON per byte of a document: the smallest sentence has offsets, an item has a key, a story and a quote.
+/// Largest accepted JSON size per byte of a document: the smallest sentence has offsets, and an item has a key, a story
+/// and a quote.
 const MOST_BYTES: usize = 128;
-/// Of processor time, between two looks at the cancel token, in a build that is not optimised.
+/// Longest accepted CPU time between two checks of the cancel token, in an unoptimised build.
 const LONGEST_STRETCH: Duration = Duration::from_millis(200);
 
-/// What a node did with one document.
+/// The cost of one node for one document; input and output in bytes of JSON.
 #[derive(Debug)]
 struct Cost {
     node: &'static str,
     time: Duration,
-    /// The longest between two looks at the cancel token.
+    /// The longest time between two checks of the cancel token.
     stretch: Duration,
     input: usize,
     output: usize,
@@ -51,57 +53,57 @@ fn json(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).unwrap().len()
 }
 
-fn step<S: Step>(input: S::Input, desk: &Desk, costs: &mut Vec<Cost>) -> S::Output {
-    let (output, time, stretch) = timed(|| S::work(&input, desk).unwrap());
+fn step<S: Step>(input: S::Input, context: &NodeContext, costs: &mut Vec<Cost>) -> S::Output {
+    let (output, time, stretch) = timed(|| S::work(&input, context).unwrap());
     costs.push(Cost { node: S::NODE.name(), time, stretch, input: json(&input), output: json(&output) });
     output
 }
 
-/// Passes all nodes, as a run does.
+/// Passes a document through all nodes, as a run does.
 fn passed(format: Format, words: &str) -> Vec<Cost> {
     let mut costs = Vec::new();
     let mut texts = Texts::default();
     let digest = Ok(texts.open(Arc::new(read(format, words.as_bytes()).unwrap())));
-    let pace = Pace::new(CancelToken::new());
+    let pace = LoopControl::new(CancelToken::new());
     let (book, engine) = (Arc::default(), Arc::new(Embedded));
-    let mut desk = Desk { texts: Arc::new(texts), book, engine, pace: pace.clone() };
+    let mut context = NodeContext { texts: Arc::new(texts), book, engine, pace: pace.clone() };
     let costs = &mut costs;
     let (bounds, analysis_type, index_hash) = (Bounds::default(), AnalysisType::Full, String::new());
 
     let offered = OfferedSource { id: "d".to_owned(), kind: SourceKind::Document, name: "d".to_owned(), digest };
     let offered = Offered { language: Language::Auto, sources: vec![offered] };
-    let prepared = step::<PrepareSources>(offered, &desk, costs);
-    let sources = step::<TranscribeRecordings>(Spoken { sources: prepared.sources }, &desk, costs).sources;
-    let index = step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &desk, costs);
-    let (book, time, stretch) = timed(|| Book::new(Arc::clone(&desk.texts), index, &pace).unwrap());
-    desk.book = Arc::new(book);
+    let prepared = step::<PrepareSources>(offered, &context, costs);
+    let sources = step::<TranscribeRecordings>(Spoken { sources: prepared.sources }, &context, costs).sources;
+    let index = step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &context, costs);
+    let (book, time, stretch) = timed(|| Book::new(Arc::clone(&context.texts), index, &pace).unwrap());
+    context.book = Arc::new(book);
     costs.push(Cost { node: "the book", time, stretch, input: 0, output: 0 });
     let to_read = ToRead { analysis_type, index_hash: index_hash.clone(), bounds };
-    let found = step::<ExtractRequirements>(to_read, &desk, costs);
+    let found = step::<ExtractRequirements>(to_read, &context, costs);
     let to_classify = ToClassify { index_hash: index_hash.clone(), sources: sources.clone(), found, bounds };
-    let items = step::<ClassifyRequirements>(to_classify, &desk, costs);
-    let grounded = step::<EvidenceGrounding>(ToGround { sources: sources.clone(), items }, &desk, costs);
+    let items = step::<ClassifyRequirements>(to_classify, &context, costs);
+    let grounded = step::<EvidenceGrounding>(ToGround { sources: sources.clone(), items }, &context, costs);
     let mut items = grounded.items;
     let requirements = items.requirements.clone();
     let told = step::<GenerateUserStories>(
         ToTell { analysis_type, index_hash: index_hash.clone(), requirements },
-        &desk,
+        &context,
         costs,
     );
     let to_check = ToCheck { sources: sources.clone(), items: items.clone(), user_stories: told.user_stories };
-    let checked = step::<QualityChecks>(to_check, &desk, costs);
+    let checked = step::<QualityChecks>(to_check, &context, costs);
     items.requirements = checked.requirements;
     let user_stories = checked.user_stories;
     let to_summarize =
         ToSummarize { index_hash, sources: sources.clone(), items: items.clone(), user_stories: user_stories.clone() };
-    let summary = step::<Summarize>(to_summarize, &desk, costs);
+    let summary = step::<Summarize>(to_summarize, &context, costs);
     let (job_id, quality, dropped, warnings) = ("job".to_owned(), checked.quality, grounded.dropped, Vec::new());
-    let parts = Parts { job_id, sources, items, user_stories, quality, summary, dropped, warnings };
-    step::<Finalize>(parts, &desk, costs);
+    let parts = FinalParts { job_id, sources, items, user_stories, quality, summary, dropped, warnings };
+    step::<Finalize>(parts, &context, costs);
     std::mem::take(costs)
 }
 
-/// A kind of document, of about so many bytes.
+/// A kind of document: its name, its format, and a function that makes one of about the given number of bytes.
 type Family = (&'static str, Format, fn(usize) -> String);
 
 fn climb(families: &[Family]) {
@@ -129,24 +131,24 @@ fn climb(families: &[Family]) {
     }
 }
 
-/// What each node cost on a rung and on the next.
+/// Pairs the cost of each node for one size with its cost for the next size.
 fn pairs(rungs: &[Vec<Cost>; 3]) -> impl Iterator<Item = (&Cost, &Cost)> {
     rungs.windows(2).flat_map(|pair| pair[0].iter().zip(&pair[1]))
 }
 
-/// The nodes whose time grows faster than the size, or that do not look at the cancel token for long.
+/// Describes the nodes whose time grows faster than the size, or that go too long without checking the cancel token.
 fn slow(rungs: &[Vec<Cost>; 3]) -> Vec<String> {
     let time = |cost: &Cost| cost.time.max(MEASURABLE);
     let slow = pairs(rungs).filter(|(low, high)| time(high) > time(low) * 3 || high.stretch > LONGEST_STRETCH);
     slow.map(|(low, high)| format!("{}: {low:?} {high:?}", high.node)).collect()
 }
 
-/// A document of nothing but this, after one sentence that says something.
+/// Makes a document that repeats `unit` after one sentence that states a requirement.
 fn of(unit: &str, bytes: usize) -> String {
     format!("The system must work.\n\n{}", unit.repeat(bytes / unit.len()))
 }
 
-/// A document of numbered parts.
+/// Makes a document of numbered parts.
 fn numbered(bytes: usize, part: impl Fn(usize) -> String) -> String {
     let mut text = "The system must work.\n\n".to_owned();
     for number in 0.. {
@@ -158,7 +160,7 @@ fn numbered(bytes: usize, part: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// A talk of one cue after the other.
+/// Makes a transcript of consecutive cues.
 fn talk(bytes: usize, said: impl Fn(usize) -> String) -> String {
     let mut text = "WEBVTT\n\n".to_owned();
     for number in 0.. {
@@ -172,7 +174,7 @@ fn talk(bytes: usize, said: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// A word of its own for each number, without a figure.
+/// Returns a distinct word without digits for each number.
 fn word(number: usize) -> String {
     format!("{number}").bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>() + "ish"
 }

@@ -1,7 +1,7 @@
-//! The nodes of a run, in order, each a small file with typed input and output.
+//! The nodes of a run, in order; each is a small file with typed input and output.
 //!
-//! A node is CPU work: it gets its typed input and a [`Desk`], and gives a typed output that is kept as a checkpoint. It knows no
-//! clock and no chance, so the same input gives the same output, byte for byte.
+//! A node is CPU work: it gets its typed input and a [`NodeContext`], and returns a typed output that is stored as a
+//! checkpoint. It uses no clock and no randomness, so the same input gives the same output, byte for byte.
 
 pub mod build_source_index;
 pub mod classify_requirements;
@@ -22,9 +22,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::engine::{Book, Engine, Texts};
-use super::pace::{Halted, Pace};
+use super::loop_control::{Halted, LoopControl};
 
-/// A place in the run, as the interface names it.
+/// A position in the run, with the name used in the HTTP API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Node {
@@ -43,7 +43,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// All of them, in the order in which a run passes them.
+    /// All positions, in the order in which a run passes through them.
     pub const ALL: [Self; 12] = [
         Self::Queued,
         Self::PrepareSources,
@@ -59,7 +59,7 @@ impl Node {
         Self::Done,
     ];
 
-    /// The name in the interface and in the store, e.g. `build_source_index`.
+    /// Returns the name used in the HTTP API and in the store, for example `build_source_index`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -77,12 +77,12 @@ impl Node {
         }
     }
 
-    /// For people: in the words that the run itself has for its node, which are written down there alone.
+    /// Returns the name shown to users. It is defined only once, in `actors::run::Node`.
     pub fn label(self) -> &'static str {
         self.name().parse().map_or(self.name(), actors::run::Node::label)
     }
 
-    /// Progress at the node's start, in percent.
+    /// Returns the progress at the node's start, in percent.
     pub fn progress(self) -> u8 {
         match self {
             Self::Queued => 0,
@@ -100,7 +100,8 @@ impl Node {
         }
     }
 
-    /// Progress when `permille` of the node's work is done; stays below the next node's start.
+    /// Returns the progress in percent when `permille` of the node's work is done; it stays below the next node's
+    /// start.
     pub fn progress_within(self, permille: u32) -> u8 {
         let start = u32::from(self.progress());
         let next = Self::ALL.iter().map(|node| u32::from(node.progress())).find(|&at| at > start).unwrap_or(start);
@@ -110,20 +111,21 @@ impl Node {
     }
 }
 
-/// One node's work.
+/// The work of one node.
 pub(super) trait Step: Send + Sync + 'static {
     const NODE: Node;
     type Input: Serialize + Send + Sync + 'static;
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
-    fn work(input: &Self::Input, desk: &Desk) -> Result<Self::Output, Halted>;
+    fn work(input: &Self::Input, context: &NodeContext) -> Result<Self::Output, Halted>;
 }
 
-/// What lies before every node: the texts, the sentences once there are any, the engine, and the pace.
+/// What every node has access to: the texts, the sentences (empty until they are indexed), the engine, and the loop
+/// control.
 #[derive(Clone)]
-pub struct Desk {
+pub struct NodeContext {
     pub texts: Arc<Texts>,
     pub book: Arc<Book>,
     pub engine: Arc<dyn Engine>,
-    pub pace: Pace,
+    pub pace: LoopControl,
 }

@@ -1,19 +1,20 @@
-//! Which sources can be read, and what they are: language, words, minutes. The others become warnings.
+//! Node that determines which sources are readable, with language, word count and duration of speech. The others become
+//! warnings.
 
 use serde::{Deserialize, Serialize};
 
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::{Language, ReadySource, SourceKind, Unreadable};
 use super::super::result::Warning;
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
-/// A source as the request gave it, its text standing in by its digest.
+/// A source of the request with its text replaced by a digest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OfferedSource {
     pub id: String,
     pub kind: SourceKind,
     pub name: String,
-    /// SHA-256 over text and structure, or why there is none.
+    /// SHA-256 over text and structure, or the reason why there is no text.
     pub digest: Result<String, Unreadable>,
 }
 
@@ -37,11 +38,11 @@ impl Step for PrepareSources {
     type Input = Offered;
     type Output = Prepared;
 
-    fn work(input: &Offered, desk: &Desk) -> Result<Prepared, Halted> {
+    fn work(input: &Offered, context: &NodeContext) -> Result<Prepared, Halted> {
         let mut prepared = Prepared { sources: Vec::new(), warnings: Vec::new() };
         for (slot, offered) in input.sources.iter().enumerate() {
-            desk.pace.mark(slot, input.sources.len())?;
-            match (&offered.digest, desk.texts.get(slot)) {
+            context.pace.mark(slot, input.sources.len())?;
+            match (&offered.digest, context.texts.get(slot)) {
                 (Ok(digest), Some(text)) if text.has_words() => prepared.sources.push(ReadySource {
                     slot,
                     id: offered.id.clone(),

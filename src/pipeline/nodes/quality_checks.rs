@@ -1,14 +1,15 @@
-//! What makes the items hard to build or test, which of them conflict, and how much of the input they cover.
+//! Node that finds quality issues of requirements and stories, conflicts between requirements, and the share of sources
+//! covered.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
-use super::super::result::{Checked, UserStory};
-use super::{Desk, Node, Step};
+use super::super::result::{CheckedItems, UserStory};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToCheck {
@@ -22,17 +23,17 @@ pub(in super::super) struct QualityChecks;
 impl Step for QualityChecks {
     const NODE: Node = Node::QualityChecks;
     type Input = ToCheck;
-    type Output = Checked;
+    type Output = CheckedItems;
 
-    fn work(input: &ToCheck, desk: &Desk) -> Result<Checked, Halted> {
-        let mut checked = desk.engine.check(&input.items.requirements, &input.user_stories, &desk.pace)?;
+    fn work(input: &ToCheck, context: &NodeContext) -> Result<CheckedItems, Halted> {
+        let mut checked = context.engine.check(&input.items.requirements, &input.user_stories, &context.pace)?;
         checked.quality.duplicates = input.items.merged;
         checked.quality.coverage = coverage(&input.sources, &input.items);
         Ok(checked)
     }
 }
 
-/// The share of sources from which at least one item comes.
+/// Returns the share of sources from which at least one item comes, rounded to two decimals.
 fn coverage(sources: &[ReadySource], items: &Items) -> f64 {
     let covered: BTreeSet<&str> = items.all_sources().map(|reference| reference.source_id.as_str()).collect();
     let all = u32::try_from(sources.len()).unwrap_or(u32::MAX);

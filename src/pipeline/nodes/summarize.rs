@@ -1,12 +1,13 @@
-//! The summary: what was read and found, the key decisions, what is in and out of scope, and what is assumed.
+//! Node that writes the summary: what was read and found, the key decisions, what is in and out of scope, and
+//! assumptions.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
 use super::super::result::{Summary, UserStory};
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToSummarize {
@@ -23,7 +24,7 @@ impl Step for Summarize {
     type Input = ToSummarize;
     type Output = Summary;
 
-    fn work(input: &ToSummarize, desk: &Desk) -> Result<Summary, Halted> {
-        desk.engine.summarize(&desk.book, &input.sources, &input.items, input.user_stories.len(), &desk.pace)
+    fn work(input: &ToSummarize, context: &NodeContext) -> Result<Summary, Halted> {
+        context.engine.summarize(&context.book, &input.sources, &input.items, input.user_stories.len(), &context.pace)
     }
 }

@@ -1,10 +1,11 @@
-//! Recordings become transcripts. They come with one already, so they pass; speech recognition has its place here.
+//! Node that turns recordings into transcripts. Recordings arrive with a transcript, so it passes them on unchanged;
+//! speech recognition would be added here.
 
 use serde::{Deserialize, Serialize};
 
-use super::super::pace::Halted;
+use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
-use super::{Desk, Node, Step};
+use super::{Node, NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Spoken {
@@ -18,8 +19,8 @@ impl Step for TranscribeRecordings {
     type Input = Spoken;
     type Output = Spoken;
 
-    fn work(input: &Spoken, desk: &Desk) -> Result<Spoken, Halted> {
-        desk.pace.mark(0, 1)?;
+    fn work(input: &Spoken, context: &NodeContext) -> Result<Spoken, Halted> {
+        context.pace.mark(0, 1)?;
         Ok(input.clone())
     }
 }

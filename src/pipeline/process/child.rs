@@ -1,7 +1,9 @@
-//! The child's side: `colloquy analyse --memory-mib N --seconds N`, the request on stdin, questions and the outcome on stdout.
+//! The child's side: `colloquy analyse --memory-mib N --seconds N` with the request on stdin, and its messages and the
+//! outcome on stdout.
 //!
-//! It has two threads: this one asks and waits, the other one works at nodes. A question that nobody answers ends it, and while a node
-//! is at work one is asked twice a second: so it ends with its parent.
+//! It has two threads: this one sends messages and waits for the answers, the other one executes nodes. The process
+//! exits when an answer fails to arrive. While a node is executing, a progress message is sent twice a second, so the
+//! child exits soon after its parent.
 
 use std::io::{self, BufReader, BufWriter, Stdin, Stdout, stdin, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,18 +14,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::frame;
-use super::{CHECKPOINT_BYTES, FromChild, Outline, RESULT_BYTES, ToChild};
+use super::{CHECKPOINT_BYTES, FromChild, RESULT_BYTES, RequestOutline, ToChild};
 use crate::pipeline::confined::{Allowance, start_nothing};
 use crate::pipeline::nodes::Node;
-use crate::pipeline::ports::{Checkpoints, Stop, Unavailable, Watcher};
+use crate::pipeline::ports::{CheckpointStore, PortUnavailable, ProgressSink, StopRequested};
 use crate::pipeline::request::{CancelToken, Request, Source};
-use crate::pipeline::run::{Outcome, run};
+use crate::pipeline::run::{PipelineOutcome, run};
 use crate::pipeline::workers::Workers;
 
-/// Rust's own words, on standard error, where there is no memory and it aborts.
+/// The message of Rust's runtime on standard error when it aborts because an allocation failed.
 pub(super) const NO_MEMORY: &str = "memory allocation of";
 
-/// Body of the hidden subcommand. Dispatch it in `main` before any runtime or thread is started.
+/// Entry point of the hidden subcommand. Call it in `main` before any runtime or thread is started.
 pub fn child_main(allowance: Allowance) -> ExitCode {
     match allowance.take().and_then(|()| work()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -37,7 +39,8 @@ pub fn child_main(allowance: Allowance) -> ExitCode {
 }
 
 fn work() -> io::Result<()> {
-    // Where, and not what: a panic's words may be of the sources, and standard error goes to the log.
+    // Only the location, not the message: a panic message may contain text of the sources, and standard error goes to
+    // the log.
     std::panic::set_hook(Box::new(|panic| {
         if let Some(place) = panic.location() {
             eprintln!("a panic at {place}");
@@ -48,7 +51,8 @@ fn work() -> io::Result<()> {
         .max_blocking_threads(1)
         .thread_keep_alive(Duration::from_secs(24 * 3600))
         .build()?;
-    // Started while threads may be: they count as processes. It panics where there is no memory for it.
+    // The blocking thread is started here, because threads count as processes and `start_nothing` forbids new ones.
+    // `spawn_blocking` panics if there is no memory for the thread.
     let starting = || runtime.block_on(async { tokio::task::spawn_blocking(|| ()).await.is_ok() });
     if !catch_unwind(AssertUnwindSafe(starting)).unwrap_or(false) {
         return Err(io::ErrorKind::OutOfMemory.into());
@@ -62,15 +66,15 @@ fn work() -> io::Result<()> {
     })
 }
 
-fn written(outcome: &Outcome) -> io::Result<Vec<u8>> {
+fn written(outcome: &PipelineOutcome) -> io::Result<Vec<u8>> {
     let bytes = serde_json::to_vec(outcome)?;
     if bytes.len() <= RESULT_BYTES {
         return Ok(bytes);
     }
-    Ok(serde_json::to_vec(&Outcome::too_much())?)
+    Ok(serde_json::to_vec(&PipelineOutcome::too_much())?)
 }
 
-/// The way to the parent.
+/// The pipe to and from the parent.
 struct Pipe {
     ends: Mutex<(BufReader<Stdin>, BufWriter<Stdout>)>,
 }
@@ -84,7 +88,7 @@ impl Default for Pipe {
 impl Pipe {
     fn request(&self) -> io::Result<Request> {
         let (ToChild::Start, outline) = self.hear()? else { return Err(io::ErrorKind::InvalidData.into()) };
-        let Outline { job_id, attempt, analysis_type, language, bounds, sources: outlined } =
+        let RequestOutline { job_id, attempt, analysis_type, language, bounds, sources: outlined } =
             serde_json::from_slice(&outline)?;
         let mut sources = Vec::with_capacity(outlined.len());
         for source in outlined {
@@ -110,7 +114,8 @@ impl Pipe {
         frame::write_blocking(&mut ends.1, word, body)
     }
 
-    /// Ends the process where nobody answers: whatever a node is at, nobody wants it any more.
+    /// Sends a message and returns the answer. Exits the process if the parent does not answer: nothing needs the
+    /// result then, whatever node is executing.
     fn ask(&self, word: &FromChild, body: &[u8]) -> (ToChild, Vec<u8>) {
         match self.say(word, body).and_then(|()| self.hear()) {
             Ok(answer) => answer,
@@ -120,33 +125,46 @@ impl Pipe {
 }
 
 #[async_trait]
-impl Checkpoints for Pipe {
-    async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> Result<Option<String>, Unavailable> {
+impl CheckpointStore for Pipe {
+    async fn load(
+        &self,
+        node: Node,
+        input_hash: &str,
+        engine_version: &str,
+    ) -> Result<Option<String>, PortUnavailable> {
         let (input_hash, engine_version) = (input_hash.to_owned(), engine_version.to_owned());
         match self.ask(&FromChild::Load { node, input_hash, engine_version }, &[]) {
-            (ToChild::Found, kept) => String::from_utf8(kept).map(Some).map_err(|error| Unavailable(error.to_string())),
+            (ToChild::Found, kept) => {
+                String::from_utf8(kept).map(Some).map_err(|error| PortUnavailable(error.to_string()))
+            }
             (ToChild::Missing, _) => Ok(None),
-            _ => Err(Unavailable("the parent has none".to_owned())),
+            _ => Err(PortUnavailable("the parent has none".to_owned())),
         }
     }
 
-    async fn save(&self, node: Node, input_hash: &str, engine_version: &str, output: &str) -> Result<(), Unavailable> {
+    async fn save(
+        &self,
+        node: Node,
+        input_hash: &str,
+        engine_version: &str,
+        output: &str,
+    ) -> Result<(), PortUnavailable> {
         if output.len() > CHECKPOINT_BYTES {
-            return Err(Unavailable("the output is too long to be kept".to_owned()));
+            return Err(PortUnavailable("the output is too long to be kept".to_owned()));
         }
         let (input_hash, engine_version) = (input_hash.to_owned(), engine_version.to_owned());
         match self.ask(&FromChild::Save { node, input_hash, engine_version }, output.as_bytes()) {
             (ToChild::Done, _) => Ok(()),
-            _ => Err(Unavailable("the parent kept nothing".to_owned())),
+            _ => Err(PortUnavailable("the parent kept nothing".to_owned())),
         }
     }
 }
 
 #[async_trait]
-impl Watcher for Pipe {
-    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), Stop> {
+impl ProgressSink for Pipe {
+    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), StopRequested> {
         match self.ask(&FromChild::Progress { node, progress }, &[]) {
-            (ToChild::Stop, _) => Err(Stop),
+            (ToChild::Stop, _) => Err(StopRequested),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
-//! What parent and child say to each other: a short header in JSON, and for some a body that is passed on as it is.
+//! The frames exchanged by parent and child: a short JSON header, and for some kinds a body of raw bytes.
 //!
-//! `[u32: length of the header][u32: length of the body][header][body]`, big-endian. Nothing is taken that is longer than its kind may
-//! be, and memory is taken as the bytes come, not as they are announced.
+//! `[u32: length of the header][u32: length of the body][header][body]`, big-endian. A frame that is longer than its
+//! kind allows is rejected, and memory is allocated as the bytes arrive, not as they are announced.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 
@@ -13,20 +13,25 @@ const HEADER_BYTES: usize = 64 * 1024;
 
 /// The kinds of frames in one direction.
 pub(super) trait Header: Serialize + DeserializeOwned {
-    /// How long its body may be.
+    /// Returns the maximum length of the body in bytes.
     fn body_bytes(&self) -> usize;
 }
 
+/// Writes one frame and flushes.
+///
 /// # Errors
-/// The pipe is closed.
+/// `InvalidData` if the header can't be serialized or a part is too long for its length field; any other error means
+/// that the pipe is closed.
 pub(super) async fn write(to: &mut (impl AsyncWrite + Unpin), header: &impl Header, body: &[u8]) -> Result<()> {
     to.write_all(&head(header, body)?).await?;
     to.write_all(body).await?;
     to.flush().await
 }
 
+/// Reads one frame.
+///
 /// # Errors
-/// `InvalidData`: what came is no frame. Else the pipe is closed.
+/// `InvalidData` if the bytes are no valid frame; any other error means that the pipe is closed.
 pub(super) async fn read<H: Header>(from: &mut (impl AsyncRead + Unpin)) -> Result<(H, Vec<u8>)> {
     let mut lengths = [0; 8];
     from.read_exact(&mut lengths).await?;
@@ -40,20 +45,20 @@ pub(super) async fn read<H: Header>(from: &mut (impl AsyncRead + Unpin)) -> Resu
     Ok((parsed, bytes))
 }
 
-/// [`write`], on a thread that may wait.
+/// Same as [`write`], on a thread that may block.
 ///
 /// # Errors
-/// The pipe is closed.
+/// Same as [`write`].
 pub(super) fn write_blocking(to: &mut impl Write, header: &impl Header, body: &[u8]) -> Result<()> {
     to.write_all(&head(header, body)?)?;
     to.write_all(body)?;
     to.flush()
 }
 
-/// [`read`], on a thread that may wait.
+/// Same as [`read`], on a thread that may block.
 ///
 /// # Errors
-/// As [`read`].
+/// Same as [`read`].
 pub(super) fn read_blocking<H: Header>(from: &mut impl Read) -> Result<(H, Vec<u8>)> {
     let mut lengths = [0; 8];
     from.read_exact(&mut lengths)?;
@@ -87,7 +92,8 @@ fn within(length: u32, most: usize) -> Result<u64> {
 
 fn parse<H: Header>(bytes: &[u8], length: u32) -> Result<H> {
     whole(bytes, length)?;
-    // Not serde's own conversion, which may take a fault for the end of the pipe.
+    // Not serde_json's conversion to `io::Error`, which can turn invalid JSON into `UnexpectedEof`, the error of a
+    // closed pipe.
     serde_json::from_slice(bytes).map_err(|_| nonsense("a header that is none"))
 }
 

@@ -1,17 +1,19 @@
-//! A run in a process of its own, so that no document can take the server along, whatever it does to an engine.
+//! Runs the pipeline in a child process, so that no document can take the server down, whatever it does to an engine.
 //!
 //! ```text
 //!  Analyser (parent) ──starts── `colloquy analyse` (child; limits itself before it reads a byte)
-//!    Start, Text, Text …  ─────►  pipeline::run, its `Checkpoints` and its `Watcher` being questions to the parent
-//!    Found, Missing, Done, Stop ◄────► Load, Save, Progress
-//!                         ◄─────  End: the outcome
+//!    Start, Text, Text …              ──────►  pipeline::run; its `CheckpointStore` and `ProgressSink`
+//!    Found, Missing, Done,                     send messages to the parent
+//!    Stop, Unavailable                ◄─────►  Load, Save, Progress
+//!                                     ◄──────  End: the outcome
 //! ```
-//! The child asks and waits, one question at a time; its nodes work on meanwhile, on the other of its two threads. It knows no
-//! database and no network, and ends when its parent does: nobody answers any more. The parent gives the texts one by one, as
-//! they are stored, so that it never holds more than one of them.
+//! The child sends one message at a time and waits for the answer; meanwhile the other of its two threads executes
+//! nodes. It has no access to a database or a network, and exits when its parent does, because nothing answers any
+//! more. The parent sends the texts one by one, as they are stored, so that it never holds more than one of them.
 //!
-//! What the child takes is bounded by limits on itself (memory, processor time, no processes), how long it goes on by the parent,
-//! and what it says by the length of each [`frame`]: a child that was taken over can waste its own time.
+//! The child's limits on itself bound its memory, its CPU time and the processes it may start; the parent bounds how
+//! long it runs; and the maximum length of each [`frame`] bounds what it sends. A compromised child can only waste its
+//! own time.
 
 mod child;
 mod frame;
@@ -20,23 +22,23 @@ mod parent;
 use serde::{Deserialize, Serialize};
 
 pub use child::child_main;
-pub use parent::{Analyser, Limits, Lost, Ports};
+pub use parent::{Analyser, ChildLimits, Lost, Ports};
 
 use super::nodes::Node;
 use super::request::{AnalysisType, Bounds, Language, SourceKind, Unreadable};
 
-/// The hidden subcommand.
+/// The name of the hidden subcommand.
 pub const VERB: &str = "analyse";
 
-/// A request without its texts: those come one by one.
+/// A request without its texts, which are sent one by one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Outline {
+pub struct RequestOutline {
     pub job_id: String,
     pub attempt: u32,
     pub analysis_type: AnalysisType,
     pub language: Language,
     pub bounds: Bounds,
-    /// In the order in which the caller wants ties to be settled.
+    /// The order of the sources decides ties.
     pub sources: Vec<OutlinedSource>,
 }
 
@@ -45,11 +47,11 @@ pub struct OutlinedSource {
     pub id: String,
     pub kind: SourceKind,
     pub name: String,
-    /// Why it has no text.
+    /// The reason why there is no text.
     pub unreadable: Option<Unreadable>,
 }
 
-/// What a child says.
+/// A message from the child.
 #[derive(Debug, Serialize, Deserialize)]
 enum FromChild {
     Load {
@@ -57,7 +59,7 @@ enum FromChild {
         input_hash: String,
         engine_version: String,
     },
-    /// The body is the output.
+    /// The body is the node's output.
     Save {
         node: Node,
         input_hash: String,
@@ -67,18 +69,18 @@ enum FromChild {
         node: Node,
         progress: u8,
     },
-    /// The body is the outcome. It is the last word.
+    /// The body is the outcome. It is the last message.
     End,
 }
 
-/// What a parent says.
+/// A message from the parent.
 #[derive(Debug, Serialize, Deserialize)]
 enum ToChild {
-    /// The body is the outline; as many texts follow as there are sources that have one.
+    /// The body is the outline; one `Text` follows for each source that has a text.
     Start,
     /// The body is a `SourceText`.
     Text,
-    /// The body is what was kept.
+    /// The body is the stored checkpoint.
     Found,
     Missing,
     Done,
@@ -86,13 +88,13 @@ enum ToChild {
     Unavailable,
 }
 
-/// An output of a node that is longer is not kept: where the run is resumed, that node works again.
+/// Longest output of a node that is stored, in bytes. A resumed run executes a node with a longer output again.
 const CHECKPOINT_BYTES: usize = 32 * 1024 * 1024;
-/// Of all outputs of one child: they are forgotten in one transaction.
+/// Total bytes of the outputs stored for one child: they are deleted in one transaction.
 const KEPT_BYTES: usize = 96 * 1024 * 1024;
-/// A result that is longer is not given.
+/// Longest outcome that a child may send, in bytes; a longer one is replaced by a failure.
 const RESULT_BYTES: usize = 64 * 1024 * 1024;
-/// Stored texts are bounded by the readers; this is more than they give.
+/// Longest text that is sent to a child, in bytes. The readers bound stored texts to less than this.
 const TEXT_BYTES: usize = 512 * 1024 * 1024;
 
 impl frame::Header for FromChild {

@@ -1,4 +1,4 @@
-//! The parent's side: one child a run, answered, watched, and killed when its time is over or nobody wants it any more.
+//! The parent's side: starts one child for each run, answers its messages, and kills it on timeout or cancellation.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -12,38 +12,38 @@ use tokio::time::timeout;
 
 use super::child::NO_MEMORY;
 use super::frame;
-use super::{FromChild, KEPT_BYTES, Outline, ToChild, VERB};
+use super::{FromChild, KEPT_BYTES, RequestOutline, ToChild, VERB};
 use crate::pipeline::confined::{self, Allowance};
 use crate::pipeline::nodes::Node;
-use crate::pipeline::ports::{Checkpoints, TextStore, Unavailable, Watcher};
+use crate::pipeline::ports::{CheckpointStore, PortUnavailable, ProgressSink, TextStore};
 use crate::pipeline::request::CancelToken;
-use crate::pipeline::run::Outcome;
+use crate::pipeline::run::PipelineOutcome;
 
-/// A child that closed its pipe is about to end; how it ended is worth this long.
+/// A child that closed its pipe is about to exit: how long to wait for its exit status, and for its standard error.
 const LAST_BREATH: Duration = Duration::from_secs(1);
-/// What is read of its standard error.
+/// The number of bytes that are read of a child's standard error.
 const SAID_BYTES: u64 = 4096;
-/// Progress within a node is passed on no more often, whatever a child says.
+/// The shortest interval between progress reports within a node, however often the child sends one.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
 
-/// What a child may take.
+/// The resource limits of a child.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ChildLimits {
     pub memory_mib: u64,
-    /// From its start to its outcome; so is its processor time.
+    /// Time from its start to its outcome; its CPU time is limited to the same.
     pub wall: Duration,
 }
 
-/// What a run needs from its surroundings.
+/// What a run needs from its caller.
 #[derive(Clone, Copy)]
 pub struct Ports<'a> {
     pub texts: &'a dyn TextStore,
-    pub checkpoints: &'a dyn Checkpoints,
-    pub watcher: &'a dyn Watcher,
+    pub checkpoints: &'a dyn CheckpointStore,
+    pub watcher: &'a dyn ProgressSink,
 }
 
-/// The work ended, and not by the documents' doing as far as anybody can tell: it may be tried again. The words are for the log, and
-/// hold nothing of the sources.
+/// The child failed for a reason that is not known to be in the documents, so the run may be retried. The message is
+/// for the log and contains no text of the sources.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Lost(String);
@@ -52,22 +52,28 @@ pub struct Lost(String);
 #[derive(Debug, Clone)]
 pub struct Analyser {
     program: PathBuf,
-    limits: Limits,
+    limits: ChildLimits,
 }
 
 impl Analyser {
-    /// `program` is this server's own binary.
+    /// Creates an analyser. `program` is the server's own binary.
     #[must_use]
-    pub const fn new(program: PathBuf, limits: Limits) -> Self {
+    pub const fn new(program: PathBuf, limits: ChildLimits) -> Self {
         Self { program, limits }
     }
 
-    /// Runs to an outcome. A child that takes more than it may is an [`Outcome::Failed`] at the node it was in. Dropping the future, or
-    /// cancelling, kills the child.
+    /// Runs to an outcome. A child that exceeds its limits gives a [`PipelineOutcome::Failed`] at the node it was in.
+    /// Cancelling, or dropping the future, kills the child.
     ///
     /// # Errors
-    /// The child ended, and nobody knows why.
-    pub async fn analyse(&self, outline: &Outline, ports: Ports<'_>, cancel: &CancelToken) -> Result<Outcome, Lost> {
+    /// Returns [`Lost`] when the child can't be started, ends for an unknown reason or sends invalid messages, or when
+    /// a text can't be loaded.
+    pub async fn analyse(
+        &self,
+        outline: &RequestOutline,
+        ports: Ports<'_>,
+        cancel: &CancelToken,
+    ) -> Result<PipelineOutcome, Lost> {
         let mut child = self.start().map_err(|error| Lost(format!("no child could be started: {error}")))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Lost("the child has no pipes".to_owned()));
@@ -75,7 +81,7 @@ impl Analyser {
         let mut talk = Talk::new(ports);
         let talked = tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok(Ok(Outcome::Cancelled)),
+            () = cancel.cancelled() => Ok(Ok(PipelineOutcome::Cancelled)),
             talked = timeout(self.limits.wall, talk.hold(outline, input, output)) => talked,
         };
         let outcome = match talked {
@@ -85,7 +91,7 @@ impl Analyser {
             Ok(Err(Broken::Texts(away))) => Err(Lost(format!("a text can't be had: {}", away.0))),
             Err(_late) => Ok(too_long(talk.node)),
         };
-        // Waits for it too: its place is free only when it is gone.
+        // `kill` also waits for the exit, so that the child's slot becomes free only when the process is gone.
         let _ = child.kill().await;
         outcome
     }
@@ -102,7 +108,7 @@ pub(super) enum Broken {
     /// The pipe was closed.
     Gone,
     Nonsense(String),
-    Texts(Unavailable),
+    Texts(PortUnavailable),
 }
 
 impl From<std::io::Error> for Broken {
@@ -111,16 +117,17 @@ impl From<std::io::Error> for Broken {
     }
 }
 
-/// A conversation with one child.
+/// The conversation with one child.
 pub(super) struct Talk<'a> {
     ports: Ports<'a>,
-    /// Where the child is.
+    /// The node that the child is executing.
     pub(super) node: Node,
     told_at: Option<Instant>,
-    /// Each node is looked for and kept once, in their order: so what a child has kept is bounded.
+    /// The last nodes whose checkpoints were loaded and saved. Each node is loaded and saved once, in order, which
+    /// bounds what a child can store.
     loaded: Option<Node>,
     saved: Option<Node>,
-    /// Bytes of what it has kept.
+    /// Total bytes that the child has stored.
     kept: usize,
 }
 
@@ -129,13 +136,13 @@ impl<'a> Talk<'a> {
         Self { ports, node: Node::PrepareSources, told_at: None, loaded: None, saved: None, kept: 0 }
     }
 
-    /// Gives the request, and answers until the outcome comes.
+    /// Sends the request, and answers messages until the outcome arrives.
     pub(super) async fn hold(
         &mut self,
-        outline: &Outline,
+        outline: &RequestOutline,
         mut input: impl AsyncWrite + Unpin,
         mut output: impl AsyncRead + Unpin,
-    ) -> Result<Outcome, Broken> {
+    ) -> Result<PipelineOutcome, Broken> {
         let start = serde_json::to_vec(outline).map_err(|error| Broken::Nonsense(error.to_string()))?;
         frame::write(&mut input, &ToChild::Start, &start).await?;
         drop(start);
@@ -157,7 +164,7 @@ impl<'a> Talk<'a> {
                 }
                 FromChild::Progress { node, progress } => {
                     if self.progressed(node, progress).await?.is_err() {
-                        return Ok(Outcome::Cancelled);
+                        return Ok(PipelineOutcome::Cancelled);
                     }
                     (ToChild::Done, String::new())
                 }
@@ -198,7 +205,8 @@ impl<'a> Talk<'a> {
         })
     }
 
-    /// Outer error: a child that goes back. Inner: nobody wants the run any more.
+    /// Passes progress on. The outer error means that the child went back to an earlier node; the inner one, that the
+    /// sink requested a stop.
     async fn progressed(&mut self, node: Node, progress: u8) -> Result<Result<(), ()>, Broken> {
         if node < self.node {
             return Err(Broken::Nonsense("that it went back".to_owned()));
@@ -221,27 +229,27 @@ fn next(last: &mut Option<Node>, node: Node) -> Result<(), Broken> {
     }
 }
 
-async fn understood(outcome: Vec<u8>) -> Result<Outcome, Broken> {
+async fn understood(outcome: Vec<u8>) -> Result<PipelineOutcome, Broken> {
     let parsed = spawn_blocking(move || serde_json::from_slice(&outcome)).await;
     let parsed = parsed.map_err(|error| Broken::Nonsense(error.to_string()))?;
     parsed.map_err(|_| Broken::Nonsense("an outcome that is none".to_owned()))
 }
 
-/// The pipe was closed before the outcome came.
-async fn how_it_ended(child: &mut Child, node: Node) -> Result<Outcome, Lost> {
+/// Determines the outcome of a child that closed its pipe before it sent one.
+async fn how_it_ended(child: &mut Child, node: Node) -> Result<PipelineOutcome, Lost> {
     let Ok(Ok(status)) = timeout(LAST_BREATH, child.wait()).await else {
         return Err(Lost("the child closed its pipe".to_owned()));
     };
     let mut said = Vec::new();
     if let Some(errors) = child.stderr.take() {
-        // What can't be read says nothing.
+        // Without readable standard error, only the exit status decides.
         let _ = timeout(LAST_BREATH, errors.take(SAID_BYTES).read_to_end(&mut said)).await;
     }
     let said = String::from_utf8_lossy(&said);
     if said.contains(NO_MEMORY) {
         return Ok(failed(node, "The analysis needs more memory than it may have, so it was stopped."));
     }
-    // Rust's own words too; it aborts.
+    // Also a message of Rust's runtime, which aborts then.
     if said.contains("overflowed its stack") {
         return Ok(failed(node, "The documents are nested too deeply to be analysed."));
     }
@@ -251,10 +259,10 @@ async fn how_it_ended(child: &mut Child, node: Node) -> Result<Outcome, Lost> {
     Err(Lost(format!("the child ended with {status}: {}", said.trim())))
 }
 
-fn too_long(node: Node) -> Outcome {
+fn too_long(node: Node) -> PipelineOutcome {
     failed(node, "The analysis took longer than it may, so it was stopped.")
 }
 
-fn failed(node: Node, why: &str) -> Outcome {
-    Outcome::Failed { node, message: format!("{why} Analyse fewer or smaller documents at once.") }
+fn failed(node: Node, why: &str) -> PipelineOutcome {
+    PipelineOutcome::Failed { node, message: format!("{why} Analyse fewer or smaller documents at once.") }
 }

@@ -1,4 +1,5 @@
-//! What a parent makes of children that say too much, too little, nonsense, or nothing; without the program itself.
+//! Tests of the parent's handling of children that send too much, too little, invalid data, or nothing, without the
+//! real program.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,11 +12,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use super::frame::{self, Header};
 use super::parent::{Broken, Talk};
 use super::*;
-use crate::pipeline::ports::{Checkpoints, NoCheckpoints, NoWatcher, Stop, TextStore, Unavailable, Watcher};
+use crate::pipeline::ports::{
+    CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested, TextStore,
+};
 use crate::pipeline::request::CancelToken;
-use crate::pipeline::run::Outcome;
+use crate::pipeline::run::PipelineOutcome;
 
-fn outline() -> Outline {
+fn outline() -> RequestOutline {
     let (analysis_type, language) = (AnalysisType::Full, Language::Auto);
     let source = |id: &str, unreadable| OutlinedSource {
         id: id.to_owned(),
@@ -26,19 +29,19 @@ fn outline() -> Outline {
     let torn = Unreadable { code: "Torn".to_owned(), message: "It is torn.".to_owned() };
     let sources = vec![source("a", None), source("b", Some(torn)), source("c", None)];
     let bounds = Bounds::default();
-    Outline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, sources }
+    RequestOutline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, sources }
 }
 
 struct Texts;
 
 #[async_trait]
 impl TextStore for Texts {
-    async fn text(&self, source_id: &str) -> Result<String, Unavailable> {
+    async fn text(&self, source_id: &str) -> Result<String, PortUnavailable> {
         Ok(format!("{{\"of\":\"{source_id}\"}}"))
     }
 }
 
-/// Notes what it is told and given.
+/// A progress sink and checkpoint store that records what it is given.
 #[derive(Default)]
 struct Notes {
     told: Mutex<Vec<(Node, u8)>>,
@@ -46,19 +49,19 @@ struct Notes {
 }
 
 #[async_trait]
-impl Watcher for Notes {
-    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), Stop> {
+impl ProgressSink for Notes {
+    async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), StopRequested> {
         self.told.lock().unwrap().push((node, progress));
-        if node == Node::Finalize { Err(Stop) } else { Ok(()) }
+        if node == Node::Finalize { Err(StopRequested) } else { Ok(()) }
     }
 }
 
 #[async_trait]
-impl Checkpoints for Notes {
-    async fn load(&self, node: Node, _: &str, _: &str) -> Result<Option<String>, Unavailable> {
+impl CheckpointStore for Notes {
+    async fn load(&self, node: Node, _: &str, _: &str) -> Result<Option<String>, PortUnavailable> {
         Ok((node == Node::PrepareSources).then(|| "[1]".to_owned()))
     }
-    async fn save(&self, node: Node, _: &str, _: &str, output: &str) -> Result<(), Unavailable> {
+    async fn save(&self, node: Node, _: &str, _: &str, output: &str) -> Result<(), PortUnavailable> {
         self.kept.lock().unwrap().push((node, output.to_owned()));
         Ok(())
     }
@@ -68,11 +71,11 @@ fn ports(notes: &Notes) -> Ports<'_> {
     Ports { texts: &Texts, checkpoints: notes, watcher: notes }
 }
 
-/// A conversation with a child that `says` its lines, and what came of it.
+/// Runs a conversation with a child that is played by `says`, and returns its outcome.
 async fn talked<F: Future<Output = ()>>(
     notes: &Notes,
     says: impl FnOnce(DuplexStream) -> F,
-) -> Result<Outcome, Broken> {
+) -> Result<PipelineOutcome, Broken> {
     let (parent, child) = duplex(1 << 20);
     let (output, input) = tokio::io::split(parent);
     let mut talk = Talk::new(ports(notes));
@@ -81,11 +84,11 @@ async fn talked<F: Future<Output = ()>>(
     outcome
 }
 
-/// Takes the request, as a child does first.
+/// Reads the request, as a child does first.
 async fn taken(child: &mut DuplexStream) {
     let (start, body): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
     assert!(matches!(start, ToChild::Start));
-    let outline: Outline = serde_json::from_slice(&body).unwrap();
+    let outline: RequestOutline = serde_json::from_slice(&body).unwrap();
     assert_eq!(outline.sources.len(), 3);
     for id in ["a", "c"] {
         let (text, body): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
@@ -111,7 +114,7 @@ fn load(node: Node) -> FromChild {
 #[tokio::test]
 async fn questions_are_answered_until_the_outcome_comes() {
     let notes = Notes::default();
-    let rejected = Outcome::Rejected { reason: "nothing".to_owned(), warnings: Vec::new() };
+    let rejected = PipelineOutcome::Rejected { reason: "nothing".to_owned(), warnings: Vec::new() };
     let outcome = talked(&notes, |mut child| {
         let rejected = rejected.clone();
         async move {
@@ -146,7 +149,7 @@ async fn a_watcher_that_says_stop_ends_the_conversation() {
         frame::write(&mut child, &FromChild::Progress { node: Node::Finalize, progress: 97 }, b"").await.unwrap();
         let _ = child.read_u8().await;
     });
-    assert_eq!(outcome.await.unwrap(), Outcome::Cancelled);
+    assert_eq!(outcome.await.unwrap(), PipelineOutcome::Cancelled);
 }
 
 #[tokio::test]
@@ -206,7 +209,7 @@ async fn a_child_keeps_each_node_once_and_never_goes_back() {
 
 #[tokio::test]
 async fn half_a_frame_is_a_child_that_is_gone() {
-    let end = serde_json::to_vec(&Outcome::Cancelled).unwrap();
+    let end = serde_json::to_vec(&PipelineOutcome::Cancelled).unwrap();
     let mut whole = Vec::new();
     frame::write_blocking(&mut whole, &FromChild::End, &end).unwrap();
     for length in 0..whole.len() {
@@ -235,30 +238,30 @@ fn a_frame_reads_as_it_was_written_on_both_sides() {
     assert_eq!(again, body);
 }
 
-/// A program that does as the script says, whatever it is asked.
+/// Creates a program that executes the script and ignores its arguments.
 fn program(script: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("child");
-    // Written by another process: while this one had it open to write, what another test starts would have it open too, and then
-    // nobody can run it.
+    // Another process writes the file: if this one had it open for writing, a child started by another test at that
+    // moment would inherit the descriptor, and executing the file would fail.
     let mut writing = Command::new("sh");
     writing.args(["-c", "printf '#!/bin/sh\n%s\n' \"$1\" > \"$2\" && chmod 755 \"$2\"", "sh", script]).arg(&path);
     assert!(writing.status().unwrap().success());
     (folder, path)
 }
 
-async fn analysed(script: &str, wall: Duration) -> Result<Outcome, Lost> {
+async fn analysed(script: &str, wall: Duration) -> Result<PipelineOutcome, Lost> {
     let (_folder, path) = program(script);
-    let analyser = Analyser::new(path, Limits { memory_mib: 64, wall });
-    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoWatcher };
+    let analyser = Analyser::new(path, ChildLimits { memory_mib: 64, wall });
+    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoProgressSink };
     analyser.analyse(&outline(), ports, &CancelToken::new()).await
 }
 
 #[tokio::test]
 async fn what_a_child_did_to_itself_fails_the_run_and_what_nobody_knows_is_tried_again() {
     let long = Duration::from_secs(60);
-    let told = |outcome: Result<Outcome, Lost>| match outcome {
-        Ok(Outcome::Failed { node: Node::PrepareSources, message }) => message,
+    let told = |outcome: Result<PipelineOutcome, Lost>| match outcome {
+        Ok(PipelineOutcome::Failed { node: Node::PrepareSources, message }) => message,
         other => panic!("{other:?}"),
     };
     let memory = told(analysed("echo 'memory allocation of 9 bytes failed' >&2; kill -ABRT $$", long).await);
@@ -277,21 +280,21 @@ async fn what_a_child_did_to_itself_fails_the_run_and_what_nobody_knows_is_tried
 async fn a_child_that_says_nothing_has_its_time_and_no_more() {
     let began = Instant::now();
     let outcome = analysed("exec sleep 60", Duration::from_millis(300)).await;
-    assert!(matches!(outcome, Ok(Outcome::Failed { .. })), "{outcome:?}");
+    assert!(matches!(outcome, Ok(PipelineOutcome::Failed { .. })), "{outcome:?}");
     assert!(began.elapsed() < Duration::from_secs(30), "it was killed");
 }
 
 #[tokio::test]
 async fn a_cancel_kills_the_child_whatever_it_does() {
     let (_folder, path) = program("exec sleep 60");
-    let analyser = Analyser::new(path, Limits { memory_mib: 64, wall: Duration::from_secs(60) });
-    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoWatcher };
+    let analyser = Analyser::new(path, ChildLimits { memory_mib: 64, wall: Duration::from_secs(60) });
+    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoProgressSink };
     let cancel = CancelToken::new();
     let (outline, began) = (outline(), Instant::now());
     let (outcome, ()) = tokio::join!(analyser.analyse(&outline, ports, &cancel), async {
         tokio::task::yield_now().await;
         cancel.cancel();
     });
-    assert_eq!(outcome, Ok(Outcome::Cancelled));
+    assert_eq!(outcome, Ok(PipelineOutcome::Cancelled));
     assert!(began.elapsed() < Duration::from_secs(30), "it was killed");
 }

@@ -1,24 +1,28 @@
-//! The child that reads one document: `colloquy read-document --format NAME --memory-mib N --seconds N`, document on stdin,
-//! answer on stdout: [`ANSWER`], a line that says what it is, and JSON, which the server keeps as it is.
+//! The child process that parses one document: `colloquy read-document --format NAME --memory-mib N --seconds N`.
+//!
+//! It reads the document from stdin and writes its response to stdout: [`ANSWER`], a line with the kind of the
+//! response, and JSON, which the server stores unchanged.
 
 use std::io::{Read, Write, stdin, stdout};
 use std::process::ExitCode;
 
 use super::super::confined::{Allowance, start_nothing};
-use super::source::{Reason, SourceText, Unreadable};
+use super::source::{SourceText, Unreadable, UnreadableReason};
 use super::{Format, read};
 
-/// The hidden subcommand.
+/// Name of the hidden subcommand.
 pub const VERB: &str = "read-document";
-/// Stands before the answer, so that a line which a library prints is not taken for it. JSON never holds it unescaped.
+/// Marks the start of the response, so that a line printed by a library is not mistaken for it. JSON never contains
+/// this byte unescaped.
 pub const ANSWER: u8 = 0x1e;
-/// The line before a text, and the one before an `Unreadable`.
+/// The line before a `SourceText`; [`UNREADABLE`] is the line before an `Unreadable`.
 pub const READ: &[u8] = b"read\n";
 pub const UNREADABLE: &[u8] = b"unreadable\n";
-/// Bytes of JSON that a document may come to. The limits on characters, blocks and cues bind first, for what people write.
+/// Maximum bytes of JSON for one document. For ordinary documents the limits on characters, blocks and cues are reached
+/// first.
 pub const MOST_JSON: usize = 16 * 1024 * 1024;
 
-/// What the child is asked to do.
+/// The parsed command line of the child process.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
     format: Format,
@@ -26,7 +30,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task, where these arguments (after [`VERB`]) are those that a server starts its readers with.
+    /// Parses the arguments after [`VERB`]. Returns `None` unless they have exactly the form in which a server starts
+    /// its readers.
     pub fn of_arguments(arguments: &[&str]) -> Option<Self> {
         match arguments {
             ["--format", format, allowance @ ..] => {
@@ -37,11 +42,13 @@ impl Task {
     }
 }
 
-/// Body of the hidden subcommand. Dispatch it in `main` before any runtime or thread is started.
+/// Runs the hidden subcommand. Call it in `main` before any runtime or thread is started.
 pub fn child_main(task: Task) -> ExitCode {
     let answer = match task.allowance.take().and_then(|()| start_nothing()) {
         Ok(()) => read_stdin(task.format).and_then(|text| json(&text)),
-        Err(error) => Err(Unreadable::new(Reason::Interrupted, format!("The reader could not limit itself: {error}."))),
+        Err(error) => {
+            Err(Unreadable::new(UnreadableReason::Interrupted, format!("The reader could not limit itself: {error}.")))
+        }
     };
     match write_stdout(answer) {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,15 +61,16 @@ fn read_stdin(format: Format) -> Result<SourceText, Unreadable> {
     stdin()
         .lock()
         .read_to_end(&mut bytes)
-        .map_err(|_| Unreadable::new(Reason::Crashed, "The document did not reach its reader."))?;
+        .map_err(|_| Unreadable::new(UnreadableReason::Crashed, "The document did not reach its reader."))?;
     read(format, &bytes)
 }
 
 fn json(text: &SourceText) -> Result<Vec<u8>, Unreadable> {
-    let json = serde_json::to_vec(text)
-        .map_err(|_| Unreadable::new(Reason::Crashed, "What is in the document could not be written down."))?;
+    let json = serde_json::to_vec(text).map_err(|_| {
+        Unreadable::new(UnreadableReason::Crashed, "What is in the document could not be written down.")
+    })?;
     if json.len() > MOST_JSON {
-        return Err(Unreadable::new(Reason::TooLarge, "The document holds more text than is read."));
+        return Err(Unreadable::new(UnreadableReason::TooLarge, "The document holds more text than is read."));
     }
     Ok(json)
 }

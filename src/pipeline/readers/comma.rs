@@ -1,13 +1,17 @@
-//! CSV: one TABLE_ROW block a record, `name: value | name: value` when the first record names the columns, else `value | value`.
+//! CSV reader: one TABLE_ROW block per record, `name: value | name: value` if the first record names the columns, else
+//! `value | value`.
 //!
-//! The names stand before the values because a cell alone ("High", "yes") says nothing to whoever reads the row by itself; the values
-//! are verbatim. The record of names is itself a Boilerplate block. The delimiter is the one of `,` `;` tab that parts the first
-//! lines most evenly.
+//! The column names precede the values because a single cell ("High", "yes") means nothing when its row is read in
+//! isolation; the values are verbatim. The record of names becomes a Boilerplate block. The delimiter is the one of `,`
+//! `;` tab that occurs in each of the first lines and most often in total.
 
-use super::draft::{Draft, printable};
-use super::source::{BlockKind, Reason, SourceText, Unreadable};
+use super::draft::{TextDraft, printable};
+use super::source::{BlockKind, SourceText, Unreadable, UnreadableReason};
 
 /// Reads CSV.
+///
+/// # Errors
+/// `Damaged` for malformed CSV; `TooLarge` past a limit of [`TextDraft`].
 pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     let text = text.trim_start_matches('\u{feff}');
     let mut records = csv::ReaderBuilder::new()
@@ -16,7 +20,7 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         .delimiter(delimiter(text))
         .from_reader(text.as_bytes())
         .into_records();
-    let mut draft = Draft::default();
+    let mut draft = TextDraft::default();
     let Some(first) = records.next().transpose().map_err(damaged)? else { return draft.finish() };
     let first = cells(&first);
     let names = if are_names(&first) {
@@ -35,7 +39,7 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     draft.finish()
 }
 
-/// A line end in a cell becomes a space: a row is one line.
+/// Returns the cells of a record. A line end in a cell becomes a space, so that a row is one line.
 fn cells(record: &csv::StringRecord) -> Vec<String> {
     record.iter().map(|cell| printable(cell).split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
@@ -48,10 +52,11 @@ fn filled(cells: &[String], names: &[String]) -> String {
     cells.iter().enumerate().filter(|(_, value)| !value.is_empty()).map(named).collect::<Vec<_>>().join(" | ")
 }
 
-/// Characters of a column's name: it is written again in every row.
+/// Maximum characters of a column's name, which is repeated in every row.
 const NAME: usize = 80;
 
-/// Names are short, all there, all different and no numbers; a single column has none unless it is one or two words.
+/// Whether the first record holds column names: all distinct, each short, with a letter and without a sentence's end
+/// mark. The name of a single column has at most two words, others at most five.
 fn are_names(cells: &[String]) -> bool {
     let distinct: std::collections::HashSet<&String> = cells.iter().collect();
     let longest_name = if cells.len() == 1 { 2 } else { 5 };
@@ -71,10 +76,10 @@ fn delimiter(text: &str) -> u8 {
         let (least, total) = counts.fold((usize::MAX, 0), |(least, total), count| (least.min(count), total + count));
         (least.min(1), total)
     };
-    // The comma comes last: of equals, max_by_key takes the last.
+    // `max_by_key` returns the last of equal elements, so the comma, as the last, wins ties.
     b";\t,".iter().max_by_key(|delimiter| evenness(delimiter)).copied().unwrap_or(b',')
 }
 
 fn damaged(_: csv::Error) -> Unreadable {
-    Unreadable::new(Reason::Damaged, "This CSV file breaks off or quotes its cells wrongly.")
+    Unreadable::new(UnreadableReason::Damaged, "This CSV file breaks off or quotes its cells wrongly.")
 }

@@ -1,19 +1,23 @@
-//! DOCX: the body's paragraphs with headings by style, list items, tables row by row, footnotes after the paragraph that refers to
-//! them.
+//! DOCX reader: the body's paragraphs with headings by style, list items, tables row by row, and footnotes after the
+//! paragraph that refers to them.
 //!
-//! Left out: what a tracked change deleted or moved away, hidden text, field codes, comments, headers and footers, the older copy of a drawing
-//! (`mc:Fallback`). DOCX has no pages: they come into being when it is printed.
+//! Left out: text that a tracked change deleted or moved away, hidden text, field codes, comments, headers and footers,
+//! the older copy of a drawing (`mc:Fallback`). A DOCX has no pages: they are determined only when it is laid out for
+//! printing.
 
 use std::collections::HashMap;
 
 use quick_xml::events::BytesStart;
 
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::package::{Package, Said, attribute, damaged, walk};
 use super::source::{BlockKind, SourceText, Unreadable};
 use super::styles::{Role, Styles, outline_level};
 
 /// Reads a DOCX.
+///
+/// # Errors
+/// `Encrypted`, `Damaged` or `TooLarge`.
 pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     let mut package = Package::open(bytes)?;
     let styles = match package.part("word/styles.xml")? {
@@ -39,12 +43,13 @@ enum NoteKind {
     End,
 }
 
-/// The text of foot- and endnotes by id.
+/// The text of footnotes and endnotes by kind and id.
 #[derive(Default)]
 struct Notes(HashMap<(NoteKind, String), String>);
 
 impl Notes {
-    /// The text of these notes, each where it is referred to first: a note that is named again and again is not written so often.
+    /// Removes and returns the text of the notes with these ids. Each note is returned for its first reference only, so
+    /// that a note with many references is not repeated in the text.
     fn take(&mut self, ids: &[(NoteKind, String)]) -> Vec<String> {
         ids.iter().filter_map(|id| self.0.remove(id)).map(|note| one_line(&note)).collect()
     }
@@ -79,7 +84,8 @@ impl Notes {
     }
 }
 
-/// Counts how deep in a part that is left out we are. Text counts within `t` alone (and `instrText`, `delText` are not `t`).
+/// Tracks whether the walk is inside an element that is left out. Only text within `t` counts (`instrText` and
+/// `delText` are separate elements).
 #[derive(Default)]
 struct Skip {
     depth: usize,
@@ -103,7 +109,7 @@ impl Skip {
     }
 }
 
-/// One paragraph being read. Those in a text box stand within the one that the box is anchored in.
+/// A paragraph being read. Paragraphs of a text box are nested within the one that the box is anchored in.
 #[derive(Default)]
 struct Paragraph {
     text: String,
@@ -112,14 +118,14 @@ struct Paragraph {
     notes: Vec<(NoteKind, String)>,
 }
 
-/// A row of the outermost table; tables within a cell are read as part of it.
+/// A row of the outermost table; nested tables are read as part of their cell.
 #[derive(Default)]
 struct Row {
     cells: Vec<Vec<String>>,
 }
 
 struct Story<'a> {
-    draft: Draft,
+    draft: TextDraft,
     styles: &'a Styles,
     notes: Notes,
     skip: Skip,
@@ -133,7 +139,7 @@ struct Story<'a> {
 impl<'a> Story<'a> {
     fn new(styles: &'a Styles, notes: Notes) -> Self {
         Self {
-            draft: Draft::default(),
+            draft: TextDraft::default(),
             styles,
             notes,
             skip: Skip::default(),
@@ -180,7 +186,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Properties of the paragraph that decide what it is.
+    /// Applies a property that decides the paragraph's role.
     fn property(&mut self, element: &str, tag: &BytesStart) {
         let styles = self.styles;
         let Some(paragraph) = self.paragraphs.last_mut() else { return };
@@ -249,7 +255,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// A row of one cell is a frame around paragraphs, not a table.
+    /// Writes a table row. A row with a single cell is a frame around paragraphs, not a table.
     fn table_row(&mut self, row: Row) {
         if let [only] = row.cells.as_slice() {
             for paragraph in only {

@@ -1,30 +1,31 @@
-//! A source text being written, block by block; keeps the offsets, so that no reader counts characters itself, and the bounds of what
-//! a document may come to, so that none costs the server more than so much.
+//! A `SourceText` under construction, written block by block.
 //!
-//! Past a bound nothing more is written, and in the end the document is refused: a part would pass for the whole.
+//! It counts the character offsets, so that no reader has to, and enforces the limits on the size of a document, which
+//! bound what one document costs the server. Past a limit nothing more is written and `finish` rejects the document: a
+//! partial text would be taken for the complete one.
 
 use super::READER_VERSION;
 use super::language;
-use super::source::{Block, BlockKind, Cue, Page, Reason, Section, SourceText, Unreadable};
+use super::source::{Block, BlockKind, Cue, Page, Section, SourceText, Unreadable, UnreadableReason};
 
-/// Characters of text: some 2,000 printed pages.
+/// Maximum characters of text: some 2,000 printed pages.
 pub const CHARACTERS: usize = 5_000_000;
-/// Paragraphs, list items, rows, headings.
+/// Maximum number of blocks: paragraphs, list items, rows and headings.
 pub const BLOCKS: usize = 150_000;
 pub const SECTIONS: usize = 20_000;
 pub const PAGES: usize = 20_000;
-/// A whole day of speech has about 40,000.
+/// Maximum number of cues. A whole day of speech has about 40,000.
 pub const CUES: usize = 50_000;
-/// Characters of a section's title, and of a speaker's name; what is longer is cut with an ellipsis. (The heading itself stands whole
-/// in the text.) They are copied into whatever is found under them.
+/// Maximum characters of a section's title and of a speaker's name; longer ones are cut and end in an ellipsis. (The
+/// heading itself is complete in the text.) Titles and names are copied into every item that is found under them.
 pub const NAME: usize = 200;
-/// Deeper ones are as deep as this.
+/// Deepest heading level; deeper headings get this level.
 const LEVELS: u8 = 9;
 
-/// Begins empty; `finish` closes pages and sections.
+/// Builder of a `SourceText`. Starts empty; `finish` closes the open pages and sections.
 #[derive(Default)]
-pub struct Draft {
-    /// The bound that was met first.
+pub struct TextDraft {
+    /// The first limit that was exceeded, with the name of what it counts.
     past: Option<(usize, &'static str)>,
     text: String,
     chars: usize,
@@ -34,20 +35,20 @@ pub struct Draft {
     cues: Vec<Cue>,
 }
 
-impl Draft {
-    /// A draft whose text stands already (plain text); blocks are then added by `mark`.
+impl TextDraft {
+    /// Creates a draft from a complete text (plain text); its blocks are then added by `mark`.
     pub fn verbatim(text: String) -> Self {
         let mut draft = Self { chars: text.chars().count(), text, ..Self::default() };
         draft.bound(draft.chars, CHARACTERS, "characters of text");
         draft
     }
 
-    /// Whether a bound was met: whatever else is read, the document is refused.
+    /// Whether a limit was exceeded. The document is then rejected, whatever else is read.
     pub fn is_full(&self) -> bool {
         self.past.is_some()
     }
 
-    /// Writes a block after a blank line. One without anything but white space is left out.
+    /// Writes a block after a blank line. Does nothing if `content` is only white space.
     pub fn block(&mut self, kind: BlockKind, content: &str) {
         if self.is_full() {
             return;
@@ -65,7 +66,7 @@ impl Draft {
         self.mark(kind, start_offset, self.chars);
     }
 
-    /// Writes a heading, which opens a section. `level` from 1.
+    /// Writes a heading, which opens a section. `level` counts from 1.
     pub fn heading(&mut self, level: u8, title: &str) {
         let before = self.blocks.len();
         let title: String = printable(title).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -76,7 +77,7 @@ impl Draft {
         }
     }
 
-    /// Writes on in the last block: `join` and then `content`.
+    /// Appends `join` and then `content` to the last block.
     pub fn append(&mut self, join: &str, content: &str) {
         if self.is_full() {
             return;
@@ -89,7 +90,7 @@ impl Draft {
         }
     }
 
-    /// Writes on in the heading that was written last.
+    /// Appends `content` to the heading that was written last.
     pub fn append_heading(&mut self, content: &str) {
         self.append(" ", content);
         if let Some(section) = self.headings.last_mut().filter(|section| !section.title.ends_with(CUT)) {
@@ -99,7 +100,7 @@ impl Draft {
         }
     }
 
-    /// Takes the last character of the last block back, if it is this one.
+    /// Removes the last character of the last block if it is `last`.
     pub fn take_back(&mut self, last: char) {
         if self.text.ends_with(last) {
             self.text.pop();
@@ -110,7 +111,7 @@ impl Draft {
         }
     }
 
-    /// What is written from now on stands on this page.
+    /// Starts a page: all text written from here on belongs to it.
     pub fn page(&mut self, page: u32) {
         self.bound(self.pages.len() + 1, PAGES, "pages");
         if !self.is_full() {
@@ -118,7 +119,7 @@ impl Draft {
         }
     }
 
-    /// What was written since `start_offset` was said in this cue.
+    /// Adds a cue that covers the text from `start_offset` to the current end.
     pub fn cue(&mut self, start_offset: usize, start_ms: u64, end_ms: u64, speaker: Option<String>) {
         self.bound(self.cues.len() + 1, CUES, "cues");
         if !self.is_full() {
@@ -127,7 +128,7 @@ impl Draft {
         }
     }
 
-    /// Marks a block in a text that stands already.
+    /// Marks a block in text that was already written.
     pub fn mark(&mut self, kind: BlockKind, start_offset: usize, end_offset: usize) {
         self.bound(self.blocks.len() + 1, BLOCKS, "paragraphs and rows");
         if !self.is_full() {
@@ -135,26 +136,26 @@ impl Draft {
         }
     }
 
-    /// Marks a heading in a text that stands already.
+    /// Marks a heading in text that was already written.
     pub fn mark_heading(&mut self, level: u8, title: &str, start_offset: usize, end_offset: usize) {
         self.mark(BlockKind::Heading, start_offset, end_offset);
         self.section(level, title, start_offset, end_offset);
     }
 
-    /// The last block, if any.
+    /// Returns the last block, if any.
     pub fn last_block(&self) -> Option<&Block> {
         self.blocks.last()
     }
 
-    /// Whether the text ends with a character of this kind.
+    /// Whether the last character of the text satisfies `wanted`.
     pub fn ends_with(&self, wanted: impl Fn(char) -> bool) -> bool {
         self.text.chars().next_back().is_some_and(wanted)
     }
 
-    /// Closes pages and sections, and tells the language.
+    /// Closes the open pages and sections and detects the language.
     ///
     /// # Errors
-    /// A bound was met.
+    /// `TooLarge` if a limit was exceeded.
     pub fn finish(self) -> Result<SourceText, Unreadable> {
         let Self { past, text, chars, blocks, mut headings, mut pages, cues } = self;
         if let Some((most, what)) = past {
@@ -198,15 +199,15 @@ impl Draft {
     }
 }
 
-/// The document holds more of something than is read.
+/// Returns the error for a document with more of something than the limit allows.
 pub fn more_than(most: usize, what: &str) -> Unreadable {
-    Unreadable::new(Reason::TooLarge, format!("The document is too large: at most {most} {what} are read."))
+    Unreadable::new(UnreadableReason::TooLarge, format!("The document is too large: at most {most} {what} are read."))
 }
 
-/// Stands where a name was cut.
+/// Marks the end of a title or name that was cut.
 pub const CUT: char = '…';
 
-/// At most [`NAME`] characters of it.
+/// Cuts a title or name to at most [`NAME`] characters.
 fn cut(name: &str) -> String {
     match name.char_indices().nth(NAME) {
         Some(_) => name.chars().take(NAME - 1).chain([CUT]).collect(),
@@ -214,7 +215,7 @@ fn cut(name: &str) -> String {
     }
 }
 
-/// Line ends as `\n`; other control characters but the tab dropped.
+/// Converts line ends to `\n` and drops the other control characters except tabs.
 pub fn printable(content: &str) -> String {
     let mut kept = String::with_capacity(content.len());
     let mut after_return = false;
@@ -232,7 +233,8 @@ pub fn printable(content: &str) -> String {
     kept
 }
 
-/// A section ends where the next heading of its level or a higher one starts. A stack of open ones, so that it is linear.
+/// Ends each section at the next heading of the same or a higher level. Uses a stack of open sections, so that it takes
+/// linear time.
 fn close_sections(sections: &mut [Section], end: usize) {
     let mut open: Vec<(usize, u8)> = Vec::new();
     let starts: Vec<(u8, usize)> = sections.iter().map(|section| (section.level, section.start_offset)).collect();
@@ -252,8 +254,8 @@ fn close_sections(sections: &mut [Section], end: usize) {
     }
 }
 
-/// A page was noted before the blank line that parts it from the one before: it starts with the first block written after that, or
-/// inside the block that goes on over the turn of the page.
+/// Sets the bounds of the pages. A page is recorded before the blank line that separates it from the previous one: it
+/// starts at the first block written after that, or inside the block that continues across the page break.
 fn close_pages(pages: &mut [Page], blocks: &[Block], end: usize) {
     let mut blocks = blocks.iter().peekable();
     for page in &mut *pages {

@@ -1,16 +1,16 @@
-//! Text that flows between tags (HTML, Markdown): gathers what stands on one line of thought and writes it as the block it is in.
+//! Text between tags (HTML, Markdown): collects inline text and writes it as one block of the enclosing kind.
 
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::source::{BlockKind, SourceText, Unreadable};
 
-/// What is open around the text that comes in.
+/// The current line and the state of the elements that enclose it.
 #[derive(Default)]
 pub struct Flow {
-    draft: Draft,
+    draft: TextDraft,
     line: String,
     row: Option<Vec<String>>,
     pub heading: Option<u8>,
-    /// White space counts.
+    /// Whether white space is preserved.
     pub preformatted: bool,
     pub item: bool,
     pub quotes: usize,
@@ -18,7 +18,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Text within the current block; white space runs become one space unless preformatted.
+    /// Appends text to the current block; white space runs become one space unless preformatted.
     pub fn write(&mut self, text: &str) {
         if self.preformatted {
             self.line.push_str(text);
@@ -33,14 +33,14 @@ impl Flow {
         }
     }
 
-    /// A line end that the author set.
+    /// Appends a line break set by the author.
     pub fn line_break(&mut self) {
         let kept = self.line.trim_end_matches(' ').len();
         self.line.truncate(kept);
         self.line.push('\n');
     }
 
-    /// Ends the current block, whatever it is.
+    /// Ends the current block of any kind.
     pub fn close(&mut self) {
         let line = std::mem::take(&mut self.line);
         if let Some(cell) = self.row.as_mut().and_then(|row| row.last_mut()) {
@@ -56,13 +56,13 @@ impl Flow {
         }
     }
 
-    /// A row of a table starts; one that was open ends.
+    /// Starts a table row and ends the open one, if any.
     pub fn open_row(&mut self) {
         self.close_row();
         self.row = Some(Vec::new());
     }
 
-    /// A cell starts.
+    /// Starts a cell.
     pub fn open_cell(&mut self) {
         self.close();
         if let Some(row) = &mut self.row {
@@ -70,7 +70,7 @@ impl Flow {
         }
     }
 
-    /// The row ends; one of a single cell is a frame, not a table.
+    /// Ends the row. A row with a single cell is a frame, not a table.
     pub fn close_row(&mut self) {
         self.close();
         let Some(row) = self.row.take() else { return };
@@ -81,15 +81,15 @@ impl Flow {
         }
     }
 
-    /// Whether nothing more is taken: the document is refused.
+    /// Whether a limit was exceeded; the document is then rejected.
     pub fn is_full(&self) -> bool {
         self.draft.is_full()
     }
 
-    /// Ends what is open.
+    /// Closes what is open and returns the text.
     ///
     /// # Errors
-    /// It came to more than is read.
+    /// `TooLarge` if a limit was exceeded.
     pub fn finish(mut self) -> Result<SourceText, Unreadable> {
         self.close_row();
         self.draft.finish()

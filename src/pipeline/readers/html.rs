@@ -1,7 +1,10 @@
-//! HTML: what a browser would show as text, by the standard's tokenizer and without a tree, so that time and memory are linear however
-//! deep the tags are nested and however many attributes one of them has.
+//! HTML reader: the text that a browser would show.
 //!
-//! Left out: head, scripts, styles, navigation, forms' choices, what is struck out (`del`, `s`). A `footer` is boilerplate.
+//! Uses the standard's tokenizer without building a tree, so that time and memory are linear however deep the tags are
+//! nested and however many attributes a tag has.
+//!
+//! Left out: head, scripts, styles, navigation, the choices of forms, struck-out text (`del`, `s`). A `footer` is
+//! boilerplate.
 
 use std::convert::Infallible;
 
@@ -14,24 +17,24 @@ use super::source::{SourceText, Unreadable};
 /// Reads HTML, a whole page or a fragment.
 ///
 /// # Errors
-/// It comes to more than is read.
+/// `TooLarge` past a limit of `TextDraft`.
 pub fn read(html: &str) -> Result<SourceText, Unreadable> {
-    let mut seen = Seen::default();
+    let mut seen = HtmlState::default();
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         seen.hear(event);
         None
     });
-    // Scripts, styles and the like are no tags.
+    // Keeps the content of scripts, styles and the like from being tokenized as tags.
     emitter.naively_switch_states(true);
-    // Nothing comes out of it: all was heard on the way.
+    // The tokenizer yields no items: the callback handles every event.
     Tokenizer::new_with_emitter(html, emitter).for_each(drop);
     seen.flow.finish()
 }
 
 #[derive(Default)]
-struct Seen {
+struct HtmlState {
     flow: Flow,
-    /// Of the start tag that is being read.
+    /// Name of the start tag that is being read.
     name: String,
     in_head: bool,
     skipped: usize,
@@ -39,7 +42,7 @@ struct Seen {
     tables: usize,
 }
 
-impl Seen {
+impl HtmlState {
     fn hear(&mut self, event: CallbackEvent<'_>) {
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -148,7 +151,7 @@ impl Seen {
         }
     }
 
-    /// A block starts: the head is over even if nobody closed it, and so is the block before.
+    /// Starts a block: ends the head, even without its end tag, and the block before.
     fn leave_line(&mut self) {
         self.in_head = false;
         self.flow.close();

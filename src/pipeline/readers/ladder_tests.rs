@@ -1,5 +1,5 @@
-//! Every reader climbs the ladder with input that is made to be slow: twice the size may not cost four times as much, nor come
-//! to four times the text.
+//! Scaling tests of the readers with input made to be slow: twice the size must not take more than three times the
+//! processor time, and the JSON must stay in proportion to the document.
 
 use std::io::{Cursor, Write};
 
@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 use super::super::ladder;
 use super::{Format, read};
 
-/// JSON for each byte of a document, at most; and for any.
+/// Maximum bytes of JSON for each byte of a document; `JSON_BASE` is added for any document.
 const JSON_PER_BYTE: usize = 100;
 const JSON_BASE: usize = 4096;
 
@@ -21,7 +21,7 @@ fn climb(name: &str, format: Format, first: usize, make: impl Fn(usize) -> Vec<u
     }
 }
 
-/// Each of these again and again.
+/// Climbs the ladder once for each piece, repeated n times.
 fn climb_repeated(format: Format, before: &str, pieces: &[&str]) {
     for piece in pieces {
         climb(piece, format, 20_000 / piece.len(), |n| (before.to_owned() + &piece.repeat(n)).into_bytes());
@@ -162,7 +162,7 @@ fn transcripts_are_read_in_proportion_to_their_size() {
     });
 }
 
-/// Stored as it is, so that what is measured is not the packing.
+/// Builds a DOCX without compression, so that the compression is not measured.
 fn docx(body: &str, more: &[(&str, String)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);

@@ -1,11 +1,11 @@
-//! The language of a text, told only when it is clear.
+//! Language detection: the language of a text, if it is clear.
 
 use whatlang::{Lang, detect};
 
-/// Enough to be sure; more would only cost time.
+/// Number of characters that are examined. They suffice for a reliable result; more would only cost time.
 const SAMPLE_CHARS: usize = 20_000;
 
-/// ISO 639-1, or None when the text is short, mixed or of a language without a two-letter code here.
+/// Returns the ISO 639-1 code, or `None` if the text is short, mixed or in a language without a two-letter code here.
 pub fn of(text: &str) -> Option<String> {
     let end = text.char_indices().nth(SAMPLE_CHARS).map_or(text.len(), |(byte, _)| byte);
     let found = detect(text.get(..end)?)?;

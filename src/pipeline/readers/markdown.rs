@@ -1,6 +1,6 @@
-//! Markdown (CommonMark with tables, footnotes, task lists): its rendered text, not its marks.
+//! Markdown reader (CommonMark with tables, footnotes, task lists): the rendered text without the markup.
 //!
-//! Left out: front matter, raw HTML's tags, what is struck out.
+//! Left out: front matter, the tags of raw HTML, struck-out text.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
@@ -10,14 +10,14 @@ use super::source::{SourceText, Unreadable};
 /// Reads Markdown.
 ///
 /// # Errors
-/// It comes to more than is read.
+/// `TooLarge` past a limit of `TextDraft`.
 pub fn read(markdown: &str) -> Result<SourceText, Unreadable> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut seen = Seen::default();
+    let mut seen = MarkdownState::default();
     for event in Parser::new_ext(markdown.trim_start_matches('\u{feff}'), options) {
         seen.hear(event);
         if seen.flow.is_full() {
@@ -28,13 +28,13 @@ pub fn read(markdown: &str) -> Result<SourceText, Unreadable> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct MarkdownState {
     flow: Flow,
     skipped: usize,
     lists: usize,
 }
 
-impl Seen {
+impl MarkdownState {
     fn hear(&mut self, event: Event) {
         match event {
             Event::Start(Tag::MetadataBlock(_) | Tag::Strikethrough) => self.skipped += 1,

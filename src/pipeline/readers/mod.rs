@@ -1,14 +1,16 @@
-//! Readers of documents: a file's bytes become text with pages, headings and offsets. No meeting, project or database here.
+//! Document readers: parse a file's bytes into text with pages, headings and offsets. Independent of meetings, projects
+//! and the database.
 //!
 //! ```text
-//! bytes ── sniff ──> Format ── Reader (parent) ──file──> child_main (limits on itself) ── read ──> SourceText
-//!                      │                     <──stdout── JSON of a SourceText, kept as it is, or of an Unreadable
+//! bytes ── sniff ──> Format ── Reader (parent) ──file──> child_main (limits itself) ── read ──> SourceText
+//!                      │                     <──stdout── JSON of a SourceText, stored unchanged, or of an Unreadable
 //!                      └─ Unsupported (a 415)
 //! ```
-//! Offsets are Unicode scalar values in `SourceText::text`, end exclusive; `slice` reads them back. The text is kept as the document
-//! has it (no Unicode normalisation): line ends become `\n`, other control characters but the tab are dropped.
+//! Offsets are Unicode scalar values in `SourceText::text`, end exclusive; `slice` resolves them. The text is stored as
+//! it is in the document (no Unicode normalisation): line ends become `\n`, control characters other than the tab are
+//! dropped.
 //!
-//! Deliberately absent: OCR, pictures, PPTX, XLSX, ODT and EML (a later issue).
+//! Deliberately not supported: OCR, pictures, PPTX, XLSX, ODT and EML (a later issue).
 
 mod child;
 mod comma;
@@ -30,18 +32,19 @@ mod text;
 mod transcript;
 
 pub use child::{Task, VERB, child_main};
-pub use parent::{Limits, ReadDocument, Reader};
+pub use parent::{ReadDocument, Reader, ReaderLimits};
 pub use sniff::{Format, Unsupported, sniff};
-pub use source::{Block, BlockKind, Cue, Page, Reason, Section, SourceText, Unreadable, slice};
+pub use source::{Block, BlockKind, Cue, Page, Section, SourceText, Unreadable, UnreadableReason, slice};
 
-/// Raised whenever the same bytes may give other text: stored beside each document's text.
+/// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
+/// different text.
 pub const READER_VERSION: &str = "2";
 
-/// Reads a document in this process. It may use much memory and time, and a hostile file may crash it: a server calls
-/// `Reader::read`, which does this in a child with limits.
+/// Parses a document in this process. It may use much memory and time, and a hostile file may crash it: a server calls
+/// `Reader::read`, which runs this in a child process with limits.
 ///
 /// # Errors
-/// `Unreadable` with the reason and one sentence for the person who uploaded the document.
+/// An `Unreadable` with the reason and one sentence for the user who uploaded the document.
 pub fn read(format: Format, bytes: &[u8]) -> Result<SourceText, Unreadable> {
     match format {
         Format::Pdf => pdf::read(bytes),

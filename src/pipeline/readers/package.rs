@@ -1,4 +1,5 @@
-//! A DOCX as a ZIP that is not trusted: parts are read by name, within limits on number, ratio and size; and its XML event by event.
+//! Access to an untrusted DOCX package: reads the parts of the ZIP by name, within limits on number, compression ratio
+//! and size, and their XML event by event.
 
 use std::io::{Cursor, Read};
 
@@ -7,30 +8,35 @@ use quick_xml::events::{BytesStart, Event};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::source::{Reason, Unreadable};
+use super::source::{Unreadable, UnreadableReason};
 
-/// Parts of the package. A long report with pictures has a few hundred.
+/// Maximum number of parts. A long report with pictures has a few hundred.
 const PARTS: usize = 2_000;
-/// Bytes unpacked, over all parts that are there, by what they declare; and over those that are read, by what they give.
+/// Maximum unpacked bytes: of all parts together by their declared sizes, and of the parts that are read by their
+/// actual sizes.
 const UNPACKED: u64 = 100 * 1024 * 1024;
-/// Unpacked to packed bytes of one part. XML reaches about 30; deflate cannot pass 1,032.
+/// Maximum ratio of unpacked to packed bytes of one part. XML reaches about 30; deflate cannot exceed 1,032.
 const RATIO: u64 = 200;
-/// A part smaller than this may have any ratio.
+/// Unpacked bytes up to which a part may have any ratio.
 const RATIO_FROM: u64 = 1024 * 1024;
-/// Elements within elements. Word writes about thirty.
+/// Maximum nesting depth of elements. Word writes about thirty levels.
 const DEPTH: usize = 256;
 
-/// An opened package.
+/// An opened package with the number of bytes that may still be unpacked.
 pub struct Package<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     left: u64,
 }
 
 impl<'a> Package<'a> {
-    /// Opens it and holds its list of parts against the limits.
+    /// Opens a package and checks its list of parts against the limits.
+    ///
+    /// # Errors
+    /// `Encrypted` for a password-protected file; `TooLarge` past a limit; `Damaged` for a malformed ZIP or forbidden
+    /// part names.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Unreadable> {
         if bytes.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) {
-            return Err(Unreadable::new(Reason::Encrypted, "This document is protected by a password."));
+            return Err(Unreadable::new(UnreadableReason::Encrypted, "This document is protected by a password."));
         }
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|_| damaged())?;
         if zip.len() > PARTS {
@@ -44,16 +50,22 @@ impl<'a> Package<'a> {
                 return Err(too_large());
             }
             if part.encrypted() {
-                return Err(Unreadable::new(Reason::Encrypted, "This document is protected by a password."));
+                return Err(Unreadable::new(UnreadableReason::Encrypted, "This document is protected by a password."));
             }
             if part.enclosed_name().is_none() {
-                return Err(Unreadable::new(Reason::Damaged, "This document holds parts with forbidden names."));
+                return Err(Unreadable::new(
+                    UnreadableReason::Damaged,
+                    "This document holds parts with forbidden names.",
+                ));
             }
         }
         Ok(Self { zip, left: UNPACKED })
     }
 
-    /// Reads a part as UTF-8, or None if there is no such part.
+    /// Reads and decodes a part, or returns `None` if there is no such part.
+    ///
+    /// # Errors
+    /// `Damaged` if it cannot be unpacked; `TooLarge` past a limit.
     pub fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         let part = match self.zip.by_name(name) {
             Ok(part) => part,
@@ -62,7 +74,7 @@ impl<'a> Package<'a> {
         };
         let packed = part.compressed_size().max(1);
         let mut bytes = Vec::new();
-        // What it declares may be a lie: what it gives is counted.
+        // The declared size may be wrong, so the actual bytes are counted.
         part.take(self.left + 1).read_to_end(&mut bytes).map_err(|_| damaged())?;
         let size = bytes.len() as u64;
         if size > self.left || (size > RATIO_FROM && size / RATIO > packed) {
@@ -73,17 +85,20 @@ impl<'a> Package<'a> {
     }
 }
 
-/// What a part's XML says, as far as a reader of text cares.
+/// An XML event of a part, reduced to what a reader of text needs.
 pub enum Said<'e, 'x> {
-    /// The element's local name and its tag.
+    /// An opening tag: the element's local name and the tag.
     Opens(&'e str, &'e BytesStart<'x>),
-    /// The element's local name.
+    /// A closing tag: the element's local name.
     Closes(&'e str),
     Text(&'e str),
 }
 
-/// Goes through XML once, from start to end, without building a tree. Refuses document type declarations and every entity but the
-/// five of XML and character references; a limit on depth keeps what follows it safe.
+/// Walks the XML once from start to end without building a tree and calls `hear` for each event.
+///
+/// # Errors
+/// `Damaged` for malformed XML, document type declarations and every entity except the five predefined ones and
+/// character references, and past a nesting depth of [`DEPTH`], which protects the code that consumes the events.
 pub fn walk(xml: &str, mut hear: impl FnMut(Said)) -> Result<(), Unreadable> {
     let mut reader = quick_xml::Reader::from_str(xml);
     let mut depth: usize = 0;
@@ -92,7 +107,7 @@ pub fn walk(xml: &str, mut hear: impl FnMut(Said)) -> Result<(), Unreadable> {
             Event::Start(tag) => {
                 depth += 1;
                 if depth > DEPTH {
-                    return Err(Unreadable::new(Reason::Damaged, "This document is nested too deeply."));
+                    return Err(Unreadable::new(UnreadableReason::Damaged, "This document is nested too deeply."));
                 }
                 hear(Said::Opens(local(tag.name().as_ref()), &tag));
             }
@@ -123,9 +138,9 @@ pub fn walk(xml: &str, mut hear: impl FnMut(Said)) -> Result<(), Unreadable> {
     }
 }
 
-/// The value of an attribute by its local name, entities of XML resolved.
+/// Returns the value of an attribute by its local name, with XML entities resolved.
 pub fn attribute(tag: &BytesStart, name: &str) -> Option<String> {
-    // The first one counts. Looking for a second of the same name takes time by the square of their number.
+    // The first attribute of this name counts. The check for duplicates would take quadratic time.
     tag.attributes()
         .with_checks(false)
         .flatten()
@@ -141,15 +156,15 @@ fn predefined(entity: &str) -> Option<&'static str> {
     quick_xml::escape::resolve_xml_entity(entity)
 }
 
-/// The file breaks its own format.
+/// Returns the error for a file that violates its format.
 pub fn damaged() -> Unreadable {
-    Unreadable::new(Reason::Damaged, "This document is damaged or not a real DOCX.")
+    Unreadable::new(UnreadableReason::Damaged, "This document is damaged or not a real DOCX.")
 }
 
 fn forbidden() -> Unreadable {
-    Unreadable::new(Reason::Damaged, "This document declares XML entities, which a DOCX never does.")
+    Unreadable::new(UnreadableReason::Damaged, "This document declares XML entities, which a DOCX never does.")
 }
 
 fn too_large() -> Unreadable {
-    Unreadable::new(Reason::TooLarge, "This document unpacks to more than is read.")
+    Unreadable::new(UnreadableReason::TooLarge, "This document unpacks to more than is read.")
 }

@@ -1,7 +1,7 @@
-//! The parent's side of reading: one child a document, bounded in number, time and output.
+//! The server's side of document reading: one child process per document, bounded in number, time and output.
 //!
-//! The child has the file itself as its standard input, so that the server holds nothing of it; what it answers is kept as it came,
-//! once it was seen to be a text.
+//! The child process has the file itself as its standard input, so that the server holds no part of it in memory. Its
+//! response is stored unchanged once it has been validated as a `SourceText`.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -15,40 +15,42 @@ use tokio::task::spawn_blocking;
 use super::super::confined::{self, Allowance, Ended};
 use super::Format;
 use super::child::{ANSWER, MOST_JSON, READ, UNREADABLE, VERB};
-use super::source::{Reason, SourceText, Unreadable};
+use super::source::{SourceText, Unreadable, UnreadableReason};
 
-/// Of a child's addresses.
+/// Maximum address space of a child process, in MiB.
 const MEMORY_MIB: u64 = 512;
-/// Of a child's processor time, in seconds: for any document, for each of its mebibytes, and at most.
+/// Processor time of a child process, in seconds: `CPU_BASE` for any document, `CPU_PER_MIB` for each mebibyte, at most
+/// `CPU_MOST`.
 const CPU_BASE: u64 = 3;
 const CPU_PER_MIB: u64 = 2;
 const CPU_MOST: u64 = 30;
-/// By the clock a child has so many times its processor time: others work on this machine too, and go before it. What it costs is
-/// bounded by its processor time; this is for one that hangs.
+/// Wall-clock timeout as a multiple of the processor time. It is generous because the child process shares the machine
+/// with other processes and runs at a lower priority. The processor time bounds the cost; this timeout catches a child
+/// process that hangs.
 const PATIENCE: u32 = 20;
 
-/// What children may take at most. Memory and processor time are limited by the child itself.
+/// Limits on child processes. Memory and processor time are limited by the child process itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// From start to answer, for the largest documents; waiting for a free place is not counted.
+pub struct ReaderLimits {
+    /// Maximum time from start to response, for the largest documents; waiting for a permit is not counted.
     pub wall: Duration,
-    /// Bytes of its answer.
+    /// Maximum bytes of the response.
     pub output: u64,
-    /// Children at once; at least 1.
+    /// Maximum number of concurrent child processes; at least 1.
     pub parallel: usize,
 }
 
-impl Default for Limits {
+impl Default for ReaderLimits {
     fn default() -> Self {
-        // What stands around the JSON is a few bytes.
+        // The marker and the line around the JSON take a few bytes.
         Self { wall: Duration::from_secs(600), output: MOST_JSON as u64 + 1024, parallel: 1 }
     }
 }
 
-/// What a document says, as it is kept, and the facts of it that are kept beside it.
+/// The text of a document as it is stored, and the properties that are stored with it.
 #[derive(Debug)]
 pub struct ReadDocument {
-    /// A `SourceText`.
+    /// A serialized `SourceText`.
     pub json: String,
     pub pages: usize,
     pub characters: usize,
@@ -57,24 +59,26 @@ pub struct ReadDocument {
     pub reader_version: String,
 }
 
-/// Reads documents in child processes. Clones share the bound on their number.
+/// Reads documents in child processes. Clones share the semaphore that limits their number.
 #[derive(Debug, Clone)]
 pub struct Reader {
     program: PathBuf,
-    limits: Limits,
+    limits: ReaderLimits,
     places: Arc<Semaphore>,
 }
 
 impl Reader {
-    /// `program` is this server's own binary: it is called with `read-document --format NAME` and its allowance.
-    pub fn new(program: PathBuf, limits: Limits) -> Self {
+    /// Creates a reader. `program` is this server's own binary: it is run with `read-document --format NAME` and its
+    /// limits as arguments.
+    pub fn new(program: PathBuf, limits: ReaderLimits) -> Self {
         Self { program, limits, places: Arc::new(Semaphore::new(limits.parallel.max(1))) }
     }
 
-    /// Reads a document. Dropping the future kills the child.
+    /// Reads a document. Dropping the future kills the child process.
     ///
     /// # Errors
-    /// What the child says of the document; `TimedOut`, `TooLarge` (output), `Crashed` or `Interrupted` when it says nothing.
+    /// The `Unreadable` that the child process returns; without a response, `TimedOut`, `TooLarge` (output), `Crashed`
+    /// or `Interrupted`.
     pub async fn read(&self, format: Format, document: File) -> Result<ReadDocument, Unreadable> {
         let Ok(_place) = self.places.acquire().await else { return Err(crashed()) };
         let size = document.metadata().map_err(|error| not_started(&error))?.len();
@@ -89,7 +93,7 @@ impl Reader {
     }
 }
 
-/// A small file can't take long, whatever is in it.
+/// Returns the processor time for a document of `size` bytes: a small file gets little, whatever it contains.
 fn cpu_seconds(size: u64) -> u64 {
     (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MOST)
 }
@@ -98,7 +102,8 @@ fn wall(allowance: Allowance) -> Duration {
     Duration::from_secs(allowance.seconds) * PATIENCE
 }
 
-/// The child is trusted no more than its document: what it calls a text is one, or it crashed.
+/// Parses the response of a child process. It is trusted no more than the document: if it is not a valid `SourceText`
+/// or `Unreadable`, the result is `Crashed`.
 fn understood(mut answer: Vec<u8>) -> Result<ReadDocument, Unreadable> {
     let begins = answer.iter().rposition(|byte| *byte == ANSWER).ok_or_else(crashed)?;
     let said = answer.get(begins + 1..).unwrap_or_default();
@@ -123,23 +128,24 @@ fn understood(mut answer: Vec<u8>) -> Result<ReadDocument, Unreadable> {
 fn said(ended: Ended) -> Unreadable {
     match ended {
         Ended::NotStarted(error) => not_started(&error),
-        Ended::TooLong => {
-            Unreadable::new(Reason::TimedOut, "Reading the document took too long for its size, so it was stopped.")
-        }
-        Ended::Late => Unreadable::new(Reason::Interrupted, "The document reader did not end in time."),
-        Ended::TooMuch => Unreadable::new(Reason::TooLarge, "The document holds more text than is read."),
-        Ended::Told => Unreadable::new(Reason::Interrupted, "The document reader was told to end."),
+        Ended::TooLong => Unreadable::new(
+            UnreadableReason::TimedOut,
+            "Reading the document took too long for its size, so it was stopped.",
+        ),
+        Ended::Late => Unreadable::new(UnreadableReason::Interrupted, "The document reader did not end in time."),
+        Ended::TooMuch => Unreadable::new(UnreadableReason::TooLarge, "The document holds more text than is read."),
+        Ended::Told => Unreadable::new(UnreadableReason::Interrupted, "The document reader was told to end."),
         Ended::Died => crashed(),
     }
 }
 
 fn not_started(error: &std::io::Error) -> Unreadable {
-    Unreadable::new(Reason::Interrupted, format!("The document reader could not be started: {error}."))
+    Unreadable::new(UnreadableReason::Interrupted, format!("The document reader could not be started: {error}."))
 }
 
 fn crashed() -> Unreadable {
     Unreadable::new(
-        Reason::Crashed,
+        UnreadableReason::Crashed,
         "The document could not be read: its reader stopped, most likely because the file is damaged or needs too much memory.",
     )
 }
@@ -148,12 +154,12 @@ fn crashed() -> Unreadable {
 mod tests {
     use std::time::Duration;
 
-    use super::{Allowance, Limits, MEMORY_MIB, cpu_seconds, wall};
+    use super::{Allowance, MEMORY_MIB, ReaderLimits, cpu_seconds, wall};
 
     #[test]
     fn a_small_file_never_has_the_time_of_a_large_one() {
         let by_the_clock = |size| wall(Allowance { memory_mib: MEMORY_MIB, seconds: cpu_seconds(size) });
         assert_eq!((cpu_seconds(600), by_the_clock(600)), (5, Duration::from_secs(100)));
-        assert_eq!((cpu_seconds(50 << 20), by_the_clock(50 << 20)), (30, Limits::default().wall));
+        assert_eq!((cpu_seconds(50 << 20), by_the_clock(50 << 20)), (30, ReaderLimits::default().wall));
     }
 }

@@ -1,26 +1,31 @@
-//! PDF: glyphs with place and size from `pdf-extract`, lines and paragraphs, headings and running lines by rules of our own.
+//! PDF reader: takes glyphs with position and size from `pdf-extract` and derives lines, paragraphs, headings and
+//! running lines (headers and footers) by its own rules.
 //!
-//! `pdf_oxide` 0.3 (MIT or Apache-2.0) was compared on nine files, by share of pdftotext's words and of its word triples in order:
+//! `pdf_oxide` 0.3 (MIT or Apache-2.0) was compared on nine files, by the share of pdftotext's words and of its word
+//! triples in order:
 //!
 //! | file | pdf-extract as it is | pdf_oxide | this reader |
 //! | --- | --- | --- | --- |
 //! | LibreOffice print, 8 pages | 1.000 / .999 / 0.06 s | 1.000 / 1.000 / 0.05 s | 1.000 / .999 / 0.08 s |
-//! | Chromium print, 7 pages | .982 / .941 / 0.12 s | .999 / .987 / 0.22 s | .977 / .985 / 0.11 s (running lines left out) |
+//! | Chromium print, 7 pages | .982 / .941 / 0.12 s | .999 / .987 / 0.22 s | .977 / .985 / 0.11 s (no running lines) |
 //! | two justified columns | .989 / .965 / 0.02 s | 1.000 / .994 / 0.03 s | .999 / .995 / 0.04 s |
-//! | table, Chromium | .981 / .689 / 0.04 s | .999 / .728 / 0.07 s | .967 / .733 / 0.03 s (running lines left out) |
+//! | table, Chromium | .981 / .689 / 0.04 s | .999 / .728 / 0.07 s | .967 / .733 / 0.03 s (no running lines) |
 //! | table, LibreOffice | .984 / .687 / 0.01 s | .984 / .797 / 0.03 s | .982 / .695 / 0.02 s |
 //! | Arabic, Chromium | .023 / .017 / 0.03 s | .851 / .591 / 0.04 s | .944 / .892 / 0.05 s |
 //! | Arabic, LibreOffice | .000 / .000 / 0.01 s | 1.000 / .006 / 0.02 s | .949 / .897 / 0.01 s |
 //! | user's password | refused | empty text, no error | refused |
 //! | owner's password only | .982 / .941 / 0.12 s | .999 / .987 / 0.20 s | .977 / .985 / 0.13 s |
 //!
-//! (Debug build; no panic in either. pdftotext itself turns Arabic ligatures round, so about .95 is all there is to reach.)
-//! pdf-extract won: MIT, 72 crates against 189 and 450,000 lines that took minutes to compile; what its plain output lacks (spaces
-//! by real gaps, right-to-left order) is had from its glyphs, which give font sizes too.
+//! (Debug build; neither panicked. pdftotext itself reverses Arabic ligatures, so about .95 is the most that can be
+//! reached.)
+//! pdf-extract was chosen: it is MIT and brings 72 crates against 189 with 450,000 lines that took minutes to compile;
+//! what its plain output lacks (spaces by real gaps, right-to-left order) is derived from its glyphs, which also have
+//! font sizes.
 //!
-//! What is read: text drawn on the page, in the file's order (columns come one after the other in what word processors and browsers
-//! print; a table's wrapped cells come cell by cell). A document of which one page cannot be read is not read at all: a part
-//! would pass for the whole. A hostile file can still exhaust the stack or the memory: hence the child.
+//! Text drawn on the page is read in the file's order (word processors and browsers print columns one after the other
+//! and wrapped table cells cell by cell). A document with one unreadable page is rejected as a whole: a partial text
+//! would be taken for the complete one. A hostile file can still exhaust the stack or the memory, which is why this
+//! runs in a child process.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,36 +35,43 @@ use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform, output_
 use regex::Regex;
 use unicode_normalization::char::is_combining_mark;
 
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::pdf_bounds;
-use super::pdf_lines::{Glyph, Line, is_rtl_text, lines};
-use super::source::{BlockKind, Reason, SourceText, Unreadable};
+use super::pdf_lines::{Glyph, GlyphLine, is_rtl_text, lines};
+use super::source::{BlockKind, SourceText, Unreadable, UnreadableReason};
 use super::text::{heading_level, is_list_item};
 
 /// Reads a PDF.
+///
+/// # Errors
+/// `Encrypted`, `Damaged`, `Empty` without a text layer, or `TooLarge`.
 pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     let mut printed = Printed::default();
-    // The crate panics on much that is merely unusual; nothing it has touched is used after that but the number of the page.
+    // pdf-extract panics on many files that are merely unusual. After a panic, only the page number is used of the
+    // state that it changed.
     match catch_unwind(AssertUnwindSafe(|| print(bytes, &mut printed))) {
         Ok(done) => done?,
         Err(_) => return Err(broken_page(&printed)),
     }
     let pages: Vec<PrintedPage> = printed.pages;
     if pages.iter().all(|page| page.lines.is_empty()) {
-        return Err(Unreadable::new(Reason::Empty, "This PDF has no text layer; scanned pages are not read."));
+        return Err(Unreadable::new(
+            UnreadableReason::Empty,
+            "This PDF has no text layer; scanned pages are not read.",
+        ));
     }
     written(&pages)
 }
 
 fn print(bytes: &[u8], printed: &mut Printed) -> Result<(), Unreadable> {
-    let damaged = || Unreadable::new(Reason::Damaged, "This PDF is damaged and cannot be opened.");
-    let encrypted = || Unreadable::new(Reason::Encrypted, "This PDF is protected by a password.");
+    let damaged = || Unreadable::new(UnreadableReason::Damaged, "This PDF is damaged and cannot be opened.");
+    let encrypted = || Unreadable::new(UnreadableReason::Encrypted, "This PDF is protected by a password.");
     let mut document = match Document::load_mem(bytes) {
         Ok(document) => document,
         Err(pdf_extract::Error::Decryption(_) | pdf_extract::Error::InvalidPassword) => return Err(encrypted()),
         Err(_) => return Err(damaged()),
     };
-    // Many files have an owner's password only: anyone may read those.
+    // Many files have an owner's password only; these can be opened with an empty password.
     if document.is_encrypted() && document.decrypt("").is_err() {
         return Err(encrypted());
     }
@@ -77,20 +89,21 @@ fn broken_page(printed: &Printed) -> Unreadable {
         0 => "This PDF is damaged and cannot be opened.".to_owned(),
         page => format!("Page {page} of this PDF cannot be read."),
     };
-    Unreadable::new(Reason::Damaged, message)
+    Unreadable::new(UnreadableReason::Damaged, message)
 }
 
 struct PrintedPage {
-    lines: Vec<Line>,
+    lines: Vec<GlyphLine>,
     top: f64,
     bottom: f64,
-    /// The second baseline from above and from below.
+    /// The second baseline from the top, plus a tolerance of 2 points; `second_last` is the second from the bottom,
+    /// minus the tolerance.
     second: f64,
     second_last: f64,
 }
 
 impl PrintedPage {
-    fn new(lines: Vec<Line>, (top, bottom): (f64, f64)) -> Self {
+    fn new(lines: Vec<GlyphLine>, (top, bottom): (f64, f64)) -> Self {
         let mut baselines: Vec<f64> = lines.iter().map(|line| line.y).collect();
         baselines.sort_by(f64::total_cmp);
         baselines.dedup_by(|a, b| (*a - *b).abs() < 2.0);
@@ -100,7 +113,7 @@ impl PrintedPage {
     }
 }
 
-/// Listens to the crate as it goes through the pages.
+/// Collects the glyphs that pdf-extract outputs while it walks the pages.
 #[derive(Default)]
 struct Printed {
     pages: Vec<PrintedPage>,
@@ -134,7 +147,7 @@ impl OutputDev for Printed {
     ) -> Result<(), OutputError> {
         let size = (font_size * at.m21.hypot(at.m22)).abs();
         let advance = (width * font_size * at.m11.hypot(at.m12)).abs();
-        // Text that runs up or down the page is read as if the page were turned.
+        // Text that runs up or down the page is read as if the page were rotated.
         let (x, y) = if at.m12 > at.m11.abs() {
             (at.m32, at.m31)
         } else if -at.m12 > at.m11.abs() {
@@ -144,7 +157,7 @@ impl OutputDev for Printed {
         };
         if [x, y, size, advance].iter().all(|number| number.is_finite()) && size > 0.0 {
             let starts = std::mem::take(&mut self.starts);
-            // The crate gives no width to some characters of some fonts. Combining marks really have none.
+            // pdf-extract reports no width for some characters of some fonts. Combining marks really have none.
             let measured = advance > 0.0 || text.chars().all(is_combining_mark);
             let x_end = x + if measured { advance } else { UNKNOWN_WIDTH * size };
             self.glyphs.push(Glyph { text: text.to_owned(), x, x_end, y, size, starts, measured });
@@ -166,16 +179,16 @@ impl OutputDev for Printed {
     }
 }
 
-/// What the whole document tells about its lines.
+/// Layout properties computed from the lines of all pages.
 struct Layout {
-    /// Size of most characters.
+    /// Font size of most characters.
     body: f64,
-    /// Sizes of headings, largest first.
+    /// Font sizes of headings, largest first.
     titles: Vec<f64>,
-    /// Usual distance of baselines within a paragraph, as a multiple of the size.
+    /// Usual distance of baselines within a paragraph, as a multiple of the font size.
     leading: f64,
     running: HashSet<String>,
-    /// Words as they stand within lines, to tell a hyphen from a hyphenation.
+    /// All words of the document, to tell a hyphenated compound from a word that was hyphenated at a line end.
     words: HashSet<String>,
 }
 
@@ -204,12 +217,12 @@ impl Layout {
         }
     }
 
-    fn level(&self, line: &Line) -> Option<u8> {
+    fn level(&self, line: &GlyphLine) -> Option<u8> {
         let text = line.text();
         let size = halves(line.size) as f64 / 2.0;
         let has_letters = text.chars().any(char::is_alphabetic);
         if size >= self.body * TITLE && has_letters && text.chars().count() <= 200 {
-            // Largest first; there may be as many sizes as lines.
+            // Binary search, as there may be as many sizes as lines; the list is sorted from largest to smallest.
             let rank = self.titles.partition_point(|title| *title > size);
             return (rank < self.titles.len()).then_some(rank.min(5) as u8 + 1);
         }
@@ -221,11 +234,11 @@ impl Layout {
     }
 }
 
-/// A heading is at least this much larger than the body.
+/// Minimum font size of a heading as a multiple of the body's.
 const TITLE: f64 = 1.12;
-/// Share of the page's height, above and below, where running lines stand.
+/// Height of the top and bottom margin, where running lines stand, as a share of the page's height.
 const MARGIN: f64 = 0.12;
-/// Share of the size.
+/// Assumed width of a character without a reported width, as a share of the font size.
 const UNKNOWN_WIDTH: f64 = 0.55;
 
 fn halves(size: f64) -> i64 {
@@ -248,17 +261,19 @@ fn leading(pages: &[PrintedPage], body: f64) -> f64 {
         }
     }
     seen.sort_by(f64::total_cmp);
-    // Paragraphs of one line are common: the lower third is within paragraphs.
+    // Single-line paragraphs are common, so the lower third of the distances is taken as within paragraphs.
     seen.get(seen.len() / 3).copied().unwrap_or(1.2)
 }
 
-/// Within the margin's band, and of the page's first or last two baselines: the rows of a table that fills a page are alike too.
-fn in_margin(line: &Line, page: &PrintedPage) -> bool {
+/// Whether a line is in the top or bottom margin and on one of the page's first or last two baselines. The second
+/// condition excludes table rows on a page that a table fills, which also resemble each other.
+fn in_margin(line: &GlyphLine, page: &PrintedPage) -> bool {
     let band = (page.bottom - page.top) * MARGIN;
     (line.y < page.top + band && line.y <= page.second) || (line.y > page.bottom - band && line.y >= page.second_last)
 }
 
-/// Lines in the margin, their digits aside, that stand at the same height on half of the pages, and on two at least.
+/// Returns the keys of lines in the margin that occur, digits aside, at the same height on at least half of the pages
+/// and on at least two.
 fn running(pages: &[PrintedPage]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for page in pages {
@@ -271,8 +286,8 @@ fn running(pages: &[PrintedPage]) -> HashSet<String> {
     counts.into_iter().filter(|(_, count)| *count >= enough).map(|(key, _)| key).collect()
 }
 
-/// The same line on another page: same words, same height to two points.
-fn key(line: &Line) -> String {
+/// Identifies a line across pages: same words, digits aside, and the same height to two points.
+fn key(line: &GlyphLine) -> String {
     let words: String = line.text().chars().map(|c| if c.is_numeric() { '#' } else { c }).collect();
     let mut key = format!("{:.0} {words}", line.y / 2.0);
     while key.contains("##") {
@@ -291,25 +306,25 @@ fn is_page_number(text: &str) -> bool {
     NUMBER.as_ref().is_some_and(|number| number.is_match(text))
 }
 
-/// What was written last, to tell whether the next line goes on with it.
-struct Open<'a> {
-    line: &'a Line,
+/// The line written last, used to decide whether the next one continues its block.
+struct LastLine<'a> {
+    line: &'a GlyphLine,
     kind: BlockKind,
     page: usize,
-    /// How far lines go here.
+    /// The right edge of the lines around this one.
     right: f64,
     level: Option<u8>,
 }
 
 fn written(pages: &[PrintedPage]) -> Result<SourceText, Unreadable> {
     let layout = Layout::of(pages);
-    let mut draft = Draft::default();
-    let mut open: Option<Open> = None;
+    let mut draft = TextDraft::default();
+    let mut open: Option<LastLine> = None;
     let mut running_seen: HashSet<String> = HashSet::new();
     for (at, page) in pages.iter().enumerate() {
         draft.page(u32::try_from(at + 1).unwrap_or(u32::MAX));
-        // Running lines are written first on the page where they first stand, so that they part no sentence.
-        let (margins, lines): (Vec<&Line>, Vec<&Line>) =
+        // Running lines are written first, on the page where they first occur, so that they do not split a sentence.
+        let (margins, lines): (Vec<&GlyphLine>, Vec<&GlyphLine>) =
             page.lines.iter().partition(|line| is_running(line, page, &layout));
         for line in margins {
             if !is_page_number(&line.text()) && running_seen.insert(key(line)) {
@@ -325,12 +340,12 @@ fn written(pages: &[PrintedPage]) -> Result<SourceText, Unreadable> {
     draft.finish()
 }
 
-fn is_running(line: &Line, page: &PrintedPage, layout: &Layout) -> bool {
+fn is_running(line: &GlyphLine, page: &PrintedPage, layout: &Layout) -> bool {
     in_margin(line, page) && (layout.running.contains(&key(line)) || is_page_number(&line.text()))
 }
 
-/// How far the lines around go, of those that start about where this one does.
-fn right_edge(lines: &[&Line], place: usize) -> f64 {
+/// Returns the right edge of the neighbouring lines that start at about the same `x` as this one.
+fn right_edge(lines: &[&GlyphLine], place: usize) -> f64 {
     const AROUND: usize = 30;
     let Some(line) = lines.get(place) else { return 0.0 };
     let near = lines.iter().skip(place.saturating_sub(AROUND)).take(2 * AROUND);
@@ -340,20 +355,20 @@ fn right_edge(lines: &[&Line], place: usize) -> f64 {
 }
 
 fn write<'a>(
-    draft: &mut Draft,
+    draft: &mut TextDraft,
     layout: &Layout,
-    open: Option<Open<'a>>,
-    line: &'a Line,
+    open: Option<LastLine<'a>>,
+    line: &'a GlyphLine,
     page: usize,
     right: f64,
-) -> Open<'a> {
+) -> LastLine<'a> {
     let text = line.text();
     let level = layout.level(line);
     if let Some(before) = &open
         && goes_on(before, line, level, page, draft, layout)
     {
         join(draft, layout, before, &text);
-        return Open { line, kind: before.kind, page, right: before.right.max(right), level };
+        return LastLine { line, kind: before.kind, page, right: before.right.max(right), level };
     }
     let kind = if line.cells.len() > 1 {
         BlockKind::TableRow
@@ -368,11 +383,18 @@ fn write<'a>(
         Some(level) if kind == BlockKind::Heading => draft.heading(level, &text),
         _ => draft.block(kind, &text),
     }
-    Open { line, kind, page, right, level: level.filter(|_| kind == BlockKind::Heading) }
+    LastLine { line, kind, page, right, level: level.filter(|_| kind == BlockKind::Heading) }
 }
 
-/// Whether a line belongs to the block before it.
-fn goes_on(before: &Open, line: &Line, level: Option<u8>, page: usize, draft: &Draft, layout: &Layout) -> bool {
+/// Whether a line continues the block before it.
+fn goes_on(
+    before: &LastLine,
+    line: &GlyphLine,
+    level: Option<u8>,
+    page: usize,
+    draft: &TextDraft,
+    layout: &Layout,
+) -> bool {
     let same_size = halves(before.line.size).abs_diff(halves(line.size)) <= 1;
     if line.cells.len() > 1 || !same_size {
         return false;
@@ -380,14 +402,15 @@ fn goes_on(before: &Open, line: &Line, level: Option<u8>, page: usize, draft: &D
     let distance = (line.y - before.line.y) / line.size;
     let follows = page == before.page && distance > 0.3 && distance <= (layout.leading * 1.25).max(1.25);
     if before.kind == BlockKind::TableRow {
-        // The row's last cell wraps; a cell within the row that wraps is drawn before the next cell and stands by itself.
+        // The row's last cell wraps. Any other cell that wraps is drawn before the next cell and stays a block of its
+        // own.
         return follows && (line.x - before.line.last_cell_x).abs() < 0.5 * line.size;
     }
     if is_list_item(&line.text()) {
         return false;
     }
     if before.kind == BlockKind::Heading {
-        // A long heading wraps; a numbered line starts a heading of its own.
+        // A long heading wraps; a numbered line starts a new heading.
         return follows
             && level == before.level
             && line.size > layout.body * TITLE
@@ -399,18 +422,18 @@ fn goes_on(before: &Open, line: &Line, level: Option<u8>, page: usize, draft: &D
     let starts_small = line.text().chars().next().is_some_and(char::is_lowercase);
     let no_room = before.line.x_end + 0.25 * line.size + line.first_word_width() > before.right - 0.3 * line.size;
     let beside = (line.x - before.line.x).abs() < 4.0 * line.size;
-    // Right-to-left lines end at the right and are ragged at the left.
+    // Right-to-left lines start at the right and are ragged at the left.
     let turns_back = is_rtl_text(&line.text());
     if follows {
         return starts_small || (no_room && (beside || turns_back));
     }
-    // Over the turn of a column or page only what is plainly the same sentence.
+    // Across a column or page break, only a line that clearly continues the same sentence is joined.
     let turned = page != before.page || distance < 0.0;
     turned && starts_small && !draft.ends_with(|c| matches!(c, '.' | '!' | '?' | ':' | ';'))
 }
 
-/// Writes on, and undoes a hyphenation at the line end.
-fn join(draft: &mut Draft, layout: &Layout, before: &Open, text: &str) {
+/// Appends a line to the open block and removes a hyphenation at the line end.
+fn join(draft: &mut TextDraft, layout: &Layout, before: &LastLine, text: &str) {
     if before.kind == BlockKind::Heading {
         draft.append_heading(text);
         return;

@@ -1,27 +1,28 @@
-//! What a PDF may make its reader do, looked at before the pages are read: nothing in a circle, and nothing again and again.
+//! Bounds on the work that a PDF causes, checked before its pages are read: no cycles and no excessive repetition.
 //!
-//! A small file can name its large parts from many places (pages, forms within forms, fonts), and the crate goes through them each
-//! time. So what its text does not need is emptied first, and the rest is counted as often as it is used.
+//! A small file can reference its large parts from many places (pages, forms within forms, fonts), and pdf-extract
+//! processes them each time. So parts that the text does not need are emptied first, and the rest is counted as often
+//! as it is used.
 
 use std::collections::{HashMap, HashSet};
 
 use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
 
-use super::source::{Reason, Unreadable};
+use super::source::{Unreadable, UnreadableReason};
 
-/// Nodes of the page tree above a page. Trees of thousands of pages have four or five.
+/// Maximum depth of the page tree above a page. Trees of thousands of pages have four or five levels.
 const TREE_DEPTH: usize = 64;
-/// Forms drawn within forms.
+/// Maximum nesting of forms.
 const FORM_DEPTH: usize = 32;
-/// Bytes that may be gone through: for any file, and for each of its bytes. Fonts are read anew on each page, which comes to much
-/// in long documents that are honest.
+/// Maximum bytes that may be processed: a base for any file plus a multiple of its size. Fonts are read anew on each
+/// page, which adds up in long legitimate documents.
 const WORK_BASE: u64 = 4 * 1024 * 1024;
 const WORK_PER_BYTE: u64 = 64;
-/// Parts of a font that are looked at, and how deep.
+/// Maximum number of objects of a font that are visited; `FONT_DEPTH` is how deep.
 const FONT_PARTS: usize = 100_000;
 const FONT_DEPTH: usize = 6;
 
-/// Leaves out what the text doesn't need.
+/// Empties the objects that the text does not need.
 pub fn lighten(document: &mut Document) {
     let mut named = Vec::new();
     for object in document.objects.values_mut() {
@@ -34,14 +35,14 @@ pub fn lighten(document: &mut Document) {
     }
 }
 
-/// What is simple where it stands, and elsewhere where it is only named.
+/// A kind of entry that is simplified: in place, or at the object it references.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Colours are nothing that is read, and the crate unpacks their profiles each time one is chosen.
+    /// Colour spaces. They do not affect the text, and pdf-extract unpacks their profiles each time one is selected.
     Colours,
-    /// Of graphics: the crate copies their masks.
+    /// Graphics states. pdf-extract copies their masks.
     States,
-    /// A rectangle. The crate copies it for every page.
+    /// A page rectangle. pdf-extract copies it for every page.
     Extent,
 }
 
@@ -57,7 +58,7 @@ impl Kind {
 
     fn simplify(self, object: &mut Object) {
         match (self, object) {
-            // A colour space of this kind takes any colour.
+            // A `Pattern` colour space accepts any colour.
             (Self::Colours, Object::Dictionary(spaces)) => {
                 let pattern = || Object::Array(vec![Object::Name(b"Pattern".to_vec())]);
                 spaces.iter_mut().for_each(|(_, space)| *space = pattern());
@@ -71,12 +72,13 @@ impl Kind {
     }
 }
 
-/// The crate's parser bounds how deep objects are nested.
+/// Simplifies an object and all within it. The recursion is bounded, as the crate's parser limits how deep objects are
+/// nested.
 fn lighten_object(object: &mut Object, named: &mut Vec<(Kind, ObjectId)>) {
     match object {
         Object::Dictionary(dictionary) => lighten_dictionary(dictionary, named),
         Object::Stream(stream) => {
-            // Drawn like a form by the crate.
+            // pdf-extract draws images like forms.
             if stream.dict.get(b"Subtype").is_ok_and(|kind| matches!(kind, Object::Name(name) if name == b"Image")) {
                 stream.dict.remove(b"Filter");
                 stream.content = Vec::new();
@@ -89,7 +91,7 @@ fn lighten_object(object: &mut Object, named: &mut Vec<(Kind, ObjectId)>) {
 }
 
 fn lighten_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(Kind, ObjectId)>) {
-    // The outlines of a TrueType font: unpacked by the crate, and not used.
+    // The outlines of a TrueType font are unpacked by pdf-extract but not used.
     dictionary.remove(b"FontFile2");
     for (key, value) in dictionary.iter_mut() {
         match (Kind::of(key), &mut *value) {
@@ -101,7 +103,7 @@ fn lighten_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(Kind, Object
     }
 }
 
-/// Refuses pages and forms in circles, and a document that would have its parts gone through again and again.
+/// Rejects cyclic pages and forms, and documents whose parts would be processed too many times.
 ///
 /// # Errors
 /// `Damaged`.
@@ -124,19 +126,19 @@ pub fn check(document: &Document, size: usize) -> Result<(), Unreadable> {
         for id in document.get_page_contents(page) {
             if let Ok(stream) = document.get_object(id).and_then(Object::as_stream) {
                 drawn.add(&work.stream(stream, resources)?);
-                // Here already: the same one may be named again and again, with many fonts each time.
+                // Checked here already: the same stream may be referenced many times, with many fonts each time.
                 if drawn.bytes > work.most {
                     return Err(repeated());
                 }
             }
         }
-        // Within a page the crate reads a font once.
+        // pdf-extract reads a font once per page.
         work.spend(drawn.fonts.values().fold(drawn.bytes, |all, font| all.saturating_add(*font)))?;
     }
     Ok(())
 }
 
-/// The tree of pages is one, and names no page twice.
+/// Checks that the page tree is a tree in which no page occurs twice.
 fn no_circle(document: &Document) -> Result<(), Unreadable> {
     let root = document.catalog().and_then(|catalog| catalog.get(b"Pages")).and_then(Object::as_reference);
     let mut seen = HashSet::new();
@@ -153,7 +155,8 @@ fn no_circle(document: &Document) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// The resources of a page or of what it is part of. All of that is looked at, as the crate does for other things too.
+/// Returns the resources of a page or of its nearest ancestor that has some. Walks the whole chain of parents, as
+/// pdf-extract does for other properties.
 fn inherited(document: &Document, page: ObjectId) -> Result<Option<&Dictionary>, Unreadable> {
     let mut resources = None;
     let mut node = document.get_dictionary(page).ok();
@@ -166,11 +169,11 @@ fn inherited(document: &Document, page: ObjectId) -> Result<Option<&Dictionary>,
     Err(circle())
 }
 
-/// What is gone through where a stream is drawn, forms within it included.
+/// The work of drawing a stream, including the forms within it.
 #[derive(Clone, Default)]
 struct Drawn {
     bytes: u64,
-    /// What each weighs, by where it stands.
+    /// Weight of each font, by address.
     fonts: HashMap<usize, u64>,
 }
 
@@ -181,22 +184,23 @@ impl Drawn {
     }
 }
 
-/// What a stream itself says.
+/// The forms and fonts that one content stream uses itself.
 #[derive(Default)]
 struct Drawing {
     bytes: u64,
-    /// How often each is drawn.
+    /// How often each form is drawn, by name.
     forms: HashMap<Vec<u8>, u64>,
     fonts: HashSet<Vec<u8>>,
 }
 
-/// Parts are told apart by where they stand in memory: they don't move while they are looked at.
+/// The count of work. Objects are identified by their address in memory, which does not change while the document is
+/// borrowed.
 struct Work<'a> {
     document: &'a Document,
     left: u64,
     most: u64,
     drawings: HashMap<usize, Drawing>,
-    /// By stream and the resources that it is drawn with.
+    /// By the addresses of the stream and the resources that it is drawn with.
     streams: HashMap<(usize, usize), Drawn>,
     fonts: HashMap<usize, u64>,
     open: HashSet<usize>,
@@ -215,7 +219,7 @@ impl<'a> Work<'a> {
             return Ok(known.clone());
         }
         if self.open.len() >= FORM_DEPTH || !self.open.insert(at) {
-            return Err(Unreadable::new(Reason::Damaged, "This PDF draws a part of it within itself."));
+            return Err(Unreadable::new(UnreadableReason::Damaged, "This PDF draws a part of it within itself."));
         }
         let drawing = self.drawings.entry(at).or_insert_with(|| drawing(stream));
         let forms: Vec<(Vec<u8>, u64)> = drawing.forms.iter().map(|(name, times)| (name.clone(), *times)).collect();
@@ -242,7 +246,7 @@ impl<'a> Work<'a> {
         objects.get_deref(name, self.document).and_then(Object::as_stream).ok()
     }
 
-    /// Where a font stands, and what it weighs.
+    /// Returns the address and the weight of a font.
     fn font(&mut self, resources: &'a Dictionary, name: &[u8]) -> Option<(usize, u64)> {
         let fonts = resources.get_deref(b"Font", self.document).and_then(Object::as_dict).ok()?;
         let font = fonts.get_deref(name, self.document).and_then(Object::as_dict).ok()?;
@@ -257,7 +261,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// About the bytes that reading a part of a font goes through.
+/// Estimates the bytes that reading a part of a font processes.
 fn weight(document: &Document, object: &Object, depth: usize, parts: &mut usize) -> u64 {
     if depth == 0 || *parts == 0 {
         return 0;
@@ -273,7 +277,7 @@ fn weight(document: &Document, object: &Object, depth: usize, parts: &mut usize)
     }
 }
 
-/// Counts the forms and fonts that a content stream names: `/Name Do` and `/Name 12 Tf`. One that only looks so, in a string, counts
+/// Counts the forms and fonts that a content stream uses: `/Name Do` and `/Name 12 Tf`. A match within a string counts
 /// too.
 fn drawing(stream: &Stream) -> Drawing {
     let content = stream.decompressed_content().unwrap_or_else(|_| stream.content.clone());
@@ -308,9 +312,12 @@ fn address<T>(of: &T) -> usize {
 }
 
 fn circle() -> Unreadable {
-    Unreadable::new(Reason::Damaged, "The pages of this PDF are part of each other in a circle, or nested too deeply.")
+    Unreadable::new(
+        UnreadableReason::Damaged,
+        "The pages of this PDF are part of each other in a circle, or nested too deeply.",
+    )
 }
 
 fn repeated() -> Unreadable {
-    Unreadable::new(Reason::Damaged, "This PDF draws the same parts of it over and over.")
+    Unreadable::new(UnreadableReason::Damaged, "This PDF draws the same parts of it over and over.")
 }

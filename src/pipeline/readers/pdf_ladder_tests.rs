@@ -1,11 +1,12 @@
-//! The PDF reader climbs the ladder: long files of every part, and small ones that name their parts again and again.
+//! Scaling tests of the PDF reader: long files of every kind of part, and small files that reference their parts many
+//! times.
 
 use std::fmt::Write;
 
 use super::super::ladder;
-use super::{Format, Reason, read};
+use super::{Format, UnreadableReason, read};
 
-/// A file of these objects, numbered from 1; the first is the catalogue.
+/// Builds a file of these objects, numbered from 1; the first is the catalogue.
 fn pdf(objects: &[String]) -> Vec<u8> {
     let mut file = "%PDF-1.4\n".to_owned();
     let mut table = String::new();
@@ -26,7 +27,7 @@ fn stream(dictionary: &str, content: &str) -> String {
 const CATALOGUE: &str = "<</Type/Catalog/Pages 2 0 R>>";
 const FONT: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>";
 
-/// One page; `more` are objects from 6 on, and `resources` may name them.
+/// Builds a file with one page; `more` are the objects from 6 on, which `resources` may reference.
 fn page(content: &str, resources: &str, more: &[String]) -> Vec<u8> {
     let mut objects = vec![
         CATALOGUE.to_owned(),
@@ -45,7 +46,7 @@ fn climb(name: &str, first: usize, make: impl Fn(usize) -> Vec<u8>) {
 
 fn refused(name: &str, bytes: &[u8]) {
     let refused = read(Format::Pdf, bytes).unwrap_err();
-    assert_eq!(refused.reason, Reason::Damaged, "{name}: {refused}");
+    assert_eq!(refused.reason, UnreadableReason::Damaged, "{name}: {refused}");
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn a_document_is_read_in_proportion_to_its_pages() {
     });
 }
 
-/// Each would go through `n` things `n` times, or more.
+/// Without limits, each file would cause `n` parts to be processed at least `n` times.
 #[test]
 fn what_is_named_again_and_again_is_not_read_again_and_again() {
     let words = |n: usize| "BT /F 12 Tf 72 700 Td (Some words) Tj ET\n".repeat(n);

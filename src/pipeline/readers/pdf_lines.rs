@@ -1,10 +1,10 @@
-//! From the glyphs of a PDF page to its lines: baselines, spaces, cells, right-to-left order.
+//! Assembles the glyphs of a PDF page into lines: baselines, spaces, cells, right-to-left order.
 //!
 //! All lengths are points of the page; `x` grows along the line, `y` downwards.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What one character code shows, where.
+/// The text that one character code shows, with its position.
 #[derive(Debug, Clone)]
 pub struct Glyph {
     pub text: String,
@@ -13,43 +13,46 @@ pub struct Glyph {
     /// Baseline.
     pub y: f64,
     pub size: f64,
-    /// Whether the file begins a new string here: only then does a small gap mean a space.
+    /// Whether the file starts a new string here: only then does a small gap mean a space.
     pub starts: bool,
-    /// Whether the file says how wide it is; else `x_end` is a guess.
+    /// Whether the file gives the glyph's width; if not, `x_end` is a guess.
     pub measured: bool,
 }
 
 /// Glyphs on one baseline that the file draws one after the other.
 #[derive(Debug, Clone)]
-pub struct Line {
-    /// One, unless gaps part it like a row of a table. No cell is empty.
+pub struct GlyphLine {
+    /// One cell, or several if gaps divide the line like the row of a table. No cell is empty.
     pub cells: Vec<String>,
     pub x: f64,
-    /// Where its last cell starts.
+    /// `x` of the start of the last cell.
     pub last_cell_x: f64,
     pub x_end: f64,
     pub y: f64,
     pub size: f64,
 }
 
-/// Shares of the font size.
+/// Minimum gaps as shares of the font size: a space before a new string, a space within a string, and the gap between
+/// cells.
 const SPACE: f64 = 0.15;
 const SPACE_IN_STRING: f64 = 0.4;
 const CELL: f64 = 1.2;
-/// How much wider than the line's narrowest word gap: justified lines have wide gaps, but all alike.
+/// Minimum gap between cells as a multiple of the line's narrowest word gap: justified lines have wide gaps, but all
+/// alike.
 const CELL_TO_WORD_GAP: f64 = 2.5;
 const BASELINE: f64 = 0.45;
 const BACK: f64 = 1.0;
-/// The crate's positions run ahead in kerned strings, by up to this: the next string then seems to start further back.
+/// pdf-extract's positions run ahead in kerned strings by up to this share of the font size, so that the next string
+/// seems to start further back.
 const DRIFT: f64 = 4.0;
 
-impl Line {
-    /// All of it; cells joined by ` | `.
+impl GlyphLine {
+    /// Returns the text of the line, cells joined by ` | `.
     pub fn text(&self) -> String {
         self.cells.join(" | ")
     }
 
-    /// How wide its first word is, taking all characters as equally wide.
+    /// Estimates the width of the first word, assuming that all characters are equally wide.
     pub fn first_word_width(&self) -> f64 {
         let Some(first) = self.cells.first() else { return 0.0 };
         let chars = self.text().chars().count().max(1);
@@ -58,8 +61,8 @@ impl Line {
     }
 }
 
-/// Parts the glyphs of a page into lines, in the file's order.
-pub fn lines(glyphs: Vec<Glyph>) -> Vec<Line> {
+/// Splits the glyphs of a page into lines, in the file's order.
+pub fn lines(glyphs: Vec<Glyph>) -> Vec<GlyphLine> {
     let mut lines = Vec::new();
     let mut open: Vec<Glyph> = Vec::new();
     for glyph in glyphs {
@@ -84,7 +87,7 @@ fn continues(last: &Glyph, next: &Glyph) -> bool {
     same_baseline && forwards
 }
 
-fn line(mut glyphs: Vec<Glyph>) -> Option<Line> {
+fn line(mut glyphs: Vec<Glyph>) -> Option<GlyphLine> {
     if glyphs.iter().any(|glyph| is_rtl_text(&glyph.text)) {
         glyphs.sort_by(|a, b| a.x.total_cmp(&b.x));
         glyphs = logical(spaced(glyphs));
@@ -107,16 +110,16 @@ fn line(mut glyphs: Vec<Glyph>) -> Option<Line> {
             _ => cells.push(cell),
         }
     }
-    (!cells.is_empty()).then_some(Line { cells, x, last_cell_x, x_end, y, size })
+    (!cells.is_empty()).then_some(GlyphLine { cells, x, last_cell_x, x_end, y, size })
 }
 
-/// Stands in the glyphs where a gap parts two cells; dropped from what the file itself says.
+/// Inserted between glyphs where a gap separates two cells; removed from the text of the file itself.
 const CELL_MARK: char = '\u{1f}';
 
-/// Puts spaces and cell marks where the gaps are.
+/// Inserts spaces and cell marks where the gaps are.
 fn spaced(glyphs: Vec<Glyph>) -> Vec<Glyph> {
     let cell_gap = cell_gap(&glyphs);
-    // Turned round, the starts of strings mean nothing; such lines nearly always draw their spaces.
+    // In reversed text the starts of strings mean nothing; such lines nearly always draw their spaces.
     let turned = glyphs.iter().any(|glyph| is_rtl_text(&glyph.text));
     let drawn = glyphs.iter().any(|glyph| glyph.text.trim().is_empty());
     let mut spaced: Vec<Glyph> = Vec::with_capacity(glyphs.len());
@@ -136,7 +139,7 @@ fn spaced(glyphs: Vec<Glyph>) -> Vec<Glyph> {
             let text = if gap > cell_gap { CELL_MARK } else { ' ' }.to_string();
             spaced.push(Glyph { text, x: glyph.x - gap, x_end: glyph.x, ..glyph.clone() });
         }
-        // Blanks do not end a gap: some files draw the space and then jump over to the next cell.
+        // Blanks do not end a gap: some files draw a space and then jump to the next cell.
         if !blank || end.is_none() {
             end = Some(glyph.x_end);
         } else if let Some(end) = &mut end {
@@ -147,7 +150,7 @@ fn spaced(glyphs: Vec<Glyph>) -> Vec<Glyph> {
     spaced
 }
 
-/// The least gap between two cells of this line.
+/// Returns the minimum gap between two cells of this line.
 fn cell_gap(glyphs: &[Glyph]) -> f64 {
     let size = main_size(glyphs);
     let words: Vec<&Glyph> = glyphs.iter().filter(|glyph| !glyph.text.trim().is_empty()).collect();
@@ -161,8 +164,8 @@ fn cell_gap(glyphs: &[Glyph]) -> f64 {
     (CELL * size).max(CELL_TO_WORD_GAP * narrowest)
 }
 
-/// From the order seen, left to right, to the order read. A stretch of one direction at a time: enough for lines, which the
-/// whole of the bidirectional algorithm would only refine in brackets.
+/// Converts glyphs from visual order, left to right, to reading order. Reorders runs of one direction only, which is
+/// enough for single lines: the full bidirectional algorithm would only improve brackets.
 fn logical(seen: Vec<Glyph>) -> Vec<Glyph> {
     let letters = |rtl: bool| seen.iter().filter(|glyph| direction(glyph) == Some(rtl)).count();
     let base_is_rtl = letters(true) >= letters(false);
@@ -195,13 +198,14 @@ fn logical(seen: Vec<Glyph>) -> Vec<Glyph> {
     stretches.into_iter().flat_map(|(_, stretch)| stretch).collect()
 }
 
-/// Some(true) right to left, Some(false) left to right (digits too), None for what follows its neighbours.
+/// `Some(true)` for right to left, `Some(false)` for left to right (digits too), `None` for glyphs that follow their
+/// neighbours.
 fn direction(glyph: &Glyph) -> Option<bool> {
     let strong = glyph.text.chars().find(|c| c.is_alphanumeric())?;
     Some(is_rtl(strong) && !strong.is_numeric())
 }
 
-/// Whether any of it is written from right to left.
+/// Whether the text contains a right-to-left character.
 pub fn is_rtl_text(text: &str) -> bool {
     text.chars().any(is_rtl)
 }
@@ -211,7 +215,7 @@ fn is_rtl(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
-/// The size of most of its characters: a footnote's number does not make a line small.
+/// Returns the median font size: a footnote's number does not make a line small.
 fn main_size(glyphs: &[Glyph]) -> f64 {
     let mut sizes: Vec<f64> =
         glyphs.iter().filter(|glyph| !glyph.text.trim().is_empty()).map(|glyph| glyph.size).collect();
@@ -219,7 +223,8 @@ fn main_size(glyphs: &[Glyph]) -> f64 {
     sizes.get(sizes.len() / 2).copied().or_else(|| glyphs.first().map(|glyph| glyph.size)).unwrap_or_default()
 }
 
-/// One space between words; ligatures and Arabic presentation forms, which are about shapes, as the letters they stand for.
+/// Normalises a cell: one space between words; ligatures and Arabic presentation forms, which are about shapes, become
+/// the letters they stand for.
 fn readable(cell: &str) -> String {
     let mut letters = String::with_capacity(cell.len());
     for c in cell.chars() {

@@ -1,6 +1,6 @@
-//! Tests of the PDF reader on the samples and on pages written here.
+//! Tests of the PDF reader on the samples and on generated pages.
 
-use super::{BlockKind, Format, Reason, SourceText, read, slice};
+use super::{BlockKind, Format, SourceText, UnreadableReason, read, slice};
 
 macro_rules! sample {
     ($name:literal) => {
@@ -16,7 +16,7 @@ fn blocks(source: &SourceText) -> Vec<(BlockKind, &str)> {
         .collect()
 }
 
-/// A page with these lines of text: size, x, y from below, words.
+/// Builds a page with these lines of text: font size, x, y from the bottom, words.
 fn page_of(lines: &[(u32, u32, u32, &str)]) -> Vec<u8> {
     let drawn: String =
         lines.iter().map(|(size, x, y, words)| format!("BT /F {size} Tf {x} {y} Td ({words}) Tj ET\n")).collect();
@@ -83,10 +83,10 @@ fn numbered_lines_are_headings_without_a_larger_font() {
 
 #[test]
 fn a_page_without_text_is_empty_and_a_password_is_named() {
-    assert_eq!(read(Format::Pdf, &page_of(&[])).unwrap_err().reason, Reason::Empty);
-    assert_eq!(sample!("readers/encrypted.pdf").unwrap_err().reason, Reason::Encrypted);
+    assert_eq!(read(Format::Pdf, &page_of(&[])).unwrap_err().reason, UnreadableReason::Empty);
+    assert_eq!(sample!("readers/encrypted.pdf").unwrap_err().reason, UnreadableReason::Encrypted);
     let half = page_of(&[(12, 72, 700, "x")]);
-    assert_eq!(read(Format::Pdf, half.get(..half.len() / 2).unwrap()).unwrap_err().reason, Reason::Damaged);
+    assert_eq!(read(Format::Pdf, half.get(..half.len() / 2).unwrap()).unwrap_err().reason, UnreadableReason::Damaged);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! What a file is, by its content first, of which a piece at a time is held; the name only tells text-like formats apart, and may not
-//! contradict the content.
+//! Detects the format of a file, primarily by its content, of which one piece at a time is in memory. The file name
+//! only distinguishes text-like formats and must not contradict the content.
 
 use std::io::{self, Read};
 
-/// A format that is read.
+/// A supported format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Pdf,
@@ -16,14 +16,14 @@ pub enum Format {
     Srt,
 }
 
-/// A file that is not read: what it seems to be, in one sentence for the person who sent it.
+/// The error for an unsupported file: its apparent type, in one sentence for the user who uploaded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     pub message: String,
 }
 
 impl Format {
-    /// All of them, with the name each has on the command line of the child.
+    /// All formats with their names on the child process's command line.
     pub const ALL: [(Self, &'static str); 8] = [
         (Self::Pdf, "pdf"),
         (Self::Docx, "docx"),
@@ -35,22 +35,22 @@ impl Format {
         (Self::Srt, "srt"),
     ];
 
-    /// The name on the command line of the child.
+    /// Returns the name on the child process's command line.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(format, _)| *format == self).map_or("text", |(_, name)| *name)
     }
 
-    /// The format of that name, if there is one.
+    /// Returns the format with this name, if there is one.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
     }
 
-    /// The format with that media type, if there is one.
+    /// Returns the format with this media type, if there is one.
     pub fn of_mime_type(mime_type: &str) -> Option<Self> {
         Self::ALL.iter().map(|(format, _)| *format).find(|format| format.mime_type() == mime_type)
     }
 
-    /// The media type that is stored and answered.
+    /// Returns the media type that is stored and sent in responses.
     pub fn mime_type(self) -> &'static str {
         match self {
             Self::Pdf => "application/pdf",
@@ -73,15 +73,17 @@ impl std::fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// How far into a file its kind must show. PDF readers allow rubbish before the header up to this.
+/// Number of bytes from the start of a file within which its format must show. PDF readers accept other bytes before
+/// the header up to this.
 const HEAD_BYTES: usize = 1024;
-/// Held at a time of what follows.
+/// Bytes of the rest of the file that are in memory at a time.
 const PIECE: u64 = 64 * 1024;
 
-/// Tells what a file is. Only looks, unpacks nothing: it is safe in the server itself.
+/// Detects the format of a file. It only scans and unpacks nothing, so it is safe within the server process.
 ///
 /// # Errors
-/// The content can't be read; within, `Unsupported` when the format is not read, or the name says another one than the content.
+/// An I/O error if the content cannot be read; the inner `Unsupported` if the format is not supported or the name
+/// claims another format than the content.
 pub fn sniff(file_name: &str, mut content: impl Read) -> io::Result<Result<Format, Unsupported>> {
     let extension = extension(file_name);
     let mut head = Vec::with_capacity(HEAD_BYTES);
@@ -93,7 +95,8 @@ pub fn sniff(file_name: &str, mut content: impl Read) -> io::Result<Result<Forma
         return package(&head, content, &extension);
     }
     if head.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) && extension == "docx" {
-        // An encrypted DOCX is another container: the reader says that it needs a password.
+        // An encrypted DOCX has another container format: it is accepted here, and the reader reports that it needs a
+        // password.
         let [encrypted] = search(&head, content, [&utf16("EncryptedPackage")])?;
         return Ok(if encrypted { Ok(Format::Docx) } else { Err(no_text()) });
     }
@@ -130,7 +133,7 @@ fn text_like(extension: &str, head: &str) -> Result<Format, Unsupported> {
     }
 }
 
-/// Names stand uncompressed in a ZIP: finding them needs no unpacking.
+/// Detects the format of a ZIP by the file names in it, which are not compressed, so that nothing has to be unpacked.
 fn package(head: &[u8], content: impl Read, extension: &str) -> io::Result<Result<Format, Unsupported>> {
     const KINDS: [(&[u8], &str); 5] = [
         (b"ppt/presentation.xml", "PowerPoint presentations are not read yet."),
@@ -151,7 +154,7 @@ fn package(head: &[u8], content: impl Read, extension: &str) -> io::Result<Resul
     )))
 }
 
-/// Which of these byte strings are in the content.
+/// Returns for each of these byte strings whether the content contains it.
 fn search<const N: usize>(head: &[u8], mut content: impl Read, wanted: [&[u8]; N]) -> io::Result<[bool; N]> {
     let longest = wanted.iter().map(|wanted| wanted.len()).max().unwrap_or(0);
     let mut found = [false; N];
@@ -160,7 +163,7 @@ fn search<const N: usize>(head: &[u8], mut content: impl Read, wanted: [&[u8]; N
         for (found, wanted) in found.iter_mut().zip(wanted) {
             *found = *found || holds(&window, wanted);
         }
-        // One may begin in this piece and end in the next.
+        // A match may start in this piece and end in the next.
         window.drain(..window.len().saturating_sub(longest));
         if content.by_ref().take(PIECE).read_to_end(&mut window)? == 0 {
             return Ok(found);
@@ -176,13 +179,14 @@ fn named_so(format: Format, extensions: &[&str], extension: &str) -> Result<Form
     Err(unsupported(format!("This file is called .{extension}, but its content is {name}.")))
 }
 
-/// Lower case, empty if there is none. A name may hold either kind of slash.
+/// Returns the extension in lower case, empty if there is none. The name may contain either kind of slash.
 fn extension(file_name: &str) -> String {
     let name = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
     name.rsplit_once('.').map(|(_, extension)| extension.trim().to_lowercase()).unwrap_or_default()
 }
 
-/// Text has no NUL and hardly any other control character, unless a byte order mark says UTF-16.
+/// Whether the content is text: no NUL and at most 1 % other control characters or, after a UTF-16 byte order mark, an
+/// even number of bytes.
 fn is_text(head: &[u8], mut content: impl Read) -> io::Result<bool> {
     let is_wide = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
     let (mut size, mut controls, mut nul) = (0_usize, 0_usize, false);

@@ -1,24 +1,26 @@
-//! What a document says and where it says it; and why one could not be read.
+//! The text of a document with its structure, and the reasons why a document could not be read.
 
 use serde::{Deserialize, Serialize};
 
-/// What a document says, with where. All offsets are Unicode scalar values in `text`, end exclusive.
+/// The text of a document and the position of its parts. All offsets are Unicode scalar values in `text`, end
+/// exclusive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceText {
-    /// Blocks separated by a blank line (plain text: as the file has it).
+    /// Blocks separated by a blank line (plain text: as in the file).
     pub text: String,
-    /// In order, without overlap; empty for a format without pages. A page without text starts where it ends.
+    /// In order, without overlap; empty for a format without pages. A page without text has equal start and end
+    /// offsets.
     pub pages: Vec<Page>,
-    /// In the order of their headings; a lower one lies within a higher one.
+    /// In the order of their headings; a section of a lower level lies within one of a higher level.
     pub sections: Vec<Section>,
-    /// In order; of VTT and SRT only.
+    /// In order; only for VTT and SRT.
     pub cues: Vec<Cue>,
-    /// In order, without overlap; what lies between two blocks is white space.
+    /// In order, without overlap; the text between two blocks is white space.
     pub blocks: Vec<Block>,
-    /// ISO 639-1, and only when the text is long and clear enough to tell.
+    /// ISO 639-1; `None` unless the text is long and clear enough to detect it.
     pub language: Option<String>,
-    /// `READER_VERSION` of the reader that wrote this.
+    /// `READER_VERSION` of the reader that produced this.
     pub reader_version: String,
 }
 
@@ -26,26 +28,26 @@ pub struct SourceText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// From 1, by place in the file, whatever number is printed on it.
+    /// Position in the file, from 1, whatever number is printed on the page.
     pub page: u32,
     pub start_offset: usize,
     pub end_offset: usize,
 }
 
-/// A heading with all it covers, up to the next heading of the same or a higher level.
+/// A heading with the text it covers, up to the next heading of the same or a higher level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Section {
-    /// As it stands in the text at `start_offset`; a long one is cut, and then ends in an ellipsis.
+    /// The text at `start_offset`; a long title is cut and then ends in an ellipsis.
     pub title: String,
-    /// From 1, the highest, to 9.
+    /// From 1, the highest level, to 9.
     pub level: u8,
-    /// Where the heading starts.
+    /// Start of the heading.
     pub start_offset: usize,
     pub end_offset: usize,
 }
 
-/// One cue of a transcript.
+/// A cue of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cue {
@@ -55,11 +57,11 @@ pub struct Cue {
     pub start_ms: u64,
     /// Milliseconds from the start of the recording.
     pub end_ms: u64,
-    /// As the transcript names them, a long name cut; the name itself is not in the text.
+    /// The speaker's name in the transcript, cut if it is long; the name is not part of the text.
     pub speaker: Option<String>,
 }
 
-/// A piece of text that no sentence crosses. A line end inside one is white space.
+/// A piece of text that no sentence crosses. A line end within a block is white space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
@@ -68,7 +70,7 @@ pub struct Block {
     pub end_offset: usize,
 }
 
-/// What a block is in its document.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum BlockKind {
@@ -79,45 +81,46 @@ pub enum BlockKind {
     TableRow,
     Code,
     Quote,
-    /// A running header or footer (its first occurrence; the others and page numbers are left out of the text), a line of a
-    /// table of contents.
+    /// A running header or footer (its first occurrence; the others and page numbers are left out of the text), or a
+    /// line of a table of contents.
     Boilerplate,
 }
 
-/// Why a document has no text.
+/// The reason why a document has no text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Unreadable {
-    pub reason: Reason,
-    /// One sentence for the person who uploaded it.
+    pub reason: UnreadableReason,
+    /// One sentence for the user who uploaded the document.
     pub message: String,
 }
 
-/// The kinds of failure, so that a caller need not read the message.
+/// The kind of failure, so that a caller need not parse the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Reason {
-    /// It needs a password.
+pub enum UnreadableReason {
+    /// The document needs a password.
     Encrypted,
-    /// It breaks its own format, or does what only an attack does.
+    /// The document violates its format, or has a structure that only an attack has.
     Damaged,
-    /// There is no text layer in it.
+    /// The document has no text layer.
     Empty,
-    /// It unpacks to more, or gives more text, than the limits allow.
+    /// The document unpacks to more, or has more text, than the limits allow.
     TooLarge,
-    /// The format is known, this use of it is not read.
+    /// The format is supported, but this use of it is not.
     Unsupported,
-    /// The reader did not end in time.
+    /// The reader reached its limit on processor time.
     TimedOut,
-    /// The reader ended without an answer.
+    /// The reader ended without a response.
     Crashed,
-    /// The reader could not be started, or was told to end: nothing is known of the document, and it may be tried again.
+    /// The reader could not be started or limit itself, exceeded its wall-clock timeout or was terminated from outside.
+    /// Nothing is known of the document, so the read can be retried.
     Interrupted,
 }
 
 impl Unreadable {
-    /// A failure with the sentence that explains it.
-    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+    /// Creates a failure with the sentence that explains it.
+    pub fn new(reason: UnreadableReason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into() }
     }
 }
@@ -130,7 +133,8 @@ impl std::fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The part of `text` from one char offset to another, or None if they are not within it or in the wrong order.
+/// Returns the part of `text` from one character offset to another, or `None` if they are outside of it or in the wrong
+/// order.
 pub fn slice(text: &str, start: usize, end: usize) -> Option<&str> {
     let length = end.checked_sub(start)?;
     let from = byte_of(text, start)?;

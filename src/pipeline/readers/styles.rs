@@ -1,14 +1,14 @@
-//! What the paragraph styles of a DOCX mean: headings and their level, lists, tables of contents.
+//! The meaning of the paragraph styles of a DOCX: headings and their level, lists, tables of contents.
 
 use std::collections::HashMap;
 
 use super::package::{Said, attribute, walk};
 use super::source::Unreadable;
 
-/// What a style makes of a paragraph.
+/// The role that a style gives to a paragraph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// With its level, from 1.
+    /// A heading with its level, from 1.
     Heading(u8),
     ListItem,
     Quote,
@@ -16,27 +16,31 @@ pub enum Role {
     Contents,
 }
 
-/// By style id.
+/// The styles by id.
 #[derive(Default)]
 pub struct Styles(HashMap<String, Style>);
 
 #[derive(Default)]
 struct Style {
-    /// By its name, which is not kept: it may be long, and is asked for by each paragraph.
+    /// The role by the style's name. The name itself is not stored: it may be long, and each paragraph would look at
+    /// it.
     named: Option<Role>,
     based_on: Option<String>,
-    /// None: not said here; Some(None): body text.
+    /// `None`: not specified by this style; `Some(None)`: body text.
     outline: Option<Option<u8>>,
     in_list: bool,
 }
 
-/// Bytes of a style's id that another is based on; Word writes a few words.
+/// Maximum bytes of the id of a base style; Word writes a few words.
 const ID: usize = 255;
-/// A chain of styles that is longer is a circle.
+/// Maximum length of a chain of base styles. A longer one is assumed to be a cycle.
 const CHAIN: usize = 20;
 
 impl Styles {
     /// Reads `word/styles.xml`.
+    ///
+    /// # Errors
+    /// Those of [`walk`].
     pub fn read(xml: &str) -> Result<Self, Unreadable> {
         let mut styles = Self::default();
         let mut open: Option<(String, Style)> = None;
@@ -55,7 +59,7 @@ impl Styles {
         Ok(styles)
     }
 
-    /// The role of a style, by itself or by what it is based on.
+    /// Returns the role of a style, its own or that of the styles it is based on.
     pub fn role(&self, id: &str) -> Option<Role> {
         let mut next = Some(id);
         let mut in_list = false;
@@ -87,12 +91,13 @@ impl Style {
     }
 }
 
-/// Word counts from 0, and 9 is body text.
+/// Converts an outline level: Word counts from 0, and 9 is body text.
 pub fn outline_level(value: &str) -> Option<u8> {
     value.parse::<u8>().ok().filter(|level| *level < 9).map(|level| level + 1)
 }
 
-/// Built-in styles have English names in every language of Word; ids ("berschrift1") do not.
+/// Returns the role of a built-in style by its name. Built-in styles have English names in every language of Word; ids
+/// ("berschrift1") do not.
 fn by_name(name: &str) -> Option<Role> {
     let name = name.to_lowercase();
     let numbered = |prefix: &str| name.strip_prefix(prefix).map(str::trim);

@@ -1,4 +1,4 @@
-//! Tests of the readers: each format, honest offsets, hostile files, the child's limits.
+//! Tests of the readers: each format, consistent offsets, hostile files, the child process's limits.
 
 use std::io::{Cursor, Write};
 
@@ -15,7 +15,7 @@ fn at(source: &SourceText, start: usize, end: usize) -> &str {
     slice(&source.text, start, end).unwrap()
 }
 
-/// Every offset lies in the text, in order, and says what it is said to say.
+/// Asserts that every offset lies within the text, in order, and marks the text that it should.
 fn honest(source: &SourceText) {
     let length = source.text.chars().count();
     let mut last = 0;
@@ -71,7 +71,7 @@ fn docx_of(body: &str) -> Vec<u8> {
     ])
 }
 
-fn reason(outcome: Result<SourceText, Unreadable>) -> Reason {
+fn reason(outcome: Result<SourceText, Unreadable>) -> UnreadableReason {
     outcome.unwrap_err().reason
 }
 
@@ -221,21 +221,21 @@ fn docx_reads_styles_lists_tables_notes_and_skips_what_was_deleted() {
 #[test]
 fn docx_bombs_are_refused() {
     let zeros = "<w:p/>".repeat(1_000_000);
-    assert_eq!(reason(read(Format::Docx, &docx_of(&zeros))), Reason::TooLarge);
+    assert_eq!(reason(read(Format::Docx, &docx_of(&zeros))), UnreadableReason::TooLarge);
     let names: Vec<String> = (0..2_001).map(|part| format!("word/media/{part}")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    assert_eq!(reason(read(Format::Docx, &zipped(&many))), Reason::TooLarge);
+    assert_eq!(reason(read(Format::Docx, &zipped(&many))), UnreadableReason::TooLarge);
     let deep = "<w:sdt>".repeat(100_000);
-    assert_eq!(reason(read(Format::Docx, &docx_of(&deep))), Reason::Damaged);
+    assert_eq!(reason(read(Format::Docx, &docx_of(&deep))), UnreadableReason::Damaged);
     let laughs = r#"<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><x>&b;</x>"#;
-    assert_eq!(reason(read(Format::Docx, &zipped(&[("word/document.xml", laughs)]))), Reason::Damaged);
-    assert_eq!(reason(read(Format::Docx, &docx_of("<w:p><w:r><w:t>&x;</w:t></w:r></w:p>"))), Reason::Damaged);
+    assert_eq!(reason(read(Format::Docx, &zipped(&[("word/document.xml", laughs)]))), UnreadableReason::Damaged);
+    assert_eq!(reason(read(Format::Docx, &docx_of("<w:p><w:r><w:t>&x;</w:t></w:r></w:p>"))), UnreadableReason::Damaged);
     assert_eq!(
         reason(read(Format::Docx, &zipped(&[("../../etc/x", ""), ("word/document.xml", "<x/>")]))),
-        Reason::Damaged
+        UnreadableReason::Damaged
     );
     let whole = docx_of("<w:p/>");
-    assert_eq!(reason(read(Format::Docx, &whole[..whole.len() / 2])), Reason::Damaged);
+    assert_eq!(reason(read(Format::Docx, &whole[..whole.len() / 2])), UnreadableReason::Damaged);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn what_is_past_a_bound_is_refused_in_words() {
         (Format::Vtt, format!("WEBVTT\n\n{}", cue.repeat(draft::CUES + 1)), "50000 cues"),
     ] {
         let refused = read(format, content.as_bytes()).unwrap_err();
-        assert_eq!(refused.reason, Reason::TooLarge);
+        assert_eq!(refused.reason, UnreadableReason::TooLarge);
         assert!(refused.message.contains(bound), "{format:?}: {}", refused.message);
     }
 }
@@ -324,7 +324,7 @@ fn the_language_is_told_only_when_clear() {
     assert_eq!(read(Format::Text, b"ok").unwrap().language, None);
 }
 
-/// As the server gives it to a reader.
+/// Returns the content as a file, as the server passes it to a reader.
 fn file(content: &[u8]) -> std::fs::File {
     use std::io::Seek;
     let mut file = tempfile::tempfile().unwrap();
@@ -333,7 +333,7 @@ fn file(content: &[u8]) -> std::fs::File {
     file
 }
 
-/// Stands in for the binary: a script gets the same arguments and pipes.
+/// Writes a shell script that replaces the binary; it gets the same arguments and pipes.
 #[cfg(unix)]
 fn acting(folder: &std::path::Path, name: &str, script: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt;
@@ -347,24 +347,24 @@ fn acting(folder: &std::path::Path, name: &str, script: &str) -> std::path::Path
 #[tokio::test]
 async fn whatever_the_child_does_the_parent_gets_a_clear_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let limits = Limits { wall: std::time::Duration::from_secs(2), output: 1_000_000, parallel: 2 };
+    let limits = ReaderLimits { wall: std::time::Duration::from_secs(2), output: 1_000_000, parallel: 2 };
     for (name, script, reason) in [
-        ("hangs", "exec sleep 60", Reason::Interrupted),
-        ("loops", "while :; do :; done", Reason::Interrupted),
-        ("over-cpu", "kill -XCPU $$", Reason::TimedOut),
-        ("floods", "exec yes", Reason::TooLarge),
-        ("segfaults", "kill -SEGV $$", Reason::Crashed),
-        ("aborts", "kill -ABRT $$", Reason::Crashed),
-        ("is-told-to-end", "kill -TERM $$", Reason::Interrupted),
-        ("babbles", "cat >/dev/null; echo hello", Reason::Crashed),
-        ("fails", "exit 1", Reason::Crashed),
+        ("hangs", "exec sleep 60", UnreadableReason::Interrupted),
+        ("loops", "while :; do :; done", UnreadableReason::Interrupted),
+        ("over-cpu", "kill -XCPU $$", UnreadableReason::TimedOut),
+        ("floods", "exec yes", UnreadableReason::TooLarge),
+        ("segfaults", "kill -SEGV $$", UnreadableReason::Crashed),
+        ("aborts", "kill -ABRT $$", UnreadableReason::Crashed),
+        ("is-told-to-end", "kill -TERM $$", UnreadableReason::Interrupted),
+        ("babbles", "cat >/dev/null; echo hello", UnreadableReason::Crashed),
+        ("fails", "exit 1", UnreadableReason::Crashed),
         (
             "is-refused",
             r#"cat >/dev/null; printf 'noise \036unreadable\n{"reason":"EMPTY","message":"None."}'"#,
-            Reason::Empty,
+            UnreadableReason::Empty,
         ),
-        ("lies", r#"printf '\036read\n{"text":1}'"#, Reason::Crashed),
-        ("is-cut-off", r#"printf '\036re'"#, Reason::Crashed),
+        ("lies", r#"printf '\036read\n{"text":1}'"#, UnreadableReason::Crashed),
+        ("is-cut-off", r#"printf '\036re'"#, UnreadableReason::Crashed),
     ] {
         let reader = Reader::new(acting(folder.path(), name, script), limits);
         let started = std::time::Instant::now();
@@ -373,7 +373,7 @@ async fn whatever_the_child_does_the_parent_gets_a_clear_answer() {
         assert!(error.message.ends_with('.') && started.elapsed().as_secs() < 10, "{name}");
     }
     let nobody = Reader::new(folder.path().join("missing"), limits);
-    assert_eq!(nobody.read(Format::Pdf, file(b"")).await.unwrap_err().reason, Reason::Interrupted);
+    assert_eq!(nobody.read(Format::Pdf, file(b"")).await.unwrap_err().reason, UnreadableReason::Interrupted);
 }
 
 #[cfg(unix)]
@@ -382,7 +382,7 @@ async fn the_child_sees_no_environment_and_waits_for_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let script = r#"test -z "$HOME" || exit 1; cat >/dev/null; sleep 0.5
 printf '\036read\n{"text":"%s","pages":[],"sections":[],"cues":[],"blocks":[],"language":"de","readerVersion":"1"}' "$*""#;
-    let limits = Limits { parallel: 1, ..Limits::default() };
+    let limits = ReaderLimits { parallel: 1, ..ReaderLimits::default() };
     let reader = Reader::new(acting(folder.path(), "reads", script), limits);
     let started = std::time::Instant::now();
     let (one, two) = tokio::join!(reader.read(Format::Vtt, file(b"")), reader.read(Format::Csv, file(&[0; 1 << 20])));

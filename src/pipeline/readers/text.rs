@@ -1,4 +1,5 @@
-//! Plain text: kept as it is, its blocks found by blank lines, list marks, headings and by how far a line could have gone on.
+//! Plain text reader: keeps the text as it is and finds its blocks by blank lines, list markers, headings and line
+//! lengths.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -6,15 +7,16 @@ use std::sync::LazyLock;
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use regex::Regex;
 
-use super::draft::{Draft, printable};
+use super::draft::{TextDraft, printable};
 use super::source::{BlockKind, SourceText, Unreadable};
 
-/// UTF-8 or UTF-16 by a byte order mark, else UTF-8 if it is valid, else Windows-1252 (of which Latin-1's letters are a part).
+/// Decodes UTF-8 or UTF-16 by a byte order mark, else UTF-8 if it is valid, else Windows-1252 (which includes the
+/// letters of Latin-1).
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
     }
-    // A head may be cut within a character: that alone does not make it Windows-1252.
+    // The start of a file may end within a character: that alone does not make it Windows-1252.
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) if error.error_len().is_none() => UTF_8.decode_without_bom_handling(bytes).0,
@@ -22,31 +24,31 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A line of the text with where it stands.
-struct Line<'a> {
+/// A line of the text with its position in characters.
+struct TextLine<'a> {
     content: &'a str,
     start: usize,
     length: usize,
 }
 
-/// Reads plain text. Its text is the file's, but for control characters and kinds of line end.
+/// Reads plain text. The resulting text is the file's, except for control characters and line ends.
 ///
 /// # Errors
-/// It is more than is read.
+/// `TooLarge` past a limit of [`TextDraft`].
 pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     let text = printable(text.trim_start_matches('\u{feff}'));
-    let mut draft = Draft::verbatim(text.clone());
+    let mut draft = TextDraft::verbatim(text.clone());
     if draft.is_full() {
         return draft.finish();
     }
     let mut start = 0;
-    let mut paragraph: Vec<Line> = Vec::new();
+    let mut paragraph: Vec<TextLine> = Vec::new();
     for content in text.split('\n') {
         let length = content.chars().count();
         if content.trim().is_empty() {
             blocks_of(&std::mem::take(&mut paragraph), &mut draft);
         } else {
-            paragraph.push(Line { content, start, length });
+            paragraph.push(TextLine { content, start, length });
         }
         start += length + 1;
     }
@@ -54,10 +56,11 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     draft.finish()
 }
 
-/// Narrower lines are lists or verse; wider ones were not wrapped at all.
+/// Characters of the longest line of text that was wrapped. Narrower lines are lists or verse; wider ones were not
+/// wrapped at all.
 const WRAPPED: std::ops::RangeInclusive<usize> = 40..=120;
 
-fn blocks_of(lines: &[Line], draft: &mut Draft) {
+fn blocks_of(lines: &[TextLine], draft: &mut TextDraft) {
     if let [line] = lines
         && let Some(level) = heading_level(line.content.trim())
     {
@@ -73,7 +76,7 @@ fn blocks_of(lines: &[Line], draft: &mut Draft) {
         return;
     }
     let width = lines.iter().map(|line| line.content.trim_end().chars().count()).max().unwrap_or(0);
-    let mut open: Option<(BlockKind, &Line, &Line)> = None;
+    let mut open: Option<(BlockKind, &TextLine, &TextLine)> = None;
     for line in lines {
         let starts_item = is_list_item(line.content);
         open = match open {
@@ -88,20 +91,20 @@ fn blocks_of(lines: &[Line], draft: &mut Draft) {
     mark(open, draft);
 }
 
-fn mark(block: Option<(BlockKind, &Line, &Line)>, draft: &mut Draft) {
+fn mark(block: Option<(BlockKind, &TextLine, &TextLine)>, draft: &mut TextDraft) {
     if let Some((kind, first, last)) = block {
         let (start, end) = extent(first, last);
         draft.mark(kind, start, end);
     }
 }
 
-/// Whether the line end was put there by a wrap: the next word would not have fitted any more.
-fn wrapped(line: &Line, next: &Line, width: usize) -> bool {
+/// Whether the line end comes from wrapping: the first word of the next line would not have fitted on this one.
+fn wrapped(line: &TextLine, next: &TextLine, width: usize) -> bool {
     let first_word = next.content.split_whitespace().next().unwrap_or_default().chars().count();
     WRAPPED.contains(&width) && line.content.trim_end().chars().count() + 1 + first_word > width
 }
 
-fn extent(first: &Line, last: &Line) -> (usize, usize) {
+fn extent(first: &TextLine, last: &TextLine) -> (usize, usize) {
     let indent = first.length - first.content.trim_start().chars().count();
     (first.start + indent, last.start + last.content.trim_end().chars().count())
 }
@@ -113,7 +116,8 @@ pub fn is_list_item(line: &str) -> bool {
     MARK.as_ref().is_some_and(|mark| mark.is_match(line))
 }
 
-/// The level of a numbered heading ("3.2 Title" is 2), or None if the line reads like a sentence or a list item.
+/// Returns the level of a numbered heading ("3.2 Title" is 2), or `None` if the line reads like a sentence or a list
+/// item.
 pub fn heading_level(line: &str) -> Option<u8> {
     static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^(?:(\d{1,2}(?:\.\d{1,2}){1,4})\.?|(\d{1,2})|(?i:(?:section|chapter|annex|appendix|part) [0-9A-Z]{1,3}[.:]?))\s+\p{Lu}")
@@ -127,7 +131,7 @@ pub fn heading_level(line: &str) -> Option<u8> {
     u8::try_from(dots + 1).ok()
 }
 
-/// Short, without the full stop or the verb of a sentence that asks for something.
+/// Whether a line is short and has neither the end mark of a sentence nor one of the verbs that requirements use.
 pub fn reads_like_a_title(line: &str) -> bool {
     const VERBS: [&str; 12] =
         ["shall", "must", "will", "should", "may", "can", "is", "are", "has", "have", "needs", "provides"];

@@ -1,18 +1,19 @@
-//! Transcripts, WebVTT and SRT: what was said, by whom and when.
+//! Transcript reader for WebVTT and SRT: what was said, by which speaker and when.
 //!
-//! Consecutive cues of one speaker are joined by a space into one paragraph, so that a sentence may span cues; another speaker or a pause
-//! of five seconds begins a new one. Names are facts of the cue and not in the text. Without `<v Name>`, a `Name:` before
-//! the words counts as a speaker if it stands so in two cues at least, or in half of them.
+//! Consecutive cues of one speaker are joined by a space into one paragraph, so that a sentence may span cues; another
+//! speaker or a pause of five seconds starts a new one. Names are properties of the cue and not part of the text. If no
+//! cue has a `<v Name>` tag, a `Name:` before the words counts as a speaker if the name occurs so in at least two cues,
+//! or if at least half of the cues have such a name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::draft::{CUES, Draft, more_than};
+use super::draft::{CUES, TextDraft, more_than};
 use super::source::{BlockKind, SourceText, Unreadable};
 
-/// Milliseconds. A longer silence ends a paragraph even of one speaker.
+/// Milliseconds. A longer pause ends a paragraph even if the speaker stays the same.
 const PAUSE_MS: u64 = 5_000;
 
 struct Spoken {
@@ -22,10 +23,11 @@ struct Spoken {
     words: String,
 }
 
-/// Reads either kind: they differ in the header, in the decimal mark and in the tags, and all of these can be told in place.
+/// Reads either format: they differ in the header, the decimal mark and the tags, and each of these is recognised where
+/// it occurs.
 ///
 /// # Errors
-/// It is more than is read.
+/// `TooLarge` past a limit of [`TextDraft`].
 pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     let mut spoken = spoken(text.trim_start_matches('\u{feff}'));
     if spoken.len() > CUES {
@@ -38,7 +40,7 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
 }
 
 fn written(spoken: Vec<Spoken>) -> Result<SourceText, Unreadable> {
-    let mut draft = Draft::default();
+    let mut draft = TextDraft::default();
     let mut before: Option<(Option<String>, u64)> = None;
     for Spoken { start_ms, end_ms, speaker, words } in spoken {
         let goes_on = before.is_some_and(|(last_speaker, last_end)| {
@@ -61,7 +63,7 @@ fn spoken(text: &str) -> Vec<Spoken> {
     let mut time: Option<(u64, u64)> = None;
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines().chain([""]) {
-        // One too many is enough to be refused.
+        // One cue above the limit is enough to be rejected.
         if cues.len() > CUES {
             break;
         }
@@ -76,7 +78,7 @@ fn spoken(text: &str) -> Vec<Spoken> {
     cues
 }
 
-/// What stands without a timing before it (header, NOTE, STYLE, cue numbers) never got into `lines`.
+/// Ends a cue. Lines without a timing before them (header, NOTE, STYLE, cue numbers) are never added to `lines`.
 fn close(time: Option<(u64, u64)>, lines: &mut Vec<&str>, cues: &mut Vec<Spoken>) {
     let said = std::mem::take(lines).join("\n");
     let Some((start_ms, end_ms)) = time else { return };
@@ -87,7 +89,7 @@ fn close(time: Option<(u64, u64)>, lines: &mut Vec<&str>, cues: &mut Vec<Spoken>
     }
 }
 
-/// `00:01:02.345 --> 00:01:05,000 align:start`, hours optional.
+/// Parses `00:01:02.345 --> 00:01:05,000 align:start`, hours optional.
 fn timing(line: &str) -> Option<(u64, u64)> {
     let (start, rest) = line.split_once("-->")?;
     Some((milliseconds(start.trim())?, milliseconds(rest.split_whitespace().next()?)?))
@@ -103,13 +105,13 @@ fn milliseconds(stamp: &str) -> Option<u64> {
     seconds.checked_mul(1000)?.checked_add(fraction)
 }
 
-/// The words of a cue by its `<v Name>` tags; other tags go, entities are resolved.
+/// Splits the words of a cue by its `<v Name>` tags; removes other tags and resolves entities.
 fn voices(said: &str) -> Vec<(Option<String>, String)> {
     let mut voices = vec![(None, String::new())];
     let mut rest = said;
     while let Some((before, tagged)) = rest.split_once('<') {
         push(&mut voices, before);
-        // No tag holds another's beginning: looking further than that, again and again, would take time by the square.
+        // No tag contains the start of another: searching further, again and again, would take quadratic time.
         let end = tagged.find(['<', '>']).filter(|end| tagged.as_bytes().get(*end) == Some(&b'>'));
         let tag = end.and_then(|end| tagged.get(..end));
         let name = tag.and_then(voice_name);
@@ -138,7 +140,7 @@ fn push(voices: &mut [(Option<String>, String)], words: &str) {
     }
 }
 
-/// `v Name` or `v.loud Name`.
+/// Returns the name of a `v Name` or `v.loud Name` tag.
 fn voice_name(tag: &str) -> Option<String> {
     let (kind, name) = tag.split_once(char::is_whitespace)?;
     let is_voice = kind == "v" || kind.starts_with("v.");
@@ -146,7 +148,7 @@ fn voice_name(tag: &str) -> Option<String> {
     (is_voice && !name.is_empty()).then_some(name)
 }
 
-/// Tags of VTT and SRT, and VTT's time stamps within a cue; `a < b` is none.
+/// Whether this is a tag of VTT or SRT, or a VTT time stamp within a cue; the `<` of `a < b` starts none.
 fn is_tag(tag: &str) -> bool {
     let name = tag.trim_start_matches('/').split(|c: char| c.is_whitespace() || c == '.').next().unwrap_or_default();
     ["b", "i", "u", "c", "v", "ruby", "rt", "lang", "font"].contains(&name) || milliseconds(tag).is_some()
@@ -160,7 +162,7 @@ fn resolved(words: &str) -> String {
     spaces.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// `Name: words` becomes speaker and words, for names that are used as such.
+/// Moves the name of `Name: words` to the speaker, for names that are used as such.
 fn take_names(cues: &mut [Spoken]) {
     let mut uses: HashMap<String, usize> = HashMap::new();
     for cue in cues.iter() {
@@ -169,7 +171,7 @@ fn take_names(cues: &mut [Spoken]) {
         }
     }
     let most_are_named = uses.values().sum::<usize>() * 2 >= cues.len();
-    // A name is often written only where the speaker changes: cues without one go on with the last.
+    // A name is often written only where the speaker changes: cues without one continue with the last speaker.
     let mut speaking: Option<String> = None;
     for cue in cues {
         let found = named(&cue.words).map(|(name, words)| (name.to_owned(), words.to_owned()));

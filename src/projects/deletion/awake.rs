@@ -1,11 +1,11 @@
-//! What is served from memory, and has to hear that its row has gone.
+//! The actors in memory that must be dropped when their row is deleted.
 
 use actors::ids::Id;
 use actors::meeting::Meeting;
 use actors::run::Run;
 use async_trait::async_trait;
 
-/// What is served from memory, and has to hear that its row has gone.
+/// Drops loaded actors whose row was deleted.
 #[async_trait]
 pub trait Awake: Send + Sync + 'static {
     async fn forget_meeting(&self, id: Id<Meeting>);

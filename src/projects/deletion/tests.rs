@@ -1,4 +1,4 @@
-//! However much was in a project, it goes page by page.
+//! Tests that a project of any size is deleted page by page.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,17 +14,18 @@ use super::awake::Awake;
 use super::{Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
-use crate::db::{Conn, Db, Failed, Key, RunQueryDsl};
+use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
 use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 
-/// What goes with the last row of what it belongs to: one each, or bounded by something else.
+/// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
+/// otherwise.
 const FEW: [&str; 3] = ["run_results", "run_drafts", "item_numbers"];
-/// Gone when a project is buried, which nobody may be a member of from then on.
+/// Deleted when a project is buried, since it has no members from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
-/// Deleted by the project itself, in pages of their own.
+/// Deleted in pages of their own by the project's deletion.
 const BY_THEMSELVES: [&str; 3] = ["meetings", "runs", "documents"];
 
-/// 1,200 of all that there may be many of.
+/// Inserts 1,200 rows into each table that can hold many rows of a project.
 async fn plant(db: &Db) -> Id<ids::Project> {
     run(db, GROUND).await;
     let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO ";
@@ -54,7 +55,7 @@ async fn plant(db: &Db) -> Id<ids::Project> {
             let id: Key<ids::Project> = projects::table.select(projects::id).first(conn).await?;
             let meetings = store::deletion::meetings(conn, id.0, 9).await?;
             let runs = store::deletion::runs(conn, id.0, 9).await?;
-            Ok::<_, Failed>((id.0, meetings[0], runs[0]))
+            Ok::<_, DbError>((id.0, meetings[0], runs[0]))
         })
     });
     let (id, meeting, of_run) = found.await.unwrap();
@@ -67,7 +68,7 @@ async fn plant(db: &Db) -> Id<ids::Project> {
     id
 }
 
-/// Every table of which rows go by themselves with a project, a meeting or a run, and the column that says with which.
+/// All foreign keys that cascade from a project, a meeting or a run, as (table, column, referenced table).
 async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     #[derive(diesel::QueryableByName)]
     struct Line {
@@ -84,7 +85,7 @@ async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     let found = db.read(move |conn| {
         Box::pin(async move {
             let Conn::Sqlite(lite) = conn else { return Ok(Vec::new()) };
-            Ok::<Vec<Line>, Failed>(diesel_async::RunQueryDsl::load(diesel::sql_query(sql), lite).await?)
+            Ok::<Vec<Line>, DbError>(diesel_async::RunQueryDsl::load(diesel::sql_query(sql), lite).await?)
         })
     });
     found.await.unwrap().into_iter().map(|line| (line.child, line.named_by, line.parent)).collect()
@@ -94,7 +95,7 @@ async fn bury(db: &Db, id: Id<ids::Project>) {
     db.write(move |conn| Box::pin(store::deletion::bury(conn, id))).await.unwrap();
 }
 
-/// Counts what was to be forgotten.
+/// Records what it is asked to forget.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<&'static str>>>);
 
@@ -109,11 +110,11 @@ impl Awake for Memory {
     }
 }
 
-async fn empty(db: &Db, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), Failed> {
+async fn empty(db: &Db, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), DbError> {
     empty_in(db, Memory::default(), id, stopping).await
 }
 
-async fn empty_in(db: &Db, awake: Memory, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), Failed> {
+async fn empty_in(db: &Db, awake: Memory, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), DbError> {
     let emptying = Emptying { db: db.clone(), awake: Arc::new(awake), stopping, id };
     emptying.all(Time::from_millis(1_764_000_000_000).unwrap(), &"r".into()).await
 }

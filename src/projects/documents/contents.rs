@@ -1,4 +1,5 @@
-//! LATER: contents that no document has any more are forgotten, however the server ended before. Safe to repeat.
+//! Deletion of stored contents that no document refers to any more, even if the server was stopped in between.
+//! Idempotent.
 
 use actors::live::RequestId;
 use actors::time::Time;
@@ -8,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::store;
-use crate::db::{Conn, Failed};
-use crate::jobs::{self, Fault, Handler, Job};
-use crate::outside::files::SETTLED;
+use crate::clients::files::SETTLED;
+use crate::db::{Conn, DbError};
+use crate::jobs::{self, Handler, Job, JobError};
 use crate::projects::state::Projects;
 
 const KIND: &str = "forget-contents";
@@ -20,41 +21,48 @@ struct Payload {
     contents: Vec<String>,
 }
 
-/// Has contents forgotten once the transaction stands, except for those that a document has then.
+/// Enqueues the deletion of contents, to run after the transaction has committed. Contents that a document refers to by
+/// then are not deleted.
 ///
 /// # Errors
-/// The database's own.
-pub async fn forget(conn: &mut Conn, contents: Vec<String>, now: Time, request: &RequestId) -> Result<(), Failed> {
+/// Only database errors.
+pub async fn enqueue_deletion(
+    conn: &mut Conn,
+    contents: Vec<String>,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
     if contents.is_empty() {
         return Ok(());
     }
     jobs::enqueue(conn, KIND, &Payload { contents }, now, request).await.map(|_| ())
 }
 
-/// Drops contents, except for those that a document has again. A failure leaves a file that nobody reads, no more.
-pub async fn forget_contents(state: &Projects, contents: Vec<String>) {
+/// Deletes contents, except for those that a document refers to again. An error leaves nothing worse than a file that
+/// no document refers to.
+pub async fn delete_contents(state: &Projects, contents: Vec<String>) {
     if contents.is_empty() {
         return;
     }
     let (state, tasks) = (state.clone(), state.tasks.clone());
     let (done, wait) = oneshot::channel();
-    // In a task of its own: a client that goes away must not end this between looking and forgetting.
+    // Runs in a task of its own: a client that disconnects must not interrupt it between the check and the deletion.
     tasks.spawn(async move {
-        if let Err(error) = forget_orphans(&state, contents).await {
+        if let Err(error) = delete_orphans(&state, contents).await {
             tracing::warn!(error, "contents stay that perhaps no document has");
         }
-        // A client that went away needs no answer.
+        // The client may have disconnected, and needs no response then.
         let _ = done.send(());
     });
-    // An error means that the server ends.
+    // An error means that the server is shutting down.
     let _ = wait.await;
 }
 
-/// Drops those of the contents that no document has. Must come to its end once it was begun.
+/// Deletes those of the contents that no document refers to. Must run to completion once it has started.
 ///
 /// # Errors
-/// Why some stay.
-pub async fn forget_orphans(state: &Projects, contents: Vec<String>) -> Result<(), String> {
+/// Returns the reason why some contents were not deleted.
+pub async fn delete_orphans(state: &Projects, contents: Vec<String>) -> Result<(), String> {
     let forgetting = state.files.forgetting().await;
     let orphans = state.db.read(move |conn| Box::pin(store::orphans(conn, contents))).await;
     for content in orphans.map_err(|error| error.to_string())? {
@@ -63,37 +71,37 @@ pub async fn forget_orphans(state: &Projects, contents: Vec<String>) -> Result<(
     Ok(())
 }
 
-/// Removes contents that no document ever named, since a server was killed in between, and those that stayed when their
-/// last document went; gives how many.
+/// Deletes contents that no document ever referred to, because the server was killed in between, and those left over
+/// when their last document was deleted. Returns their number.
 ///
 /// # Errors
-/// Why some stay.
+/// Returns the reason why some contents were not deleted.
 pub async fn sweep(state: &Projects) -> Result<usize, String> {
     let db = state.db.clone();
     let named = move |contents| {
         let db = db.clone();
         async move {
             let named = db.read(move |conn| Box::pin(store::named(conn, contents))).await;
-            named.map_err(|error: Failed| error.to_string())
+            named.map_err(|error: DbError| error.to_string())
         }
         .boxed()
     };
     state.files.sweep((state.now() - SETTLED).utc().into(), named, &state.tasks.stopping()).await
 }
 
-/// Forgets contents.
-pub struct Forgetting {
+/// The job handler that deletes contents.
+pub struct ForgetContents {
     pub state: Projects,
 }
 
 #[async_trait]
-impl Handler for Forgetting {
+impl Handler for ForgetContents {
     fn kind(&self) -> &'static str {
         KIND
     }
 
-    async fn run(&self, job: &Job) -> Result<(), Fault> {
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
         let Payload { contents } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        Ok(forget_orphans(&self.state, contents).await?)
+        Ok(delete_orphans(&self.state, contents).await?)
     }
 }

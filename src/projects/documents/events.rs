@@ -1,20 +1,20 @@
-//! What is told of a document, under its project.
+//! The events of documents, which are published on their project's topic.
 
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
 use super::model::Document;
-use crate::db::{Conn, Failed, events};
+use crate::db::{Conn, DbError, events};
 use crate::projects::events::topic;
 
-/// An event of a document, in its project's topic.
-pub async fn tell(
+/// Appends an event of a document to its project's topic.
+pub async fn record_event(
     conn: &mut Conn,
     document: &Document,
     kind: &str,
     now: Time,
     request: &RequestId,
-) -> Result<Told, Failed> {
-    let data = serde_json::to_string(document).map_err(|error| Failed::Broken(error.to_string()))?;
+) -> Result<EventRecord, DbError> {
+    let data = serde_json::to_string(document).map_err(|error| DbError::Broken(error.to_string()))?;
     events::append(conn, topic(document.project_id), kind, &data, now, request).await
 }

@@ -1,11 +1,11 @@
-//! Documents: files of a project, and what is read in them.
+//! Documents: the files of a project, and the text extracted from them.
 //!
 //! ```text
 //! upload ── file store (by hash) ── row + job + event, one transaction ──> PENDING
-//!                                     job: PROCESSING ── child process ──> READY with its text, or FAILED with a reason
+//!                                     job: PROCESSING ── child process ──> READY with its text, or FAILED with reason
 //! ```
-//! The text never changes once a document is READY, so that a quote can be verified by its offsets. Contents that are the
-//! same are kept once; the file goes with the last document that has it.
+//! The text never changes once a document is READY, so that a quote can be verified by its offsets. Identical contents
+//! are stored once; the file is deleted with the last document that refers to it.
 
 pub mod contents;
 mod events;
@@ -18,38 +18,38 @@ pub mod upload;
 
 use actors::ids::{self, Id};
 
-use crate::access::caller::Caller;
-use crate::access::guard::{Found, Guarded, PathIds};
-use crate::access::role::Standing;
-use crate::db::Failed;
+use crate::access::policy::{Loaded, PathIds, Resource};
+use crate::access::principal::Caller;
+use crate::access::role::Relation;
+use crate::db::DbError;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
+use crate::http::error::ApiError;
 use crate::projects::state::Projects;
 use model::Document;
 
-impl Guarded for Document {
+impl Resource for Document {
     type State = Projects;
     type Ids = (Id<ids::Project>, Id<ids::Document>);
 
-    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, Failure> {
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, ApiError> {
         Ok((path.id("projectId")?, path.id("documentId")?))
     }
 
-    async fn find(state: &Projects, (project_id, id): Self::Ids, caller: Caller) -> Result<Found<Self>, Failure> {
+    async fn find(state: &Projects, (project_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
         let found = state
             .db
             .read(move |conn| {
                 Box::pin(async move {
                     if super::store::find(conn, project_id).await?.is_none() {
-                        return Ok::<_, Failed>(None);
+                        return Ok::<_, DbError>(None);
                     }
                     let role = super::store::role(conn, project_id, caller.user_id).await?;
                     Ok(Some((role, store::find(conn, project_id, id).await?)))
                 })
             })
             .await?;
-        let (role, document) = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
-        let standing = Standing { role, ..Standing::default() };
-        Ok(Found { standing, thing: document.ok_or_else(|| Failure::of(Code::NOT_FOUND)) })
+        let (role, document) = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+        let relation = Relation { role, ..Relation::default() };
+        Ok(Loaded { relation, resource: document.ok_or_else(|| ApiError::of(Code::NOT_FOUND)) })
     }
 }

@@ -1,4 +1,4 @@
-//! Documents as types.
+//! Types of documents.
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
@@ -7,22 +7,22 @@ use utoipa::ToSchema;
 
 use crate::accounts::model::Language;
 use crate::enumeration;
-use crate::http::fields::Wrong;
+use crate::http::fields::InvalidValue;
 
 enumeration! {
-    /// PENDING and PROCESSING end in READY, with a text, or in FAILED, with a reason.
+    /// PENDING and PROCESSING lead to READY, with a text, or to FAILED, with a reason.
     pub enum DocumentStatus { Pending = "PENDING", Processing = "PROCESSING", Ready = "READY", Failed = "FAILED" }
 }
 
 impl DocumentStatus {
-    /// Whether a reader has still to say what is in it.
+    /// Whether the document has still to be parsed.
     #[must_use]
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Processing)
     }
 }
 
-/// A document, without what is in it.
+/// A document, without its content.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
@@ -31,22 +31,22 @@ pub struct Document {
     #[schema(value_type = uuid::Uuid)]
     pub project_id: Id<ids::Project>,
     pub file_name: String,
-    /// Told from the content.
+    /// Detected from the content.
     #[schema(example = "application/pdf")]
     pub mime_type: String,
     pub size_bytes: i64,
-    /// Of the content, hexadecimal.
+    /// SHA-256 of the content, in hexadecimal.
     pub sha256: String,
     pub status: DocumentStatus,
-    /// Null until READY, and for a format without pages.
+    /// Null until READY, and for formats without pages.
     #[schema(required)]
     pub page_count: Option<i64>,
-    /// Of its text, in Unicode scalar values; null until READY.
+    /// Length of the text in Unicode scalar values; null until READY.
     #[schema(required)]
     pub character_count: Option<i64>,
-    /// As it was given, else as the reader found it; AUTO where neither tells.
+    /// The language given at the upload, or else the one detected by the parser; AUTO if neither is known.
     pub language: Language,
-    /// Why it is FAILED.
+    /// Why the document is FAILED; null otherwise.
     #[schema(required)]
     pub error_message: Option<String>,
     #[schema(value_type = uuid::Uuid)]
@@ -55,48 +55,49 @@ pub struct Document {
     pub created_at: Time,
 }
 
-/// A READY document's text. Offsets are Unicode scalar values in `text`, end exclusive.
+/// The text of a READY document. Offsets count Unicode scalar values in `text`; the end is exclusive.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentText {
     pub text: String,
-    /// In order, without overlap; empty for a format without pages.
+    /// In order and without overlap; empty for formats without pages.
     pub pages: Vec<DocumentPage>,
-    /// Of the reader that made the text.
+    /// Version of the parser that produced the text.
     pub reader_version: String,
 }
 
-/// Where a page lies in the text.
+/// The position of a page in the text.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentPage {
-    /// From 1.
+    /// Page number, starting at 1.
     #[schema(minimum = 1)]
     pub page: u32,
     pub start_offset: u64,
     pub end_offset: u64,
 }
 
-/// A document as an analysis knows it before it reads its text.
+/// What an analysis knows of a document before it reads the text.
 #[derive(Debug, Clone)]
 pub struct Source {
     pub id: Id<ids::Document>,
     pub file_name: String,
-    /// Why there is no text, in a sentence.
+    /// Why there is no text, as a sentence.
     pub unreadable: Option<String>,
 }
 
-/// What a file is called: 1–255 characters, without a path and without anything that is not seen.
+/// A file name of 1–255 characters, without a path, control characters, or characters that change the writing
+/// direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileName(pub String);
 
 impl FileName {
-    /// Takes what follows the last slash of either kind; control characters and those that turn the direction of
-    /// writing are left out, since they make a name look like another one.
+    /// Takes the part after the last slash or backslash. Control characters and characters that change the writing
+    /// direction are removed, since they can make a name look like another one.
     ///
     /// # Errors
-    /// Nothing is left of it, or it is too long.
-    pub fn of(given: &str) -> Result<Self, Wrong> {
+    /// Fails if nothing is left, or only dots, or if the name is too long.
+    pub fn of(given: &str) -> Result<Self, InvalidValue> {
         let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
         let seen = |c: &char| {
             !c.is_control() && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -105,7 +106,7 @@ impl FileName {
         let name = name.trim();
         let length = name.chars().count();
         if name.chars().all(|c| c == '.') || length > 255 {
-            return Err(Wrong::value("A file name has 1 to 255 characters, and not dots alone."));
+            return Err(InvalidValue::value("A file name has 1 to 255 characters, and not dots alone."));
         }
         Ok(Self(name.to_owned()))
     }

@@ -1,4 +1,4 @@
-//! Documents, one function an operation.
+//! Operations on documents, one function each.
 
 use std::time::Duration;
 
@@ -7,31 +7,31 @@ use actors::live::RequestId;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::contents::forget_contents;
-use super::events::tell;
+use super::contents::delete_contents;
+use super::events::record_event;
 use super::model::{Document, DocumentStatus, DocumentText, Source};
 use super::reading;
 use super::store::{self, Filter};
 use super::upload::Upload;
-use crate::access::caller::Caller;
+use crate::access::principal::Caller;
 use crate::accounts::operations::hold;
-use crate::db::{Db, Failed};
+use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
-use crate::http::failure::Failure;
-use crate::http::page::Page;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
 
-/// When somebody with too many unread documents may come again.
+/// `Retry-After` of a user who has reached the limit of unread documents.
 const UNTIL_READ: Duration = Duration::from_secs(10);
 
-/// Keeps an uploaded file and has it read. Under an id that was made before, gives that document.
+/// Stores an uploaded file and enqueues parsing it. If the id exists already, returns that document.
 ///
 /// # Errors
-/// 409 in an archived project, 429 while the caller has as many unread documents as one may have, 503 where the disk takes
-/// no more.
+/// 409 in an archived project; 429 while the caller has reached the limit of unread documents; 503 when the file cannot
+/// be stored.
 pub async fn upload(
     state: &Projects,
     caller: Caller,
@@ -39,7 +39,7 @@ pub async fn upload(
     id: Id<ids::Document>,
     upload: Upload,
     request: RequestId,
-) -> Result<Document, Failure> {
+) -> Result<Document, ApiError> {
     must_be_active(project)?;
     let now = state.now();
     let document = Document {
@@ -58,54 +58,56 @@ pub async fn upload(
         created_at: now,
     };
     let most = state.config.limits.unread_documents;
-    let kept = state.files.keep(upload.file).await.map_err(Failure::unavailable)?;
-    let (document, told, kept) = state
+    let kept = state.files.keep(upload.file).await.map_err(ApiError::unavailable)?;
+    let (document, records, kept) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                // Uploads of one account one by one, so that those that come at once are counted too.
+                // Locks the account's row, so that concurrent uploads of one account are counted one after the other.
                 if !hold(conn, caller.user_id).await? {
-                    return Err(Failure::of(Code::UNAUTHORIZED));
+                    return Err(ApiError::of(Code::UNAUTHORIZED));
                 }
                 let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
                 if !store::insert(conn, &document).await? {
                     let found = store::find(conn, document.project_id, id).await?;
-                    return Ok((found.ok_or_else(|| Failure::of(Code::CONFLICT))?, None, kept));
+                    return Ok((found.ok_or_else(|| ApiError::of(Code::CONFLICT))?, None, kept));
                 }
                 if is_full {
                     return Err(too_many_unread(most));
                 }
                 reading::enqueue(conn, &document, now, &request).await?;
-                let told = tell(conn, &document, "document.added", now, &request).await?;
-                // The answer holds what was kept, and comes after COMMIT, even where nobody waits for it any more.
-                Ok::<_, Failure>((document, Some(told), kept))
+                let records = record_event(conn, &document, "document.added", now, &request).await?;
+                // The result carries the guard of the stored file, which is thus dropped only after COMMIT, even if the
+                // caller no longer waits.
+                Ok::<_, ApiError>((document, Some(records), kept))
             })
         })
         .await?;
     drop(kept);
     state.jobs.wake();
-    state.hub.tell(told.into_iter().collect());
+    state.hub.publish(records.into_iter().collect());
     Ok(document)
 }
 
-/// Each waits for its reader in memory and time, so that nobody can pile them up.
-fn too_many_unread(most: usize) -> Failure {
+/// The error for an account at its limit. Each unread document waits for a parser and costs memory and time, so the
+/// number per account is limited.
+fn too_many_unread(most: usize) -> ApiError {
     let message = format!(
         "You have {most} documents that are still to be read, as many as one may have. Upload this one when some have been."
     );
-    Failure { message, ..Failure::too_many(UNTIL_READ) }
+    ApiError { message, ..ApiError::too_many(UNTIL_READ) }
 }
 
-/// A project's documents, newest first.
+/// Lists a project's documents, newest first.
 ///
 /// # Errors
-/// The database's own.
+/// Only database errors.
 pub async fn list(
     state: &Projects,
     project_id: Id<ids::Project>,
     filter: Filter,
-    page: Page,
-) -> Result<List<Document>, Failure> {
+    page: PageQuery,
+) -> Result<List<Document>, ApiError> {
     state
         .db
         .read(move |conn| {
@@ -118,27 +120,27 @@ pub async fn list(
         .await
 }
 
-/// How many texts are taken apart at once, for people to read: each is in memory several times then.
+/// How many texts are deserialized at once for responses: each is in memory several times meanwhile.
 static TAKEN_APART: Semaphore = Semaphore::const_new(2);
 
-/// The text in which quotes are found.
+/// Returns the text in which quotes are located.
 ///
 /// # Errors
-/// 409 while the document is not READY.
-pub async fn text(state: &Projects, document: &Document) -> Result<DocumentText, Failure> {
+/// 409 while the document is not READY; 404 if it was deleted in the meantime.
+pub async fn text(state: &Projects, document: &Document) -> Result<DocumentText, ApiError> {
     if let Some(reason) = unreadable(document) {
-        return Err(Failure::saying(Code::SOURCE_NOT_READY, reason));
+        return Err(ApiError::saying(Code::SOURCE_NOT_READY, reason));
     }
     let id = document.id;
-    let _turn = TAKEN_APART.acquire().await.map_err(Failure::internal)?;
-    let kept = state.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(Failure::from)?;
-    // Deleted meanwhile.
-    let kept = kept.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
-    let read = spawn_blocking(move || serde_json::from_str(&kept)).await.map_err(Failure::internal)?;
-    read.map_err(Failure::internal)
+    let _turn = TAKEN_APART.acquire().await.map_err(ApiError::internal)?;
+    let kept = state.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(ApiError::from)?;
+    // Deleted in the meantime.
+    let kept = kept.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+    let read = spawn_blocking(move || serde_json::from_str(&kept)).await.map_err(ApiError::internal)?;
+    read.map_err(ApiError::internal)
 }
 
-/// Why a document has no text; `None`: it is READY.
+/// Why a document has no text; `None` if it is READY.
 fn unreadable(document: &Document) -> Option<String> {
     match document.status {
         DocumentStatus::Ready => None,
@@ -147,15 +149,16 @@ fn unreadable(document: &Document) -> Option<String> {
     }
 }
 
-/// Those of `ids` that are documents of the project, in the order of `ids`; their texts come one by one, see [`kept_text`].
+/// Returns those of `ids` that are documents of the project, in the order of `ids`. Their texts are loaded one by one
+/// with [`kept_text`].
 ///
 /// # Errors
-/// The database's own.
+/// Only database errors.
 pub async fn sources(
     db: &Db,
     project_id: Id<ids::Project>,
     ids: Vec<Id<ids::Document>>,
-) -> Result<Vec<Source>, Failed> {
+) -> Result<Vec<Source>, DbError> {
     let found = db.read(move |conn| Box::pin(async move { store::some(conn, project_id, &ids).await })).await?;
     let source = |document: Document| {
         let unreadable = unreadable(&document);
@@ -164,41 +167,41 @@ pub async fn sources(
     Ok(found.into_iter().map(source).collect())
 }
 
-/// What a reader made of a document, as JSON; `None`: it has no text, or is gone.
+/// Returns the parser's output as JSON; `None` if the document has no text or was deleted.
 ///
 /// # Errors
-/// The database's own.
-pub async fn kept_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>, Failed> {
+/// Only database errors.
+pub async fn kept_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
     db.read(move |conn| Box::pin(store::text(conn, id))).await
 }
 
-/// Deletes a document, and its content where no other document has the same.
+/// Deletes a document, and its content unless another document refers to it.
 ///
 /// # Errors
-/// 409 in an archived project, or while an unfinished run reads it.
-pub async fn delete(state: &Projects, document: Document, request: RequestId) -> Result<(), Failure> {
+/// 409 in an archived project, or while an unfinished run uses the document.
+pub async fn delete(state: &Projects, document: Document, request: RequestId) -> Result<(), ApiError> {
     let now = state.now();
-    let (told, orphans) = state
+    let (records, orphans) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let gone = || Failure::of(Code::NOT_FOUND);
+                let gone = || ApiError::of(Code::NOT_FOUND);
                 let project = projects::find(conn, document.project_id).await?.ok_or_else(gone)?;
                 must_be_active(&project)?;
-                // What it is now: a reader may have come to its end meanwhile.
+                // Re-read, because a parser may have finished in the meantime.
                 let document = store::find(conn, document.project_id, document.id).await?.ok_or_else(gone)?;
                 if store::is_in_use(conn, &document).await? {
                     let busy = "An analysis run reads it. Wait for its end, or cancel it.";
-                    return Err(Failure::saying(Code::INVALID_STATE, busy));
+                    return Err(ApiError::saying(Code::INVALID_STATE, busy));
                 }
                 store::delete(conn, document.id).await?;
                 let orphans = store::orphans(conn, vec![document.sha256.clone()]).await?;
-                let told = tell(conn, &document, "document.removed", now, &request).await?;
-                Ok((told, orphans))
+                let records = record_event(conn, &document, "document.removed", now, &request).await?;
+                Ok((records, orphans))
             })
         })
         .await?;
-    state.hub.tell(vec![told]);
-    forget_contents(state, orphans).await;
+    state.hub.publish(vec![records]);
+    delete_contents(state, orphans).await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Documents: uploads and queries in, answers and files out.
+//! The HTTP endpoints of documents.
 
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
@@ -11,42 +11,54 @@ use super::model::{Document, DocumentStatus, DocumentText};
 use super::operations;
 use super::store::Filter;
 use super::upload::Upload;
-use crate::access::guard::{Analyst, Member};
-use crate::api::operation::Allowed;
-use crate::http::answer::{Binary, Counted};
+use crate::access::policy::{Analyst, Member};
+use crate::api::operation::Authorized;
+use crate::http::answer::{Binary, CountedAnswer};
 use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Empty, Query, query_parameter};
-use crate::http::page::{Page, Search};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Empty, Query, ValidQuery, query_parameter};
+use crate::http::page::{PageQuery, Search};
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
-/// How much of a file is read at once.
+/// How many bytes of a file are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-pub async fn upload(may: Allowed<Analyst<Project>, Upload>, state: Projects) -> Result<Reply<Document>, Failure> {
-    let id = may.drawn();
-    operations::upload(&state, may.by.caller, &may.by.thing, id, may.input, may.request).await.map(Reply::created)
+pub async fn upload(
+    request: Authorized<Analyst<Project>, Upload>,
+    state: Projects,
+) -> Result<Reply<Document>, ApiError> {
+    let id = request.new_id();
+    operations::upload(
+        &state,
+        request.principal.caller,
+        &request.principal.resource,
+        id,
+        request.input,
+        request.request_id,
+    )
+    .await
+    .map(Reply::created)
 }
 
 pub struct ListDocuments {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListDocuments {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = Filter { status: status?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("status", "Only documents of this status.", DocumentStatus::schema()));
         parameters.push(Search::parameter("Only documents whose file name has this."));
         parameters
@@ -54,30 +66,34 @@ impl Query for ListDocuments {
 }
 
 pub async fn list(
-    may: Allowed<Member<Project>, Asked<ListDocuments>>,
+    request: Authorized<Member<Project>, ValidQuery<ListDocuments>>,
     state: Projects,
-) -> Result<Reply<List<Document>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::list(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<Document>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::list(&state, request.principal.resource.id, asked.filter, asked.page).await.map(Reply::ok)
 }
 
-pub async fn details(may: Allowed<Member<Document>, Empty>, _: Projects) -> Result<Reply<Document>, Failure> {
-    Ok(Reply::ok(may.by.thing))
+pub async fn details(request: Authorized<Member<Document>, Empty>, _: Projects) -> Result<Reply<Document>, ApiError> {
+    Ok(Reply::ok(request.principal.resource))
 }
 
-pub async fn text(may: Allowed<Member<Document>, Share>, state: Projects) -> Result<Counted<DocumentText>, Failure> {
-    let (document, mut share) = (may.by.thing, may.input);
-    // Whom there is no room for costs no work. A character has at least a byte.
+pub async fn text(
+    request: Authorized<Member<Document>, Share>,
+    state: Projects,
+) -> Result<CountedAnswer<DocumentText>, ApiError> {
+    let (document, mut share) = (request.principal.resource, request.input);
+    // Reserves memory before any work is done, so that a refused request costs nothing. A character has at least one
+    // byte.
     share.grow_to(document.character_count.and_then(|count| count.try_into().ok()).unwrap_or_default())?;
     let text = operations::text(&state, &document).await?;
-    Ok(Counted { reply: Reply::ok(text), share })
+    Ok(CountedAnswer { reply: Reply::ok(text), share })
 }
 
-/// Always as an attachment: what others uploaded never runs in a browser under our name.
-pub async fn download(may: Allowed<Analyst<Document>, Empty>, state: Projects) -> Result<Binary, Failure> {
-    let document = may.by.thing;
-    let file = state.files.open(&document.sha256).await.map_err(Failure::internal)?;
-    let size = file.metadata().await.map_err(Failure::internal)?.len();
+/// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
+pub async fn download(request: Authorized<Analyst<Document>, Empty>, state: Projects) -> Result<Binary, ApiError> {
+    let document = request.principal.resource;
+    let file = state.files.open(&document.sha256).await.map_err(ApiError::internal)?;
+    let size = file.metadata().await.map_err(ApiError::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
     Ok(Binary(
         HttpResponse::Ok()
@@ -88,7 +104,7 @@ pub async fn download(may: Allowed<Analyst<Document>, Empty>, state: Projects) -
     ))
 }
 
-/// The name in ASCII for old clients, and as it is for all others.
+/// The file name in ASCII for old clients, and unchanged for all others.
 fn attachment(file_name: &str) -> ContentDisposition {
     let plain = |c: char| if c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '%') || c == ' ' { c } else { '_' };
     let exact = ExtendedValue {
@@ -105,8 +121,11 @@ fn attachment(file_name: &str) -> ContentDisposition {
     }
 }
 
-pub async fn delete(may: Allowed<Analyst<Document>, Empty>, state: Projects) -> Result<Reply<Nothing>, Failure> {
-    operations::delete(&state, may.by.thing, may.request).await?;
+pub async fn delete(
+    request: Authorized<Analyst<Document>, Empty>,
+    state: Projects,
+) -> Result<Reply<Nothing>, ApiError> {
+    operations::delete(&state, request.principal.resource, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 

@@ -1,4 +1,4 @@
-//! Documents as rows.
+//! Queries of documents and their texts.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use diesel::{
 use super::model::{Document, DocumentStatus};
 use crate::accounts::model::Language;
 use crate::db::schema::{document_texts, documents, runs};
-use crate::db::{At, Columns, Conn, Failed, Key, ROWS, RunQueryDsl};
-use crate::http::page::Page;
+use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl};
+use crate::http::page::PageQuery;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents)]
@@ -53,9 +53,9 @@ impl From<&Document> for DocumentRow {
 }
 
 impl TryFrom<DocumentRow> for Document {
-    type Error = Failed;
-    fn try_from(row: DocumentRow) -> Result<Self, Failed> {
-        let broken = |what: &str| Failed::Broken(format!("the document {:?} has the {what}", row.id));
+    type Error = DbError;
+    fn try_from(row: DocumentRow) -> Result<Self, DbError> {
+        let broken = |what: &str| DbError::Broken(format!("the document {:?} has the {what}", row.id));
         Ok(Self {
             id: row.id.0,
             project_id: row.project_id.0,
@@ -74,29 +74,29 @@ impl TryFrom<DocumentRow> for Document {
     }
 }
 
-/// Inserts a document; one that stands there already under the same id is left as it is. Whether it was inserted.
-pub async fn insert(conn: &mut Conn, document: &Document) -> Result<bool, Failed> {
+/// Inserts a document, unless its id exists already. Returns whether it was inserted.
+pub async fn insert(conn: &mut Conn, document: &Document) -> Result<bool, DbError> {
     let row = DocumentRow::from(document);
     Ok(diesel::insert_into(documents::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 1)
 }
 
-/// A document of a project.
+/// A document of this project.
 pub async fn find(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     id: Id<ids::Document>,
-) -> Result<Option<Document>, Failed> {
+) -> Result<Option<Document>, DbError> {
     Ok(find_anywhere(conn, id).await?.filter(|document| document.project_id == project_id))
 }
 
-/// A document, whatever its project.
-pub async fn find_anywhere(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<Document>, Failed> {
+/// A document of any project.
+pub async fn find_anywhere(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<Document>, DbError> {
     let row = documents::table.find(Key(id)).select(DocumentRow::columns()).first(conn).await.optional()?;
     row.map(|row: DocumentRow| row.try_into()).transpose()
 }
 
-/// Writes what a reader changes, where the stored status is still the one before. Whether it was.
-pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus) -> Result<bool, Failed> {
+/// Updates the columns that parsing changes, if the stored status still equals `before`. Returns whether it did.
+pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus) -> Result<bool, DbError> {
     let row = DocumentRow::from(document);
     let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before.as_str())).set((
         documents::status.eq(row.status),
@@ -108,18 +108,18 @@ pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus
     Ok(updated.execute(conn).await? == 1)
 }
 
-pub async fn delete(conn: &mut Conn, id: Id<ids::Document>) -> Result<(), Failed> {
+pub async fn delete(conn: &mut Conn, id: Id<ids::Document>) -> Result<(), DbError> {
     diesel::delete(documents::table.find(Key(id))).execute(conn).await?;
     Ok(())
 }
 
-/// Keeps what a reader made, as JSON. A text that stands there already is left as it is.
+/// Stores the parser's output as JSON. An existing text is not replaced.
 pub async fn insert_text(
     conn: &mut Conn,
     id: Id<ids::Document>,
     source_text: String,
     reader_version: String,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     let row = (
         document_texts::document_id.eq(Key(id)),
         document_texts::source_text.eq(source_text),
@@ -129,8 +129,8 @@ pub async fn insert_text(
     Ok(())
 }
 
-/// What a reader made of a document, as JSON.
-pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<String>, Failed> {
+/// The parser's output for a document, as JSON.
+pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
     let found = document_texts::table.find(Key(id)).select(document_texts::source_text);
     Ok(found.first(conn).await.optional()?)
 }
@@ -140,7 +140,7 @@ pub async fn some(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     ids: &[Id<ids::Document>],
-) -> Result<Vec<Document>, Failed> {
+) -> Result<Vec<Document>, DbError> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         found.extend(find(conn, project_id, *id).await?);
@@ -148,8 +148,8 @@ pub async fn some(
     Ok(found)
 }
 
-/// How many documents of somebody have still to be read, counted up to `most`.
-pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, Failed> {
+/// Counts the documents of a user that have still to be parsed, up to `most`.
+pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, DbError> {
     let open = documents::table
         .filter(documents::uploaded_by_id.eq(Key(user_id)))
         .filter(documents::status.eq_any([DocumentStatus::Pending.as_str(), DocumentStatus::Processing.as_str()]))
@@ -159,8 +159,8 @@ pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<
     Ok(open.len())
 }
 
-/// Whether an unfinished run reads a document.
-pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, Failed> {
+/// Whether an unfinished run uses a document.
+pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, DbError> {
     let unfinished = runs::table
         .filter(runs::project_id.eq(Key(document.project_id)))
         .filter(runs::status.eq_any(["QUEUED", "PROCESSING"]))
@@ -169,14 +169,14 @@ pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, Fai
     Ok(unfinished > 0)
 }
 
-/// Of these contents, those that a document has.
-pub async fn named(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, Failed> {
+/// Those of the contents that a document refers to.
+pub async fn named(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, DbError> {
     let named = documents::table.filter(documents::sha256.eq_any(contents));
     Ok(named.select(documents::sha256).distinct().load(conn).await?)
 }
 
-/// Of these contents, those that no document has any more.
-pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, Failed> {
+/// Those of the contents that no document refers to.
+pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, DbError> {
     let mut taken = HashSet::new();
     for some in contents.chunks(ROWS) {
         taken.extend(named(conn, some.to_vec()).await?);
@@ -184,8 +184,8 @@ pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<Strin
     Ok(contents.into_iter().filter(|content| !taken.contains(content)).collect())
 }
 
-/// All of a project's documents, oldest first.
-pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Document>, Failed> {
+/// All documents of a project, oldest first.
+pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Document>, DbError> {
     let rows: Vec<DocumentRow> = documents::table
         .filter(documents::project_id.eq(Key(project_id)))
         .order(documents::id.asc())
@@ -195,20 +195,20 @@ pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result
     rows.into_iter().map(Document::try_from).collect()
 }
 
-/// Which of a project's documents are listed.
+/// The filter of the list of documents.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<DocumentStatus>,
     pub search: Option<String>,
 }
 
-/// A project's documents, newest first: one more than the page has, and how many there are.
+/// Lists a project's documents, newest first. Returns one more than the page holds, and the total count.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     filter: &Filter,
-    page: &Page,
-) -> Result<(Vec<Document>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<Document>, i64), DbError> {
     let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
     let status = filter.status.map_or("", DocumentStatus::as_str);
     macro_rules! listed {
@@ -233,6 +233,6 @@ pub async fn list(
         .select(DocumentRow::columns())
         .load(conn)
         .await?;
-    let rows: Result<Vec<_>, Failed> = rows.into_iter().map(TryInto::try_into).collect();
+    let rows: Result<Vec<_>, DbError> = rows.into_iter().map(TryInto::try_into).collect();
     Ok((rows?, total))
 }

@@ -1,4 +1,4 @@
-//! An upload as it arrives: a form in parts, whose file goes to the disk piece by piece.
+//! The multipart body of an upload, whose file is written to disk as it arrives.
 
 use actix_multipart::Field as Part;
 use actix_web::HttpRequest;
@@ -12,21 +12,21 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use super::model::FileName;
 use crate::accounts::model::Language;
 use crate::api::idempotency;
+use crate::clients::files::Received;
 use crate::http::code::Code;
-use crate::http::failure::{Failure, Fault, MOST_FAULTS};
-use crate::http::fields::{Field, Wrong};
+use crate::http::error::{ApiError, FieldError, MOST_FAULTS};
+use crate::http::fields::{Field, InvalidValue};
 use crate::http::form::{self, small, unreadable};
 use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
-use crate::outside::files::Received;
 use crate::pipeline::readers::{Format, sniff};
 use crate::projects::state::Projects;
 
-/// How many files are looked at at once.
+/// How many files are sniffed for their format at once.
 static LOOKED_AT: Semaphore = Semaphore::const_new(2);
 
-/// A file that has arrived, and is of a type that is read.
+/// A received file of a supported format.
 pub struct Upload {
     pub file: Received,
     pub file_name: FileName,
@@ -37,15 +37,15 @@ pub struct Upload {
 impl Input for Upload {
     const BUFFERED: bool = false;
 
-    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, Failure> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let mut parts = form::parts(request, body)?;
         let state = Projects::of(request)?;
         let mut form = Form::default();
         while let Some(part) = parts.next().await {
             form.take(&state, part.map_err(unreadable)?).await?;
-            // Nobody would be told of more.
+            // A response lists no more errors than this.
             if form.faults.len() >= MOST_FAULTS {
-                return Err(Failure::invalid(form.faults));
+                return Err(ApiError::invalid(form.faults));
             }
         }
         form.upload().await
@@ -77,20 +77,20 @@ impl Input for Upload {
     }
 }
 
-/// The parts, one by one; what is wrong with them is told at the end, and all at once.
+/// The parts of the form, read one by one; their errors are reported together at the end.
 #[derive(Default)]
 struct Form {
     file: Option<(Received, Option<FileName>)>,
     language: Option<Language>,
     seen: Vec<String>,
-    faults: Vec<Fault>,
+    faults: Vec<FieldError>,
 }
 
 impl Form {
-    async fn take(&mut self, state: &Projects, part: Part) -> Result<(), Failure> {
+    async fn take(&mut self, state: &Projects, part: Part) -> Result<(), ApiError> {
         let name = part.name().unwrap_or_default().to_owned();
         if self.seen.contains(&name) {
-            self.fault(&name, Wrong::of(Reason::Repeated, Reason::Repeated.sentence()));
+            self.fault(&name, InvalidValue::of(Reason::Repeated, Reason::Repeated.sentence()));
             return small(part).await.map(|_| ());
         }
         self.seen.push(name.clone());
@@ -101,7 +101,7 @@ impl Form {
                     extended.or_else(|| given.get_filename().map(str::to_owned))
                 });
                 let file_name = given.map_or_else(
-                    || Err(Wrong::of(Reason::Required, "The file needs a name.")),
+                    || Err(InvalidValue::of(Reason::Required, "The file needs a name.")),
                     |given| FileName::of(&given),
                 );
                 let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
@@ -114,39 +114,39 @@ impl Form {
                     Language::parse(&Value::String(given)).map_err(|wrong| self.fault("language", wrong)).ok();
             }
             _ => {
-                self.fault(&name, Wrong::of(Reason::UnknownKey, "This part is not known here."));
+                self.fault(&name, InvalidValue::of(Reason::UnknownKey, "This part is not known here."));
                 small(part).await?;
             }
         }
         Ok(())
     }
 
-    fn fault(&mut self, part: &str, wrong: Wrong) {
-        self.faults.push(Fault::value(wrong.reason, Some(part.to_owned()), wrong.message));
+    fn fault(&mut self, part: &str, wrong: InvalidValue) {
+        self.faults.push(FieldError::value(wrong.reason, Some(part.to_owned()), wrong.message));
     }
 
-    /// 415 comes before 422.
-    async fn upload(mut self) -> Result<Upload, Failure> {
+    /// Checks the form as a whole. An unsupported format (415) takes precedence over invalid fields (422).
+    async fn upload(mut self) -> Result<Upload, ApiError> {
         let Some((file, file_name)) = self.file.take() else {
-            self.fault("file", Wrong::of(Reason::Required, Reason::Required.sentence()));
-            return Err(Failure::invalid(self.faults));
+            self.fault("file", InvalidValue::of(Reason::Required, Reason::Required.sentence()));
+            return Err(ApiError::invalid(self.faults));
         };
-        let Some(file_name) = file_name else { return Err(Failure::invalid(self.faults)) };
+        let Some(file_name) = file_name else { return Err(ApiError::invalid(self.faults)) };
         let format = look(&file, &file_name).await?;
         if !self.faults.is_empty() {
-            return Err(Failure::invalid(self.faults));
+            return Err(ApiError::invalid(self.faults));
         }
         Ok(Upload { file, file_name, format, language: self.language.unwrap_or(Language::Auto) })
     }
 }
 
-/// What the file is, by its content.
-async fn look(file: &Received, file_name: &FileName) -> Result<Format, Failure> {
-    let _place = LOOKED_AT.acquire().await.map_err(Failure::internal)?;
-    let content = file.open().await.map_err(Failure::unavailable)?.into_std().await;
+/// Detects the format from the content.
+async fn look(file: &Received, file_name: &FileName) -> Result<Format, ApiError> {
+    let _place = LOOKED_AT.acquire().await.map_err(ApiError::internal)?;
+    let content = file.open().await.map_err(ApiError::unavailable)?.into_std().await;
     let name = file_name.0.clone();
-    let format = spawn_blocking(move || sniff(&name, content)).await.map_err(Failure::internal)?;
+    let format = spawn_blocking(move || sniff(&name, content)).await.map_err(ApiError::internal)?;
     format
-        .map_err(Failure::unavailable)?
-        .map_err(|unsupported| Failure::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
+        .map_err(ApiError::unavailable)?
+        .map_err(|unsupported| ApiError::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
 }

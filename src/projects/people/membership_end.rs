@@ -1,14 +1,14 @@
-//! What else ends with a membership. Features that give members a place of their own say how it goes, so that nobody who
-//! lost a project keeps a part of it.
+//! Hooks that run when a membership ends. Features that grant members something of their own implement them, so that a
+//! user who lost access to a project keeps no part of it.
 
 use std::sync::Arc;
 
 use actors::ids::{Id, Project, User};
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
 
-use crate::db::{Conn, Failed};
+use crate::db::{Conn, DbError};
 
 /// A membership that ends.
 #[derive(Debug, Clone)]
@@ -19,21 +19,21 @@ pub struct EndedMembership {
     pub request: RequestId,
 }
 
-/// What a feature does when a membership ends.
+/// The hook of a feature.
 #[async_trait]
 pub trait MembershipHook: Send + Sync + 'static {
-    /// Takes away what the membership gave, in the transaction that ends it; what is told of that. It comes before anything
-    /// that holds the project's topic.
+    /// Removes what the membership granted, in the transaction that ends it, and returns the events to publish. Runs
+    /// before anything that locks the project's topic.
     ///
     /// # Errors
-    /// The database's own: then the membership stays.
-    async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<Told>, Failed>;
+    /// A database error; the membership is then kept.
+    async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<EventRecord>, DbError>;
 
-    /// Follows that transaction, whatever became of it, before anything is told. Safe to repeat.
+    /// Runs after that transaction, whatever its outcome, and before its events are published. Idempotent.
     async fn settle(&self, ended: &EndedMembership);
 }
 
-/// The features that give members something of their own.
+/// The hooks of all features.
 #[derive(Clone, Default)]
 pub struct MembershipHooks(Vec<Arc<dyn MembershipHook>>);
 
@@ -46,12 +46,12 @@ impl MembershipHooks {
 
     /// # Errors
     /// See [`MembershipHook::end`].
-    pub async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<Told>, Failed> {
-        let mut told = Vec::new();
+    pub async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<EventRecord>, DbError> {
+        let mut records = Vec::new();
         for hook in &self.0 {
-            told.extend(hook.end(conn, ended).await?);
+            records.extend(hook.end(conn, ended).await?);
         }
-        Ok(told)
+        Ok(records)
     }
 
     pub async fn settle(&self, ended: &EndedMembership) {

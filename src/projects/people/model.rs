@@ -1,4 +1,4 @@
-//! People of a project as types, and who may do what to whom: pure tables.
+//! Types of members, invitations and stakeholders, and the pure functions that decide which role may change which.
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
@@ -9,20 +9,20 @@ use crate::access::role::ProjectRole;
 use crate::accounts::model::avatar_url;
 use crate::enumeration;
 
-/// A membership as it is kept, with what is shown of its account.
+/// A stored membership, with the account fields that are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     pub id: Id<ids::Member>,
     pub user_id: Id<User>,
     pub full_name: String,
     pub email: String,
-    /// The hash of the face that is kept.
+    /// The hash of the stored avatar.
     pub avatar: Option<String>,
     pub role: ProjectRole,
     pub joined_at: Time,
 }
 
-/// A member as somebody of the project sees them.
+/// A member of a project, with the account fields that are shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectMember {
@@ -31,7 +31,7 @@ pub struct ProjectMember {
     #[schema(value_type = uuid::Uuid)]
     pub user_id: Id<User>,
     pub full_name: String,
-    /// For themself, and for ANALYST and above; null for the others.
+    /// Visible to the member themself and to roles from ANALYST upwards; null for all others.
     #[schema(required, format = Email)]
     pub email: Option<String>,
     #[schema(required)]
@@ -41,7 +41,7 @@ pub struct ProjectMember {
     pub joined_at: Time,
 }
 
-/// Who looks at members.
+/// The member who reads the list of members.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewer {
     pub user_id: Id<User>,
@@ -49,7 +49,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// Whether they see e-mail addresses other than their own.
+    /// Whether the viewer sees e-mail addresses other than their own.
     #[must_use]
     pub fn sees_emails(self) -> bool {
         self.role.may_act_as(ProjectRole::Analyst)
@@ -72,13 +72,13 @@ impl ProjectMember {
     }
 }
 
-/// What all members are told of a change: enough to know what to GET again.
+/// The event about a changed membership, which all members receive: enough to know what to read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberChanged {
     pub id: Id<ids::Member>,
     pub user_id: Id<User>,
-    /// Null: no member any longer.
+    /// Null if the membership has ended.
     pub role: Option<ProjectRole>,
 }
 
@@ -94,7 +94,7 @@ impl MemberChanged {
     }
 }
 
-/// Whether somebody may give a role, or take it from who holds it.
+/// Whether `actor` may give a role, or take it from a member who has it.
 #[must_use]
 pub fn may_handle(actor: ProjectRole, role: ProjectRole) -> bool {
     match actor {
@@ -111,20 +111,20 @@ pub enum Refusal {
     LastOwner,
 }
 
-/// The member that something is to be done to.
+/// The member that a change applies to.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     pub role: ProjectRole,
-    /// Of the one who does it.
+    /// Whether it is the caller's own membership.
     pub own: bool,
-    /// No other member is OWNER.
+    /// Whether no other member is OWNER.
     pub last_owner: bool,
 }
 
-/// Whether a member's role may become another one.
+/// Decides whether a member's role may be changed to `to`.
 ///
 /// # Errors
-/// Why not.
+/// Returns the reason for the refusal.
 pub fn change(actor: ProjectRole, target: Target, to: ProjectRole) -> Result<(), Refusal> {
     if !may_handle(actor, target.role) || !may_handle(actor, to) {
         return Err(Refusal::NotAllowed);
@@ -132,10 +132,10 @@ pub fn change(actor: ProjectRole, target: Target, to: ProjectRole) -> Result<(),
     if target.last_owner && to != ProjectRole::Owner { Err(Refusal::LastOwner) } else { Ok(()) }
 }
 
-/// Whether a member may be taken out; anybody may leave.
+/// Decides whether a member may be removed. Any member may leave, except the last OWNER.
 ///
 /// # Errors
-/// Why not.
+/// Returns the reason for the refusal.
 pub fn removal(actor: ProjectRole, target: Target) -> Result<(), Refusal> {
     if !target.own && !may_handle(actor, target.role) {
         return Err(Refusal::NotAllowed);
@@ -144,7 +144,7 @@ pub fn removal(actor: ProjectRole, target: Target) -> Result<(), Refusal> {
 }
 
 enumeration! {
-    /// What became of an invitation.
+    /// The status of an invitation.
     pub enum InvitationStatus {
         Pending = "PENDING",
         Accepted = "ACCEPTED",
@@ -154,7 +154,7 @@ enumeration! {
     }
 }
 
-/// An invitation as it is kept. Expiry is read from the clock, never stored.
+/// A stored invitation. Expiry is derived from the clock and not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     pub id: Id<Invitation>,
@@ -167,7 +167,7 @@ pub struct Invitation {
     pub state: State,
 }
 
-/// What was done with an invitation.
+/// The stored state of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Open,
@@ -176,7 +176,8 @@ pub enum State {
 }
 
 impl Invitation {
-    /// `inviter`: what the inviter is in the project now. Nobody who lost the right to give a role has given it.
+    /// The status at `now`. `inviter` is the inviter's present role in the project: an invitation is revoked once its
+    /// inviter may no longer give its role.
     #[must_use]
     pub fn status(&self, inviter: Option<ProjectRole>, now: Time) -> InvitationStatus {
         let may_still = inviter.is_some_and(|inviter| may_handle(inviter, self.role));
@@ -189,7 +190,7 @@ impl Invitation {
     }
 }
 
-/// What asking somebody into a project is answered with, whether or not they have an account.
+/// An invitation to a project. The response is the same whether or not the invited address has an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectInvitation {
@@ -201,13 +202,13 @@ pub struct ProjectInvitation {
     pub expires_at: Time,
 }
 
-/// The least that lets somebody decide whether to accept.
+/// What an invited person needs to know to decide whether to accept.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectInvitationPreview {
     pub project_name: String,
     pub inviter_name: String,
-    /// Its first letter and its host.
+    /// First letter and domain of the invited address.
     #[schema(example = "a***@example.org")]
     pub invitee_email: String,
     pub role: ProjectRole,
@@ -216,7 +217,7 @@ pub struct ProjectInvitationPreview {
     pub expires_at: Time,
 }
 
-/// An address with its first letter and its host, for those who should know it already.
+/// Masks an address to its first letter and its domain, which is enough for a reader who knows it already.
 #[must_use]
 pub fn masked(email: &str) -> String {
     let (local, host) = email.rsplit_once('@').unwrap_or((email, ""));
@@ -224,7 +225,7 @@ pub fn masked(email: &str) -> String {
     format!("{first}***@{host}")
 }
 
-/// A membership that came of an invitation.
+/// A membership created or raised by accepting an invitation.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JoinedProject {
@@ -236,7 +237,7 @@ pub struct JoinedProject {
 }
 
 enumeration! {
-    /// How somebody came to have a stake in a project.
+    /// How a person became a stakeholder of the project.
     pub enum StakeholderOrigin {
         Member = "MEMBER",
         ReviewInvitation = "REVIEW_INVITATION",
@@ -244,11 +245,11 @@ enumeration! {
     }
 }
 
-/// Somebody who has a stake in a project.
+/// A stakeholder of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stakeholder {
-    /// Of the membership, or of the first participation as a guest.
+    /// Id of the membership, or of the first participation as a guest.
     #[schema(value_type = uuid::Uuid)]
     pub id: Id<Stakeholder>,
     pub full_name: String,
@@ -256,11 +257,11 @@ pub struct Stakeholder {
     pub email: Option<String>,
     #[schema(required)]
     pub organisation: Option<String>,
-    /// Null: somebody without an account.
+    /// Null for a person without an account.
     #[schema(required, value_type = Option<uuid::Uuid>)]
     pub user_id: Option<Id<User>>,
     pub origin: StakeholderOrigin,
-    /// Null: never.
+    /// When the person was last seen; null for never.
     #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
     pub last_seen_at: Option<Time>,
 }
@@ -275,7 +276,7 @@ mod tests {
     use super::{Invitation, InvitationStatus, Refusal, State, Target, change, masked, may_handle, removal};
     use crate::access::role::ProjectRole::{self, Analyst, Manager, Owner, Stakeholder};
 
-    /// From (rows) and to (columns), each STAKEHOLDER, ANALYST, MANAGER, OWNER: what an actor may.
+    /// The allowed changes of an actor, from (rows) and to (columns) the roles STAKEHOLDER, ANALYST, MANAGER, OWNER.
     fn may_change(actor: ProjectRole) -> [&'static str; 4] {
         match actor {
             Stakeholder | Analyst => ["----", "----", "----", "----"],
@@ -329,11 +330,11 @@ mod tests {
         let now = Time::from_millis(1_767_225_600_000).unwrap();
         let hour = Duration::from_secs(3600);
         let open = |role| Invitation {
-            id: Id::draw(),
-            project_id: Id::draw(),
+            id: Id::generate(),
+            project_id: Id::generate(),
             email: "ada@example.org".to_owned(),
             role,
-            invited_by_id: Id::draw(),
+            invited_by_id: Id::generate(),
             created_at: now - hour,
             expires_at: now + hour,
             state: State::Open,

@@ -1,4 +1,4 @@
-//! Project Lookup: bodies in, answers out.
+//! The HTTP endpoints of members, invitations and stakeholders.
 
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
@@ -9,36 +9,36 @@ use super::model::{
 };
 use super::operations::{self, invitations};
 use super::store::{Filter, StakeholderFilter};
-use crate::access::guard::{Analyst, Manager, ManagerOrSelf, Member, Public, SignedIn};
 use crate::access::one_time::OneTimeToken;
+use crate::access::policy::{Analyst, Manager, ManagerOrSelf, Member, Public, SignedIn};
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Email;
-use crate::api::operation::Allowed;
-use crate::http::answer::Unkept;
+use crate::api::operation::Authorized;
+use crate::http::answer::NotReplayable;
 use crate::http::envelope::{List, Nothing, Reply};
-use crate::http::failure::Failure;
-use crate::http::fields::{Faulty, Fields};
-use crate::http::input::{Asked, Body, Empty, Query, Valid, query_parameter};
-use crate::http::page::{Page, Search};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::page::{PageQuery, Search};
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
 pub struct ListMembers {
     filter: Filter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListMembers {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "role", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let role = fields.optional("role");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = Filter { role: role?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("role", "Only members with this role.", ProjectRole::schema()));
         parameters.push(Search::parameter("Only members whose name, or address where it is shown, has this."));
         parameters
@@ -46,13 +46,13 @@ impl Query for ListMembers {
 }
 
 pub async fn list(
-    may: Allowed<Member<Project>, Asked<ListMembers>>,
+    request: Authorized<Member<Project>, ValidQuery<ListMembers>>,
     state: Projects,
-) -> Result<Reply<List<ProjectMember>>, Failure> {
-    let Asked(asked) = may.input;
-    let role = may.by.standing.role.unwrap_or(ProjectRole::Stakeholder);
-    let viewer = Viewer { user_id: may.by.caller.user_id, role };
-    operations::list(&state, may.by.thing.id, viewer, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<ProjectMember>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    let role = request.principal.relation.role.unwrap_or(ProjectRole::Stakeholder);
+    let viewer = Viewer { user_id: request.principal.caller.user_id, role };
+    operations::list(&state, request.principal.resource.id, viewer, asked.filter, asked.page).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -64,7 +64,7 @@ pub struct AddProjectMember {
 }
 
 impl Body for AddProjectMember {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let email = fields.required("email");
         let role = fields.required("role");
         Ok(Self { email: email?, role: role? })
@@ -72,26 +72,31 @@ impl Body for AddProjectMember {
 }
 
 pub async fn add(
-    may: Allowed<Manager<Project>, Valid<AddProjectMember>>,
+    request: Authorized<Manager<Project>, ValidJson<AddProjectMember>>,
     state: Projects,
-) -> Result<Reply<ProjectInvitation>, Failure> {
-    let id = may.drawn();
-    let Valid(AddProjectMember { email, role }) = may.input;
+) -> Result<Reply<ProjectInvitation>, ApiError> {
+    let id = request.new_id();
+    let ValidJson(AddProjectMember { email, role }) = request.input;
     let invited = invitations::Invited { id, email, role };
-    let invitation = invitations::add(&state, may.by.caller, may.by.thing.id, invited, may.request).await?;
+    let invitation =
+        invitations::add(&state, request.principal.caller, request.principal.resource.id, invited, request.request_id)
+            .await?;
     Ok(Reply::created(invitation))
 }
 
 pub async fn preview(
-    may: Allowed<Public, OneTimeToken>,
+    request: Authorized<Public, OneTimeToken>,
     state: Projects,
-) -> Result<Reply<ProjectInvitationPreview>, Failure> {
-    invitations::preview(&state, &may.input).await.map(Reply::ok)
+) -> Result<Reply<ProjectInvitationPreview>, ApiError> {
+    invitations::preview(&state, &request.input).await.map(Reply::ok)
 }
 
-pub async fn accept(may: Allowed<SignedIn, OneTimeToken>, state: Projects) -> Result<Unkept<JoinedProject>, Failure> {
-    let joined = invitations::accept(&state, may.by.caller, &may.input, may.request).await?;
-    Ok(Unkept(Reply::ok(joined)))
+pub async fn accept(
+    request: Authorized<SignedIn, OneTimeToken>,
+    state: Projects,
+) -> Result<NotReplayable<JoinedProject>, ApiError> {
+    let joined = invitations::accept(&state, request.principal.caller, &request.input, request.request_id).await?;
+    Ok(NotReplayable(Reply::ok(joined)))
 }
 
 #[derive(ToSchema)]
@@ -101,45 +106,47 @@ pub struct ChangeProjectMemberRole {
 }
 
 impl Body for ChangeProjectMemberRole {
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { role: fields.required("role")? })
     }
 }
 
 pub async fn change_role(
-    may: Allowed<Manager<Membership>, Valid<ChangeProjectMemberRole>>,
+    request: Authorized<Manager<Membership>, ValidJson<ChangeProjectMemberRole>>,
     state: Projects,
-) -> Result<Reply<ProjectMember>, Failure> {
-    let Valid(body) = may.input;
-    let Membership { project_id, member_id } = may.by.thing;
-    operations::change_role(&state, may.by.caller, project_id, member_id, body.role, may.request).await.map(Reply::ok)
+) -> Result<Reply<ProjectMember>, ApiError> {
+    let ValidJson(body) = request.input;
+    let Membership { project_id, member_id } = request.principal.resource;
+    operations::change_role(&state, request.principal.caller, project_id, member_id, body.role, request.request_id)
+        .await
+        .map(Reply::ok)
 }
 
 pub async fn remove(
-    may: Allowed<ManagerOrSelf<Membership>, Empty>,
+    request: Authorized<ManagerOrSelf<Membership>, Empty>,
     state: Projects,
-) -> Result<Reply<Nothing>, Failure> {
-    let Membership { project_id, member_id } = may.by.thing;
-    operations::remove(&state, may.by.caller, project_id, member_id, may.request).await?;
+) -> Result<Reply<Nothing>, ApiError> {
+    let Membership { project_id, member_id } = request.principal.resource;
+    operations::remove(&state, request.principal.caller, project_id, member_id, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
 pub struct ListStakeholders {
     filter: StakeholderFilter,
-    page: Page,
+    page: PageQuery,
 }
 
 impl Query for ListStakeholders {
     const KEYS: &'static [&'static str] = &["limit", "cursor", "origin", "search"];
-    fn read(fields: &mut Fields) -> Result<Self, Faulty> {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let origin = fields.optional("origin");
         let search = fields.optional::<Search>("search");
-        let page = Page::read_from(fields);
+        let page = PageQuery::read_from(fields);
         let filter = StakeholderFilter { origin: origin?, search: search?.map(|search| search.0) };
         Ok(Self { filter, page: page? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = Page::parameters();
+        let mut parameters = PageQuery::parameters();
         parameters.push(query_parameter("origin", "Only those who came like this.", StakeholderOrigin::schema()));
         parameters.push(Search::parameter("Only those whose name or address has this."));
         parameters
@@ -147,9 +154,9 @@ impl Query for ListStakeholders {
 }
 
 pub async fn stakeholders(
-    may: Allowed<Analyst<Project>, Asked<ListStakeholders>>,
+    request: Authorized<Analyst<Project>, ValidQuery<ListStakeholders>>,
     state: Projects,
-) -> Result<Reply<List<Stakeholder>>, Failure> {
-    let Asked(asked) = may.input;
-    operations::stakeholders(&state, may.by.thing.id, asked.filter, asked.page).await.map(Reply::ok)
+) -> Result<Reply<List<Stakeholder>>, ApiError> {
+    let ValidQuery(asked) = request.input;
+    operations::stakeholders(&state, request.principal.resource.id, asked.filter, asked.page).await.map(Reply::ok)
 }

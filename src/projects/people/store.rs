@@ -1,4 +1,4 @@
-//! Memberships as rows.
+//! Queries of memberships.
 
 pub mod invitations;
 pub mod stakeholders;
@@ -15,8 +15,8 @@ use diesel::{
 use super::model::Member;
 use crate::access::role::ProjectRole;
 use crate::db::schema::{members, users};
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
-use crate::http::page::Page;
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::http::page::PageQuery;
 use crate::projects::store::role_of;
 
 type Row = (Key<ids::Member>, Key<User>, String, String, Option<String>, String, At);
@@ -35,7 +35,7 @@ macro_rules! columns {
     };
 }
 
-/// The members of a project with their accounts.
+/// The members of a project, joined with their accounts.
 macro_rules! of_project {
     ($id:expr) => {
         members::table
@@ -44,7 +44,7 @@ macro_rules! of_project {
     };
 }
 
-fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Result<Member, Failed> {
+fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Result<Member, DbError> {
     Ok(Member { id: id.0, user_id: user_id.0, full_name, email, avatar, role: role_of(&role)?, joined_at: joined_at.0 })
 }
 
@@ -52,19 +52,19 @@ pub async fn find(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     id: Id<ids::Member>,
-) -> Result<Option<Member>, Failed> {
+) -> Result<Option<Member>, DbError> {
     let found = of_project!(project_id).filter(members::id.eq(Key(id))).select(columns!()).first(conn).await;
     found.optional()?.map(member).transpose()
 }
 
-/// Somebody's membership.
-pub async fn of(conn: &mut Conn, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<Member>, Failed> {
+/// The membership of a user.
+pub async fn of(conn: &mut Conn, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<Member>, DbError> {
     let found = of_project!(project_id).filter(members::user_id.eq(Key(user_id))).select(columns!()).first(conn).await;
     found.optional()?.map(member).transpose()
 }
 
-/// The accounts of a project's owners, who joined first at the beginning.
-pub async fn owners(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Id<User>>, Failed> {
+/// The accounts of a project's owners, those who joined first first.
+pub async fn owners(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Id<User>>, DbError> {
     let owners: Vec<Key<User>> = members::table
         .filter(members::project_id.eq(Key(project_id)))
         .filter(members::role.eq(ProjectRole::Owner.as_str()))
@@ -81,9 +81,9 @@ pub async fn insert(
     user_id: Id<User>,
     role: ProjectRole,
     joined_at: Time,
-) -> Result<(), Failed> {
+) -> Result<(), DbError> {
     let row = (
-        members::id.eq(Key(Id::<ids::Member>::draw())),
+        members::id.eq(Key(Id::<ids::Member>::generate())),
         members::project_id.eq(Key(project_id)),
         members::user_id.eq(Key(user_id)),
         members::role.eq(role.as_str()),
@@ -93,38 +93,38 @@ pub async fn insert(
     Ok(())
 }
 
-pub async fn set_role(conn: &mut Conn, id: Id<ids::Member>, role: ProjectRole) -> Result<(), Failed> {
+pub async fn set_role(conn: &mut Conn, id: Id<ids::Member>, role: ProjectRole) -> Result<(), DbError> {
     diesel::update(members::table.find(Key(id))).set(members::role.eq(role.as_str())).execute(conn).await?;
     Ok(())
 }
 
-pub async fn delete(conn: &mut Conn, id: Id<ids::Member>) -> Result<(), Failed> {
+pub async fn delete(conn: &mut Conn, id: Id<ids::Member>) -> Result<(), DbError> {
     diesel::delete(members::table.find(Key(id))).execute(conn).await?;
     Ok(())
 }
 
-/// Which members are listed.
+/// The filter of the list of members.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub role: Option<ProjectRole>,
     pub search: Option<String>,
 }
 
-/// Where words are looked for. Who sees no addresses must not find people by them either.
+/// The columns that are searched. A viewer who sees no addresses must not find members by them either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Searched {
     Names,
     NamesAndEmails,
 }
 
-/// A project's members, who joined last at the beginning: one more than the page has, and how many there are.
+/// Lists a project's members, those who joined last first. Returns one more than the page holds, and the total count.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     filter: &Filter,
     searched: Searched,
-    page: &Page,
-) -> Result<(Vec<Member>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<Member>, i64), DbError> {
     let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
     let role = filter.role.map_or("", ProjectRole::as_str);
     let by_email = searched == Searched::NamesAndEmails;
@@ -152,6 +152,6 @@ pub async fn list(
         .select(columns!())
         .load(conn)
         .await?;
-    let found: Result<Vec<_>, Failed> = rows.into_iter().map(member).collect();
+    let found: Result<Vec<_>, DbError> = rows.into_iter().map(member).collect();
     Ok((found?, total))
 }

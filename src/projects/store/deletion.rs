@@ -1,4 +1,4 @@
-//! The end of a project as rows: hidden first, then page by page.
+//! Queries that delete a project: it is hidden first, then emptied page by page.
 
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
@@ -7,14 +7,14 @@ use diesel::{ExpressionMethods, QueryDsl};
 
 use crate::db::schema::{documents, meetings, members, project_invitations, projects, runs};
 use crate::db::sweep::Part;
-use crate::db::{Conn, Failed, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, Key, RunQueryDsl};
 
-/// In the place of a status: nobody finds the project any longer, and what is in it is being deleted.
+/// Stored in the column of the status: the project is no longer found, and its contents are being deleted.
 pub const BURIED: &str = "BURIED";
-/// A document goes with its text, which may have millions of characters.
+/// How many documents are deleted at once: each comes with its text, which may have millions of characters.
 const DOCUMENTS: i64 = 20;
 
-/// What there may be many of in a project, in a meeting of it and in a run; what else there is goes with them.
+/// The tables that may hold many rows of a project, a meeting or a run; all other rows are deleted by cascade.
 pub const OF_PROJECT: [Part; 1] = [Part { table: "items", key: "id", of: "project_id" }];
 pub const OF_MEETING: [Part; 3] = [
     Part { table: "consents", key: "meeting_id, number", of: "meeting_id" },
@@ -26,8 +26,8 @@ pub const OF_RUN: [Part; 2] = [
     Part { table: "run_items", key: "run_id, id", of: "run_id" },
 ];
 
-/// Takes a project out of everybody's sight: nobody is a member of it, or asked to be.
-pub async fn bury(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), Failed> {
+/// Hides a project from all users: deletes its memberships and invitations, and sets its status to `BURIED`.
+pub async fn bury(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), DbError> {
     diesel::delete(members::table.filter(members::project_id.eq(Key(id)))).execute(conn).await?;
     diesel::delete(project_invitations::table.filter(project_invitations::project_id.eq(Key(id))))
         .execute(conn)
@@ -36,38 +36,38 @@ pub async fn bury(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether a project is there and buried.
-pub async fn is_buried(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, Failed> {
+/// Whether a project exists and is buried.
+pub async fn is_buried(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbError> {
     let buried = projects::table.find(Key(id)).filter(projects::status.eq(BURIED));
     Ok(buried.count().get_result::<i64>(conn).await? > 0)
 }
 
 /// Some of a project's meetings.
-pub async fn meetings(conn: &mut Conn, id: Id<ids::Project>, most: i64) -> Result<Vec<Id<Meeting>>, Failed> {
+pub async fn meetings(conn: &mut Conn, id: Id<ids::Project>, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let some = meetings::table.filter(meetings::project_id.eq(Key(id))).limit(most);
     let some: Vec<Key<Meeting>> = some.select(meetings::id).load(conn).await?;
     Ok(some.into_iter().map(|id| id.0).collect())
 }
 
-pub async fn delete_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<(), Failed> {
+pub async fn delete_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<(), DbError> {
     diesel::delete(meetings::table.find(Key(id))).execute(conn).await?;
     Ok(())
 }
 
 /// Some of a project's runs.
-pub async fn runs(conn: &mut Conn, id: Id<ids::Project>, most: i64) -> Result<Vec<Id<Run>>, Failed> {
+pub async fn runs(conn: &mut Conn, id: Id<ids::Project>, most: i64) -> Result<Vec<Id<Run>>, DbError> {
     let some = runs::table.filter(runs::project_id.eq(Key(id))).limit(most);
     let some: Vec<Key<Run>> = some.select(runs::id).load(conn).await?;
     Ok(some.into_iter().map(|id| id.0).collect())
 }
 
-pub async fn delete_run(conn: &mut Conn, id: Id<Run>) -> Result<(), Failed> {
+pub async fn delete_run(conn: &mut Conn, id: Id<Run>) -> Result<(), DbError> {
     diesel::delete(runs::table.find(Key(id))).execute(conn).await?;
     Ok(())
 }
 
-/// Deletes some of a project's documents; gives the contents that they had.
-pub async fn delete_documents(conn: &mut Conn, id: Id<ids::Project>) -> Result<Vec<String>, Failed> {
+/// Deletes some of a project's documents. Returns the hashes of their contents.
+pub async fn delete_documents(conn: &mut Conn, id: Id<ids::Project>) -> Result<Vec<String>, DbError> {
     let some = documents::table.filter(documents::project_id.eq(Key(id))).limit(DOCUMENTS);
     let some: Vec<(Key<ids::Document>, String)> = some.select((documents::id, documents::sha256)).load(conn).await?;
     let (ids, contents): (Vec<_>, Vec<_>) = some.into_iter().unzip();
@@ -75,8 +75,8 @@ pub async fn delete_documents(conn: &mut Conn, id: Id<ids::Project>) -> Result<V
     Ok(contents)
 }
 
-/// Deletes a project's own row, and what somebody added to it while it was emptied.
-pub async fn delete(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), Failed> {
+/// Deletes a project's own row, and by cascade whatever was added while it was emptied.
+pub async fn delete(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), DbError> {
     diesel::delete(projects::table.find(Key(id))).execute(conn).await?;
     Ok(())
 }

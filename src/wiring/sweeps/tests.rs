@@ -1,4 +1,5 @@
-//! No sweep's transaction grows with what has piled up, none looks at more than is due, and one that fails stops no other.
+//! Tests that no sweep's transaction grows with the backlog, that no sweep reads more than is due, and that a sweep
+//! that fails stops no other.
 
 use actors::time::Time;
 use tokio_util::sync::CancellationToken;
@@ -6,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 use super::over;
 use crate::db::sweep::{self, Over, PAGE};
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
-use crate::db::{Conn, Db, Failed};
+use crate::db::{Conn, Db, DbError};
 
-/// Of each class.
+/// Expired rows of each class.
 const DUE: i64 = 2_000;
 const YOUNG: i64 = 3;
 
@@ -16,7 +17,8 @@ fn now() -> Time {
     Time::from_millis(1_764_000_000_000).unwrap()
 }
 
-/// One row of a class with the time `{at}`, `{i}` telling it from others. A class that is not here fails.
+/// Returns the SQL for a row of a class, with `{at}` for its time and `{i}` for a distinguishing number. Panics for an
+/// unknown class, so that a new one gets its row here.
 fn row_of(over: Over) -> &'static str {
     match (over.table, over.at) {
         ("idempotency_keys", _) => {
@@ -56,13 +58,13 @@ fn row_of(over: Over) -> &'static str {
     }
 }
 
-/// So many rows of a class that are due, and a few that are not.
+/// Inserts `DUE` expired rows of a class, and `YOUNG` that have not expired.
 async fn plant(db: &Db, over: Over) {
     for (at, from, to) in [("{old}", 1, DUE), ("{young}", DUE + 1, DUE + YOUNG)] {
         let numbers = format!("WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})");
         let row =
             row_of(over).replace("{at}", at).replace("{i}", "i").replace("{user}", "(SELECT owner_id FROM projects)");
-        // One each for an account.
+        // An account has at most one reset token, so each row needs an account of its own.
         let from_each = if over.table == "reset_tokens" {
             let user = format!(
                 "{numbers} INSERT INTO users (id, email, full_name, language, created_at, updated_at) \
@@ -114,7 +116,7 @@ async fn every_sweep_finds_what_is_due_by_an_index_and_looks_at_nothing_else() {
     on_both(async |db| {
         for over in all_due(&db).await {
             let is_sqlite = db
-                .read(|conn| Box::pin(async move { Ok::<_, Failed>(matches!(conn, Conn::Sqlite(_))) }))
+                .read(|conn| Box::pin(async move { Ok::<_, DbError>(matches!(conn, Conn::Sqlite(_))) }))
                 .await
                 .unwrap();
             let sql = if is_sqlite {
@@ -135,7 +137,7 @@ async fn a_class_that_fails_stops_no_other_and_other_writes_get_in_between() {
         classes.insert(0, Over { table: "no_such_table", ..classes[0] });
         let stopping = CancellationToken::new();
         let writing = async {
-            // Somebody's write that comes when the first page has gone is done before the last one goes.
+            // A write that arrives after the first page has been deleted is done before the last page is.
             while rows_in(&db, classes[1].table).await == DUE + YOUNG {
                 tokio::task::yield_now().await;
             }

@@ -52,8 +52,8 @@ on_both! {
             answers.push(looks(&world.nobody.post("/api/auth/register").json(body).await.is(201)));
         }
         assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
-        let told = outbox::wait_for(&world.server.data, &addresses[0], 2).await;
-        assert!(told.contains("You have an account already") && outbox::code_in(&told).is_none(), "{told}");
+        let records = outbox::wait_for(&world.server.data, &addresses[0], 2).await;
+        assert!(records.contains("You have an account already") && outbox::code_in(&records).is_none(), "{records}");
     }
 
     async fn logging_in_with_a_wrong_password_answers_alike(world: World) {

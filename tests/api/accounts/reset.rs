@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use actors::time::Time;
 use colloquy::db::schema::reset_tokens;
-use colloquy::db::{At, Failed, RunQueryDsl};
+use colloquy::db::{At, DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -108,7 +108,7 @@ on_both! {
         server.db().await.write(|conn| Box::pin(async move {
             let past = At(Time::from_millis(1_600_000_000_000).unwrap());
             diesel::update(reset_tokens::table).set(reset_tokens::expires_at.eq(past)).execute(conn).await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })).await.unwrap();
         reset(&server, &token, NEW).await.refused(422, "OtpInvalid");
         ada.client.get("/api/projects").await.is(200);
@@ -119,7 +119,7 @@ on_both! {
         let ada = server.user().await;
         let token = allowed(&server, &ada.email).await;
         let kept: Vec<String> = server.db().await.read(|conn| Box::pin(async move {
-            Ok::<_, Failed>(reset_tokens::table.select(reset_tokens::token_hash).load(conn).await?)
+            Ok::<_, DbError>(reset_tokens::table.select(reset_tokens::token_hash).load(conn).await?)
         })).await.unwrap();
         assert!(kept.len() == 1 && kept[0].len() == 64 && !kept[0].contains(&token), "{kept:?}");
         reset(&server, &token, NEW).await.is(200);

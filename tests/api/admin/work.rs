@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use actors::live::{Topic, TopicKind};
 use colloquy::db::schema::jobs;
-use colloquy::db::{Failed, RunQueryDsl, events};
+use colloquy::db::{DbError, RunQueryDsl, events};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -28,8 +28,8 @@ fn listed(place: &Place, arguments: &[&str]) -> Vec<Value> {
 
 async fn told_of_run(server: &Server, id: &str) -> Vec<String> {
     let topic = Topic { kind: TopicKind::Run, id: id.parse().unwrap() };
-    let told = server.db().await.read(move |conn| Box::pin(events::read_after(conn, topic, 0, 1000))).await.unwrap();
-    told.iter().map(|told| told.kind.to_string()).collect()
+    let records = server.db().await.read(move |conn| Box::pin(events::read_after(conn, topic, 0, 1000))).await.unwrap();
+    records.iter().map(|records| records.kind.to_string()).collect()
 }
 
 /// Waits for a job that failed for good; its row.
@@ -79,9 +79,9 @@ on_both! {
         let server = place.start(&[]);
         let ada = ada.at(&server);
         assert_eq!(ada.client.get(&path).await.is(200).data()["status"], "CANCELLED");
-        let told = told_of_run(&server, &id).await;
-        assert_eq!(told.iter().filter(|kind| *kind == "run.cancelled").count(), 1, "{told:?}");
-        assert_eq!(told.last().unwrap(), "run.cancelled");
+        let records = told_of_run(&server, &id).await;
+        assert_eq!(records.iter().filter(|kind| *kind == "run.cancelled").count(), 1, "{records:?}");
+        assert_eq!(records.last().unwrap(), "run.cancelled");
         assert_eq!(server.waiting_jobs("cancel-run").await, Vec::<String>::new());
         ada.client.post(format!("{path}/retry")).await.is(202);
         ada.client.post(format!("{path}/cancel")).await.is(200);
@@ -110,7 +110,7 @@ on_both! {
             Box::pin(async move {
                 let own = jobs::table.filter(jobs::kind.eq("cancel-run"));
                 diesel::update(own).set(jobs::payload.eq(payload)).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         mended.await.unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use actors::ids::{self, Id};
 use actors::run::Run;
 use colloquy::db::schema::{items, run_drafts, run_items, run_nodes, run_results, runs as run_rows};
-use colloquy::db::{Failed, Key, RunQueryDsl};
+use colloquy::db::{DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ impl Server {
                 let drafts: i64 = drafts.get_result(conn).await?;
                 let results = run_results::table.filter(run_results::run_id.eq(of_run)).count();
                 let items = items::table.filter(items::project_id.eq(Key(project))).count();
-                Ok::<_, Failed>(Left {
+                Ok::<_, DbError>(Left {
                     items: items.get_result(conn).await?,
                     results: results.get_result(conn).await?,
                     under_way: nodes + found + drafts,
@@ -55,7 +55,7 @@ impl Server {
         let db = self.db().await;
         let found = db.read(move |conn| {
             Box::pin(async move {
-                Ok::<_, Failed>(run_rows::table.find(Key(run)).select(run_rows::taken_up).first(conn).await?)
+                Ok::<_, DbError>(run_rows::table.find(Key(run)).select(run_rows::taken_up).first(conn).await?)
             })
         });
         found.await.unwrap()
@@ -136,7 +136,7 @@ on_both! {
         let (note, _) = ada.read(&project, "note.md", NOTE.as_bytes()).await;
 
         // A number that nobody gave: whatever is found next collides with it in the middle of the save.
-        let in_the_way = Id::<()>::draw();
+        let in_the_way = Id::<()>::generate();
         let (of, by): (Id<ids::Project>, Id<Run>) =
             (project.parse().unwrap(), rejected.rsplit('/').next().unwrap().parse().unwrap());
         let db = server.db().await;
@@ -159,7 +159,7 @@ on_both! {
                     items::updated_at.eq(colloquy::db::At(now)),
                 );
                 diesel::insert_into(items::table).values(row).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -178,7 +178,7 @@ on_both! {
         db.write(move |conn| {
             Box::pin(async move {
                 diesel::delete(items::table.find(Key(in_the_way))).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await

@@ -73,10 +73,10 @@ on_both! {
         ada.client.post(format!("{path}/retry")).await.is(202);
         ada.once(&path, |run| run["attempt"] == 2 && run["progress"].as_u64() >= Some(35)).await;
         ada.client.post(format!("{path}/cancel")).await.is(200);
-        let told = world.server.told_of_run(run["id"].as_str().unwrap()).await;
-        let offsets: Vec<u64> = told.iter().map(|(offset, _, _)| *offset).collect();
+        let records = world.server.told_of_run(run["id"].as_str().unwrap()).await;
+        let offsets: Vec<u64> = records.iter().map(|(offset, _, _)| *offset).collect();
         assert_eq!(offsets, (1..=offsets.len() as u64).collect::<Vec<_>>(), "no hole");
-        for pair in told.windows(2) {
+        for pair in records.windows(2) {
             let [(_, before_at, before), (_, after_at, after)] = pair else { unreachable!() };
             if before["attempt"] == after["attempt"] {
                 assert!(before["progress"].as_u64() <= after["progress"].as_u64(), "{before} then {after}");

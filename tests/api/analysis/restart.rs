@@ -40,8 +40,8 @@ on_both! {
             }
             let done = ada.over(&path).await;
             assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(1)), "{done}");
-            let told = server.told_of_run(&id).await;
-            for pair in told.windows(2) {
+            let records = server.told_of_run(&id).await;
+            for pair in records.windows(2) {
                 let [(_, _, before), (_, _, after)] = pair else { unreachable!() };
                 assert!(before["progress"].as_u64() <= after["progress"].as_u64(), "{before} then {after}");
             }

@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::members;
-use colloquy::db::{Failed, Key, RunQueryDsl};
+use colloquy::db::{DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -161,7 +161,7 @@ on_both! {
             Box::pin(async move {
                 let member = members::table.filter(members::user_id.eq(Key(user))).filter(members::project_id.eq(Key(of)));
                 diesel::update(member).set(members::role.eq("EMPEROR")).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         broken.await.unwrap();

@@ -118,7 +118,8 @@ on_both! {
             let call = Call { method: "DELETE", path: &path, key: None, body: json!({}) };
             abandoned(&ada.client, world.server.public, call, chance.below(6_000)).await;
             if settled(async || ada.client.get(&path).await.status).await == 404 {
-                assert_eq!(socket.next().await["event"], "project.deleted");
+                let frame = socket.next().await;
+                assert_eq!(frame["event"], "project.deleted", "{frame}");
                 deleted += 1;
             }
         }

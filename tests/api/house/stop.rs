@@ -45,7 +45,7 @@ on_both! {
         let meeting = ada.meeting_path(&ada.project().await).await;
         let begun = begin(&ada, server.public, &meeting);
         tokio::time::sleep(Duration::from_millis(300)).await;
-        let told = Instant::now();
+        let records = Instant::now();
         server.terminate();
         tokio::time::sleep(Duration::from_millis(500)).await;
         // Either nobody answers any longer or the answer is no.
@@ -56,7 +56,7 @@ on_both! {
         let answer = begun.finish();
         assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("In flight"), "{answer}");
         let ended = server.wait(Duration::from_secs(15)).expect("it ends");
-        assert!(ended.success() && told.elapsed() < Duration::from_secs(15), "{ended} after {:?}", told.elapsed());
+        assert!(ended.success() && records.elapsed() < Duration::from_secs(15), "{ended} after {:?}", records.elapsed());
         drop(server);
         let started = Instant::now();
         let server = place.start(&[]);

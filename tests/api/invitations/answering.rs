@@ -120,9 +120,9 @@ on_both! {
         assert_eq!(socket.subscribe(&topic).await["type"], "subscribed");
         world.nobody.post(format!("{}/decline", link(&token))).await.is(200);
         let declined = loop {
-            let told = socket.next().await;
-            if told["event"] != "invitation.updated" {
-                break told;
+            let records = socket.next().await;
+            if records["event"] != "invitation.updated" {
+                break records;
             }
         };
         assert_eq!((&declined["event"], &declined["data"]["id"]), (&json!("invitation.declined"), &json!(id)));
@@ -132,9 +132,9 @@ on_both! {
         assert_eq!(listed(&room, &id).await["status"], "DECLINED");
         let guest = Guest::of(world.server, &room).await;
         loop {
-            let told = socket.next().await;
-            if told["event"] == "invitation.accepted" {
-                assert_eq!(told["data"]["id"], guest.invitation);
+            let records = socket.next().await;
+            if records["event"] == "invitation.accepted" {
+                assert_eq!(records["data"]["id"], guest.invitation);
                 break;
             }
         }

@@ -25,9 +25,9 @@ on_both! {
             "acceptedAt", "createdAt", "delivery", "displayName", "email", "expiresAt", "id", "invitedById", "inviteeType",
             "lastSentAt", "meetingId", "role", "sendCount", "status", "userId",
         ]);
-        let told = ["email", "displayName", "role", "status", "delivery", "inviteeType", "sendCount", "userId", "acceptedAt"];
-        let told: Vec<&Value> = told.iter().map(|key| &one[key]).collect();
-        assert_eq!(json!(told), json!([email, "Gus Guest", "OBSERVER", "PENDING", "QUEUED", "GUEST", 1, null, null]));
+        let records = ["email", "displayName", "role", "status", "delivery", "inviteeType", "sendCount", "userId", "acceptedAt"];
+        let records: Vec<&Value> = records.iter().map(|key| &one[key]).collect();
+        assert_eq!(json!(records), json!([email, "Gus Guest", "OBSERVER", "PENDING", "QUEUED", "GUEST", 1, null, null]));
         assert_eq!(one["invitedById"], room.ada.id);
 
         let mail = outbox::wait_for(&world.server.data, &email, 1).await;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use actors::ids::Id;
 use colloquy::db::schema::meetings;
-use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ on_both! {
                 let earlier = |at: Option<At>| at.map(|at| At(at.0 - Duration::from_secs(3600)));
                 let set = (meetings::started_at.eq(earlier(began)), meetings::ended_at.eq(earlier(ended)));
                 diesel::update(row).set(set).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         aged.await.unwrap();

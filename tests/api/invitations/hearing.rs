@@ -11,11 +11,11 @@ async fn heard(socket: &mut Socket, after: u64, end: &str) -> Vec<Value> {
     let mut offset = after;
     let mut all = Vec::new();
     loop {
-        let told = socket.next().await;
+        let records = socket.next().await;
         offset += 1;
-        assert_eq!(told["offset"], offset, "{told}");
-        let is_end = told["event"] == end;
-        all.push(told);
+        assert_eq!(records["offset"], offset, "{records}");
+        let is_end = records["event"] == end;
+        all.push(records);
         if is_end {
             return all;
         }
@@ -47,7 +47,7 @@ on_both! {
         }
         let accepted = json!({"id": guest.invitation, "meetingId": room.path.rsplit('/').next().unwrap()});
         assert_eq!(all[0], all[1], "both host the meeting");
-        assert!(all[0].iter().any(|told| told["event"] == "invitation.accepted" && told["data"] == accepted), "{:?}", all[0]);
+        assert!(all[0].iter().any(|records| records["event"] == "invitation.accepted" && records["data"] == accepted), "{:?}", all[0]);
         for (hosts, eves) in all[0].iter().zip(&all[2]) {
             if hosts["event"].as_str().unwrap().starts_with("invitation.") {
                 let (offset, at) = (&hosts["offset"], &hosts["at"]);
@@ -73,8 +73,8 @@ on_both! {
         accept(&eve.client, &mailed(world.server, &eve.email, 1).await).await.is(200);
         let guest = Guest::of(world.server, &room).await;
         loop {
-            let told = socket.next().await;
-            if told["event"] == "invitation.accepted" && told["data"]["id"] == guest.invitation {
+            let records = socket.next().await;
+            if records["event"] == "invitation.accepted" && records["data"]["id"] == guest.invitation {
                 break;
             }
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::meeting_invitations;
-use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ async fn age(server: &Server, id: &str, seconds: u64) {
                 meeting_invitations::expires_at.eq(earlier(expires_at)),
             );
             diesel::update(row).set(set).execute(conn).await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })
     });
     aged.await.unwrap();

@@ -17,7 +17,7 @@ impl Browser {
     /// `None`: there is none on this machine, and the story is to end here.
     fn start() -> Option<Self> {
         let part = Part::start("page", &[])?;
-        if part.told["chromium"] != true {
+        if part.records["chromium"] != true {
             assert!(std::env::var_os("CI").is_none(), "no Chromium on this machine, and CI must have it");
             println!("SKIPPED: no Chromium on this machine");
             return None;

@@ -6,7 +6,7 @@ use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
 use colloquy::access::token::Tokens;
 use colloquy::db::schema::{meetings, members, participants, users};
-use colloquy::db::{At, Db, Failed, Key, RunQueryDsl};
+use colloquy::db::{At, Db, DbError, Key, RunQueryDsl};
 use colloquy::keys;
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
@@ -19,7 +19,7 @@ use crate::support::{Client, Place, Server};
 /// So many stakeholders of a project, each with an account and an access token.
 async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
     let project: Id<ids::Project> = project.parse().unwrap();
-    let people: Vec<Id<ids::User>> = (0..count).map(|_| Id::draw()).collect();
+    let people: Vec<Id<ids::User>> = (0..count).map(|_| Id::generate()).collect();
     let now = SystemClock.now();
     let db = server.db().await;
     for some in people.chunks(50).map(<[_]>::to_vec) {
@@ -36,7 +36,7 @@ async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
                     );
                     diesel::insert_into(users::table).values(account).execute(conn).await?;
                     let membership = (
-                        members::id.eq(Key(Id::<ids::Member>::draw())),
+                        members::id.eq(Key(Id::<ids::Member>::generate())),
                         members::project_id.eq(Key(project)),
                         members::user_id.eq(Key(user)),
                         members::role.eq("STAKEHOLDER"),
@@ -44,14 +44,14 @@ async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
                     );
                     diesel::insert_into(members::table).values(membership).execute(conn).await?;
                 }
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         written.await.unwrap();
     }
     let ring = keys::ring(&server.data.join("keys")).unwrap();
     let tokens = Tokens::new(&ring, APP_URL, Duration::from_secs(900));
-    people.into_iter().map(|user| server.client().bearing(&tokens.issue(user, Id::draw(), now).unwrap())).collect()
+    people.into_iter().map(|user| server.client().bearing(&tokens.issue(user, Id::generate(), now).unwrap())).collect()
 }
 
 fn resident_kib(pid: u32) -> u64 {
@@ -112,7 +112,7 @@ on_both! {
                     let linked: i64 = linked.get_result(conn).await?;
                     let live = meetings::table.filter(meetings::status.eq("LIVE")).count();
                     let live: i64 = live.get_result(conn).await?;
-                    Ok::<_, Failed>((linked, live))
+                    Ok::<_, DbError>((linked, live))
                 })
             });
             counted.await.unwrap()
@@ -141,7 +141,7 @@ async fn many_live(db: &Db, room: &Room, many: usize) {
         let written = db.write(move |conn| {
             Box::pin(async move {
                 for nth in 0..50 {
-                    let (id, host) = (Id::<actors::meeting::Meeting>::draw(), Id::<ids::Participant>::draw());
+                    let (id, host) = (Id::<actors::meeting::Meeting>::generate(), Id::<ids::Participant>::generate());
                     let is_empty = nth % 2 == 0;
                     let meeting = (
                         meetings::id.eq(Key(id)),
@@ -175,7 +175,7 @@ async fn many_live(db: &Db, room: &Room, many: usize) {
                     );
                     diesel::insert_into(participants::table).values(participant).execute(conn).await?;
                 }
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         });
         written.await.unwrap();

@@ -77,14 +77,14 @@ on_both! {
         assert_eq!(left["connected"], false);
         let stayed = room.person(&bobs).await;
         assert_eq!((&stayed["status"], &stayed["connected"]), (&json!("JOINED"), &json!(true)));
-        let mut told = Vec::new();
+        let mut records = Vec::new();
         while let Some(frame) = watching.heard(Duration::from_millis(300)).await {
             if frame["data"]["id"] == eves {
-                told.push((frame["event"].as_str().unwrap().to_owned(), frame["data"]["connected"].clone()));
+                records.push((frame["event"].as_str().unwrap().to_owned(), frame["data"]["connected"].clone()));
             }
         }
         let expected = [("participant.updated", true), ("participant.updated", false), ("participant.left", false)];
-        assert_eq!(told, expected.map(|(event, connected)| (event.to_owned(), json!(connected))));
+        assert_eq!(records, expected.map(|(event, connected)| (event.to_owned(), json!(connected))));
     }
 
     async fn who_joined_without_any_connection_is_waited_for(place: Place) {

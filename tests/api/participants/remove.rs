@@ -57,8 +57,8 @@ on_both! {
         assert_eq!(socket.next().await["event"], "participant.updated");
         room.ada.client.delete(format!("{}/participants/{id}", room.path)).await.is(200);
         let removed = Instant::now();
-        let told = socket.next().await;
-        assert_eq!((&told["event"], &told["data"]["status"]), (&json!("participant.removed"), &json!("REMOVED")));
+        let records = socket.next().await;
+        assert_eq!((&records["event"], &records["data"]["status"]), (&json!("participant.removed"), &json!("REMOVED")));
         let ended = socket.next().await;
         assert_eq!((&ended["type"], &ended["code"]), (&json!("error"), &json!("Forbidden")), "{ended}");
         assert!(removed.elapsed() < Duration::from_secs(1), "{:?}", removed.elapsed());

@@ -84,11 +84,11 @@ on_both! {
         let ask = |email: &str| ada.client.post(members(&project)).json(json!({"email": email, "role": "ANALYST"}));
         let unknown = fresh_email();
         let (to_known, to_unknown) = (ask(&known).await.is(201), ask(&unknown).await.is(201));
-        let told = |answer: &crate::support::Answer, email: &str| {
+        let records = |answer: &crate::support::Answer, email: &str| {
             let expires_at = answer.text_of("expiresAt");
             answer.text().replace(email, "EMAIL").replace(&expires_at, "TIME")
         };
-        assert_eq!(told(&to_known, &known), told(&to_unknown, &unknown));
+        assert_eq!(records(&to_known, &known), records(&to_unknown, &unknown));
         let names = |answer: &crate::support::Answer| answer.headers.keys().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(names(&to_known), names(&to_unknown));
         outbox::wait_for(&world.server.data, &unknown, 1).await;

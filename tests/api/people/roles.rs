@@ -99,14 +99,14 @@ on_both! {
         assert_eq!(owner().await.data()["ownerId"], json!(ada.id));
 
         make(&first, &membership(&first, &project, &ada).await, "ANALYST").await.is(200);
-        let told = socket.next().await;
-        assert_eq!((&told["event"], &told["data"]["role"]), (&json!("member.changed"), &json!("ANALYST")));
-        let told = socket.next().await;
-        assert_eq!((&told["event"], &told["data"]["ownerId"]), (&json!("project.updated"), &json!(first.id)));
+        let records = socket.next().await;
+        assert_eq!((&records["event"], &records["data"]["role"]), (&json!("member.changed"), &json!("ANALYST")));
+        let records = socket.next().await;
+        assert_eq!((&records["event"], &records["data"]["ownerId"]), (&json!("project.updated"), &json!(first.id)));
         let after = owner().await;
         assert_eq!(after.data()["ownerId"], json!(first.id));
         assert_eq!(after.etag(), before.etag(), "nobody's edit is stale by that");
-        for (name, value) in told["data"].as_object().unwrap() {
+        for (name, value) in records["data"].as_object().unwrap() {
             assert_eq!(&after.data()[name], value, "{name}");
         }
         first.client.delete(membership(&first, &project, &first).await).await.is(200);
@@ -153,9 +153,9 @@ on_both! {
         make(&ada, &path, "MANAGER").await.is(200);
         ada.client.delete(&path).await.is(200);
         for role in [json!("STAKEHOLDER"), json!("MANAGER"), json!(null)] {
-            let told = socket.next().await;
-            assert_eq!(told["event"], "member.changed");
-            assert_eq!(told["data"], json!({"id": id, "userId": member.id, "role": role}));
+            let records = socket.next().await;
+            assert_eq!(records["event"], "member.changed");
+            assert_eq!(records["data"], json!({"id": id, "userId": member.id, "role": role}));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use colloquy::db::schema::project_invitations;
-use colloquy::db::{Failed, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::QueryDsl;
 use serde_json::json;
 
@@ -50,7 +50,7 @@ on_both! {
         let kept = db.read(|conn| {
             Box::pin(async move {
                 let hashes = project_invitations::table.select(project_invitations::token_hash);
-                Ok::<_, Failed>(hashes.load::<String>(conn).await?)
+                Ok::<_, DbError>(hashes.load::<String>(conn).await?)
             })
         });
         let kept = kept.await.unwrap();

@@ -128,8 +128,8 @@ on_both! {
         let mut socket = Socket::open(&ada.client).await;
         socket.subscribe(&format!("project:{project}")).await;
         delete(&ben).await.is(200);
-        let told = socket.next().await;
-        assert_eq!((&told["event"], &told["data"]["userId"], &told["data"]["role"]), (&json!("member.changed"), &json!(ben.id), &Value::Null));
+        let records = socket.next().await;
+        assert_eq!((&records["event"], &records["data"]["userId"], &records["data"]["role"]), (&json!("member.changed"), &json!(ben.id), &Value::Null));
         assert_eq!(ada.client.get(format!("/api/projects/{project}")).await.data()["counts"]["members"], 1);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use colloquy::db::{Conn, Db, Failed};
+use colloquy::db::{Conn, Db, DbError};
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
@@ -27,14 +27,14 @@ async fn texts(db: &Db, sql: &str) -> Vec<String> {
                 Conn::Pg(pg) => query.load(&mut **pg).await?,
                 Conn::Sqlite(lite) => query.load(lite).await?,
             };
-            Ok::<_, Failed>(found)
+            Ok::<_, DbError>(found)
         })
     });
     found.await.unwrap().into_iter().map(|line| line.text).collect()
 }
 
 async fn run(db: &Db, sql: String) {
-    let done = db.write(move |conn| Box::pin(async move { Ok::<_, Failed>(conn.batch(&sql).await?) }));
+    let done = db.write(move |conn| Box::pin(async move { Ok::<_, DbError>(conn.batch(&sql).await?) }));
     done.await.unwrap();
 }
 
@@ -55,14 +55,14 @@ async fn much_told_of(server: &Server) -> (Guest, crate::support::User) {
     let room = Room::scheduled(server, json!({})).await;
     let guest = Guest::of(server, &room).await;
     let eve = server.user_as(&guest.email, "Gus Guest", "en").await;
-    let (topic, told) = (room.topic(), json!({"id": guest.participant, "displayName": "Gus Guest"}));
+    let (topic, records) = (room.topic(), json!({"id": guest.participant, "displayName": "Gus Guest"}));
     let at = if server.kind == Kind::Sqlite { "1" } else { "to_timestamp(1)" };
     run(
         &server.db().await,
         format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) \
              INSERT INTO events (topic, position, kind, data, at, request_id) \
-             SELECT '{topic}', revision + i, 'participant.updated', '{told}', {at}, 'r' FROM n, meetings; \
+             SELECT '{topic}', revision + i, 'participant.updated', '{records}', {at}, 'r' FROM n, meetings; \
              UPDATE meetings SET revision = revision + 6000; \
              UPDATE topics SET last = last + 6000 WHERE topic = '{topic}';"
         ),
@@ -103,16 +103,16 @@ on_both! {
         run(db, go_on.to_owned()).await;
         wait_for(db, "SELECT 'none' AS text WHERE NOT EXISTS (SELECT 1 FROM events WHERE data LIKE '%Gus Guest%')").await;
         wait_for(db, "SELECT 'done' AS text WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE kind = 'rename-forgotten')").await;
-        let told = "SELECT CAST(count(*) AS text) AS text FROM events WHERE data LIKE '%Deleted account%' AND position > 5000";
-        let told: i64 = texts(db, told).await.remove(0).parse().unwrap();
-        assert!(told > 1000, "what was told is told again, without the name: {told}");
+        let records = "SELECT CAST(count(*) AS text) AS text FROM events WHERE data LIKE '%Deleted account%' AND position > 5000";
+        let records: i64 = texts(db, records).await.remove(0).parse().unwrap();
+        assert!(records > 1000, "what was told is told again, without the name: {records}");
     }
 
     async fn an_erasure_that_was_interrupted_goes_on_from_where_it_was(place: Place) {
         let server = place.start(&[]);
         let ada = server.user().await;
         let db = &server.db().await;
-        let told = json!({"userId": ada.id, "fullName": "Ada"}).to_string();
+        let records = json!({"userId": ada.id, "fullName": "Ada"}).to_string();
         let (at, stop, go_on) = match server.kind {
             Kind::Sqlite => (
                 "1",
@@ -131,7 +131,7 @@ on_both! {
             format!(
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) \
                  INSERT INTO events (topic, position, kind, data, at, request_id) \
-                 SELECT 'a', i, 'k', CASE WHEN i IN (10, 5000) THEN '{told}' ELSE '' END, {at}, 'r' FROM n; {stop};"
+                 SELECT 'a', i, 'k', CASE WHEN i IN (10, 5000) THEN '{records}' ELSE '' END, {at}, 'r' FROM n; {stop};"
             ),
         )
         .await;
@@ -141,8 +141,8 @@ on_both! {
         assert_eq!(noted["reached"]["events"], json!({"topic": "a", "position": 250}), "where it last wrote");
         assert_eq!(texts(db, "SELECT data AS text FROM events WHERE topic = 'a' AND position = 10 AND data LIKE '%Ada%'").await, [""; 0]);
         // Were it looked at again, it would be erased again.
-        run(db, format!("{go_on}; UPDATE events SET data = '{told}' WHERE topic = 'a' AND position = 10")).await;
+        run(db, format!("{go_on}; UPDATE events SET data = '{records}' WHERE topic = 'a' AND position = 10")).await;
         wait_for(db, "SELECT data AS text FROM events WHERE topic = 'a' AND position = 5000 AND data NOT LIKE '%Ada%'").await;
-        assert_eq!(texts(db, "SELECT data AS text FROM events WHERE topic = 'a' AND position = 10").await, [told]);
+        assert_eq!(texts(db, "SELECT data AS text FROM events WHERE topic = 'a' AND position = 10").await, [records]);
     }
 }

@@ -9,7 +9,7 @@ use actors::ids::{self, Id};
 use actors::live::{RequestId, Topic, TopicKind};
 use actors::time::{Clock, SystemClock};
 use colloquy::db::schema::{external_logins, idempotency_keys, login_codes, project_invitations, reset_tokens};
-use colloquy::db::{At, Failed, Key, RunQueryDsl, events};
+use colloquy::db::{At, DbError, Key, RunQueryDsl, events};
 use diesel::ExpressionMethods;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
                 .await?;
             diesel::insert_into(project_invitations::table)
                 .values((
-                    project_invitations::id.eq(Key(Id::<()>::draw())),
+                    project_invitations::id.eq(Key(Id::<()>::generate())),
                     project_invitations::project_id.eq(Key(project)),
                     project_invitations::email.eq(email.clone()),
                     project_invitations::role.eq("ANALYST"),
@@ -96,7 +96,7 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
                 .values((
                     idempotency_keys::scope.eq("of somebody else"),
                     idempotency_keys::body_hash.eq("x"),
-                    idempotency_keys::resource_id.eq(Key(Id::<()>::draw())),
+                    idempotency_keys::resource_id.eq(Key(Id::<()>::generate())),
                     idempotency_keys::lease_until.eq(now),
                     idempotency_keys::status.eq(Some(201)),
                     idempotency_keys::etag.eq(None::<String>),
@@ -107,16 +107,16 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
                 .execute(conn)
                 .await?;
             let topic = Topic { kind: TopicKind::Project, id: project.uuid() };
-            let told = [
-                json!({"id": Id::<()>::draw(), "userId": id, "fullName": format!("{MARKER} Name"), "email": email, "role": "ANALYST"}),
+            let records = [
+                json!({"id": Id::<()>::generate(), "userId": id, "fullName": format!("{MARKER} Name"), "email": email, "role": "ANALYST"}),
                 json!({"items": [{"email": email, "displayName": format!("{MARKER} by address")}]}),
                 json!({"actor": {"id": id, "name": format!("{MARKER} Actor")}, "comment": "stays"}),
             ];
-            for data in told {
+            for data in records {
                 let request: RequestId = "story".into();
                 events::append(conn, topic, "member.changed", &data.to_string(), now.0, &request).await?;
             }
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })
     });
     planted.await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use colloquy::db::{Failed, RunQueryDsl, schema::events};
+use colloquy::db::{DbError, RunQueryDsl, schema::events};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ on_both! {
                 diesel::delete(events::table.filter(events::topic.eq(of)).filter(events::position.le(2)))
                     .execute(conn)
                     .await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await

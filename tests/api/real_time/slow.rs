@@ -33,6 +33,8 @@ on_both! {
         tokio::time::sleep(Duration::from_secs(7)).await;
         let (code, frames) = slow.closed().await;
         assert_eq!(code, Some(1013));
+        let figures = server.operator().get("/metrics").await.text();
+        assert!(figures.contains("colloquy_sockets_closed_total{code=\"1013\"} 1"), "{figures}");
         assert!(frames.len() <= 8, "{} frames were in flight", frames.len());
         let mut offset = 0;
         for frame in frames {

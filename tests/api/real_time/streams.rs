@@ -46,10 +46,10 @@ on_both! {
         let answer = ada.client.get(&url).await.is(200);
         assert_eq!(answer.header("content-type"), Some("text/event-stream"));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
-        let told = events(&answer.text());
-        let last = told.last().unwrap();
+        let records = events(&answer.text());
+        let last = records.last().unwrap();
         assert_eq!((last.event.as_str(), &last.data["status"]), ("run.completed", &json!("COMPLETED")));
-        for pair in told.windows(2) {
+        for pair in records.windows(2) {
             assert_eq!(pair[1].id, pair[0].id + 1);
             assert!(pair[1].data["progress"].as_u64() >= pair[0].data["progress"].as_u64());
         }

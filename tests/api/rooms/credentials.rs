@@ -32,8 +32,8 @@ on_both! {
         assert_eq!(claims.video, publishing(stage.name(), true));
         let ends_ms = i64::try_from(claims.exp).unwrap() * 1000;
         assert!((1..=15 * 60 * 1000).contains(&(ends_ms - now_ms())), "{ends_ms}");
-        let told: chrono::DateTime<chrono::Utc> = data["expiresAt"].as_str().unwrap().parse().unwrap();
-        assert_eq!(told.timestamp_millis(), ends_ms);
+        let records: chrono::DateTime<chrono::Utc> = data["expiresAt"].as_str().unwrap().parse().unwrap();
+        assert_eq!(records.timestamp_millis(), ends_ms);
 
         // The room was made on first use, with limits, and stays the same one.
         let room = stage.media.room(stage.name()).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use colloquy::db::schema::jobs;
-use colloquy::db::{Failed, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ async fn open(server: &Server, room: &Room) -> usize {
     let left = db.read(|conn| {
         Box::pin(async move {
             let left = jobs::table.filter(jobs::kind.eq("media")).select(jobs::payload);
-            Ok::<Vec<String>, Failed>(left.load(conn).await?)
+            Ok::<Vec<String>, DbError>(left.load(conn).await?)
         })
     });
     left.await.unwrap().iter().filter(|payload| payload.contains(&meeting)).count()

@@ -59,22 +59,22 @@ on_both! {
         let own = stage.entered(&eve).await;
         let mut watching = stage.room.listening(&stage.room.ada).await;
         let first = stage.media.comes(stage.name(), &own);
-        Event::about("participant_joined", stage.name(), &first).told(&stage.caller()).await.is(200);
+        Event::about("participant_joined", stage.name(), &first).records(&stage.caller()).await.is(200);
         assert_eq!(watching.next().await["data"]["connected"], true);
         // A second try that never became a connection is none that was lost.
         let failed = Connection::fresh(&own);
-        Event::about("participant_connection_aborted", stage.name(), &failed).told(&stage.caller()).await.is(200);
+        Event::about("participant_connection_aborted", stage.name(), &failed).records(&stage.caller()).await.is(200);
         assert_eq!(stage.room.person(&own).await["connected"], true);
         stage.media.goes(stage.name(), &first);
-        Event::about("participant_left", stage.name(), &first).told(&stage.caller()).await.is(200);
+        Event::about("participant_left", stage.name(), &first).records(&stage.caller()).await.is(200);
         assert_eq!(watching.next().await["data"]["connected"], false);
         let second = stage.media.comes(stage.name(), &own);
-        Event::about("participant_joined", stage.name(), &second).told(&stage.caller()).await.is(200);
+        Event::about("participant_joined", stage.name(), &second).records(&stage.caller()).await.is(200);
         assert_eq!(watching.next().await["data"]["connected"], true);
         tokio::time::sleep(Duration::from_millis(2500)).await;
         assert_eq!(stage.room.person(&own).await["status"], "JOINED");
         stage.media.goes(stage.name(), &second);
-        Event::about("participant_left", stage.name(), &second).told(&stage.caller()).await.is(200);
+        Event::about("participant_left", stage.name(), &second).records(&stage.caller()).await.is(200);
         assert_eq!(stage.room.until(&own, |person| person["status"] == "LEFT").await["connected"], false);
     }
 
@@ -102,7 +102,7 @@ on_both! {
             Event(json!({"event": "participant_joined", "room": {"name": stage.name()}})),
         ];
         for event in events.iter().chain(&events) {
-            event.told(&to).await.is(200);
+            event.records(&to).await.is(200);
         }
         assert_eq!(stage.server.positions_of_meeting(stage.name()).await, before);
         assert_eq!(stage.details().await["status"], "LIVE");
@@ -116,23 +116,23 @@ on_both! {
         // It was closed, and made again before that was told.
         stage.media.closes(stage.name());
         stage.credentials(&stage.room.ada).await.is(200);
-        Event::of("room_finished", stage.name(), &first).told(&to).await.is(200);
+        Event::of("room_finished", stage.name(), &first).records(&to).await.is(200);
         stage.media.wait_for("ListRooms", 1).await;
         let mut stopping = Event::of("room_finished", stage.name(), &first);
         stopping.0["roomEndReason"] = json!("ROOM_END_SERVER_SHUTDOWN");
-        stopping.told(&to).await.is(200);
+        stopping.records(&to).await.is(200);
         assert_eq!(stage.details().await["status"], "LIVE");
         // Closed for good.
         let second = stage.media.room(stage.name()).unwrap().sid;
         stage.media.closes(stage.name());
         let finished = Event::of("room_finished", stage.name(), &second);
-        finished.told(&to).await.is(200);
+        finished.records(&to).await.is(200);
         let ended = stage.until(|details| details["status"] == "ENDED").await;
         assert_eq!(ended["endReason"], "ROOM_FINISHED");
         assert!(stage.room.people().await.iter().all(|person| person["status"] == "LEFT"));
-        let told = stage.server.positions_of_meeting(stage.name()).await;
-        finished.told(&to).await.is(200);
-        assert_eq!(stage.server.positions_of_meeting(stage.name()).await, told);
+        let records = stage.server.positions_of_meeting(stage.name()).await;
+        finished.records(&to).await.is(200);
+        assert_eq!(stage.server.positions_of_meeting(stage.name()).await, records);
     }
 
     async fn who_is_in_the_room_and_not_in_the_meeting_is_put_out(place: Place) {
@@ -144,14 +144,14 @@ on_both! {
         stage.media.wait_for("RemoveParticipant", 1).await;
         // With a token from before they come in again.
         let sneaking = stage.media.comes(stage.name(), &own);
-        Event::about("participant_joined", stage.name(), &sneaking).told(&to).await.is(200);
+        Event::about("participant_joined", stage.name(), &sneaking).records(&to).await.is(200);
         stage.media.wait_for("RemoveParticipant", 2).await;
         assert!(stage.media.room(stage.name()).unwrap().people.is_empty());
         assert_eq!(room.person(&own).await["status"], "REMOVED");
         // And a room that opens after the end is closed.
         room.ada.client.post(format!("{}/end", room.path)).await.is(200);
         stage.media.wait_for("DeleteRoom", 1).await;
-        Event::of("room_started", stage.name(), "RM_9").told(&to).await.is(200);
+        Event::of("room_started", stage.name(), "RM_9").records(&to).await.is(200);
         stage.media.wait_for("DeleteRoom", 2).await;
     }
 
@@ -167,7 +167,7 @@ on_both! {
                 // One that is young may not be listed yet.
                 connection.began_at_ms -= 60_000;
             }
-            Event::about("participant_joined", stage.name(), &connection).told(&stage.caller()).await.is(200);
+            Event::about("participant_joined", stage.name(), &connection).records(&stage.caller()).await.is(200);
         }
         stage.room.until(&eves, |person| person["status"] == "LEFT").await;
         stage.media.wait_for("ListParticipants", 2).await;

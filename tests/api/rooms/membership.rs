@@ -6,7 +6,7 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
 use colloquy::db::schema::{members, participants};
-use colloquy::db::{Failed, Key, RunQueryDsl};
+use colloquy::db::{DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
@@ -26,7 +26,7 @@ async fn kept(server: &Server, who: &User) -> (bool, Vec<String>) {
                 members::table.filter(members::user_id.eq(Key(user))).count().get_result(conn).await?;
             let places = participants::table.filter(participants::user_id.eq(Some(Key(user))));
             let statuses: Vec<String> = places.select(participants::status).load(conn).await?;
-            Ok::<_, Failed>((memberships > 0, statuses))
+            Ok::<_, DbError>((memberships > 0, statuses))
         })
     });
     read.await.unwrap()
@@ -39,7 +39,7 @@ async fn given_place(server: &Server, meeting: &str, who: &User) {
     let written = db.write(move |conn| {
         Box::pin(async move {
             let place = (
-                participants::id.eq(Key(Id::<ids::Participant>::draw())),
+                participants::id.eq(Key(Id::<ids::Participant>::generate())),
                 participants::meeting_id.eq(Key(meeting)),
                 participants::user_id.eq(Some(Key(user))),
                 participants::display_name.eq("Eve"),
@@ -47,7 +47,7 @@ async fn given_place(server: &Server, meeting: &str, who: &User) {
                 participants::status.eq("INVITED"),
             );
             diesel::insert_into(participants::table).values(place).execute(conn).await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })
     });
     written.await.unwrap();

@@ -32,7 +32,7 @@ on_both! {
             let connection = stage.media.comes(stage.name(), own);
             let mut event = Event::about("participant_joined", stage.name(), &connection);
             event.0["participant"]["permission"] = json!({"canSubscribe": true, "canPublish": true});
-            event.told(&stage.caller()).await.is(200);
+            event.records(&stage.caller()).await.is(200);
         };
         comes(&eves).await;
         comes(&bobs).await;

@@ -48,7 +48,7 @@ fn events(room: &str, people: &[String], stories: &[Story]) -> Vec<Event> {
     events
 }
 
-async fn told(events: &[Event], to: &Client, chance: &mut Chance) {
+async fn records(events: &[Event], to: &Client, chance: &mut Chance) {
     let mut order: Vec<usize> = (0..events.len()).collect();
     // Some twice.
     order.extend((0..events.len()).filter(|_| chance.below(3) == 0).collect::<Vec<_>>());
@@ -56,7 +56,7 @@ async fn told(events: &[Event], to: &Client, chance: &mut Chance) {
         order.swap(at, usize::try_from(chance.below(at as u64 + 1)).unwrap());
     }
     for at in order {
-        events[at].told(to).await.is(200);
+        events[at].records(to).await.is(200);
     }
 }
 
@@ -92,7 +92,7 @@ on_both! {
                     people.push(user.client.post(format!("{}/join", room.path)).json(body).await.is(200).text_of("id"));
                 }
                 let events = events(name_of(&room), &people, &stories);
-                told(&events, &stage.caller(), &mut chance).await;
+                records(&events, &stage.caller(), &mut chance).await;
                 ends.push(alike(&room.people().await));
             }
             assert!(ends.iter().all(|end| *end == ends[0]), "{stories:?}: {ends:?}");

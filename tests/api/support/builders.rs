@@ -10,7 +10,7 @@ use actors::live::{Topic, TopicKind};
 use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
 use colloquy::db::schema::{consents, events, jobs, members, participants, project_invitations, sessions, users};
-use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ impl Server {
                     let one = project_invitations::table.find(id);
                     diesel::update(one).set(project_invitations::expires_at.eq(earlier)).execute(conn).await?;
                 }
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -140,7 +140,7 @@ impl Server {
         joined_at: Option<&str>,
         left_at: Option<&str>,
     ) -> String {
-        let (id, meeting) = (Id::<ids::Participant>::draw(), meeting_id.parse::<Id<()>>().unwrap());
+        let (id, meeting) = (Id::<ids::Participant>::generate(), meeting_id.parse::<Id<()>>().unwrap());
         let time = |text: Option<&str>| text.map(|text| At(Time::at(text.parse().unwrap())));
         let (joined_at, left_at) = (time(joined_at), time(left_at));
         let (name, email) = (name.to_owned(), email.map(str::to_owned));
@@ -166,7 +166,7 @@ impl Server {
                     participants::left_at.eq(left_at),
                 );
                 diesel::insert_into(participants::table).values(row).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -184,7 +184,7 @@ impl Server {
                     .set(users::password_hash.eq(None::<String>))
                     .execute(conn)
                     .await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -202,7 +202,7 @@ impl Server {
                     .set(sessions::created_at.eq(At(begun)))
                     .execute(conn)
                     .await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -214,7 +214,7 @@ impl Server {
         let db = self.db().await;
         let found = db.read(move |conn| {
             Box::pin(async move {
-                Ok::<_, Failed>(jobs::table.filter(jobs::kind.eq(kind)).select(jobs::payload).load(conn).await?)
+                Ok::<_, DbError>(jobs::table.filter(jobs::kind.eq(kind)).select(jobs::payload).load(conn).await?)
             })
         });
         found.await.unwrap()
@@ -239,7 +239,7 @@ impl Server {
             Box::pin(async move {
                 let of_kind = jobs::table.filter(jobs::kind.eq(kind));
                 diesel::update(of_kind).set(jobs::run_at.eq(At(now))).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -256,7 +256,7 @@ impl Server {
                 let own = members::table.filter(members::project_id.eq(Key(project)));
                 let own = own.filter(members::user_id.eq(Key(user)));
                 diesel::update(own).set(members::role.eq("OWNER")).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -271,7 +271,7 @@ impl Server {
             Box::pin(async move {
                 let of_project = members::table.filter(members::project_id.eq(Key(project)));
                 diesel::update(of_project).set(members::role.eq("NOBODY")).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -286,7 +286,7 @@ impl Server {
             Box::pin(async move {
                 let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(meeting)));
                 diesel::update(of_meeting).set(consents::scopes.eq("RECORDING")).execute(conn).await?;
-                Ok::<_, Failed>(())
+                Ok::<_, DbError>(())
             })
         })
         .await
@@ -300,7 +300,7 @@ impl Server {
         let found = db.read(move |conn| {
             Box::pin(async move {
                 let caused = events::table.filter(events::request_id.eq(request_id)).order(events::position.asc());
-                Ok::<_, Failed>(caused.select(events::kind).load(conn).await?)
+                Ok::<_, DbError>(caused.select(events::kind).load(conn).await?)
             })
         });
         found.await.unwrap()
@@ -312,8 +312,8 @@ impl Server {
         let db = self.db().await;
         let found = db.read(move |conn| {
             Box::pin(async move {
-                let told = events::table.filter(events::topic.eq(topic)).order(events::position.asc());
-                Ok::<_, Failed>(told.select(events::position).load(conn).await?)
+                let records = events::table.filter(events::topic.eq(topic)).order(events::position.asc());
+                Ok::<_, DbError>(records.select(events::position).load(conn).await?)
             })
         });
         found.await.unwrap()
@@ -323,8 +323,11 @@ impl Server {
     pub async fn told_of_run(&self, run_id: &str) -> Vec<(u64, i64, Value)> {
         let topic = Topic { kind: TopicKind::Run, id: run_id.parse().unwrap() };
         let db = self.db().await;
-        let told = db.read(move |conn| Box::pin(log::read_after(conn, topic, 0, 10_000))).await.unwrap();
-        told.iter().map(|told| (told.offset, told.at.millis(), serde_json::from_str(&told.data).unwrap())).collect()
+        let records = db.read(move |conn| Box::pin(log::read_after(conn, topic, 0, 10_000))).await.unwrap();
+        records
+            .iter()
+            .map(|records| (records.offset, records.at.millis(), serde_json::from_str(&records.data).unwrap()))
+            .collect()
     }
 
     /// Somebody new with a role in a project.

@@ -1,6 +1,6 @@
 //! Everything that a database holds, as text: what somebody has who got hold of it.
 
-use colloquy::db::{Failed, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 
@@ -35,7 +35,7 @@ pub async fn dump(server: &Server) -> String {
 async fn lines(server: &Server, sql: &str) -> Vec<String> {
     let sql = sql.to_owned();
     let db = server.db().await;
-    let found =
-        db.read(move |conn| Box::pin(async move { Ok::<Vec<Line>, Failed>(diesel::sql_query(sql).load(conn).await?) }));
+    let found = db
+        .read(move |conn| Box::pin(async move { Ok::<Vec<Line>, DbError>(diesel::sql_query(sql).load(conn).await?) }));
     found.await.unwrap().into_iter().map(|found| found.line).collect()
 }

@@ -74,7 +74,7 @@ impl LiveKit {
     pub fn on(port: u16) -> Self {
         let inside = Inside { mood: Mood::Well, rooms: BTreeMap::new(), calls: Vec::new() };
         let inside = Arc::new(Mutex::new(inside));
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, records) = std::sync::mpsc::channel();
         let shared = web::Data::from(Arc::clone(&inside));
         std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {
@@ -89,7 +89,7 @@ impl LiveKit {
                 server.await.unwrap();
             });
         });
-        let (handle, port) = told.recv().unwrap();
+        let (handle, port) = records.recv().unwrap();
         Self { inside, handle, port, url: format!("ws://127.0.0.1:{port}") }
     }
 
@@ -339,7 +339,7 @@ impl Event {
     }
 
     /// Sends it as LiveKit does.
-    pub async fn told(&self, to: &Client) -> Answer {
+    pub async fn records(&self, to: &Client) -> Answer {
         let body = self.0.to_string();
         let signature = signature(SECRET, &body, Duration::from_secs(300));
         to.post("/api/webhooks/livekit").header("authorization", signature).body("application/webhook+json", body).await

@@ -20,7 +20,7 @@ const START: Duration = Duration::from_secs(60);
 /// A part that runs. It ends when this is dropped, or the process ends, however that ends.
 pub struct Part {
     /// What it told of itself when it was ready, such as its ports.
-    pub told: Value,
+    pub records: Value,
     child: Child,
 }
 
@@ -34,22 +34,22 @@ impl Part {
         // What is written to standard error is shown with the tests' own output.
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let (tell, told) = mpsc::channel();
+        let (tell, records) = mpsc::channel();
         // Reads on after the first line: a part that can't print would stop.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let _ = tell.send(line);
             }
         });
-        let line = told.recv_timeout(START).unwrap_or_else(|error| panic!("{program} doesn't start: {error}"));
-        let told = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{program} is not ready: {line}"));
-        Some(Self { told, child })
+        let line = records.recv_timeout(START).unwrap_or_else(|error| panic!("{program} doesn't start: {error}"));
+        let records = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{program} is not ready: {line}"));
+        Some(Self { records, child })
     }
 
     /// A port that it told of.
     #[track_caller]
     pub fn port(&self, name: &str) -> u16 {
-        let port = self.told[name].as_u64().unwrap_or_else(|| panic!("no port {name} in {}", self.told));
+        let port = self.records[name].as_u64().unwrap_or_else(|| panic!("no port {name} in {}", self.records));
         u16::try_from(port).unwrap()
     }
 

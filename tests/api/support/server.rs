@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use colloquy::db::{Db, Settings};
+use colloquy::db::{Db, DbSettings};
 
 use super::client::Client;
 use super::memory::{self, Memory};
@@ -213,7 +213,7 @@ impl Server {
         }
         let here = || format!("sqlite://{}", self.data.join("colloquy.sqlite").display());
         let url = self.url.clone().unwrap_or_else(here);
-        let opened = Db::open(Settings { connections: 2, ..Settings::at(url) }).await.unwrap();
+        let opened = Db::open(DbSettings { connections: 2, ..DbSettings::at(url) }).await.unwrap();
         self.db.get_or_init(|| opened).clone()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use colloquy::db::{Conn, Failed};
+use colloquy::db::{Conn, DbError};
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
@@ -15,7 +15,7 @@ struct Line {
     text: String,
 }
 
-async fn lines(conn: &mut Conn, sql: String) -> Result<Vec<String>, Failed> {
+async fn lines(conn: &mut Conn, sql: String) -> Result<Vec<String>, DbError> {
     let query = diesel::sql_query(sql);
     let lines: Vec<Line> = match conn {
         Conn::Pg(pg) => query.load(&mut **pg).await?,
@@ -47,7 +47,7 @@ pub async fn tables(server: &Server) -> BTreeMap<String, String> {
                 let rows = lines(conn, format!("SELECT {row} AS text FROM \"{table}\" t")).await?;
                 all.insert(table, rows.join("\n"));
             }
-            Ok::<_, Failed>(all)
+            Ok::<_, DbError>(all)
         })
     })
     .await

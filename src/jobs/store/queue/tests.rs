@@ -1,4 +1,4 @@
-//! The queue on both databases: what a look costs, whose turn it is, and who may say how a job ended.
+//! The queue on both databases: the cost of a poll, the order of turns, and which holder can end a job.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use diesel::sql_types::{Integer, Text};
 use diesel::{ExpressionMethods, QueryDsl, QueryResult};
 
 use super::super::super::{Job, store};
-use super::{Held, KEYS, Look, Wanted};
+use super::{DueQuery, HeldJob, KEYS, Look};
 use crate::db::schema::jobs;
 use crate::db::tests::on_both;
-use crate::db::{At, Conn, Db, Failed, Key, RunQueryDsl};
+use crate::db::{At, Conn, Db, DbError, Key, RunQueryDsl};
 
 fn noon() -> Time {
     Time::from_millis(1_764_000_000_000).unwrap()
@@ -38,7 +38,7 @@ async fn taken(db: &Db, ids: Vec<Id<Job>>) -> Vec<Job> {
 }
 
 async fn looked(db: &Db, after: Option<&str>, most: usize) -> Option<Look> {
-    let wanted = [Wanted { kind: "read", most, under_way: 0, after: after.map(str::to_owned) }];
+    let wanted = [DueQuery { kind: "read", most, under_way: 0, after: after.map(str::to_owned) }];
     let looked = db.read(move |conn| Box::pin(async move { store::look(conn, &wanted, noon()).await }));
     let (mut looks, _): (Vec<Look>, _) = looked.await.unwrap();
     looks.pop()
@@ -48,7 +48,7 @@ fn keys(look: &Look) -> Vec<&str> {
     look.due.iter().map(|of_key| of_key.fair_key.as_str()).collect()
 }
 
-/// A query that is asked how it would be answered.
+/// A query whose plan is requested instead of its rows.
 struct Explained<Q, T>(&'static str, Q, PhantomData<T>);
 
 impl<Q, T> QueryId for Explained<Q, T> {
@@ -68,7 +68,7 @@ impl<Q: QueryFragment<DB>, T, DB: Backend> QueryFragment<DB> for Explained<Q, T>
     }
 }
 
-/// How a database finds what a query asks for.
+/// Returns the plan of a query.
 macro_rules! plan {
     ($conn:expr, $query:expr) => {
         match $conn {
@@ -88,8 +88,8 @@ macro_rules! plan {
 
 const MANY: [(&str, &str, i64); 3] = [("mail", "", 20_000), ("read", "b", 5_000), ("read", "d", 5_000)];
 
-/// Thousands of jobs that wait, most of them due.
-async fn add_many(conn: &mut Conn) -> Result<(), Failed> {
+/// Adds thousands of waiting jobs, most of them due.
+async fn add_many(conn: &mut Conn) -> Result<(), DbError> {
     for (kind, key, count) in MANY {
         let sql = match conn {
             Conn::Pg(_) => format!(
@@ -115,15 +115,15 @@ async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_nam
         let plans: Vec<(&str, String)> = db
             .read(|conn| {
                 Box::pin(async move {
-                    let (now, held) = (noon(), Held { id: Id::draw(), claim: 1 });
-                    Ok::<_, Failed>(vec![
+                    let (now, held) = (noon(), HeldJob { id: Id::generate(), claim: 1 });
+                    Ok::<_, DbError>(vec![
                         ("jobs_waiting", plan!(conn, earliest!("mail").limit(1))),
                         ("jobs_in_turn", plan!(conn, keys!("read", ge, "").limit(1))),
                         ("jobs_in_turn", plan!(conn, keys!("read", gt, "b").limit(1))),
                         ("jobs_in_turn", plan!(conn, due!("mail", "", now, 2))),
                         ("jobs_in_turn", plan!(conn, due!("read", "b", now, 2))),
                         ("jobs_leased", plan!(conn, leased!().limit(500))),
-                        ("jobs_failed", plan!(conn, failed!(Id::draw()).limit(500))),
+                        ("jobs_failed", plan!(conn, failed!(Id::generate()).limit(500))),
                         ("PRIMARY KEY", plan!(conn, claimed!(Key(held.id)).select(jobs::id))),
                         ("PRIMARY KEY", plan!(conn, held!(held).select(jobs::id))),
                     ])
@@ -138,7 +138,7 @@ async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_nam
                 assert!(!plan.contains(word), "{word}:\n{plan}");
             }
         }
-        // What is found is right, too: the earliest of the key after the last one served.
+        // The result is right, too: the earliest jobs of the key after the last one served.
         let look = looked(&db, Some("b"), 2).await.unwrap();
         assert_eq!(keys(&look), ["d", "b"]);
         assert_eq!(look.due[0].ids.len(), 2);
@@ -165,7 +165,7 @@ async fn the_keys_are_gone_through_in_a_ring_from_the_one_after_the_last_turn() 
             let look = looked(&db, after, 9).await.unwrap();
             assert_eq!((keys(&look), look.ended_at.as_ref()), (ring.to_vec(), None), "after {after:?}");
         }
-        // No further than there are places for.
+        // It visits no more keys than there are permits.
         let look = looked(&db, Some("a"), 2).await.unwrap();
         assert_eq!((keys(&look), look.ended_at.as_deref()), (vec!["b", "c"], Some("c")));
     })
@@ -195,13 +195,13 @@ async fn a_look_goes_through_so_many_keys_and_the_next_one_goes_on_there() {
     .await;
 }
 
-/// The claims, attempts and whether it waits, of each job.
+/// Returns the claims, the attempts, whether it waits, and the last error, of each job.
 async fn rows(db: &Db) -> Vec<(i64, i64, bool, Option<String>)> {
     let rows = db.read(|conn| {
         Box::pin(async move {
             let rows = jobs::table.select((jobs::claims, jobs::attempts, jobs::lease_until, jobs::last_error));
             let rows: Vec<(i64, i64, Option<At>, Option<String>)> = rows.load(conn).await?;
-            Ok::<_, Failed>(rows)
+            Ok::<_, DbError>(rows)
         })
     });
     rows.await.unwrap().into_iter().map(|row| (row.0, row.1, row.2.is_none(), row.3)).collect()
@@ -220,10 +220,10 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
         let second = taken(&db, vec![id]).await.remove(0).held();
         assert_eq!((first.claim, second.claim), (1, 2));
         let before = rows(&db).await;
-        let told: [bool; 4] = db
+        let records: [bool; 4] = db
             .write(move |conn| {
                 Box::pin(async move {
-                    Ok::<_, Failed>([
+                    Ok::<_, DbError>([
                         store::renew(conn, first, noon()).await?,
                         store::again(conn, first, "late", noon(), noon()).await?,
                         store::give_up(conn, first, "late", noon()).await?,
@@ -233,7 +233,7 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
             })
             .await
             .unwrap();
-        assert_eq!((told, rows(&db).await), ([false; 4], before));
+        assert_eq!((records, rows(&db).await), ([false; 4], before));
         assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, second, noon()))).await, Ok(true));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(true));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(false), "once");
@@ -291,7 +291,7 @@ async fn what_a_server_does_at_its_start_goes_in_pages() {
                     Conn::Pg(_) => "UPDATE jobs SET lease_until = now() WHERE fair_key = 'b'",
                     Conn::Sqlite(_) => "UPDATE jobs SET lease_until = 1 WHERE fair_key = 'b'",
                 };
-                Ok::<_, Failed>(conn.batch(sql).await?)
+                Ok::<_, DbError>(conn.batch(sql).await?)
             })
         })
         .await
@@ -313,7 +313,7 @@ async fn what_a_server_does_at_its_start_goes_in_pages() {
     .await;
 }
 
-/// By the ids of jobs: for how many seconds from noon they wait.
+/// Returns for each id how many seconds after noon the job becomes due.
 async fn waits(db: &Db, ids: &[Id<Job>]) -> Vec<i64> {
     let ids = ids.to_vec();
     let waits = db.read(move |conn| {
@@ -323,7 +323,7 @@ async fn waits(db: &Db, ids: &[Id<Job>]) -> Vec<i64> {
                 let at: At = jobs::table.find(Key(id)).select(jobs::run_at).first(conn).await?;
                 waits.push((at.0.millis() - noon().millis()) / 1000);
             }
-            Ok::<_, Failed>(waits)
+            Ok::<_, DbError>(waits)
         })
     });
     waits.await.unwrap()

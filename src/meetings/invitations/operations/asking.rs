@@ -1,4 +1,4 @@
-//! Asking people to a meeting: all that a call names, or nobody.
+//! The operation that invites people to a meeting: all invitees of a request, or none.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,29 +15,29 @@ use super::super::model::{
 use super::super::store;
 use super::sending::{Sender, count};
 use super::{PURPOSE, must_go_on};
-use crate::access::caller::Caller;
 use crate::access::one_time::OneTimeToken;
+use crate::access::principal::Caller;
 use crate::accounts;
 use crate::db::Conn;
 use crate::http::code::Code;
-use crate::http::failure::{Failure, Fault};
+use crate::http::error::{ApiError, FieldError};
 use crate::http::reason::Reason;
 use crate::meetings::state::Meetings;
 use crate::meetings::{Meeting, store as meetings};
 use crate::projects;
 
-/// Who is asked by one call, and how.
+/// The invitees of one request, and what their invitations have in common.
 #[derive(Debug)]
-pub struct Asked {
+pub struct InvitationRequest {
     pub invitees: Vec<Invitee>,
     pub message: Message,
-    /// `None`: a week, or until the day after the meeting.
+    /// `None`: a week, or until the day after the meeting if that is later.
     pub expires_at: Option<Time>,
-    /// Of the first invitation; the others follow it.
+    /// The id of the first invitation; the others get the ids that follow it.
     pub first: Id<ids::Invitation>,
 }
 
-impl Asked {
+impl InvitationRequest {
     fn ids(&self) -> Vec<Id<ids::Invitation>> {
         let first = self.first.uuid().as_u128();
         let ids = (0_u128..).map(|index| Id::from_uuid(Uuid::from_u128(first.wrapping_add(index))));
@@ -45,44 +45,46 @@ impl Asked {
     }
 }
 
-/// Asks people to a meeting by mail: all of them or, where anything is wrong with one, nobody. Under an id that was made
-/// before, gives those invitations.
+/// Invites people to a meeting by e-mail: all of them or, if anything is wrong with one of them, none. If invitations
+/// with these ids exist, because the request is repeated, returns those.
 ///
 /// # Errors
-/// 422 and 409 with every invitee at fault; 409 for a meeting that is over; 429 past the limits of invitations.
+/// 422 or 409 with a field error for each invalid invitee; 409 for a meeting that has ended or was cancelled, and in an
+/// archived project; 429 beyond the rate limits of invitations.
 pub async fn invite(
     state: &Meetings,
     caller: Caller,
     meeting: &Meeting,
-    asked: Asked,
+    asked: InvitationRequest,
     request: RequestId,
-) -> Result<Vec<MeetingInvitation>, Failure> {
+) -> Result<Vec<MeetingInvitation>, ApiError> {
     let now = state.now();
     if asked.expires_at.is_some_and(|at| at <= now || at > now + LONGEST) {
         let sentence = "This must be a time in the next 90 days.";
-        return Err(Failure::field("expiresAt", Reason::InvalidValue, sentence));
+        return Err(ApiError::field("expiresAt", Reason::InvalidValue, sentence));
     }
     let tokens = asked.invitees.iter().map(|_| OneTimeToken::draw()).collect::<Result<_, _>>()?;
-    let batch = Batch { state: state.clone(), caller, meeting_id: meeting.state.id, asked, tokens, now, request };
+    let batch =
+        InvitationBatch { state: state.clone(), caller, meeting_id: meeting.state.id, asked, tokens, now, request };
     let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
     state.jobs.wake();
     Ok(made.into_iter().map(|invitation| MeetingInvitation::of(invitation, now)).collect())
 }
 
-/// One call's invitations, on their way into the database.
-struct Batch {
+/// The invitations of one request, before they are written.
+struct InvitationBatch {
     state: Meetings,
     caller: Caller,
     meeting_id: Id<meeting::Meeting>,
-    asked: Asked,
-    /// One an invitee.
+    asked: InvitationRequest,
+    /// One for each invitee.
     tokens: Vec<OneTimeToken>,
     now: Time,
     request: RequestId,
 }
 
-/// What is known of an invitee before their place is.
-struct Draft {
+/// What is known of an invitee before their participant is determined.
+struct InviteeDraft {
     invitee_type: InviteeType,
     email: String,
     display_name: Option<String>,
@@ -90,10 +92,11 @@ struct Draft {
     role: Role,
 }
 
-impl Batch {
-    async fn make(self, conn: &mut Conn) -> Result<Vec<Invitation>, Failure> {
-        let missing = || Failure::of(Code::MEETING_NOT_FOUND);
-        // Held, so that nobody is asked twice at once, and nobody misses a change of the meeting.
+impl InvitationBatch {
+    async fn make(self, conn: &mut Conn) -> Result<Vec<Invitation>, ApiError> {
+        let missing = || ApiError::of(Code::MEETING_NOT_FOUND);
+        // Locked, so that concurrent requests do not invite anyone twice, and no invitee misses a change of the
+        // meeting.
         let meeting = meetings::locked(conn, self.meeting_id).await?.ok_or_else(missing)?;
         let former = store::of_meeting(conn, meeting.id).await?;
         let ids = self.asked.ids();
@@ -122,14 +125,17 @@ impl Batch {
         };
         let letters = invitations.iter().zip(&self.tokens).map(letter);
         state.post.send_all(conn, letters, self.now, &self.request).await?;
-        // Looked at again once rows name the accounts, which their deletion waits for.
+        // Checked again after the insert: from here on rows reference the accounts, and their deletion waits for this
+        // transaction.
         self.drafts(conn, &meeting).await?;
         Ok(invitations)
     }
 
+    /// Resolves the invitees.
+    ///
     /// # Errors
-    /// 422: whoever is there twice, is no member, or can't be asked in that role.
-    async fn drafts(&self, conn: &mut Conn, meeting: &meeting::Meeting) -> Result<Vec<Draft>, Failure> {
+    /// 422 for each invitee who is named twice, is not a member of the project, or can't be invited in that role.
+    async fn drafts(&self, conn: &mut Conn, meeting: &meeting::Meeting) -> Result<Vec<InviteeDraft>, ApiError> {
         let members = self.asked.invitees.iter().filter_map(|invitee| match invitee {
             Invitee::Member { user_id, .. } => Some(*user_id),
             Invitee::Guest { .. } => None,
@@ -138,7 +144,7 @@ impl Batch {
         let roles = projects::store::roles(conn, meeting.project_id, &members).await?;
         let accounts = accounts::store::accounts(conn, &members).await?;
         let accounts: HashMap<_, _> = accounts.into_iter().map(|account| (account.id, account)).collect();
-        let mut drafts: Vec<Draft> = Vec::with_capacity(self.asked.invitees.len());
+        let mut drafts: Vec<InviteeDraft> = Vec::with_capacity(self.asked.invitees.len());
         let mut seen = HashSet::new();
         let mut faults = Vec::new();
         for (index, invitee) in self.asked.invitees.iter().enumerate() {
@@ -147,43 +153,46 @@ impl Batch {
                 Invitee::Member { user_id, role } => {
                     let (Some(member), Some(account)) = (roles.get(user_id).copied(), accounts.get(user_id)) else {
                         let none = Code::NOT_A_PROJECT_MEMBER;
-                        faults.push(Fault::of(none, field("userId"), none.sentence));
+                        faults.push(FieldError::of(none, field("userId"), none.sentence));
                         continue;
                     };
                     let (email, display_name) = (account.email.clone(), Some(account.full_name.clone()));
                     let invitee_type = InviteeType::Participant;
-                    let draft = Draft { invitee_type, email, display_name, user_id: Some(*user_id), role: *role };
+                    let draft =
+                        InviteeDraft { invitee_type, email, display_name, user_id: Some(*user_id), role: *role };
                     (draft, "userId", Some(member))
                 }
                 Invitee::Guest { email, display_name, role } => {
                     let email = email.as_str().to_owned();
                     let display_name = display_name.as_ref().map(|name| name.0.clone());
                     let invitee_type = InviteeType::Guest;
-                    (Draft { invitee_type, email, display_name, user_id: None, role: *role }, "email", None)
+                    (InviteeDraft { invitee_type, email, display_name, user_id: None, role: *role }, "email", None)
                 }
             };
             if let Err(unfit) = may_be(draft.role, member) {
-                faults.push(Fault::value(Reason::InvalidValue, field("role"), unfit.sentence()));
+                faults.push(FieldError::value(Reason::InvalidValue, field("role"), unfit.sentence()));
             }
             if !seen.insert(draft.email.clone()) {
-                faults.push(Fault::value(Reason::Repeated, field(key), Reason::Repeated.sentence()));
+                faults.push(FieldError::value(Reason::Repeated, field(key), Reason::Repeated.sentence()));
             }
             drafts.push(draft);
         }
-        if faults.is_empty() { Ok(drafts) } else { Err(Failure::invalid(faults)) }
+        if faults.is_empty() { Ok(drafts) } else { Err(ApiError::invalid(faults)) }
     }
 
+    /// Builds the invitations, each with the id of its participant.
+    ///
     /// # Errors
-    /// 409: the host, and whoever has an invitation that waits for an answer.
+    /// 409 for the host, and for each invitee who has a pending invitation.
     fn with_places(
         &self,
         meeting: &meeting::Meeting,
         former: &[Invitation],
-        drafts: Vec<Draft>,
-    ) -> Result<Vec<Invitation>, Failure> {
+        drafts: Vec<InviteeDraft>,
+    ) -> Result<Vec<Invitation>, ApiError> {
         let waiting = former.iter().filter(|one| one.status(self.now) == InvitationStatus::Pending);
         let waiting: HashSet<&str> = waiting.map(|one| one.email.as_str()).collect();
-        // Whoever was asked as a guest before comes back to the same place.
+        // Someone who was invited as a guest before gets the same participant again.
         let places = former.iter().filter(|one| one.invitee_type == InviteeType::Guest);
         let places: HashMap<&str, _> = places.map(|one| (one.email.as_str(), one.participant_id)).collect();
         let mut faults = Vec::new();
@@ -192,7 +201,7 @@ impl Batch {
             let mut fault = |sentence: &str| {
                 let key = if draft.user_id.is_some() { "userId" } else { "email" };
                 let field = Some(format!("invitees[{index}].{key}"));
-                faults.push(Fault::of(Code::CONFLICT, field, sentence));
+                faults.push(FieldError::of(Code::CONFLICT, field, sentence));
             };
             let present = draft.user_id.and_then(|user_id| meeting.participants.of_user(user_id));
             if present.is_some_and(|present| present.role == Role::Host) {
@@ -209,7 +218,7 @@ impl Batch {
                 display_name: draft.display_name,
                 user_id: draft.user_id,
                 role: draft.role,
-                participant_id: place.unwrap_or_else(Id::draw),
+                participant_id: place.unwrap_or_else(Id::generate),
                 message: self.asked.message.0.clone(),
                 delivery: Delivery::Queued,
                 invited_by_id: self.caller.user_id,
@@ -222,6 +231,6 @@ impl Batch {
                 created_at: self.now,
             });
         }
-        if faults.is_empty() { Ok(invitations) } else { Err(Failure { faults, ..Failure::of(Code::CONFLICT) }) }
+        if faults.is_empty() { Ok(invitations) } else { Err(ApiError { faults, ..ApiError::of(Code::CONFLICT) }) }
     }
 }

@@ -1,4 +1,4 @@
-//! Letters of invitations; sending one again, and taking one back.
+//! Builds invitation e-mails, sends invitations again, and revokes them.
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
@@ -8,17 +8,17 @@ use actors::time::Time;
 use super::super::model::{
     Delivery, Invitation, InvitationStatus, InviteeType, MeetingInvitation, PAUSE, SENDINGS, State, expiry,
 };
-use super::super::{calendar, delivery, letters, notices, store};
+use super::super::{calendar, calendar_updates, delivery, emails, store};
 use super::{PURPOSE, must_go_on};
-use crate::access::caller::Caller;
 use crate::access::one_time::OneTimeToken;
+use crate::access::principal::Caller;
 use crate::accounts;
 use crate::accounts::model::{Account, Language};
-use crate::db::attempts;
-use crate::db::{Conn, Failed};
+use crate::db::rate_limits;
+use crate::db::{Conn, DbError};
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::jobs::mail::Mailing;
+use crate::http::error::ApiError;
+use crate::jobs::mail::QueuedEmail;
 use crate::meetings::model::join_url;
 use crate::meetings::operations::ask;
 use crate::meetings::state::Meetings;
@@ -27,7 +27,7 @@ use crate::projects;
 use crate::projects::model::Project;
 use crate::projects::people::operations as people;
 
-/// What the letters of one call have in common.
+/// What the invitation e-mails of one request have in common.
 pub struct Sender<'a> {
     pub state: &'a Meetings,
     pub meeting: &'a meeting::Meeting,
@@ -37,52 +37,59 @@ pub struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// The letter that asks somebody, in their `own` language if they have an account.
-    pub fn letter(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> Mailing {
+    /// Builds the e-mail of an invitation. `own` is the language of the invitee, if they have an account.
+    pub fn letter(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> QueuedEmail {
         let Self { state, meeting, project, inviter, now } = *self;
-        let tongue = notices::tongue(own, project, inviter);
+        let tongue = calendar_updates::tongue(own, project, inviter);
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let join_url = join_url(&state.url, meeting.id);
-        let calendar = calendar::request(notices::entry(state, meeting, &join_url, invitation, inviter, now));
-        let words =
-            letters::Words { to: &invitation.email, tongue, meeting, project: &project.name, inviter, calendar };
+        let calendar = calendar::request(calendar_updates::entry(state, meeting, &join_url, invitation, inviter, now));
+        let words = emails::InvitationEmail {
+            to: &invitation.email,
+            tongue,
+            meeting,
+            project: &project.name,
+            inviter,
+            calendar,
+        };
         let url = format!("{join_url}#invitation={}", token.text());
-        let letter = letters::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
-        let mailing = Mailing::from(letter).until(invitation.expires_at);
+        let letter = emails::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
+        let mailing = QueuedEmail::from(letter).until(invitation.expires_at);
         mailing.told_to(delivery::KIND, delivery::reference(invitation))
     }
 }
 
-/// Counts letters against the limits of who sends them and of who gets them, together with the invitations to projects.
+/// Counts invitation e-mails against the rate limits of the sender and of the recipients, which they share with
+/// invitations to projects.
 ///
 /// # Errors
-/// 429: one of them has had enough for a day.
+/// 429 when one of these limits is exceeded for the day.
 pub async fn count(
     state: &Meetings,
     conn: &mut Conn,
     caller: Caller,
     emails: &[&str],
     now: Time,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     let rates: Vec<_> =
         emails.iter().flat_map(|email| people::invitations::rates(state, caller.user_id, email)).collect();
-    match attempts::count(conn, &rates, now).await? {
-        Some(wait) => Err(Failure::too_many(wait)),
+    match rate_limits::count(conn, &rates, now).await? {
+        Some(wait) => Err(ApiError::too_many(wait)),
         None => Ok(()),
     }
 }
 
-/// Sends an invitation that waits for an answer, or has expired, with a new link; the former one is worth nothing.
+/// Sends a pending or expired invitation again, with a new link; the former link becomes invalid.
 ///
 /// # Errors
-/// 409 for one that was answered or taken back or sent too often, and for a meeting that is over; 429 within a minute of the
-/// last time, and past the limits of invitations.
+/// 409 for an invitation that was answered, revoked or sent too often, for a meeting that has ended or was cancelled,
+/// and in an archived project; 429 within a minute of the last sending, and beyond the rate limits of invitations.
 pub async fn resend(
     state: &Meetings,
     caller: Caller,
     id: Id<ids::Invitation>,
     request: RequestId,
-) -> Result<MeetingInvitation, Failure> {
+) -> Result<MeetingInvitation, ApiError> {
     let now = state.now();
     let token = OneTimeToken::draw()?;
     let (whole, again) = (state.clone(), Again { caller, id, token, now, request });
@@ -99,15 +106,15 @@ struct Again {
     request: RequestId,
 }
 
-async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<Invitation, Failure> {
+async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<Invitation, ApiError> {
     let Again { caller, id, token, now, request } = again;
-    let missing = || Failure::of(Code::NOT_FOUND);
+    let missing = || ApiError::of(Code::NOT_FOUND);
     let meeting_id = store::find(conn, id).await?.ok_or_else(missing)?.meeting_id;
     let meeting = meetings::locked(conn, meeting_id).await?.ok_or_else(missing)?;
     let former = store::find(conn, id).await?.ok_or_else(missing)?;
     let next_at = former.last_sent_at + PAUSE;
     if now < next_at {
-        return Err(Failure::too_many(next_at.since(now)));
+        return Err(ApiError::too_many(next_at.since(now)));
     }
     let project = projects::store::find(conn, meeting.project_id).await?.ok_or_else(missing)?;
     projects::must_be_active(&project)?;
@@ -128,7 +135,7 @@ async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<I
     let hash = token.kept(&state.secret, PURPOSE)?;
     store::send_again(conn, &invitation, hash).await?;
     let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
-    let own = notices::own_language(conn, &invitation).await?;
+    let own = calendar_updates::own_language(conn, &invitation).await?;
     let sender = Sender { state, meeting: &meeting, project: &project, inviter: inviter.as_ref(), now };
     state.post.send(conn, sender.letter(&invitation, &token, own), now, &request).await?;
     Ok(invitation)
@@ -139,8 +146,8 @@ async fn may_be_sent(
     invitation: &Invitation,
     meeting: &meeting::Meeting,
     now: Time,
-) -> Result<(), Failure> {
-    let refused = |sentence: &str| Err(Failure::saying(Code::INVALID_STATE, sentence));
+) -> Result<(), ApiError> {
+    let refused = |sentence: &str| Err(ApiError::saying(Code::INVALID_STATE, sentence));
     match invitation.status(now) {
         InvitationStatus::Pending | InvitationStatus::Expired => {}
         InvitationStatus::Accepted => return refused("The invitation was accepted."),
@@ -158,49 +165,50 @@ async fn may_be_sent(
     Ok(())
 }
 
-/// Takes an invitation back; who came by it is put out. Again changes nothing.
+/// Revokes an invitation and removes the participant whom it admitted. Changes nothing if it has already been revoked.
 ///
 /// # Errors
-/// 409 for one that was declined or has expired.
+/// 409 for an invitation that was declined or has expired.
 pub async fn revoke(
     state: &Meetings,
     meeting: &Meeting,
     invitation: &Invitation,
     request: RequestId,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     let (id, now) = (invitation.id, state.now());
     if invitation.status(now) == InvitationStatus::Expired {
-        return Err(Failure::saying(Code::INVALID_STATE, "The invitation has expired."));
+        return Err(ApiError::saying(Code::INVALID_STATE, "The invitation has expired."));
     }
     let was_open = state.db.write(move |conn| Box::pin(store::revoke_open(conn, id, now))).await;
-    if was_open.map_err(|failed: Failed| Failure::from(failed))? {
+    if was_open.map_err(|failed: DbError| ApiError::from(failed))? {
         return Ok(());
     }
     let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
-    let found = found.map_err(|failed: Failed| Failure::from(failed))?;
-    match found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?.state {
-        State::Declined { .. } => Err(Failure::saying(Code::INVALID_STATE, "The invitation was declined.")),
+    let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
+    match found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?.state {
+        State::Declined { .. } => Err(ApiError::saying(Code::INVALID_STATE, "The invitation was declined.")),
         State::Revoked { .. } => Ok(()),
         State::Open | State::Accepted { .. } => put_out(state, meeting.state.id, id, request).await,
     }
 }
 
-/// Puts out whoever came by an invitation. The meeting notes with that, in one transaction, that it was taken back.
+/// Removes the participant whom an invitation admitted. The meeting's journal revokes the invitation in the same
+/// transaction.
 async fn put_out(
     state: &Meetings,
     meeting_id: Id<meeting::Meeting>,
     id: Id<ids::Invitation>,
     request: RequestId,
-) -> Result<(), Failure> {
-    let found = state.registry.snapshot(meeting_id).await.map_err(|away| Failure::unavailable(away.0))?;
-    let meeting = found.ok_or_else(|| Failure::of(Code::MEETING_NOT_FOUND))?;
+) -> Result<(), ApiError> {
+    let found = state.registry.snapshot(meeting_id).await.map_err(|away| ApiError::unavailable(away.0))?;
+    let meeting = found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
     let came = meeting.state.participants.values().filter(|one| one.invitation == Some(id) && one.role != Role::Host);
     for participant in came.filter(|one| !one.is_removed()) {
         let command = Command::Remove { participant: participant.id, by: None };
         ask(state, meeting_id, command, request.clone()).await?;
     }
-    // Nobody is left to be put out: they were before, or it was the host who tried the link.
+    // No participant is left to remove: they were removed before, or the host accepted the link.
     let now = state.now();
     let revoked = state.db.write(move |conn| Box::pin(store::revoke(conn, id, now))).await;
-    revoked.map_err(|failed: Failed| Failure::from(failed))
+    revoked.map_err(|failed: DbError| ApiError::from(failed))
 }

@@ -1,4 +1,4 @@
-//! Whose calendars have an older version of their meeting.
+//! Finds the invitees whose calendar entry shows an older version of the meeting.
 
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
@@ -11,25 +11,26 @@ use diesel::{
 use super::super::model::Invitation;
 use super::{Row, all};
 use crate::db::schema::meeting_invitations;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
-/// Whether anybody was ever asked to a meeting.
-pub async fn has_any(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<bool, Failed> {
+/// Whether a meeting has any invitations.
+pub async fn has_any(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<bool, DbError> {
     let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
     let first: Option<Key<ids::Invitation>> =
         of_meeting.select(meeting_invitations::id).first(conn).await.optional()?;
     Ok(first.is_some())
 }
 
-/// Those whose newest calendar entry is of an older version of the meeting, and who are to have a newer one: who was asked
-/// and has not said no. `revoked_since`: also those that were taken back from then on.
+/// Returns at most `most` invitations whose newest calendar entry has an older version of the meeting and which are to
+/// get a newer one: accepted ones, and open ones that have not expired. With `revoked_since`, also those that were
+/// revoked at that time or later.
 pub async fn find(
     conn: &mut Conn,
     meeting: &Meeting,
     revoked_since: Option<Time>,
     now: Time,
     most: i64,
-) -> Result<Vec<Invitation>, Failed> {
+) -> Result<Vec<Invitation>, DbError> {
     use meeting_invitations as m;
     let all_revoked = revoked_since.is_some();
     let since = revoked_since.unwrap_or(now);
@@ -46,8 +47,8 @@ pub async fn find(
     all(outdated.order(m::id.asc()).limit(most).select(Row::columns()).load(conn).await?)
 }
 
-/// Notes the version of the meeting that was sent last.
-pub async fn set_sequence(conn: &mut Conn, id: Id<ids::Invitation>, version: u64) -> Result<(), Failed> {
+/// Stores the version of the meeting that was sent last.
+pub async fn set_sequence(conn: &mut Conn, id: Id<ids::Invitation>, version: u64) -> Result<(), DbError> {
     let sequence = i64::try_from(version).unwrap_or(i64::MAX);
     let row = meeting_invitations::table.find(Key(id));
     diesel::update(row).set(meeting_invitations::ics_sequence.eq(sequence)).execute(conn).await?;

@@ -1,29 +1,29 @@
-//! Asking somebody into a project, and becoming a member by that.
+//! Operations on project invitations: invite, preview and accept.
 
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
-use actors::live::{RequestId, Told};
+use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
-use super::super::letters;
+use super::super::emails;
 use super::super::model::{
     self, Invitation, InvitationStatus, JoinedProject, Member, MemberChanged, ProjectInvitation,
     ProjectInvitationPreview, ProjectMember, State, Viewer,
 };
 use super::super::store::{self, invitations};
-use super::{acting, locked, settle, tell_changed};
-use crate::access::caller::Caller;
+use super::{acting, locked, record_change, settle};
 use crate::access::one_time::OneTimeToken;
+use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;
 use crate::accounts::model::{Email, Language};
-use crate::db::attempts::{self, Rate};
-use crate::db::{Conn, Failed};
+use crate::db::rate_limits::{self, Rate};
+use crate::db::{Conn, DbError};
+use crate::http::call_limits::rate;
 use crate::http::code::Code;
-use crate::http::failure::Failure;
-use crate::http::limits::rate;
-use crate::jobs::mail::Mailing;
+use crate::http::error::ApiError;
+use crate::jobs::mail::QueuedEmail;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
@@ -31,10 +31,10 @@ use crate::projects::{must_be_active, store as projects};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How long an invitation can be accepted, in days.
 const LIFE_DAYS: u32 = 7;
-/// Keeps these tokens apart from those of other links.
+/// Separates the hashes of these tokens from those of other links.
 const PURPOSE: &str = "project invitation";
 
-/// Who is asked into a project, and as what.
+/// The invited address and the role offered.
 #[derive(Debug)]
 pub struct Invited {
     pub id: Id<Invitation>,
@@ -42,19 +42,19 @@ pub struct Invited {
     pub role: ProjectRole,
 }
 
-/// Asks somebody into a project by mail. An address that is asked again gets a new link, and the former one is worth
-/// nothing. Under an id that was made before, gives that invitation.
+/// Invites an address to a project by e-mail. Inviting an address again sends a new link and invalidates the former
+/// one. If the id exists already, returns that invitation.
 ///
 /// # Errors
-/// 403 for a role that the caller may not give, or while one stands that the caller could not have given; 409 for a
-/// member, and in an archived project; 429 past the limits of invitations.
+/// 403 for a role that the caller may not give, or while a pending invitation exists whose role the caller may not
+/// give; 409 for a member, and in an archived project; 429 beyond the rate limits of invitations.
 pub async fn add(
     state: &Projects,
     caller: Caller,
     project_id: Id<ids::Project>,
     invited: Invited,
     request: RequestId,
-) -> Result<ProjectInvitation, Failure> {
+) -> Result<ProjectInvitation, ApiError> {
     let now = state.now();
     let token = OneTimeToken::draw()?;
     let token_hash = token.kept(&state.secret, PURPOSE)?;
@@ -66,17 +66,17 @@ pub async fn add(
         .db
         .write(move |conn| {
             Box::pin(async move {
-                // Held, so that two invitations of one address come one after the other.
+                // Locks the project, so that two invitations of one address are handled one after the other.
                 let project = locked(conn, project_id).await?;
                 let inviter = acting(conn, project_id, caller).await?;
                 if !model::may_handle(inviter, invited.role) {
-                    return Err(Failure::of(Code::FORBIDDEN));
+                    return Err(ApiError::of(Code::FORBIDDEN));
                 }
                 if let Some(made) = invitations::find(conn, invited.id).await? {
                     return Ok(made);
                 }
-                if let Some(wait) = attempts::count(conn, &rates, now).await? {
-                    return Err(Failure::too_many(wait));
+                if let Some(wait) = rate_limits::count(conn, &rates, now).await? {
+                    return Err(ApiError::too_many(wait));
                 }
                 must_be_active(&project)?;
                 let language = language(conn, &project, caller, &email).await?;
@@ -93,9 +93,14 @@ pub async fn add(
                 };
                 invitations::insert(conn, &invitation, token_hash).await?;
                 let inviter = name(conn, caller.user_id).await?;
-                let words =
-                    letters::Words { language, project: &project.name, inviter: &inviter, url, days: LIFE_DAYS };
-                let mailing = Mailing::from(letters::invitation(&invitation, words)).until(invitation.expires_at);
+                let words = emails::ProjectInvitationEmail {
+                    language,
+                    project: &project.name,
+                    inviter: &inviter,
+                    url,
+                    days: LIFE_DAYS,
+                };
+                let mailing = QueuedEmail::from(emails::invitation(&invitation, words)).until(invitation.expires_at);
                 post.send(conn, mailing, now, &request).await?;
                 Ok(invitation)
             })
@@ -106,14 +111,14 @@ pub async fn add(
     Ok(ProjectInvitation { email, role, status: InvitationStatus::Pending, expires_at })
 }
 
-/// The language of the letter: the invitee's, else the project's, else the inviter's.
+/// The language of the e-mail: the invitee's, else the project's, else the inviter's.
 ///
 /// # Errors
-/// 409: the invitee is a member. Members' addresses are no secret to who may ask.
-async fn language(conn: &mut Conn, project: &Project, caller: Caller, email: &str) -> Result<Language, Failure> {
+/// 409 if the invitee is a member. Whoever may invite may see the members' addresses, so this reveals nothing.
+async fn language(conn: &mut Conn, project: &Project, caller: Caller, email: &str) -> Result<Language, ApiError> {
     if let Some(invitee) = accounts::store::account_of(conn, email).await? {
         if store::of(conn, project.id, invitee.id).await?.is_some() {
-            return Err(Failure::saying(Code::CONFLICT, "Whoever has this address is a member already."));
+            return Err(ApiError::saying(Code::CONFLICT, "Whoever has this address is a member already."));
         }
         return Ok(invitee.language);
     }
@@ -130,23 +135,23 @@ async fn supersede(
     inviter: ProjectRole,
     email: &str,
     now: Time,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     if let Some(former) = invitations::open(conn, project_id, email).await? {
         let by = projects::role(conn, project_id, former.invited_by_id).await?;
         if former.status(by, now) == InvitationStatus::Pending && !model::may_handle(inviter, former.role) {
-            return Err(Failure::saying(Code::FORBIDDEN, "An owner has asked this address into another role."));
+            return Err(ApiError::saying(Code::FORBIDDEN, "An owner has asked this address into another role."));
         }
         invitations::revoke(conn, project_id, email, now).await?;
     }
     Ok(())
 }
 
-async fn name(conn: &mut Conn, user_id: Id<User>) -> Result<String, Failed> {
+async fn name(conn: &mut Conn, user_id: Id<User>) -> Result<String, DbError> {
     let account = accounts::store::account(conn, user_id).await?;
     Ok(account.map(|account| account.full_name).unwrap_or_default())
 }
 
-/// What the letters of invitations are counted under: of who sends them, and of who gets them.
+/// The rate limits of invitation e-mails, with the keys they are counted under: one per sender, one per recipient.
 pub fn rates(state: &Projects, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
     let limits = &state.config.limits;
     let by = rate("invitation_mails", limits.invitation_mails);
@@ -155,15 +160,15 @@ pub fn rates(state: &Projects, user_id: Id<User>, email: &str) -> [(Rate, String
     [(by, account), (to, state.secret.hex("address", &[email.as_bytes()]))]
 }
 
-/// What an invitation is to; nothing changes by looking.
+/// Returns what an invitation is about, without changing it.
 ///
 /// # Errors
-/// 404 for a token of nothing, 410 for an invitation that can't be accepted any longer.
-pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectInvitationPreview, Failure> {
-    let hash = token.hash(&state.secret, PURPOSE).ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+/// 404 for an unknown token; 410 for an invitation that can no longer be accepted.
+pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectInvitationPreview, ApiError> {
+    let hash = token.hash(&state.secret, PURPOSE).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let now = state.now();
     let read = async move |conn: &mut Conn| {
-        let Some(invitation) = invitations::by_token(conn, &hash).await? else { return Ok::<_, Failed>(None) };
+        let Some(invitation) = invitations::by_token(conn, &hash).await? else { return Ok::<_, DbError>(None) };
         let Some(project) = projects::find(conn, invitation.project_id).await? else { return Ok(None) };
         let role = projects::role(conn, project.id, invitation.invited_by_id).await?;
         let inviter_name = name(conn, invitation.invited_by_id).await?;
@@ -176,40 +181,40 @@ pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectIn
             expires_at: invitation.expires_at,
         }))
     };
-    let found = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(Failure::from)?;
-    let found = found.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+    let found = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)?;
+    let found = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     match found.status {
         InvitationStatus::Pending | InvitationStatus::Accepted => Ok(found),
         InvitationStatus::Declined | InvitationStatus::Expired | InvitationStatus::Revoked => {
-            Err(Failure::of(Code::GONE))
+            Err(ApiError::of(Code::GONE))
         }
     }
 }
 
-/// Makes the invited person a member; again changes nothing. Who is a member already keeps the higher role.
+/// Makes the caller a member. Repeating the call changes nothing; an existing member keeps the higher role.
 ///
 /// # Errors
-/// 404 for a token of nothing; 403 for an account with another address; 410 for an invitation that can't be accepted any
-/// longer, or that was accepted by somebody who is no member any more; 409 in an archived project.
+/// 404 for an unknown token; 403 for an account with another address; 410 for an invitation that can no longer be
+/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project.
 pub async fn accept(
     state: &Projects,
     caller: Caller,
     token: &OneTimeToken,
     request: RequestId,
-) -> Result<JoinedProject, Failure> {
-    let unknown = || Failure::of(Code::NOT_FOUND);
+) -> Result<JoinedProject, ApiError> {
+    let unknown = || ApiError::of(Code::NOT_FOUND);
     let hash = token.hash(&state.secret, PURPOSE).ok_or_else(unknown)?;
     let asked = hash.clone();
     let found = state.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &asked).await })).await;
-    let project_id = found.map_err(Failure::from)?.ok_or_else(unknown)?.project_id;
+    let project_id = found.map_err(ApiError::from)?.ok_or_else(unknown)?.project_id;
     let now = state.now();
     let member = settle(state, project_id, None, move |conn| {
         Box::pin(async move {
             let project = locked(conn, project_id).await?;
-            let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| Failure::of(Code::NOT_FOUND))?;
+            let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
             let account = accounts::store::account(conn, caller.user_id).await?;
             if account.is_none_or(|account| account.email != invitation.email) {
-                return Err(Failure::saying(Code::FORBIDDEN, "This invitation is for another address."));
+                return Err(ApiError::saying(Code::FORBIDDEN, "This invitation is for another address."));
             }
             let inviter = projects::role(conn, project_id, invitation.invited_by_id).await?;
             let member = store::of(conn, project_id, caller.user_id).await?;
@@ -220,7 +225,7 @@ pub async fn accept(
                     join(conn, &invitation, caller, member, now, &request).await
                 }
                 (InvitationStatus::Accepted, Some(member)) => Ok((member, Vec::new())),
-                _ => Err(Failure::of(Code::GONE)),
+                _ => Err(ApiError::of(Code::GONE)),
             }
         })
     })
@@ -236,18 +241,19 @@ async fn join(
     member: Option<Member>,
     now: Time,
     request: &RequestId,
-) -> Result<(Member, Vec<Told>), Failure> {
+) -> Result<(Member, Vec<EventRecord>), ApiError> {
     let Invitation { project_id, role, .. } = *invitation;
     match member {
         Some(member) if member.role >= role => return Ok((member, Vec::new())),
         Some(member) => store::set_role(conn, member.id, role).await?,
         None => store::insert(conn, project_id, caller.user_id, role, now).await?,
     }
-    // Looked at again once a row names the account, which its deletion waits for.
+    // Read again after a row refers to the account: from then on the deletion of the account waits for this
+    // transaction.
     let account = accounts::store::account(conn, caller.user_id).await?;
-    account.ok_or_else(|| Failure::of(Code::UNAUTHORIZED))?;
+    account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
     let member = store::of(conn, project_id, caller.user_id).await?;
-    let member = member.ok_or_else(|| Failure::internal("who joined is no member"))?;
-    let told = tell_changed(conn, project_id, MemberChanged::to(&member), now, request).await?;
-    Ok((member, vec![told]))
+    let member = member.ok_or_else(|| ApiError::internal("who joined is no member"))?;
+    let records = record_change(conn, project_id, MemberChanged::to(&member), now, request).await?;
+    Ok((member, vec![records]))
 }

@@ -1,4 +1,4 @@
-//! Invitations to projects as rows: of a token only its hash.
+//! Queries of project invitations. Only the hash of a token is stored.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 use super::super::model::{Invitation, State};
 use crate::db::schema::project_invitations;
 use crate::db::sweep::Over;
-use crate::db::{At, Columns, Conn, Failed, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 use crate::projects::store::role_of;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -28,14 +28,14 @@ struct InvitationRow {
 }
 
 impl TryFrom<InvitationRow> for Invitation {
-    type Error = Failed;
-    fn try_from(row: InvitationRow) -> Result<Self, Failed> {
+    type Error = DbError;
+    fn try_from(row: InvitationRow) -> Result<Self, DbError> {
         let state = match (row.accepted_at, row.revoked_at) {
             (None, None) => State::Open,
             (Some(at), None) => State::Accepted { at: at.0 },
             (None, Some(at)) => State::Revoked { at: at.0 },
             (Some(_), Some(_)) => {
-                return Err(Failed::Broken(format!("the invitation {:?} was accepted and revoked", row.id)));
+                return Err(DbError::Broken(format!("the invitation {:?} was accepted and revoked", row.id)));
             }
         };
         Ok(Self {
@@ -51,13 +51,13 @@ impl TryFrom<InvitationRow> for Invitation {
     }
 }
 
-pub async fn find(conn: &mut Conn, id: Id<Invitation>) -> Result<Option<Invitation>, Failed> {
+pub async fn find(conn: &mut Conn, id: Id<Invitation>) -> Result<Option<Invitation>, DbError> {
     let found =
         project_invitations::table.find(Key(id)).select(InvitationRow::columns()).first(conn).await.optional()?;
     found.map(|row: InvitationRow| row.try_into()).transpose()
 }
 
-pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<Invitation>, Failed> {
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<Invitation>, DbError> {
     let found = project_invitations::table
         .filter(project_invitations::token_hash.eq(hash))
         .select(InvitationRow::columns())
@@ -68,7 +68,7 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<Invitation>,
 }
 
 /// The invitation of an address that was neither accepted nor revoked; it may have expired.
-pub async fn open(conn: &mut Conn, project_id: Id<ids::Project>, email: &str) -> Result<Option<Invitation>, Failed> {
+pub async fn open(conn: &mut Conn, project_id: Id<ids::Project>, email: &str) -> Result<Option<Invitation>, DbError> {
     let found = project_invitations::table
         .filter(project_invitations::project_id.eq(Key(project_id)))
         .filter(project_invitations::email.eq(email))
@@ -81,7 +81,7 @@ pub async fn open(conn: &mut Conn, project_id: Id<ids::Project>, email: &str) ->
     found.map(|row: InvitationRow| row.try_into()).transpose()
 }
 
-pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), Failed> {
+pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), DbError> {
     let (accepted_at, revoked_at) = match invitation.state {
         State::Open => (None, None),
         State::Accepted { at } => (Some(At(at)), None),
@@ -103,14 +103,14 @@ pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String
     Ok(())
 }
 
-pub async fn accept(conn: &mut Conn, id: Id<Invitation>, now: Time) -> Result<(), Failed> {
+pub async fn accept(conn: &mut Conn, id: Id<Invitation>, now: Time) -> Result<(), DbError> {
     let accepted = project_invitations::accepted_at.eq(Some(At(now)));
     diesel::update(project_invitations::table.find(Key(id))).set(accepted).execute(conn).await?;
     Ok(())
 }
 
-/// Makes the open invitation of an address worthless.
-pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, now: Time) -> Result<(), Failed> {
+/// Revokes the open invitation of an address.
+pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, now: Time) -> Result<(), DbError> {
     diesel::update(project_invitations::table)
         .filter(project_invitations::project_id.eq(Key(project_id)))
         .filter(project_invitations::email.eq(email.to_owned()))
@@ -122,7 +122,7 @@ pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, 
     Ok(())
 }
 
-/// Invitations whose time was over so long ago, whatever became of them: a link of then leads nowhere, and the address is
-/// nobody's business any longer.
+/// Invitations that expired 30 days ago, whatever their state: their links lead nowhere, and there is no reason to
+/// store the address any longer.
 pub const OVER: Over =
     Over { table: "project_invitations", key: "id", at: "expires_at", kept: Duration::from_secs(30 * 24 * 60 * 60) };

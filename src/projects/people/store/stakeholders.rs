@@ -1,7 +1,8 @@
-//! Who has a stake in a project: found in several tables, listed as one.
+//! Queries of a project's stakeholders, who are found in several tables and listed as one.
 //!
-//! Each source is an arm that gives its newest before a place, and how many it has; the list is the newest of all arms.
-//! A person is in one arm alone: whoever is a member is no guest, and several participations of an address are one guest.
+//! Each source returns its newest entries before a position, and its total count; the list is the newest entries of all
+//! sources. A person is in one source only: a member is not listed as a guest, and several participations of one
+//! address are one guest.
 
 use std::collections::HashMap;
 
@@ -16,10 +17,10 @@ use diesel::{
 use super::super::model::{Stakeholder, StakeholderOrigin};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{meetings, members, participants, sessions, users};
-use crate::db::{At, Conn, Failed, Key, RunQueryDsl};
-use crate::http::page::Page;
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::http::page::PageQuery;
 
-/// Which of them are listed.
+/// The filter of the list of stakeholders.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub origin: Option<StakeholderOrigin>,
@@ -36,13 +37,13 @@ impl Filter {
     }
 }
 
-/// Newest first: one more than the page has, and how many there are.
+/// Lists stakeholders, newest first. Returns one more than the page holds, and the total count.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     filter: &Filter,
-    page: &Page,
-) -> Result<(Vec<Stakeholder>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<Stakeholder>, i64), DbError> {
     let mut found = Vec::new();
     let mut total = 0;
     if filter.wants(StakeholderOrigin::Member) {
@@ -60,13 +61,13 @@ pub async fn list(
     Ok((found, total))
 }
 
-/// Members whose role is STAKEHOLDER. They were seen when a session of theirs was last gone on with.
+/// Members with the role STAKEHOLDER. They were last seen when one of their sessions was last used.
 async fn with_role(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     pattern: &str,
-    page: &Page,
-) -> Result<(Vec<Stakeholder>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<Stakeholder>, i64), DbError> {
     macro_rules! listed {
         () => {
             members::table
@@ -110,18 +111,19 @@ async fn with_role(
     Ok((rows.into_iter().map(stakeholder).collect(), total))
 }
 
-/// Name, address, and when they last came and went.
+/// Id, name, address, and when the participant last joined and left.
 type GuestRow = (Key<Stakeholder>, String, Option<String>, Option<At>, Option<At>);
 
 diesel::alias!(participants as earlier: Earlier, meetings as of_earlier: OfEarlier);
 
-/// Guests of meetings, each address once: by its first participation, so that ids stay. Seen when they last came or went.
+/// Guests of meetings, one per address: the first participation counts, so that ids are stable. They were last seen
+/// when they last joined or left.
 async fn guests(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     pattern: &str,
-    page: &Page,
-) -> Result<(Vec<Stakeholder>, i64), Failed> {
+    page: &PageQuery,
+) -> Result<(Vec<Stakeholder>, i64), DbError> {
     macro_rules! listed {
         () => {
             participants::table
@@ -183,12 +185,12 @@ async fn guests(
     Ok((rows.into_iter().map(stakeholder).collect(), total))
 }
 
-/// When guests of these addresses last came to a meeting of the project or left one.
+/// When guests with these addresses last joined or left a meeting of the project.
 async fn last_seen(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     emails: &[String],
-) -> Result<HashMap<String, Time>, Failed> {
+) -> Result<HashMap<String, Time>, DbError> {
     let rows: Vec<(Option<String>, Option<At>, Option<At>)> = participants::table
         .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
         .filter(meetings::project_id.eq(Key(project_id)))

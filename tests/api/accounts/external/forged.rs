@@ -44,8 +44,8 @@ on_both! {
         ];
         for (what, change) in forged {
             google.tell("/script", &change).await;
-            let told = google.log_in_as(&mut google.browser(), "ada").await;
-            assert_eq!(told, error("LoginProviderFailed"), "{what}");
+            let records = google.log_in_as(&mut google.browser(), "ada").await;
+            assert_eq!(records, error("LoginProviderFailed"), "{what}");
         }
         for (what, change) in [
             ("unverified", json!({"claims": {"sub": "8", "email_verified": false}})),
@@ -54,8 +54,8 @@ on_both! {
             ("no address that can be one", json!({"claims": {"sub": "8", "email": "x"}})),
         ] {
             google.tell("/script", &change).await;
-            let told = google.log_in_as(&mut google.browser(), "ada").await;
-            assert_eq!(told, error("EmailNotVerified"), "{what}");
+            let records = google.log_in_as(&mut google.browser(), "ada").await;
+            assert_eq!(records, error("EmailNotVerified"), "{what}");
         }
         // Another that answers in the provider's place (RFC 9207).
         google.tell("/script", &json!({"answersAs": "https://evil.example"})).await;
@@ -76,8 +76,8 @@ on_both! {
             ("a clock that is a little ahead", json!({"age": -10})),
         ] {
             google.tell("/script", &change).await;
-            let told = google.log_in_as(&mut google.browser(), "ada").await;
-            assert!(told.contains_key("code"), "{what}: {told:?}");
+            let records = google.log_in_as(&mut google.browser(), "ada").await;
+            assert!(records.contains_key("code"), "{what}: {records:?}");
         }
         // Keys change; the new one is looked for once, and a name that nobody knows makes no storm of calls.
         google.tell("/rotate", &json!({})).await;

@@ -48,7 +48,7 @@ impl Google {
     }
 
     fn serve(place: &Place, provider: &Part) -> Server {
-        let issuer = provider.told["issuer"].as_str().unwrap();
+        let issuer = provider.records["issuer"].as_str().unwrap();
         let discovery = format!("{issuer}/.well-known/openid-configuration");
         place.start(&[
             ("COLLOQUY__GOOGLE__CLIENT_ID", CLIENT_ID),
@@ -74,7 +74,7 @@ impl Google {
     /// As [`Google::to_callback`], and back; gives what the application is told in the fragment.
     async fn log_in_as(&self, browser: &mut Browser, name: &str) -> BTreeMap<String, String> {
         let callback = self.to_callback(browser, name, None).await;
-        told(browser, &callback).await
+        records(browser, &callback).await
     }
 
     fn exchange(&self, code: &str, verifier: &str) -> Request {
@@ -84,16 +84,17 @@ impl Google {
 
     /// Logs in all the way; gives the AuthResponse.
     async fn session_of(&self, name: &str) -> Value {
-        let told = self.log_in_as(&mut self.browser(), name).await;
-        let code = told.get("code").unwrap_or_else(|| panic!("{told:?}"));
+        let records = self.log_in_as(&mut self.browser(), name).await;
+        let code = records.get("code").unwrap_or_else(|| panic!("{records:?}"));
         self.exchange(code, VERIFIER).await.is(200).data().clone()
     }
 
     /// Tells the provider something.
     async fn tell(&self, path: &str, what: &Value) {
         let url = format!("http://127.0.0.1:{}{path}", self.provider.port("http"));
-        let told = reqwest::Client::builder().no_proxy().build().unwrap().post(url).body(what.to_string()).send().await;
-        assert!(told.unwrap().status().is_success());
+        let records =
+            reqwest::Client::builder().no_proxy().build().unwrap().post(url).body(what.to_string()).send().await;
+        assert!(records.unwrap().status().is_success());
     }
 }
 
@@ -108,7 +109,7 @@ fn begin(return_url: Option<&str>) -> String {
 }
 
 /// What the callback tells the application, wherever the callback was got from.
-async fn told(browser: &mut Browser, callback: &str) -> BTreeMap<String, String> {
+async fn records(browser: &mut Browser, callback: &str) -> BTreeMap<String, String> {
     let page = browser.get(callback).await;
     assert_eq!(page.status, 302, "{page:?}");
     let location = page.location.unwrap();

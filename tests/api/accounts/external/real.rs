@@ -3,12 +3,12 @@
 use actors::ids::{Id, User as UserId};
 use actors::time::Time;
 use colloquy::db::schema::{login_codes, users};
-use colloquy::db::{At, Failed, Key, RunQueryDsl};
+use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{Google, VERIFIER, begin, error, told};
+use super::{Google, VERIFIER, begin, error, records};
 use crate::support::builders::{PASSWORD, fresh_email, registered};
 use crate::support::client::Answer;
 use crate::support::{Place, Server, outbox, shape};
@@ -38,11 +38,11 @@ on_both! {
         let callback = google.to_callback(&mut browser, "ada", Some("/projects?tab=mine&x=1")).await;
         let kept = browser.of_application();
         assert_eq!(kept.len(), 1, "{kept:?}");
-        let told = told(&mut browser, &callback).await;
-        assert_eq!(told["returnUrl"], "/projects?tab=mine&x=1");
+        let records = records(&mut browser, &callback).await;
+        assert_eq!(records["returnUrl"], "/projects?tab=mine&x=1");
         assert!(browser.of_application().is_empty(), "the cookie is dropped");
 
-        let session = google.exchange(&told["code"], VERIFIER).await.is(200).data().clone();
+        let session = google.exchange(&records["code"], VERIFIER).await.is(200).data().clone();
         let user = &session["user"];
         let expected = json!({
             "id": shape::id(&user["id"]), "email": email, "fullName": "Ada L.", "jobTitle": null, "language": "AR",
@@ -109,23 +109,23 @@ on_both! {
         let invalid = error("LoginStateInvalid");
         let mut browser = google.browser();
         let callback = google.to_callback(&mut browser, "ada", None).await;
-        assert_eq!(told(&mut google.browser(), &callback).await, invalid, "another browser");
+        assert_eq!(records(&mut google.browser(), &callback).await, invalid, "another browser");
         let mut thief = google.browser().with_cookies_of(&browser);
         let forged = callback.replacen("state=", "state=x", 1);
         assert_ne!(forged, callback);
-        assert_eq!(told(&mut google.browser().with_cookies_of(&browser), &forged).await, invalid, "another state");
+        assert_eq!(records(&mut google.browser().with_cookies_of(&browser), &forged).await, invalid, "another state");
         let other = google.to_callback(&mut google.browser(), "ben", None).await;
-        assert_eq!(told(&mut google.browser().with_cookies_of(&browser), &other).await, invalid, "another's log-in");
+        assert_eq!(records(&mut google.browser().with_cookies_of(&browser), &other).await, invalid, "another's log-in");
         let bare = callback.split('?').next().unwrap().to_owned();
-        assert_eq!(told(&mut google.browser().with_cookies_of(&browser), &bare).await, invalid, "nothing");
+        assert_eq!(records(&mut google.browser().with_cookies_of(&browser), &bare).await, invalid, "nothing");
 
-        assert!(told(&mut browser, &callback).await.contains_key("code"));
-        assert_eq!(told(&mut thief, &callback).await, invalid, "a second time");
+        assert!(records(&mut browser, &callback).await.contains_key("code"));
+        assert_eq!(records(&mut thief, &callback).await, invalid, "a second time");
         // A log-in of the same browser, with a code that the provider never gave.
         let fresh = google.to_callback(&mut browser, "ada", None).await;
         let start = fresh.find("code=").unwrap() + 5;
         let made_up = format!("{}made-up{}", &fresh[..start], &fresh[fresh[start..].find('&').unwrap() + start..]);
-        assert_eq!(told(&mut browser, &made_up).await, error("LoginRefused"));
+        assert_eq!(records(&mut browser, &made_up).await, error("LoginRefused"));
     }
 
     async fn somebody_who_says_no_is_told_so(place: Place) {
@@ -150,7 +150,7 @@ on_both! {
         let late = code().await;
         google.server.db().await.write(|conn| Box::pin(async move {
             diesel::update(login_codes::table).set(login_codes::expires_at.eq(past())).execute(conn).await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })).await.unwrap();
         refused(google.exchange(&late, VERIFIER).await);
 
@@ -165,7 +165,7 @@ on_both! {
         // What it is of the application's database tells nobody the code.
         let unused = code().await;
         let kept: Vec<String> = google.server.db().await.read(|conn| Box::pin(async move {
-            Ok::<_, Failed>(login_codes::table.select(login_codes::code_hash).load(conn).await?)
+            Ok::<_, DbError>(login_codes::table.select(login_codes::code_hash).load(conn).await?)
         })).await.unwrap();
         assert!(!kept.is_empty() && kept.iter().all(|kept| kept.len() == 64 && !kept.contains(&unused)));
     }
@@ -186,7 +186,7 @@ on_both! {
         google.server.db().await.write(move |conn| Box::pin(async move {
             let gone = (users::deleted_at.eq(Some(past())), users::email.eq(format!("deleted-{id}")));
             diesel::update(users::table.find(Key(id))).set(gone).execute(conn).await?;
-            Ok::<_, Failed>(())
+            Ok::<_, DbError>(())
         })).await.unwrap();
         google.exchange(&waiting, VERIFIER).await.refused(401, "LoginCodeInvalid");
         let anew = google.session_of("ada").await;
@@ -221,8 +221,8 @@ on_both! {
         let mut browser = google.browser();
         let callback = google.to_callback(&mut browser, "ada", Some("/projects")).await;
         google.provider.kill();
-        let told = told(&mut browser, &callback).await;
-        assert_eq!((&*told["error"], &*told["returnUrl"]), ("LoginProviderUnavailable", "/projects"));
+        let records = records(&mut browser, &callback).await;
+        assert_eq!((&*records["error"], &*records["returnUrl"]), ("LoginProviderUnavailable", "/projects"));
         login(&google.server, &ada.email, PASSWORD).await.is(200);
         ada.client.get("/api/projects").await.is(200);
         // A server that never spoke to it says so.

@@ -1,0 +1,374 @@
+//! Authorization by the argument types of handlers: a handler gets a meeting only inside a policy such as
+//! `Host<Meeting>`.
+//!
+//! A feature determines the relation of a principal to its resources ([`Resource`]); the policies here decide which
+//! relations suffice. They check in the contract's order: token 401, id syntax 400, parent 404, permission 403, child
+//! 404. The call is counted before anything is loaded, see [`super::admission`].
+
+use actix_web::HttpRequest;
+use actors::ids::Id;
+
+use super::admission::CountedFor;
+use super::credentials::{bearer, bearer_if_any, ticket_or_bearer};
+use super::principal::{Caller, Guest, Principal};
+use super::role::{ProjectRole, Relation};
+use super::state::Gate;
+use crate::http::code::Code;
+use crate::http::error::{ApiError, FieldError};
+use crate::http::mounted::{Mounted, Need};
+
+/// The principals that may call an operation, as the contract's table names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    Public,
+    User,
+    UserOrGuest,
+    Member,
+    Analyst,
+    Manager,
+    Owner,
+    Host,
+    Attendee,
+    Participant,
+    Ticket,
+    /// The media server, by its signature.
+    Signed,
+    Internal,
+}
+
+/// A resource that policies protect.
+pub trait Resource: Sized + 'static {
+    /// The state that loads it.
+    type State: Mounted;
+
+    /// The ids in the path, outermost first.
+    type Ids;
+
+    /// Parses the ids.
+    ///
+    /// # Errors
+    /// 400 if one is not a UUID.
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, ApiError>;
+
+    /// Loads the resource and the caller's relation to it.
+    ///
+    /// # Errors
+    /// 404 if the parent is missing.
+    fn find(
+        state: &Self::State,
+        ids: Self::Ids,
+        caller: Caller,
+    ) -> impl Future<Output = Result<Loaded<Self>, ApiError>>;
+
+    /// Like [`Resource::find`], for a guest. By default a guest has no relation to the resource; only the guest's own
+    /// meeting differs.
+    ///
+    /// # Errors
+    /// 404 if the parent is missing; 401 if the guest's access has expired.
+    fn find_for_guest(
+        state: &Self::State,
+        ids: Self::Ids,
+        guest: Guest,
+    ) -> impl Future<Output = Result<Loaded<Self>, ApiError>> {
+        Self::find(state, ids, guest.as_stranger())
+    }
+}
+
+/// A loaded resource and the caller's relation to it.
+pub struct Loaded<T> {
+    pub relation: Relation,
+    /// The resource, or the 404 of the child, which only those with permission may see.
+    pub resource: Result<T, ApiError>,
+}
+
+/// The ids in a request's path.
+pub struct PathIds<'a>(&'a HttpRequest);
+
+impl PathIds<'_> {
+    /// Parses an id.
+    ///
+    /// # Errors
+    /// 400 if it is not a UUID.
+    pub fn id<T>(&self, name: &'static str) -> Result<Id<T>, ApiError> {
+        let text = self.0.match_info().get(name).unwrap_or_default();
+        text.parse().map_err(|_| ApiError {
+            faults: vec![FieldError::of(Code::BAD_REQUEST, Some(name.to_owned()), "This must be a UUID.")],
+            ..ApiError::saying(Code::BAD_REQUEST, format!("The {name} in the path is no UUID."))
+        })
+    }
+}
+
+/// A policy that a request must satisfy. [`super::admission`] calls its parts in order.
+pub trait Policy: Sized + 'static {
+    const WHO: Who;
+
+    /// The principal, as far as the request alone shows it.
+    type Claim;
+
+    /// Authenticates the request, without loading anything.
+    ///
+    /// # Errors
+    /// 401.
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Self::Claim, ApiError>;
+
+    fn counted_for(claim: &Self::Claim) -> CountedFor;
+
+    /// Checks the ids in the path.
+    ///
+    /// # Errors
+    /// 400 if one is not a UUID.
+    fn syntax(_: &HttpRequest) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    /// Loads the resource and checks the permission.
+    ///
+    /// # Errors
+    /// Why the request is refused, in the contract's order.
+    fn check(claim: Self::Claim, request: &HttpRequest, gate: &Gate) -> impl Future<Output = Result<Self, ApiError>>;
+
+    /// The states that must be mounted for this policy, besides [`Gate`].
+    #[must_use]
+    fn needs() -> Vec<Need> {
+        Vec::new()
+    }
+
+    /// The principal that owns the request's Idempotency-Key; `None` if the request is unauthenticated.
+    fn principal(&self) -> Option<Principal> {
+        None
+    }
+}
+
+/// Anyone; counted by client address.
+#[derive(Debug)]
+pub struct Public {
+    /// The client's address; a trusted proxy may name it.
+    pub client: String,
+    pub device: String,
+}
+
+impl Policy for Public {
+    const WHO: Who = Who::Public;
+    type Claim = ();
+    fn claim(_: &HttpRequest, _: &Gate) -> Result<(), ApiError> {
+        Ok(())
+    }
+    fn counted_for((): &()) -> CountedFor {
+        CountedFor::Client
+    }
+    async fn check((): (), request: &HttpRequest, gate: &Gate) -> Result<Self, ApiError> {
+        let agent = request.headers().get(actix_web::http::header::USER_AGENT);
+        let device = agent.and_then(|value| value.to_str().ok()).unwrap_or("").chars().take(200).collect();
+        Ok(Self { client: gate.config.http.client_address(request), device })
+    }
+}
+
+/// Anyone, signed in or not; counted by client address. A guest's token counts as none: the link that the client
+/// follows says more.
+#[derive(Debug)]
+pub struct Anyone {
+    pub caller: Option<Caller>,
+}
+
+impl Policy for Anyone {
+    const WHO: Who = Who::Public;
+    type Claim = Option<Principal>;
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Option<Principal>, ApiError> {
+        bearer_if_any(request, gate)
+    }
+    fn counted_for(_: &Option<Principal>) -> CountedFor {
+        CountedFor::Client
+    }
+    async fn check(principal: Option<Principal>, _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
+        Ok(Self { caller: principal.and_then(|principal| principal.account().ok()) })
+    }
+}
+
+/// A client on the internal listener. The public listener has none of these operations.
+#[derive(Debug)]
+pub struct Internal;
+
+impl Policy for Internal {
+    const WHO: Who = Who::Internal;
+    type Claim = ();
+    fn claim(_: &HttpRequest, _: &Gate) -> Result<(), ApiError> {
+        Ok(())
+    }
+    fn counted_for((): &()) -> CountedFor {
+        CountedFor::Nobody
+    }
+    async fn check((): (), _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
+        Ok(Self)
+    }
+}
+
+/// Any signed-in account.
+#[derive(Debug)]
+pub struct SignedIn {
+    pub caller: Caller,
+}
+
+impl Policy for SignedIn {
+    const WHO: Who = Who::User;
+    type Claim = Principal;
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
+        bearer(request, gate)
+    }
+    fn counted_for(principal: &Principal) -> CountedFor {
+        CountedFor::Principal(principal.uuid())
+    }
+    async fn check(principal: Principal, _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
+        Ok(Self { caller: principal.account()? })
+    }
+    fn principal(&self) -> Option<Principal> {
+        Some(self.caller.into())
+    }
+}
+
+/// Any signed-in account, or a guest of a meeting.
+#[derive(Debug)]
+pub struct SignedInOrGuest {
+    pub caller: Principal,
+}
+
+impl Policy for SignedInOrGuest {
+    const WHO: Who = Who::UserOrGuest;
+    type Claim = Principal;
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
+        bearer(request, gate)
+    }
+    fn counted_for(principal: &Principal) -> CountedFor {
+        CountedFor::Principal(principal.uuid())
+    }
+    async fn check(caller: Principal, _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
+        Ok(Self { caller })
+    }
+    fn principal(&self) -> Option<Principal> {
+        Some(self.caller)
+    }
+}
+
+/// The bearer of a one-time ticket, or of an access token if the client can send headers. A request from a web page
+/// must come from an allowed origin.
+#[derive(Debug)]
+pub struct Ticket {
+    pub caller: Principal,
+}
+
+impl Policy for Ticket {
+    const WHO: Who = Who::Ticket;
+    type Claim = Principal;
+    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
+        ticket_or_bearer(request, gate)
+    }
+    fn counted_for(principal: &Principal) -> CountedFor {
+        CountedFor::Principal(principal.uuid())
+    }
+    async fn check(caller: Principal, request: &HttpRequest, gate: &Gate) -> Result<Self, ApiError> {
+        if !gate.config.http.allows_origin(request, &gate.url) {
+            return Err(ApiError::saying(Code::FORBIDDEN, "Pages of this origin may not open sockets here."));
+        }
+        Ok(Self { caller })
+    }
+}
+
+/// The principals that a policy accepts: accounts only, or guests too.
+trait By: Copy {
+    fn of(principal: Principal) -> Option<Self>;
+}
+
+impl By for Caller {
+    fn of(principal: Principal) -> Option<Self> {
+        principal.account().ok()
+    }
+}
+
+impl By for Principal {
+    fn of(principal: Principal) -> Option<Self> {
+        Some(principal)
+    }
+}
+
+macro_rules! rules {
+    ($($(#[$meta:meta])* $name:ident, $who:ident, $by:ty, $read:path, |$relation:ident| $allows:expr;)*) => {$(
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $name<T> {
+            pub caller: $by,
+            pub relation: Relation,
+            pub resource: T,
+        }
+
+        impl<T: Resource> Policy for $name<T> {
+            const WHO: Who = Who::$who;
+            type Claim = Principal;
+            fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
+                $read(request, gate)
+            }
+            fn counted_for(principal: &Principal) -> CountedFor {
+                CountedFor::Principal(principal.uuid())
+            }
+            fn syntax(request: &HttpRequest) -> Result<(), ApiError> {
+                T::ids(&PathIds(request)).map(drop)
+            }
+            async fn check(principal: Principal, request: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
+                let allows = |$relation: Relation| $allows;
+                let (caller, relation, resource) = pass(principal, request, Self::WHO, allows).await?;
+                Ok(Self { caller, relation, resource })
+            }
+            fn principal(&self) -> Option<Principal> {
+                Some(self.caller.into())
+            }
+            fn needs() -> Vec<Need> {
+                vec![Need::of::<T::State>()]
+            }
+        }
+    )*};
+}
+
+rules! {
+    /// The account that owns the resource.
+    Own, User, Caller, bearer, |relation| relation.own;
+    /// Any signed-in account, whatever its relation to the resource.
+    AnyUser, User, Caller, bearer, |_relation| true;
+    /// A member of the resource's project, in any role.
+    Member, Member, Caller, bearer, |relation| relation.role.is_some();
+    /// Like [`Member`], for event streams. Also accepts a ticket, since a browser's EventSource can't send headers.
+    Listener, Member, Caller, ticket_or_bearer, |relation| relation.role.is_some();
+    /// ANALYST, MANAGER or OWNER.
+    Analyst, Analyst, Caller, bearer, |relation| relation.is(ProjectRole::Analyst);
+    /// MANAGER or OWNER.
+    Manager, Manager, Caller, bearer, |relation| relation.is(ProjectRole::Manager);
+    /// Like [`Manager`], or the account that the resource is about, since any member may leave.
+    ManagerOrSelf, Manager, Caller, bearer, |relation| relation.own || relation.is(ProjectRole::Manager);
+    /// OWNER.
+    Owner, Owner, Caller, bearer, |relation| relation.is(ProjectRole::Owner);
+    /// The meeting's host or co-host, or a MANAGER or OWNER of its project.
+    Host, Host, Caller, bearer, |relation| relation.may_host();
+    /// A member of the meeting's project, or a principal that accepted an invitation to it.
+    Attendee, Attendee, Principal, bearer, |relation| relation.may_attend();
+    /// A current or former participant of the meeting who may still attend it.
+    Present, Participant, Principal, bearer, |relation| relation.took_part && relation.may_attend();
+    /// A current or former participant of the meeting.
+    Participant, Participant, Principal, bearer, |relation| relation.took_part;
+}
+
+async fn pass<T: Resource, B: By>(
+    principal: Principal,
+    request: &HttpRequest,
+    who: Who,
+    allows: impl Fn(Relation) -> bool,
+) -> Result<(B, Relation, T), ApiError> {
+    let ids = T::ids(&PathIds(request))?;
+    let state = &T::State::of(request)?;
+    if who == Who::User {
+        // Guests are never accepted here, whatever the resource.
+        principal.account()?;
+    }
+    let found = match principal {
+        Principal::Account(caller) => T::find(state, ids, caller).await?,
+        Principal::Guest(guest) => T::find_for_guest(state, ids, guest).await?,
+    };
+    let by = B::of(principal).filter(|_| allows(found.relation)).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
+    Ok((by, found.relation, found.resource?))
+}

@@ -1,0 +1,163 @@
+//! Jobs that erase the personal data of a deleted account from data that stays. Safe to repeat.
+//!
+//! A job refers to the account by its id and by keyed hashes of its addresses, so that the job itself stores no
+//! personal data.
+
+use std::time::Duration;
+
+use actors::ids::{Id, User};
+use actors::live::RequestId;
+use actors::time::Time;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::deletion::AccountDeletion;
+use super::personal_data::{self, Person, Reached};
+use super::store;
+use crate::accounts::sessions::operations::are_over;
+use crate::accounts::state::Accounts;
+use crate::db::idempotency::OF_ACCOUNT;
+use crate::db::sweep::{PAGE, in_pages};
+use crate::db::{Conn, DbError};
+use crate::jobs::{self, Handler, Job, JobError, Jobs, RetryPolicy};
+use crate::keys::Secret;
+
+/// Delay of the second run: by then, requests that were in progress when the account was deleted have ended; they may
+/// have written a name again.
+const ONCE_MORE: Duration = Duration::from_secs(30);
+/// After this many pages at most, the job saves its progress: a retry repeats no more than these.
+const NOTED: usize = 20;
+const ERASE: &str = "erase-account";
+const OVERWRITE: &str = "overwrite-deleted";
+/// By then the last e-mail to the account is sent and its row deleted; otherwise the hourly sweep overwrites it.
+const AFTER_THE_LAST_MAIL: Duration = Duration::from_secs(2);
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    user_id: Id<User>,
+    /// See [`hashed`].
+    addresses: Vec<String>,
+    /// The progress of earlier attempts.
+    #[serde(default)]
+    reached: Reached,
+}
+
+/// Returns the keyed hash that identifies an address without storing it.
+pub fn hashed(secret: &Secret, email: &str) -> String {
+    secret.hex("address of a deleted account", &[email.as_bytes()])
+}
+
+/// Enqueues the jobs that erase the personal data of an account; they run once the transaction is committed.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn enqueue(
+    conn: &mut Conn,
+    jobs: &Jobs,
+    (user_id, addresses): (Id<User>, Vec<String>),
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
+    let payload = Payload { user_id, addresses, reached: Reached::default() };
+    jobs::enqueue(conn, ERASE, &payload, now, request).await?;
+    jobs::enqueue_after(conn, jobs, ERASE, &payload, ONCE_MORE, request).await.map(|_| ())
+}
+
+/// The job that erases personal data: first in the features, then in stored events and idempotent responses.
+pub struct EraseAccount {
+    pub state: AccountDeletion,
+}
+
+#[async_trait]
+impl Handler for EraseAccount {
+    fn kind(&self) -> &'static str {
+        ERASE
+    }
+
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
+        let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+        let user_id = payload.user_id;
+        let now = self.state.now();
+        let ended = self.state.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
+        are_over(&self.state, ended.map_err(|error: DbError| error.to_string())?, now);
+        for holder in self.state.hooks.iter() {
+            holder.erase(user_id, &job.request).await?;
+        }
+        let stopping = self.state.tasks.stopping();
+        let keys = in_pages(&self.state.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
+        keys.await.map_err(|error: DbError| error.to_string())?;
+        self.erase_traces(job, payload).await?;
+        let (jobs, request) = (self.state.jobs.clone(), job.request.clone());
+        let later = self.state.db.write(move |conn| {
+            let (nothing, delay) = (serde_json::json!({}), AFTER_THE_LAST_MAIL);
+            Box::pin(async move { jobs::enqueue_after(conn, &jobs, OVERWRITE, &nothing, delay, &request).await })
+        });
+        later.await.map_err(|error: DbError| error.to_string())?;
+        Ok(())
+    }
+}
+
+impl EraseAccount {
+    /// Scans all stored events and idempotent responses once, page by page, starting at the saved progress.
+    async fn erase_traces(&self, job: &Job, mut payload: Payload) -> Result<(), JobError> {
+        let (secret, addresses) = (self.state.secret.clone(), payload.addresses.clone());
+        let person = Person::of(payload.user_id, move |email| addresses.contains(&hashed(&secret, email)));
+        let stopping = self.state.tasks.stopping();
+        let mut since_noted = 0;
+        loop {
+            if stopping.is_cancelled() {
+                return Err(JobError::Again("the server stops".to_owned()));
+            }
+            let page = personal_data::look(&self.state.db, &person, &payload.reached)
+                .await
+                .map_err(|error| error.to_string())?;
+            // Past the last page there is no more progress.
+            let Some(reached) = page.reached.clone() else { return Ok(()) };
+            since_noted += 1;
+            let former = std::mem::replace(&mut payload.reached, reached);
+            if page.is_clean() && since_noted < NOTED {
+                continue;
+            }
+            let (own, noted) = (job.clone(), serde_json::to_value(&payload).map_err(|error| error.to_string())?);
+            let written = self.state.db.write(move |conn| {
+                Box::pin(async move {
+                    let is_whole = page.write(conn).await?;
+                    if is_whole && !jobs::note(conn, &own, &noted).await? {
+                        return Err(DbError::Broken("the job is another attempt's by now".to_owned()));
+                    }
+                    Ok(is_whole)
+                })
+            });
+            if written.await.map_err(|error: DbError| error.to_string())? {
+                since_noted = 0;
+            } else {
+                payload.reached = former;
+            }
+        }
+    }
+}
+
+/// The job that makes the database overwrite deleted data in its own files.
+pub struct Overwriting {
+    pub state: Accounts,
+}
+
+#[async_trait]
+impl Handler for Overwriting {
+    fn kind(&self) -> &'static str {
+        OVERWRITE
+    }
+
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
+
+    async fn run(&self, _: &Job) -> Result<(), JobError> {
+        Ok(self.state.db.overwrite_deleted().await.map_err(|error| error.to_string())?)
+    }
+}

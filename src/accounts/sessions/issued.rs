@@ -1,0 +1,56 @@
+//! A session with the data that its tokens are issued from.
+
+use std::time::Duration;
+
+use actors::ids::{Id, Session};
+use actors::time::Time;
+
+use super::{refresh, store};
+use crate::accounts::model::{Account, AuthResponse, Profile};
+use crate::accounts::state::Accounts;
+use crate::http::error::ApiError;
+use crate::keys::random;
+
+/// A new session, or one that was refreshed.
+#[derive(Debug, Clone)]
+pub struct IssuedSession {
+    pub id: Id<Session>,
+    pub salt: String,
+    pub counter: i64,
+    pub device: String,
+    pub now: Time,
+    pub expires_at: Time,
+}
+
+impl IssuedSession {
+    /// Generates a new session, to be inserted.
+    ///
+    /// # Errors
+    /// 500 when the system provides no random bytes.
+    pub fn draw(state: &Accounts, device: &str, now: Time) -> Result<Self, ApiError> {
+        Ok(Self {
+            id: Id::generate(),
+            salt: hex::encode(random::<16>().map_err(ApiError::internal)?),
+            counter: store::FIRST,
+            device: device.to_owned(),
+            now,
+            expires_at: now + Duration::from_secs(state.config.accounts.refresh_token_seconds),
+        })
+    }
+
+    /// Issues the tokens of the session and returns the response to a log-in.
+    ///
+    /// # Errors
+    /// 500 when there is no signing key.
+    pub fn answer(&self, state: &Accounts, account: &Account) -> Result<AuthResponse, ApiError> {
+        let access_token = state.tokens.issue(account.id, self.id, self.now);
+        Ok(AuthResponse {
+            access_token: access_token.ok_or_else(|| ApiError::internal("an access token could not be signed"))?,
+            refresh_token: refresh::issue(&state.secret, self.id, &self.salt, self.counter),
+            token_type: "Bearer",
+            expires_in: state.tokens.life().as_secs(),
+            refresh_expires_in: state.config.accounts.refresh_token_seconds,
+            user: Profile::from(account),
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! The response types: for each resource the fields that this client needs.
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Registered {
+    pub registration_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    pub access_token: String,
+    /// Lifetime in seconds.
+    pub expires_in: u64,
+}
+
+#[derive(Deserialize)]
+pub struct Project {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    pub id: String,
+    pub file_name: String,
+    /// PENDING, PROCESSING, READY or FAILED.
+    pub status: String,
+    pub page_count: Option<u64>,
+    pub character_count: Option<u64>,
+    pub error_message: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Meeting {
+    pub id: String,
+    pub title: String,
+    pub scheduled_at: chrono::DateTime<chrono::Utc>,
+    /// The version of the meeting's details; `updateMeeting` returns it as ETag.
+    pub version: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    pub id: String,
+    pub status: String,
+    /// 0–100.
+    pub progress: u64,
+    pub current_node_label: String,
+    pub message: String,
+    pub error_message: Option<String>,
+    pub warnings: Vec<Warning>,
+    pub events_url: String,
+}
+
+#[derive(Deserialize)]
+pub struct Warning {
+    pub message: String,
+}
+
+impl Run {
+    pub fn is_over(&self) -> bool {
+        !matches!(self.status.as_str(), "QUEUED" | "PROCESSING")
+    }
+
+    /// Returns whether the run has results.
+    pub fn is_good(&self) -> bool {
+        matches!(self.status.as_str(), "COMPLETED" | "PARTIAL")
+    }
+}

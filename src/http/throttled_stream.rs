@@ -1,0 +1,253 @@
+//! A TCP stream that limits how many pipelined requests reach the HTTP parser.
+//!
+//! actix parses all request heads that have arrived before it sends the first response, and each parsed head takes some
+//! kilobytes: 128 KiB of the smallest ones become 30 MB. So this stream passes on a few heads at a time, as earlier
+//! requests are answered; the rest waits in the kernel's receive buffer.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use actix_web::rt::net::TcpStream;
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::raw_connection::RawConnection;
+
+/// The most requests that have been passed on and are not answered yet.
+const MOST_AHEAD: usize = 16;
+/// How much of a header line is stored. The names and values that determine a body's length are shorter.
+const LINE_BYTES: usize = 256;
+
+/// A connection that passes on at most `MOST_AHEAD` unanswered requests.
+pub struct ThrottledStream {
+    stream: TcpStream,
+    pub line: RawConnection,
+    heads: Heads,
+    /// Bytes that have arrived and may not be passed on yet.
+    held: BytesMut,
+}
+
+impl ThrottledStream {
+    #[must_use]
+    pub fn new(stream: TcpStream, line: RawConnection) -> Self {
+        Self { stream, line, heads: Heads::default(), held: BytesMut::new() }
+    }
+}
+
+impl AsyncRead for ThrottledStream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        let this = self.get_mut();
+        if this.line.is_switched() {
+            // The bytes that follow belong to the WebSocket protocol.
+            if this.held.is_empty() {
+                return Pin::new(&mut this.stream).poll_read(cx, out);
+            }
+            let here = this.held.len().min(out.remaining());
+            out.put_slice(&this.held.split_to(here));
+            return Poll::Ready(Ok(()));
+        }
+        // Registered before the count is read: a response that ends right after it then still wakes this task.
+        this.line.wake_at_answer(cx.waker());
+        let room = MOST_AHEAD.saturating_sub(this.heads.whole.saturating_sub(this.line.answered()));
+        // The body of the last request passed on may still follow.
+        if room == 0 && this.heads.at == At::Head {
+            return Poll::Pending;
+        }
+        if !this.held.is_empty() {
+            let most = this.held.len().min(out.remaining());
+            let passed = this.heads.pass(this.held.get(..most).unwrap_or_default(), room);
+            out.put_slice(this.held.get(..passed).unwrap_or_default());
+            this.held.advance(passed);
+            return Poll::Ready(Ok(()));
+        }
+        let before = out.filled().len();
+        ready!(Pin::new(&mut this.stream).poll_read(cx, out))?;
+        let come = out.filled().get(before..).unwrap_or_default();
+        let passed = this.heads.pass(come, room);
+        this.held.extend_from_slice(come.get(passed..).unwrap_or_default());
+        out.set_filled(before + passed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for ThrottledStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+/// A minimal HTTP/1 scanner that tracks its position in the client's bytes and counts the heads. It rejects nothing:
+/// reporting malformed HTTP is left to the server.
+#[derive(Default)]
+struct Heads {
+    whole: usize,
+    at: At,
+    /// The beginning of the current line.
+    text: Vec<u8>,
+    /// The Content-Length of the current head.
+    length: u64,
+    is_chunked: bool,
+    /// Whether the current head has a line yet. Empty lines may precede a head.
+    is_begun: bool,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+enum At {
+    #[default]
+    Head,
+    Body(u64),
+    /// The line with the length of a chunk.
+    Chunk,
+    /// The line that ends a chunk.
+    ChunkEnd,
+    Trailer,
+}
+
+impl Heads {
+    /// Returns how many of these bytes may be passed on until `room` more heads are complete.
+    fn pass(&mut self, bytes: &[u8], room: usize) -> usize {
+        let last = self.whole + room;
+        let mut passed = 0;
+        while let Some(rest) = bytes.get(passed..).filter(|rest| !rest.is_empty()) {
+            if self.whole == last && self.at == At::Head {
+                break;
+            }
+            if let At::Body(left) = self.at {
+                let here = left.min(rest.len() as u64);
+                passed += here as usize;
+                self.at = self.after_body(left - here);
+                continue;
+            }
+            let end = rest.iter().position(|byte| *byte == b'\n');
+            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let more = LINE_BYTES.saturating_sub(self.text.len()).min(line.len());
+            self.text.extend_from_slice(line.get(..more).unwrap_or_default());
+            passed += line.len();
+            if end.is_some() {
+                passed += 1;
+                let text = std::mem::take(&mut self.text);
+                self.ended(text.strip_suffix(b"\r").unwrap_or(&text));
+            }
+        }
+        passed
+    }
+
+    fn after_body(&self, left: u64) -> At {
+        match left {
+            0 if self.is_chunked => At::ChunkEnd,
+            0 => At::Head,
+            left => At::Body(left),
+        }
+    }
+
+    /// Processes a complete line.
+    fn ended(&mut self, line: &[u8]) {
+        match self.at {
+            At::Head if !line.is_empty() => {
+                self.is_begun = true;
+                self.header(line);
+            }
+            At::Head if self.is_begun => {
+                self.whole += 1;
+                self.is_begun = false;
+                let length = std::mem::take(&mut self.length);
+                self.at = match length {
+                    _ if self.is_chunked => At::Chunk,
+                    0 => At::Head,
+                    length => At::Body(length),
+                };
+            }
+            At::Chunk => {
+                let digits = line.split(|byte| !byte.is_ascii_hexdigit()).next().unwrap_or_default();
+                let digits = std::str::from_utf8(digits).unwrap_or_default();
+                self.at = match u64::from_str_radix(digits, 16).unwrap_or(0) {
+                    0 => At::Trailer,
+                    size => At::Body(size),
+                };
+            }
+            At::ChunkEnd => self.at = At::Chunk,
+            At::Trailer if line.is_empty() => {
+                self.is_chunked = false;
+                self.at = At::Head;
+            }
+            At::Head | At::Trailer | At::Body(_) => {}
+        }
+    }
+
+    fn header(&mut self, line: &[u8]) {
+        let Some((name, value)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once(':')) else { return };
+        if name.eq_ignore_ascii_case("content-length") {
+            self.length = value.trim().parse().unwrap_or(0);
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            self.is_chunked = value.to_ascii_lowercase().contains("chunked");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{At, Heads};
+
+    const GET: &[u8] = b"GET / HTTP/1.1\r\nhost:\r\n\r\n";
+
+    /// Asserts that the number of bytes passed on does not depend on the size of the pieces.
+    fn passes(sent: &[u8], room: usize, passed: usize, heads: usize) {
+        for size in [1, 2, 3, 7, 64, sent.len()] {
+            let (mut counted, mut all) = (Heads::default(), 0);
+            while all < sent.len() {
+                let piece = &sent[all..(all + size).min(sent.len())];
+                let here = counted.pass(piece, room - counted.whole);
+                all += here;
+                if here < piece.len() {
+                    break;
+                }
+            }
+            assert_eq!((all, counted.whole), (passed, heads), "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn so_many_heads_are_passed_on_and_bodies_are_none() {
+        passes(&GET.repeat(20), 16, GET.len() * 16, 16);
+        passes(&GET.repeat(16), 16, GET.len() * 16, 16);
+        passes(&b"GET / HTTP/1.1\nhost:\n\n".repeat(20), 3, 22 * 3, 3);
+        let body = b"\r\n\r\nGET / HTTP/1.1\r\n\r\n".repeat(50);
+        let sized = [format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes(), &body].concat();
+        passes(&[&sized[..], &sized, GET].concat(), 2, sized.len() * 2, 2);
+        let mut chunked = b"POST / HTTP/1.1\r\ntransfer-encoding: Chunked\r\n\r\n".to_vec();
+        chunked.extend_from_slice(format!("{:x};x=y\r\n", body.len()).as_bytes());
+        chunked.extend_from_slice(&body);
+        chunked.extend_from_slice(b"\r\n0\r\ntrailer: x\r\n\r\n");
+        passes(&[&chunked[..], GET, GET].concat(), 2, chunked.len() + GET.len(), 2);
+        passes(&[b"\r\n\r\n", GET, GET].concat(), 1, GET.len() + 4, 1);
+    }
+
+    #[test]
+    fn what_is_no_http_is_passed_on_and_holds_little() {
+        let mut heads = Heads::default();
+        assert_eq!(heads.pass(&[b'x'; 100_000], 1), 100_000);
+        assert!(heads.text.len() <= super::LINE_BYTES && heads.at == At::Head);
+        passes(b"POST / HTTP/1.1\r\ncontent-length: many\r\n\r\nGET", 5, 44, 1);
+        passes(b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n\r\nGET", 5, 56, 1);
+    }
+}

@@ -1,0 +1,156 @@
+//! Background job: informs the invitees of a meeting that it changed or was cancelled, by e-mail with a newer calendar
+//! entry.
+//!
+//! Safe to repeat: an invitation stores the version that was sent last, in the transaction that enqueues the e-mail.
+//! Two successive changes may therefore be sent as one, in the state after both.
+
+use actors::ids::Id;
+use actors::live::RequestId;
+use actors::meeting::{Meeting, State};
+use actors::time::Time;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::model::Invitation;
+use super::{calendar, emails, store};
+use crate::accounts;
+use crate::accounts::model::{Account, Language};
+use crate::db::{Conn, DbError};
+use crate::jobs::mail::{Locale, QueuedEmail};
+use crate::jobs::{self, Handler, Job, JobError};
+use crate::meetings;
+use crate::meetings::model::join_url;
+use crate::meetings::state::Meetings;
+use crate::projects;
+use crate::projects::model::Project;
+
+const KIND: &str = "meeting notices";
+/// E-mails that one transaction enqueues.
+const AT_ONCE: i64 = 20;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    meeting_id: Id<Meeting>,
+}
+
+/// Enqueues the job that informs all invitees; it runs after the transaction has been committed.
+///
+/// # Errors
+/// Any database error.
+pub async fn enqueue(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time, request: &RequestId) -> Result<(), DbError> {
+    jobs::enqueue(conn, KIND, &Payload { meeting_id }, now, request).await.map(drop)
+}
+
+/// The handler of these jobs.
+pub struct SendCalendarUpdates {
+    pub state: Meetings,
+}
+
+#[async_trait]
+impl Handler for SendCalendarUpdates {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), JobError> {
+        let payload: Payload =
+            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
+        loop {
+            let (state, request) = (self.state.clone(), job.request.clone());
+            let processed = self
+                .state
+                .db
+                .write(move |conn| Box::pin(async move { some(&state, conn, payload.meeting_id, &request).await }));
+            let processed: usize = processed.await.map_err(|failed: DbError| JobError::Again(failed.to_string()))?;
+            self.state.jobs.wake();
+            if processed == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Enqueues e-mails to some of the invitees whose calendar entry is outdated. Returns how many of them it processed.
+async fn some(
+    state: &Meetings,
+    conn: &mut Conn,
+    meeting_id: Id<Meeting>,
+    request: &RequestId,
+) -> Result<usize, DbError> {
+    let now = state.now();
+    let Some(meeting) = meetings::store::find(conn, meeting_id).await? else { return Ok(0) };
+    let cancelled_at = match meeting.state {
+        State::Scheduled | State::Live { .. } => None,
+        State::Cancelled { cancelled_at, .. } => Some(cancelled_at),
+        // Changes from before the end no longer matter.
+        State::Ended { .. } => return Ok(0),
+    };
+    let Some(project) = projects::store::find(conn, meeting.project_id).await? else { return Ok(0) };
+    let outdated = store::outdated::find(conn, &meeting, cancelled_at, now, AT_ONCE).await?;
+    for invitation in &outdated {
+        store::outdated::set_sequence(conn, invitation.id, meeting.version).await?;
+        let place = meeting.participants.get(&invitation.participant_id);
+        if place.is_some_and(actors::meeting::Participant::is_removed) {
+            continue;
+        }
+        let own = own_language(conn, invitation).await?;
+        let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
+        let tongue = tongue(own, &project, inviter.as_ref());
+        let inviter = inviter.map(|inviter| inviter.full_name).unwrap_or_default();
+        let join_url = join_url(&state.url, meeting.id);
+        let entry = entry(state, &meeting, &join_url, invitation, &inviter, now);
+        let words = |calendar| emails::InvitationEmail {
+            to: &invitation.email,
+            tongue,
+            meeting: &meeting,
+            project: &project.name,
+            inviter: &inviter,
+            calendar,
+        };
+        let letter = match &meeting.state {
+            State::Cancelled { reason, .. } => emails::cancelled(words(calendar::cancel(entry)), reason.as_deref()),
+            _ => emails::changed(words(calendar::request(entry)), join_url.clone()),
+        };
+        state.post.send(conn, QueuedEmail::from(letter), now, request).await?;
+    }
+    Ok(outdated.len())
+}
+
+/// Returns the data of an invitee's calendar entry.
+pub fn entry<'a>(
+    state: &'a Meetings,
+    meeting: &'a Meeting,
+    join_url: &'a str,
+    invitation: &'a Invitation,
+    inviter: &'a str,
+    now: Time,
+) -> calendar::CalendarEntry<'a> {
+    calendar::CalendarEntry {
+        meeting,
+        join_url,
+        from: &state.config.mail.from,
+        inviter,
+        email: &invitation.email,
+        name: invitation.display_name.as_deref(),
+        role: invitation.role,
+        accepted: invitation.accepted_at().is_some(),
+        now,
+    }
+}
+
+/// Returns the language of an invitee who has an account.
+pub async fn own_language(conn: &mut Conn, invitation: &Invitation) -> Result<Option<Language>, DbError> {
+    let account = match invitation.user_id {
+        Some(user_id) => accounts::store::account(conn, user_id).await?,
+        None => accounts::store::account_of(conn, &invitation.email).await?,
+    };
+    Ok(account.map(|account| account.language))
+}
+
+/// Returns the language of an e-mail: that of the recipient, else that of the project, else that of the inviter.
+#[must_use]
+pub fn tongue(own: Option<Language>, project: &Project, inviter: Option<&Account>) -> Locale {
+    let projects = Some(project.language).filter(|language| *language != Language::Auto);
+    own.or(projects).or(inviter.map(|inviter| inviter.language)).unwrap_or(Language::En).tongue()
+}

@@ -1,0 +1,112 @@
+//! Updates invitations when their meeting changes. Written in the transaction of the meeting, so that a crash can't
+//! separate the two.
+
+use actors::live::{EventRecord, RequestId, Topic, TopicKind};
+use actors::meeting::{Event, Meeting, Participant, Presence};
+use actors::time::Time;
+
+use super::calendar_updates;
+use super::model::{self, InvitationChanged};
+use super::store::{self, GivenPlace, PlaceTaken};
+use crate::db::{Conn, DbError, events};
+
+/// A participant was admitted by an invitation that has been answered or revoked in the meantime: the meeting must not
+/// be saved.
+#[derive(Debug)]
+pub struct NotTheirs;
+
+/// Marks the invitations as accepted by which participants were admitted. Returns the events to publish.
+pub async fn admitted(
+    conn: &mut Conn,
+    before: &Meeting,
+    meeting: &Meeting,
+    now: Time,
+    request: &RequestId,
+) -> Result<Result<Vec<EventRecord>, NotTheirs>, DbError> {
+    let mut records = Vec::new();
+    for participant in meeting.participants.changed_since(&before.participants) {
+        let Some(invitation_id) = participant.invitation else { continue };
+        let was = before.participants.get(&participant.id);
+        let place = |one: &Participant| (one.invitation, one.user_id, one.is_removed());
+        if was.map(place) == Some(place(participant)) || participant.is_removed() {
+            continue;
+        }
+        let given = GivenPlace {
+            invitation_id,
+            meeting_id: meeting.id,
+            participant_id: participant.id,
+            user_id: participant.user_id,
+        };
+        match store::accept(conn, given, now).await? {
+            PlaceTaken::Now => {
+                let changed = InvitationChanged { id: invitation_id, meeting_id: meeting.id };
+                records.push(tell(conn, meeting, "invitation.accepted", changed, now, request).await?);
+            }
+            PlaceTaken::Before => {}
+            PlaceTaken::Not => return Ok(Err(NotTheirs)),
+        }
+    }
+    Ok(Ok(records))
+}
+
+/// Applies an event of the meeting to its invitations. Returns whether a job was enqueued.
+pub async fn follow(
+    conn: &mut Conn,
+    before: &Meeting,
+    meeting: &Meeting,
+    event: &Event,
+    now: Time,
+    request: &RequestId,
+) -> Result<bool, DbError> {
+    match event {
+        Event::Updated => {
+            let is_elsewhen = before.scheduled_at != meeting.scheduled_at;
+            if is_elsewhen {
+                for one in store::moving(conn, meeting.id, now).await? {
+                    store::set_expiry(conn, one.id, model::expiry(one.last_sent_at, meeting.scheduled_at)).await?;
+                }
+            }
+            if (is_elsewhen || before.title != meeting.title) && store::outdated::has_any(conn, meeting.id).await? {
+                calendar_updates::enqueue(conn, meeting.id, now, request).await?;
+                return Ok(true);
+            }
+        }
+        Event::Cancelled { .. } => {
+            store::revoke_all_open(conn, meeting.id, now).await?;
+            if store::outdated::has_any(conn, meeting.id).await? {
+                calendar_updates::enqueue(conn, meeting.id, now, request).await?;
+                return Ok(true);
+            }
+        }
+        Event::Removed { participant } => {
+            let removed = meeting.participants.get(participant);
+            // No user removed them: what admitted them was revoked.
+            let taken_back = removed.filter(|one| matches!(one.presence, Presence::Removed { by: None, .. }));
+            if let Some(invitation) = taken_back.and_then(|one| one.invitation) {
+                store::revoke(conn, invitation, now).await?;
+            }
+        }
+        Event::Started { .. }
+        | Event::Ended { .. }
+        | Event::Joined { .. }
+        | Event::Left { .. }
+        | Event::Changed { .. }
+        | Event::Consented { .. }
+        | Event::Forgotten { .. } => {}
+    }
+    Ok(false)
+}
+
+/// Appends an event about an invitation to the topic of its project.
+pub async fn tell(
+    conn: &mut Conn,
+    meeting: &Meeting,
+    kind: &str,
+    changed: InvitationChanged,
+    now: Time,
+    request: &RequestId,
+) -> Result<EventRecord, DbError> {
+    let topic = Topic { kind: TopicKind::Project, id: meeting.project_id.uuid() };
+    let data = serde_json::to_string(&changed).map_err(|error| DbError::Broken(error.to_string()))?;
+    events::append(conn, topic, kind, &data, now, request).await
+}

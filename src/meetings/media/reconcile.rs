@@ -1,0 +1,113 @@
+//! Compares the connections that meetings have recorded with those at the media server. Without this, a participant
+//! whose disconnection webhook was lost would count as connected forever.
+
+use std::time::Duration;
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::meeting::{Command, MediaSession, Meeting, Observation};
+use actors::time::Time;
+use futures_util::{StreamExt, stream};
+
+use super::name;
+use crate::clients::livekit::{Connection, MediaServer, MediaServerError};
+use crate::db::DbError;
+use crate::meetings::participants::store;
+use crate::meetings::state::Meetings;
+
+/// Meetings that are compared concurrently.
+const AT_ONCE: usize = 8;
+/// Meetings that the query returns; the others follow later.
+const MOST: i64 = 20_000;
+/// A connection younger than this may not be listed by the media server yet.
+const YOUNG: Duration = Duration::from_secs(10);
+
+/// Compares periodically until the server stops.
+pub async fn look(state: Meetings) {
+    let Some(server) = state.rooms.server() else { return };
+    let stopping = state.tasks.stopping();
+    let pause = Duration::from_secs(state.config.livekit.look_seconds);
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stopping.cancelled() => return,
+        }
+        tokio::select! {
+            () = once(&state, server) => {}
+            () = stopping.cancelled() => return,
+        }
+    }
+}
+
+async fn once(state: &Meetings, server: &dyn MediaServer) {
+    let found = state.db.read(|conn| Box::pin(store::with_media(conn, MOST))).await;
+    let meetings = match found {
+        Ok(meetings) => meetings,
+        Err(away) => {
+            let away: DbError = away;
+            tracing::warn!(%away, "who is at the media server can't be looked for; it is tried again");
+            return;
+        }
+    };
+    let looking = stream::iter(meetings).map(|meeting| async move { (meeting, at(state, server, meeting).await) });
+    let mut looking = looking.buffer_unordered(AT_ONCE);
+    while let Some((meeting, looked)) = looking.next().await {
+        match looked {
+            Ok(()) => {}
+            Err(ReconcileError::Away(why)) => {
+                // Every other meeting would fail in the same way.
+                tracing::warn!(why, "the media server can't be asked who is there; it is tried again");
+                return;
+            }
+            Err(ReconcileError::Own(why)) => {
+                tracing::warn!(%meeting, why, "a meeting doesn't learn who is still there; it is tried again");
+            }
+        }
+    }
+}
+
+/// Why a comparison failed.
+enum ReconcileError {
+    /// The media server can't be reached.
+    Away(String),
+    /// Concerns only this meeting.
+    Own(String),
+}
+
+/// Reports to a meeting which of its recorded connections are gone.
+async fn at(state: &Meetings, server: &dyn MediaServer, id: Id<Meeting>) -> Result<(), ReconcileError> {
+    // The snapshot is read before the list: a participant who connects in between is not in the snapshot, and so is not
+    // reported as gone.
+    let Some(found) = state.registry.snapshot(id).await.map_err(|away| ReconcileError::Own(away.0))? else {
+        return Ok(());
+    };
+    let request = RequestId::from("lookout");
+    let there = server.connections(&name(id), &request).await;
+    let there = there.map_err(|fault| match fault {
+        MediaServerError::Away(why) => ReconcileError::Away(why),
+        MediaServerError::Refused(why) => ReconcileError::Own(why),
+    })?;
+    let seen = gone(&found.state, &there, state.now());
+    if seen.is_empty() {
+        return Ok(());
+    }
+    match state.registry.ask(id, Command::See { seen }, request).await {
+        Ok(_) | Err(actors::shell::CommandError::Missing) => Ok(()),
+        Err(failure) => Err(ReconcileError::Own(format!("{failure:?}"))),
+    }
+}
+
+fn gone(meeting: &Meeting, there: &[Connection], now: Time) -> Vec<Observation> {
+    let is_there = |participant: Id<ids::Participant>, session: &MediaSession| {
+        there.iter().any(|one| one.name == session.name && one.identity == participant.to_string())
+    };
+    let known = meeting.participants.joined().filter_map(|one| Some((one.id, one.media.as_ref()?)));
+    let gone = known.filter(|(participant, session)| {
+        session.is_open && session.began_at + YOUNG <= now && !is_there(*participant, session)
+    });
+    let gone = gone.map(|(participant, session)| Observation::Media {
+        participant,
+        session: MediaSession { is_open: false, ..session.clone() },
+    });
+    gone.collect()
+}

@@ -1,0 +1,152 @@
+//! Processes the webhooks of the media server. They must be signed, and even then they are hints: they may be late,
+//! duplicated or reordered, or concern a room that is not a meeting's.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::AUTHORIZATION;
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::meeting::{Command, MediaSession, Meeting, Observation};
+
+use super::jobs::{self, MediaJob};
+use super::model::{is_last_room, is_over, may_publish};
+use crate::access::admission::CountedFor;
+use crate::access::policy::{Policy, Who};
+use crate::access::state::Gate;
+use crate::clients::livekit::{Connection, Seal, WebhookError, WebhookEvent, What};
+use crate::db::DbError;
+use crate::http::code::Code;
+use crate::http::error::ApiError;
+use crate::http::mounted::{Mounted, Need};
+use crate::meetings::operations::ask;
+use crate::meetings::state::Meetings;
+
+/// Reasons for which a room is finished although participants will return to it: another room replaced it, it was never
+/// opened, or the media server itself is shutting down.
+const COMES_BACK: [&str; 3] = ["ROOM_END_SUPERSEDED", "ROOM_END_OPEN_FAILED", "ROOM_END_SERVER_SHUTDOWN"];
+
+/// The principal of webhooks: the media server, authenticated by its signature. The signature is compared with the body
+/// once that has been read.
+#[derive(Debug)]
+pub struct SignedWebhook(Seal);
+
+impl Policy for SignedWebhook {
+    const WHO: Who = Who::Signed;
+    type Claim = Seal;
+    fn claim(request: &HttpRequest, _: &Gate) -> Result<Seal, ApiError> {
+        let rooms = &Meetings::of(request)?.rooms;
+        let mut headers = request.headers().get_all(AUTHORIZATION);
+        let header = headers.next().filter(|_| headers.next().is_none()).and_then(|value| value.to_str().ok());
+        let seal = header.zip(rooms.server()).and_then(|(header, server)| server.seal(header));
+        seal.ok_or_else(unsigned)
+    }
+    fn counted_for(_: &Seal) -> CountedFor {
+        CountedFor::Nobody
+    }
+    async fn check(seal: Seal, _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
+        Ok(Self(seal))
+    }
+    fn needs() -> Vec<Need> {
+        vec![Need::of::<Meetings>()]
+    }
+}
+
+fn unsigned() -> ApiError {
+    ApiError::saying(Code::UNAUTHORIZED, "This is not signed by the media server.")
+}
+
+/// Processes a webhook. A duplicate or outdated one changes nothing.
+///
+/// # Errors
+/// 401 when another body was signed; 400 when the body is not an event; 503 when the media server should send it again.
+pub async fn receive(
+    state: &Meetings,
+    signed: &SignedWebhook,
+    body: &[u8],
+    request: RequestId,
+) -> Result<(), ApiError> {
+    let heard = signed.0.open(body).map_err(|unheard| match unheard {
+        WebhookError::NotSigned => unsigned(),
+        WebhookError::Unreadable(why) => {
+            ApiError { cause: Some(why.into()), ..ApiError::saying(Code::BAD_REQUEST, "This is no event.") }
+        }
+    })?;
+    if state.rooms.taken.get(&heard.id).is_some() {
+        return Ok(());
+    }
+    take(state, &heard, request).await?;
+    if !heard.id.is_empty() {
+        state.rooms.taken.insert(heard.id, ());
+    }
+    Ok(())
+}
+
+async fn take(state: &Meetings, heard: &WebhookEvent, request: RequestId) -> Result<(), ApiError> {
+    let Ok(id) = heard.room.parse::<Id<Meeting>>() else { return Ok(()) };
+    let found = state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
+    let Some(found) = found else { return Ok(()) };
+    let meeting = &found.state;
+    match &heard.what {
+        What::RoomStarted | What::Connected(_) if is_over(meeting) => send(state, id, MediaJob::Close, request).await,
+        What::Connected(connection) => match connection.identity.parse() {
+            Ok(who) => match meeting.participants.get(&who).filter(|own| own.is_joined()) {
+                Some(own) => {
+                    // They connected with a token that was issued before they had this role.
+                    if connection.may_publish.is_some_and(|may| may != may_publish(own.role)) {
+                        send(state, id, MediaJob::Permit { participant: who }, request.clone()).await?;
+                    }
+                    see(state, id, who, connection, true, request).await
+                }
+                None => send(state, id, MediaJob::Remove { participant: who }, request).await,
+            },
+            // Not one of our participants, such as a recorder started by the operators of the media server.
+            Err(_) => Ok(()),
+        },
+        What::Disconnected(connection) => match connection.identity.parse() {
+            Ok(who) => see(state, id, who, connection, false, request).await,
+            Err(_) => Ok(()),
+        },
+        // The connection was never established, unless an earlier webhook reported it.
+        What::Aborted(connection) => match connection.identity.parse() {
+            Ok(who) if knows(meeting, who, connection) => see(state, id, who, connection, false, request).await,
+            _ => Ok(()),
+        },
+        What::RoomFinished { instance, reason } => {
+            if COMES_BACK.contains(&reason.as_str()) || !is_last_room(meeting, heard.at) {
+                return Ok(());
+            }
+            // The job checks whether another room has replaced this one, and retries if necessary.
+            send(state, id, MediaJob::Finish { instance: instance.clone(), at: heard.at }, request).await
+        }
+        What::RoomStarted | What::Other => Ok(()),
+    }
+}
+
+fn knows(meeting: &Meeting, who: Id<ids::Participant>, connection: &Connection) -> bool {
+    let known = meeting.participants.get(&who).and_then(|one| one.media.as_ref());
+    known.is_some_and(|known| known.name == connection.name)
+}
+
+async fn see(
+    state: &Meetings,
+    meeting: Id<Meeting>,
+    participant: Id<ids::Participant>,
+    connection: &Connection,
+    is_open: bool,
+    request: RequestId,
+) -> Result<(), ApiError> {
+    let session = MediaSession { began_at: connection.began_at, name: connection.name.clone(), is_open };
+    let command = Command::See { seen: vec![Observation::Media { participant, session }] };
+    match ask(state, meeting, command, request).await {
+        Err(failure) if failure.code == Code::MEETING_NOT_FOUND => Ok(()),
+        seen => seen.map(drop),
+    }
+}
+
+async fn send(state: &Meetings, meeting: Id<Meeting>, errand: MediaJob, request: RequestId) -> Result<(), ApiError> {
+    let now = state.now();
+    let sent =
+        state.db.write(move |conn| Box::pin(async move { jobs::send(conn, meeting, errand, now, &request).await }));
+    sent.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    state.jobs.wake();
+    Ok(())
+}
