@@ -27,7 +27,7 @@ pub struct CoreParts {
     pub hub: Hub,
     pub jobs: Jobs,
     /// Enqueues e-mails.
-    pub post: Outbox,
+    pub outbox: Outbox,
     pub secret: Secret,
     pub tasks: Tasks,
 }

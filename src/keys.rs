@@ -60,7 +60,7 @@ impl Secret {
     pub fn seal(&self, purpose: &str, associated: &[u8], plain: &[u8]) -> io::Result<Vec<u8>> {
         let nonce = random::<NONCE>()?;
         let sealed = self.cipher(purpose).encrypt(&XNonce::from(nonce), Payload { msg: plain, aad: associated });
-        let sealed = sealed.map_err(|_| io::Error::other("this is too long to be sealed"))?;
+        let sealed = sealed.map_err(|_| io::Error::other("the text is too long to be encrypted"))?;
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
@@ -132,9 +132,9 @@ fn key(file: &Path) -> io::Result<Vec<u8>> {
     let mode = fs::metadata(file)?.permissions().mode() & 0o077;
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", file.display()));
     if mode != 0 {
-        return Err(wrong("others can read this key; make it 0600"));
+        return Err(wrong("other users can read this key file; set its mode to 0600"));
     }
-    let key = hex::decode(text.trim()).map_err(|_| wrong("this is no key"))?;
+    let key = hex::decode(text.trim()).map_err(|_| wrong("this is not a valid key"))?;
     if key.len() < BYTES { Err(wrong("this key is too short")) } else { Ok(key) }
 }
 

@@ -39,7 +39,6 @@ pub mod log;
 pub mod meetings;
 mod metrics;
 pub mod passwords;
-pub mod pipeline;
 pub mod projects;
 pub mod routes;
 pub mod service;

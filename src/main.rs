@@ -14,9 +14,9 @@ mod demo;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
-use colloquy::pipeline::confined::Allowance;
-use colloquy::pipeline::{engine, process, readers};
 use colloquy::{routes, wiring};
+use pipeline::confined::Allowance;
+use pipeline::{engine, media, process, readers};
 
 /// Backend that turns meetings into requirements
 #[derive(Parser)]
@@ -39,11 +39,11 @@ enum Command {
     /// Print the OpenAPI document as JSON
     Openapi,
     /// Measure how well the embedded engine tells requirements from other sentences
-    Score(Score),
+    Score(ScoreArguments),
 }
 
 #[derive(clap::Args)]
-struct Score {
+struct ScoreArguments {
     /// Labelled sentences, one per line: document <TAB> is_requirement (0 or 1) <TAB> text
     file: PathBuf,
 }
@@ -75,12 +75,12 @@ fn main() -> ExitCode {
         }
         Command::Demo(demo) => demo::run(&demo),
         Command::Bench(bench) => bench::run(&bench),
-        Command::Admin(asked) => admin::run(asked),
+        Command::Admin(arguments) => admin::run(arguments),
         Command::Openapi => {
             println!("{:#}", colloquy::api::openapi::document(&routes::all()));
             ExitCode::SUCCESS
         }
-        Command::Score(Score { file }) => score(&file),
+        Command::Score(ScoreArguments { file }) => score(&file),
     }
 }
 
@@ -88,7 +88,7 @@ fn score(file: &Path) -> ExitCode {
     match File::open(file).and_then(|file| engine::score(BufReader::new(file))) {
         Ok(score) => {
             println!("precision {:.3}, recall {:.3}, F1 {:.3}", score.precision(), score.recall(), score.f1());
-            println!("macro-F1 {:.3} (rows left out: {})", score.macro_f1(), score.skipped);
+            println!("macro-F1 {:.3} (rows skipped: {})", score.macro_f1(), score.skipped);
             ExitCode::SUCCESS
         }
         Err(fault) => {
@@ -104,7 +104,8 @@ fn child_of_a_server() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        [readers::VERB, task @ ..] => readers::Task::of_arguments(task).map(readers::child_main),
+        [readers::VERB, task @ ..] => readers::ReadTask::of_arguments(task).map(readers::child_main),
+        [media::VERB, task @ ..] => media::ProbeTask::of_arguments(task).map(media::child_main),
         [process::VERB, allowance @ ..] => Allowance::of_arguments(allowance).map(process::child_main),
         _ => None,
     }
@@ -121,7 +122,7 @@ fn serve(arguments: &Serve) -> ExitCode {
     let config = match Config::read(arguments.config.as_deref(), &Overrides { settings }) {
         Ok(config) => config,
         Err(faults) => {
-            eprintln!("The settings can't be used:");
+            eprintln!("The settings are invalid:");
             faults.iter().for_each(|fault| eprintln!("  {fault}"));
             return ExitCode::from(2);
         }

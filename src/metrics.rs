@@ -29,7 +29,7 @@ pub fn recorder() -> Result<PrometheusBuilder, BuildError> {
 
 /// Folds recorded samples into the histograms at the given interval. Until then, or until the metrics are read, each
 /// sample is stored separately.
-pub async fn keep_up(figures: PrometheusHandle, every: Duration, stopping: CancellationToken) {
+pub async fn run_periodically(figures: PrometheusHandle, every: Duration, stopping: CancellationToken) {
     while stopping.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
         figures.run_upkeep();
     }
@@ -41,7 +41,7 @@ pub async fn keep_up(figures: PrometheusHandle, every: Duration, stopping: Cance
 pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
     gauge!("colloquy_database_waiting").set(core.db.waiting() as f64);
     gauge!("colloquy_listeners").set(core.hub.listeners() as f64);
-    gauge!("colloquy_connections").set(http.lines.count() as f64);
+    gauge!("colloquy_connections").set(http.connections.count() as f64);
     gauge!("colloquy_buffered_bytes").set(http.budget.held() as f64);
     for reading in watch.read() {
         for (name, value) in reading.figures() {
@@ -61,7 +61,7 @@ mod tests {
     use rusty_fork::rusty_fork_test;
     use tokio_util::sync::CancellationToken;
 
-    use super::{keep_up, recorder};
+    use super::{recorder, run_periodically};
 
     /// The samples per round and the number of rounds: 200 MiB if every sample stayed in memory.
     const SAMPLES: u32 = 100_000;
@@ -94,7 +94,7 @@ mod tests {
                 grown
             };
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-            let upkeep = keep_up(figures.clone(), Duration::from_millis(1), stop.clone());
+            let upkeep = run_periodically(figures.clone(), Duration::from_millis(1), stop.clone());
             let ((), grown) = runtime.block_on(async { tokio::join!(upkeep, recording) });
             assert!(grown < 64 * 1024, "{} samples took {grown} KiB", SAMPLES * ROUNDS);
             assert!(figures.render().contains("seconds_count "));

@@ -24,7 +24,7 @@ pub struct Passwords {
     waiting: Arc<Semaphore>,
     /// A hash that belongs to no account. It is verified if an account does not exist, so that this takes as long as a
     /// wrong password.
-    nobodys: String,
+    dummy_hash: String,
 }
 
 /// The result of verifying a password.
@@ -43,13 +43,14 @@ impl Passwords {
         let parameters = Params::new(settings.argon2_memory_kib, settings.argon2_passes, 1, None);
         let parameters = parameters.map_err(|error| format!("accounts.argon2_*: {error}"))?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, parameters.clone());
-        let nobodys = argon2.hash_password(b"nobody has this password").map_err(|error| error.to_string())?.to_string();
+        let dummy_hash =
+            argon2.hash_password(b"nobody has this password").map_err(|error| error.to_string())?.to_string();
         Ok(Self {
             argon2,
             parameters,
             at_once: Arc::new(Semaphore::new(settings.argon2_parallel)),
             waiting: Arc::new(Semaphore::new(settings.argon2_parallel + settings.argon2_queue)),
-            nobodys,
+            dummy_hash,
         })
     }
 
@@ -71,7 +72,7 @@ impl Passwords {
     pub async fn check(&self, password: String, hash: Option<String>) -> Result<PasswordCheck, ApiError> {
         let argon2 = self.argon2.clone();
         let is_nobodys = hash.is_none();
-        let hash = hash.unwrap_or_else(|| self.nobodys.clone());
+        let hash = hash.unwrap_or_else(|| self.dummy_hash.clone());
         let (memory, passes) = (self.parameters.m_cost(), self.parameters.t_cost());
         self.pooled(move || {
             let Ok(parsed) = PasswordHash::new(&hash) else { return PasswordCheck::Wrong };
@@ -86,7 +87,7 @@ impl Passwords {
 
     async fn pooled<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
         let full = || ApiError::too_many(Duration::from_secs(1));
-        let _place = Arc::clone(&self.waiting).try_acquire_owned().map_err(|_| full())?;
+        let _permit = Arc::clone(&self.waiting).try_acquire_owned().map_err(|_| full())?;
         let turn = Arc::clone(&self.at_once).acquire_owned().await.map_err(ApiError::internal)?;
         let work = move || {
             let done = work();
@@ -107,7 +108,7 @@ pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), InvalidValue
     let length = password.chars().count();
     if !(10..=128).contains(&length) {
         let reason = if length < 10 { Reason::TooShort } else { Reason::TooLong };
-        return Err(InvalidValue::of(reason, "A password has 10 to 128 characters."));
+        return Err(InvalidValue::of(reason, "A password must have 10 to 128 characters."));
     }
     let lowercase = password.to_lowercase();
     let parts = own_words.iter().flat_map(|words| words.split(|c: char| !c.is_alphanumeric()));
@@ -115,11 +116,11 @@ pub fn acceptable(password: &str, own_words: &[&str]) -> Result<(), InvalidValue
     let rest = own.iter().fold(lowercase.clone(), |rest, word| rest.replace(word.as_str(), ""));
     // Punctuation between the account's own words adds no strength.
     if rest != lowercase && rest.chars().filter(|sign| sign.is_alphanumeric()).count() < 6 {
-        return refuse("This password is made of your own name or address.");
+        return refuse("This password is based on your name or e-mail address.");
     }
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
     if zxcvbn::zxcvbn(password, &own).score() < zxcvbn::Score::Two {
-        return refuse("This password is among the first that are tried.");
+        return refuse("This password is too common.");
     }
     Ok(())
 }

@@ -6,14 +6,14 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
-use crate::meetings::{consents, invitations, media, participants};
+use crate::meetings::{consents, invitations, media, participants, recordings};
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
 macro_rules! operations {
-    ($($tag:literal { $($($method:ident)+ $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal $(says $says:literal)?;)* })*) => {
+    ($($tag:literal { $($($method:ident)+ $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal $(message $message:literal)?;)* })*) => {
         vec![$($(
-            operation!($($method)+; $path, $id, $handler).answers($success, &[$($error),*]).named($tag, $summary)$(.says($says))?,
+            operation!($($method)+; $path, $id, $handler).answers($success, &[$($error),*]).named($tag, $summary)$(.message($message))?,
         )*)*]
     };
 }
@@ -30,106 +30,116 @@ macro_rules! operation {
 pub fn public() -> Vec<Operation> {
     operations! {
         "Auth" {
-            POST "/api/auth/register" "register" accounts::routes::register => 201 [] "Register an account" says "Account registered; a confirmation code has been sent.";
-            POST "/api/auth/confirm-account" "confirmAccount" accounts::routes::confirm_account => 200 [] "Confirm an account with its code" says "Account confirmed; you are logged in.";
-            POST "/api/auth/otp/resend" "resendOtp" accounts::routes::resend_otp => 200 [] "Resend a confirmation code" says "If the account awaits confirmation, a new code has been sent.";
-            POST "/api/auth/password/forgot" "sendResetPasswordEmail" resets::routes::send_reset_password_email => 200 [] "Request a password reset code" says "If the address has an account, a reset code has been sent.";
-            POST "/api/auth/password/verify-otp" "verifyOtp" resets::routes::verify_otp => 200 [] "Verify a password reset code" says "Reset code verified; choose a new password.";
-            POST "/api/auth/password/reset" "resetPassword" resets::routes::reset_password => 200 [] "Reset a password and end all sessions" says "Password reset. Log in with the new password.";
-            POST "/api/auth/login" "login" sessions::routes::login => 200 [401, 403] "Log in" says "Logged in.";
+            POST "/api/auth/register" "register" accounts::routes::register => 201 [] "Register an account" message "Account registered; a confirmation code has been sent.";
+            POST "/api/auth/confirm-account" "confirmAccount" accounts::routes::confirm_account => 200 [] "Confirm an account with its code" message "Account confirmed; you are signed in.";
+            POST "/api/auth/otp/resend" "resendOtp" accounts::routes::resend_otp => 200 [] "Resend a confirmation code" message "If the account awaits confirmation, a new code has been sent.";
+            POST "/api/auth/password/forgot" "sendResetPasswordEmail" resets::routes::send_reset_password_email => 200 [] "Request a password reset code" message "If the address has an account, a reset code has been sent.";
+            POST "/api/auth/password/verify-otp" "verifyOtp" resets::routes::verify_otp => 200 [] "Verify a password reset code" message "Reset code verified; choose a new password.";
+            POST "/api/auth/password/reset" "resetPassword" resets::routes::reset_password => 200 [] "Reset a password and end all sessions" message "Password reset. Sign in with the new password.";
+            POST "/api/auth/login" "login" sessions::routes::login => 200 [401, 403] "Sign in" message "Signed in.";
             GET "/api/auth/google-login" "googleLogin" external::routes::google_login => 302 [502, 503] "Start sign-in with an OpenID provider";
             GET writes "/api/auth/google-login/callback" "googleLoginCallback" external::routes::google_login_callback => 302 [503] "Complete sign-in with an OpenID provider";
-            POST "/api/auth/google-login/exchange" "exchangeLoginCode" external::routes::exchange_login_code => 200 [401] "Exchange a login code for a session" says "Logged in with the OpenID provider.";
-            POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401] "Refresh a session" says "Session refreshed.";
-            POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 [] "Log out of this session or of all sessions" says "Logged out.";
-            GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 [] "List the caller's sessions" says "Sessions retrieved.";
-            DELETE "/api/auth/sessions/{sessionId}" "revokeSession" sessions::routes::revoke => 200 [404] "End one of the caller's sessions" says "Session ended.";
+            POST "/api/auth/google-login/exchange" "exchangeLoginCode" external::routes::exchange_login_code => 200 [401] "Exchange a login code for a session" message "Signed in with the OpenID provider.";
+            POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401] "Refresh a session" message "Session refreshed.";
+            POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 [] "Sign out of this session or of all sessions" message "Signed out.";
+            GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 [] "List the caller's sessions" message "Sessions retrieved.";
+            DELETE "/api/auth/sessions/{sessionId}" "revokeSession" sessions::routes::revoke => 200 [404] "End one of the caller's sessions" message "Session ended.";
         }
         "Project" {
-            POST "/api/projects" "createProject" projects::routes::create => 201 [] "Create a project" says "Project created.";
-            GET "/api/projects" "getUserProjects" projects::routes::list => 200 [] "List the caller's projects" says "Projects retrieved.";
-            GET "/api/projects/{projectId}" "getProjectDetails" projects::routes::details => 200 [404] "Get a project" says "Project retrieved.";
-            PATCH "/api/projects/{projectId}" "editProject" projects::routes::edit => 200 [404, 409, 412] "Update a project" says "Project updated.";
-            DELETE "/api/projects/{projectId}" "deleteProject" projects::routes::delete => 200 [404, 409] "Delete a project and everything in it" says "Project deleted.";
+            POST "/api/projects" "createProject" projects::routes::create => 201 [] "Create a project" message "Project created.";
+            GET "/api/projects" "getUserProjects" projects::routes::list => 200 [] "List the caller's projects" message "Projects retrieved.";
+            GET "/api/projects/{projectId}" "getProjectDetails" projects::routes::details => 200 [404] "Get a project" message "Project retrieved.";
+            PATCH "/api/projects/{projectId}" "editProject" projects::routes::edit => 200 [404, 409, 412] "Update a project" message "Project updated.";
+            DELETE "/api/projects/{projectId}" "deleteProject" projects::routes::delete => 200 [404, 409] "Delete a project and everything in it" message "Project deleted.";
         }
         "Document" {
-            POST "/api/projects/{projectId}/documents" "uploadDocument" documents::routes::upload => 201 [404, 413, 415] "Upload a document" says "Document uploaded.";
-            GET "/api/projects/{projectId}/documents" "getDocumentsByProjectId" documents::routes::list => 200 [404] "List a project's documents" says "Documents retrieved.";
-            GET "/api/projects/{projectId}/documents/{documentId}" "getDocument" documents::routes::details => 200 [404] "Get a document's metadata" says "Document retrieved.";
+            POST "/api/projects/{projectId}/documents" "uploadDocument" documents::routes::upload => 201 [404, 413, 415] "Upload a document" message "Document uploaded.";
+            GET "/api/projects/{projectId}/documents" "getDocumentsByProjectId" documents::routes::list => 200 [404] "List a project's documents" message "Documents retrieved.";
+            GET "/api/projects/{projectId}/documents/{documentId}" "getDocument" documents::routes::details => 200 [404] "Get a document's metadata" message "Document retrieved.";
             GET "/api/projects/{projectId}/documents/{documentId}/content" "downloadDocument" documents::routes::download => 200 [404] "Download the uploaded file of a document";
-            GET "/api/projects/{projectId}/documents/{documentId}/text" "getDocumentText" documents::routes::text => 200 [404, 409] "Get the text of a document" says "Document text retrieved.";
-            DELETE "/api/projects/{projectId}/documents/{documentId}" "deleteDocument" documents::routes::delete => 200 [404, 409] "Delete a document" says "Document deleted.";
+            GET "/api/projects/{projectId}/documents/{documentId}/text" "getDocumentText" documents::routes::text => 200 [404, 409] "Get the text of a document" message "Document text retrieved.";
+            DELETE "/api/projects/{projectId}/documents/{documentId}" "deleteDocument" documents::routes::delete => 200 [404, 409] "Delete a document" message "Document deleted.";
         }
         "Results" {
-            GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404] "List a project's user stories" says "User stories retrieved.";
-            GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404] "List a project's requirements" says "Requirements retrieved.";
+            GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404] "List a project's user stories" message "User stories retrieved.";
+            GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404] "List a project's requirements" message "Requirements retrieved.";
         }
         "Profile" {
-            GET "/api/profile" "getProfileDetails" profile::routes::details => 200 [] "Get the caller's profile" says "Profile retrieved.";
-            PUT "/api/profile" "editProfile" profile::routes::edit => 200 [] "Update the caller's profile" says "Profile updated.";
-            POST "/api/profile/avatar" "uploadAvatar" profile::routes::upload_avatar => 200 [413, 415] "Upload the caller's avatar" says "Avatar uploaded.";
+            GET "/api/profile" "getProfileDetails" profile::routes::details => 200 [] "Get the caller's profile" message "Profile retrieved.";
+            PUT "/api/profile" "editProfile" profile::routes::edit => 200 [] "Update the caller's profile" message "Profile updated.";
+            POST "/api/profile/avatar" "uploadAvatar" profile::routes::upload_avatar => 200 [413, 415] "Upload the caller's avatar" message "Avatar uploaded.";
             GET "/api/users/{userId}/avatar" "downloadAvatar" profile::routes::download_avatar => 200 [304, 404] "Download a user's avatar";
-            PUT "/api/profile/change-password" "changePassword" profile::routes::change_password => 200 [403] "Change the caller's password" says "Password changed; all other sessions have ended.";
-            DELETE "/api/profile" "deleteAccount" profile::routes::delete => 200 [403, 409] "Delete the caller's account" says "Account deleted.";
+            PUT "/api/profile/change-password" "changePassword" profile::routes::change_password => 200 [403] "Change the caller's password" message "Password changed; all other sessions have ended.";
+            DELETE "/api/profile" "deleteAccount" profile::routes::delete => 200 [403, 409] "Delete the caller's account" message "Account deleted.";
         }
         "Project Lookup" {
-            GET "/api/projects/{projectId}/members" "listProjectMembers" people::routes::list => 200 [404] "List a project's members" says "Project members retrieved.";
-            POST "/api/projects/{projectId}/members" "addProjectMember" people::routes::add => 201 [404, 409] "Invite a member to a project by e-mail" says "Project invitation sent.";
-            GET "/api/project-invitations/{token}" "previewProjectInvitation" people::routes::preview => 200 [404, 410] "Preview a project invitation" says "Project invitation retrieved.";
-            POST "/api/project-invitations/{token}/accept" "acceptProjectInvitation" people::routes::accept => 200 [403, 404, 409, 410] "Accept a project invitation" says "Invitation accepted; you are a member of the project.";
-            PATCH "/api/projects/{projectId}/members/{memberId}" "changeProjectMemberRole" people::routes::change_role => 200 [404, 409] "Change a project member's role" says "Project member's role changed.";
-            DELETE "/api/projects/{projectId}/members/{memberId}" "removeProjectMember" people::routes::remove => 200 [404, 409] "Remove a project member, or leave a project" says "Project member removed.";
-            GET "/api/projects/{projectId}/stakeholders" "listProjectStakeholders" people::routes::stakeholders => 200 [404] "List a project's stakeholders" says "Stakeholders retrieved.";
+            GET "/api/projects/{projectId}/members" "listProjectMembers" people::routes::list => 200 [404] "List a project's members" message "Project members retrieved.";
+            POST "/api/projects/{projectId}/members" "addProjectMember" people::routes::add => 201 [404, 409] "Invite a member to a project by e-mail" message "Project invitation sent.";
+            GET "/api/project-invitations/{token}" "previewProjectInvitation" people::routes::preview => 200 [404, 410] "Preview a project invitation" message "Project invitation retrieved.";
+            POST "/api/project-invitations/{token}/accept" "acceptProjectInvitation" people::routes::accept => 200 [403, 404, 409, 410] "Accept a project invitation" message "Invitation accepted; you are a member of the project.";
+            PATCH "/api/projects/{projectId}/members/{memberId}" "changeProjectMemberRole" people::routes::change_role => 200 [404, 409] "Change a project member's role" message "Project member's role changed.";
+            DELETE "/api/projects/{projectId}/members/{memberId}" "removeProjectMember" people::routes::remove => 200 [404, 409] "Remove a project member, or leave a project" message "Project member removed.";
+            GET "/api/projects/{projectId}/stakeholders" "listProjectStakeholders" people::routes::stakeholders => 200 [404] "List a project's stakeholders" message "Stakeholders retrieved.";
         }
         "Meetings" {
-            POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting" says "Meeting scheduled.";
-            GET "/api/projects/{projectId}/meetings" "listProjectMeetings" meetings::routes::list => 200 [404] "List a project's meetings" says "Meetings retrieved.";
-            GET "/api/meetings/{meetingId}" "getMeetingDetails" meetings::routes::details => 200 [404] "Get a meeting" says "Meeting retrieved.";
-            PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412] "Update a meeting" says "Meeting updated.";
-            POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409] "Cancel a meeting" says "Meeting cancelled.";
-            POST "/api/meetings/{meetingId}/room-credentials" "issueRoomCredentials" media::routes::issue => 200 [404, 409, 503] "Issue room credentials for a meeting" says "Room credentials issued.";
+            POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404] "Schedule a meeting" message "Meeting scheduled.";
+            GET "/api/projects/{projectId}/meetings" "listProjectMeetings" meetings::routes::list => 200 [404] "List a project's meetings" message "Meetings retrieved.";
+            GET "/api/meetings/{meetingId}" "getMeetingDetails" meetings::routes::details => 200 [404] "Get a meeting" message "Meeting retrieved.";
+            PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412] "Update a meeting" message "Meeting updated.";
+            POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409] "Cancel a meeting" message "Meeting cancelled.";
+            POST "/api/meetings/{meetingId}/room-credentials" "issueRoomCredentials" media::routes::issue => 200 [404, 409, 503] "Issue room credentials for a meeting" message "Room credentials issued.";
         }
         "Invitations" {
-            POST "/api/meetings/{meetingId}/invitations/participants" "inviteParticipants" invitations::routes::invite_participants => 201 [404, 409] "Invite project members to a meeting" says "Invitations sent to project members.";
-            POST "/api/meetings/{meetingId}/invitations/guests" "inviteGuests" invitations::routes::invite_guests => 201 [404, 409] "Invite guests to a meeting by e-mail" says "Invitations sent to guests.";
-            GET "/api/meetings/{meetingId}/invitations" "listMeetingInvitations" invitations::routes::list => 200 [404] "List a meeting's invitations" says "Meeting invitations retrieved.";
-            GET "/api/meeting-invitations/{token}" "previewInvitation" invitations::routes::preview => 200 [404, 410] "Preview a meeting invitation" says "Meeting invitation retrieved.";
-            POST "/api/meeting-invitations/{token}/accept" "acceptInvitation" invitations::routes::accept => 200 [401, 403, 404, 409, 410] "Accept a meeting invitation" says "Invitation accepted; you can join the meeting.";
-            POST "/api/meeting-invitations/{token}/decline" "declineInvitation" invitations::routes::decline => 200 [401, 403, 404, 409, 410] "Decline a meeting invitation" says "Invitation declined.";
-            POST "/api/meetings/{meetingId}/invitations/{invitationId}/resend" "resendInvitation" invitations::routes::resend => 200 [404, 409] "Resend a meeting invitation" says "Invitation resent with a new link.";
-            DELETE "/api/meetings/{meetingId}/invitations/{invitationId}" "revokeInvitation" invitations::routes::revoke => 200 [404, 409] "Revoke a meeting invitation" says "Invitation revoked.";
+            POST "/api/meetings/{meetingId}/invitations/participants" "inviteParticipants" invitations::routes::invite_participants => 201 [404, 409] "Invite project members to a meeting" message "Invitations sent to project members.";
+            POST "/api/meetings/{meetingId}/invitations/guests" "inviteGuests" invitations::routes::invite_guests => 201 [404, 409] "Invite guests to a meeting by e-mail" message "Invitations sent to guests.";
+            GET "/api/meetings/{meetingId}/invitations" "listMeetingInvitations" invitations::routes::list => 200 [404] "List a meeting's invitations" message "Meeting invitations retrieved.";
+            GET "/api/meeting-invitations/{token}" "previewInvitation" invitations::routes::preview => 200 [404, 410] "Preview a meeting invitation" message "Meeting invitation retrieved.";
+            POST "/api/meeting-invitations/{token}/accept" "acceptInvitation" invitations::routes::accept => 200 [401, 403, 404, 409, 410] "Accept a meeting invitation" message "Invitation accepted; you can join the meeting.";
+            POST "/api/meeting-invitations/{token}/decline" "declineInvitation" invitations::routes::decline => 200 [401, 403, 404, 409, 410] "Decline a meeting invitation" message "Invitation declined.";
+            POST "/api/meetings/{meetingId}/invitations/{invitationId}/resend" "resendInvitation" invitations::routes::resend => 200 [404, 409] "Resend a meeting invitation" message "Invitation resent with a new link.";
+            DELETE "/api/meetings/{meetingId}/invitations/{invitationId}" "revokeInvitation" invitations::routes::revoke => 200 [404, 409] "Revoke a meeting invitation" message "Invitation revoked.";
         }
         "Participants" {
-            POST "/api/meetings/{meetingId}/join" "joinMeeting" participants::routes::join => 200 [404, 409] "Join a meeting" says "You joined the meeting.";
-            POST "/api/meetings/{meetingId}/leave" "leaveMeeting" participants::routes::leave => 200 [404, 409] "Leave a meeting" says "You left the meeting.";
-            GET "/api/meetings/{meetingId}/participants" "listMeetingParticipants" participants::routes::list => 200 [404] "List a meeting's participants" says "Participants retrieved.";
-            DELETE "/api/meetings/{meetingId}/participants/{participantId}" "removeParticipant" participants::routes::remove => 200 [404, 409] "Remove a participant" says "Participant removed.";
-            POST "/api/meetings/{meetingId}/participants/{participantId}/consent" "saveRecordingConsent" consents::routes::save => 200 [404, 409] "Record consent" says "Recording consent saved.";
-            GET "/api/meetings/{meetingId}/consents" "exportConsentRecord" consents::routes::export => 200 [404] "Export a meeting's consent record" says "Consent record retrieved.";
+            POST "/api/meetings/{meetingId}/join" "joinMeeting" participants::routes::join => 200 [404, 409] "Join a meeting" message "You joined the meeting.";
+            POST "/api/meetings/{meetingId}/leave" "leaveMeeting" participants::routes::leave => 200 [404, 409] "Leave a meeting" message "You left the meeting.";
+            GET "/api/meetings/{meetingId}/participants" "listMeetingParticipants" participants::routes::list => 200 [404] "List a meeting's participants" message "Participants retrieved.";
+            DELETE "/api/meetings/{meetingId}/participants/{participantId}" "removeParticipant" participants::routes::remove => 200 [404, 409] "Remove a participant" message "Participant removed.";
+            POST "/api/meetings/{meetingId}/participants/{participantId}/consent" "saveRecordingConsent" consents::routes::save => 200 [404, 409] "Record consent" message "Recording consent saved.";
+            GET "/api/meetings/{meetingId}/consents" "exportConsentRecord" consents::routes::export => 200 [404] "Export a meeting's consent record" message "Consent record retrieved.";
         }
         "Lifecycle" {
-            POST "/api/meetings/{meetingId}/start" "startMeeting" meetings::routes::start => 200 [404, 409] "Start a meeting" says "Meeting started.";
-            POST "/api/meetings/{meetingId}/end" "endMeeting" meetings::routes::end => 200 [404, 409] "End a meeting" says "Meeting ended.";
+            POST "/api/meetings/{meetingId}/start" "startMeeting" meetings::routes::start => 200 [404, 409] "Start a meeting" message "Meeting started.";
+            POST "/api/meetings/{meetingId}/end" "endMeeting" meetings::routes::end => 200 [404, 409] "End a meeting" message "Meeting ended.";
+        }
+        "Recordings" {
+            POST "/api/meetings/{meetingId}/recordings/start" "startRecording" recordings::routes::start => 201 [404, 409] "Start a recording" message "Recording started.";
+            GET "/api/meetings/{meetingId}/recordings" "listMeetingRecordings" recordings::routes::list => 200 [404] "List a meeting's recordings" message "Recordings retrieved.";
+            PUT "/api/recordings/{recordingId}/chunks/{chunkIndex}" "uploadRecordingChunk" recordings::routes::upload_chunk => 200 [404, 409, 413, 415, 422] "Upload a chunk of a recording" message "Chunk stored.";
+            PUT "/api/recordings/{recordingId}/file" "uploadRecordingFile" recordings::routes::upload_file => 200 [404, 409, 413, 415, 422] "Upload a recording as one file" message "Recording uploaded.";
+            POST "/api/recordings/{recordingId}/stop" "stopRecording" recordings::routes::stop => 200 [404, 409] "Stop a recording" message "Recording stopped.";
+            GET "/api/recordings/{recordingId}" "getRecordingStatus" recordings::routes::status => 200 [304, 404] "Get the status of a recording" message "Recording status retrieved.";
+            GET "/api/recordings/{recordingId}/content" "downloadRecording" recordings::routes::download => 200 [206, 304, 404, 409, 410, 416] "Download the content of a recording";
+            DELETE "/api/recordings/{recordingId}" "deleteRecording" recordings::routes::delete => 200 [404, 409] "Delete a recording" message "Recording deleted.";
         }
         "AI Runs" {
-            POST "/api/projects/{projectId}/ai/runs" "startAiAnalysisRun" analysis::routes::start => 202 [404, 409] "Start an AI analysis run" says "AI analysis run started.";
-            GET "/api/projects/{projectId}/ai/runs" "listAiAnalysisRuns" analysis::routes::list => 200 [404] "List a project's AI analysis runs" says "AI analysis runs retrieved.";
-            GET "/api/projects/{projectId}/ai/runs/{runId}" "getAiAnalysisRunStatus" analysis::routes::status => 200 [304, 404] "Get the status of an AI analysis run" says "AI analysis run status retrieved.";
+            POST "/api/projects/{projectId}/ai/runs" "startAiAnalysisRun" analysis::routes::start => 202 [404, 409] "Start an AI analysis run" message "AI analysis run started.";
+            GET "/api/projects/{projectId}/ai/runs" "listAiAnalysisRuns" analysis::routes::list => 200 [404] "List a project's AI analysis runs" message "AI analysis runs retrieved.";
+            GET "/api/projects/{projectId}/ai/runs/{runId}" "getAiAnalysisRunStatus" analysis::routes::status => 200 [304, 404] "Get the status of an AI analysis run" message "AI analysis run status retrieved.";
             GET "/api/projects/{projectId}/ai/runs/{runId}/events" "streamAiAnalysisRun" analysis::routes::stream => 200 [404] "Stream the progress of an AI analysis run";
-            POST "/api/projects/{projectId}/ai/runs/{runId}/cancel" "cancelAiAnalysisRun" analysis::routes::cancel => 200 [404, 409] "Cancel an AI analysis run" says "AI analysis run cancelled.";
-            POST "/api/projects/{projectId}/ai/runs/{runId}/retry" "retryAiAnalysisRun" analysis::routes::retry => 202 [404, 409] "Retry an AI analysis run" says "AI analysis run restarted.";
+            POST "/api/projects/{projectId}/ai/runs/{runId}/cancel" "cancelAiAnalysisRun" analysis::routes::cancel => 200 [404, 409] "Cancel an AI analysis run" message "AI analysis run cancelled.";
+            POST "/api/projects/{projectId}/ai/runs/{runId}/retry" "retryAiAnalysisRun" analysis::routes::retry => 202 [404, 409] "Retry an AI analysis run" message "AI analysis run restarted.";
         }
         "AI Results Dashboard" {
-            GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" says "Results dashboard retrieved.";
+            GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" message "Results dashboard retrieved.";
         }
         "Real time" {
-            POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Issue a ticket for one socket or event stream" says "Socket ticket issued.";
+            POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Issue a ticket for one socket or event stream" message "Socket ticket issued.";
             GET "/api/ws" "openSocket" live::routes::open_socket => 101 [400, 403] "Open a socket for meeting, run and project events";
-            POST "/api/webhooks/livekit" "receiveMediaWebhook" media::routes::receive => 200 [400, 413] "Receive media server webhooks" says "Webhook accepted.";
+            POST "/api/webhooks/livekit" "receiveMediaWebhook" media::routes::receive => 200 [400, 413] "Receive media server webhooks" message "Webhook accepted.";
         }
         "Service" {
-            GET "/health/live" "liveness" service::liveness => 200 [] "Liveness probe" says "The process is alive.";
-            GET "/health/ready" "readiness" service::readiness => 200 [503] "Readiness probe" says "The service is ready.";
+            GET "/health/live" "liveness" service::liveness => 200 [] "Liveness probe" message "The process is alive.";
+            GET "/health/ready" "readiness" service::readiness => 200 [503] "Readiness probe" message "The service is ready.";
             GET "/api/openapi.json" "openApiDocument" service::openapi_document => 200 [] "Get this OpenAPI document";
         }
     }

@@ -15,8 +15,8 @@ use actix_web::dev::ServerHandle;
 use actors::shell::Arbiters;
 use actors::time::{Clock, SystemClock};
 
-use self::listen::Listening;
-use self::states::{Ground, States};
+use self::listen::BoundServer;
+use self::states::{Foundation, States};
 use crate::config::Config;
 use crate::db::{Db, DbSettings, InstanceLease};
 use crate::routes;
@@ -42,7 +42,7 @@ pub async fn serve(config: Config) -> Result<(), String> {
 /// Everything but the listeners.
 struct Built {
     states: States,
-    alone: InstanceLease,
+    lease: InstanceLease,
     arbiters: Arbiters,
     background: Background,
     sockets: Sockets,
@@ -71,7 +71,7 @@ async fn build(config: Config) -> Result<Built, String> {
     make_folder(&data)?;
     let bind = |address: SocketAddr| {
         let listener =
-            std::net::TcpListener::bind(address).map_err(|error| format!("{address} can't be listened on: {error}"))?;
+            std::net::TcpListener::bind(address).map_err(|error| format!("can't listen on {address}: {error}"))?;
         listener.set_nonblocking(true).map_err(|error| error.to_string())?;
         Ok::<_, String>(listener)
     };
@@ -85,7 +85,7 @@ async fn build(config: Config) -> Result<Built, String> {
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = open_database(&config).await?;
-    let alone = InstanceLease::take(&db).await.map_err(|taken| taken.to_string())?;
+    let lease = InstanceLease::take(&db).await.map_err(|taken| taken.to_string())?;
     let background = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("background")
@@ -96,16 +96,16 @@ async fn build(config: Config) -> Result<Built, String> {
     let background = Background(Some(background));
 
     let arbiters = Arbiters::start(2).map_err(|error| format!("the actors' threads can't be started: {error}"))?;
-    let ground = Ground { config, url, db, clock, tasks, arbiters: arbiters.clone() };
+    let ground = Foundation { config, url, db, clock, tasks, arbiters: arbiters.clone() };
     let states = states::make(ground).await?;
     states.suffice(&routes::all())?;
     background::begin(&states, &data)?;
-    Ok(Built { states, alone, arbiters, background, sockets })
+    Ok(Built { states, lease, arbiters, background, sockets })
 }
 
 /// Creates a folder that only the server's own user can access, and fixes the permissions of an existing one.
 fn make_folder(folder: &Path) -> Result<(), String> {
-    let unusable = |error: std::io::Error| format!("{} can't be made: {error}", folder.display());
+    let unusable = |error: std::io::Error| format!("{} can't be created: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(unusable)?;
     #[cfg(unix)]
     std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).map_err(unusable)?;
@@ -132,21 +132,21 @@ pub async fn open_database(config: &Config) -> Result<Db, String> {
     Db::open(settings).await.map_err(|error| error.to_string())
 }
 
-async fn run(built: Built, public: Listening, internal: Listening) -> Result<(), String> {
-    let Built { states, alone, arbiters, background, sockets } = built;
+async fn run(built: Built, public: BoundServer, internal: BoundServer) -> Result<(), String> {
+    let Built { states, lease, arbiters, background, sockets } = built;
     drop(sockets);
     let handles = [public.server.handle(), internal.server.handle()];
     actix_web::rt::spawn(public.server);
     actix_web::rt::spawn(internal.server);
-    let mut lost = alone.lost();
+    let mut lost = lease.lost();
     let reason = tokio::select! {
         name = signal() => name,
-        _ = lost.wait_for(|lost| *lost) => "the database was taken by another server",
+        _ = lost.wait_for(|lost| *lost) => "another server has taken over the database",
     };
     tracing::info!(reason, "stopping");
     let was_lost = *lost.borrow();
     end(&states, &handles, &arbiters).await;
-    alone.release().await;
+    lease.release().await;
     drop(background);
     if was_lost { Err(reason.to_owned()) } else { Ok(()) }
 }
@@ -164,7 +164,7 @@ async fn end(states: &States, handles: &[ServerHandle], arbiters: &Arbiters) {
         states.analysis.registry.stop_all().await;
     };
     if tokio::time::timeout(BACKGROUND_END, live).await.is_err() || !background {
-        tracing::warn!("some work was cut off; it goes on at the next start");
+        tracing::warn!("background work did not finish in time; it continues at the next start");
     }
     let arbiters = arbiters.clone();
     // `stop` blocks until the threads have ended.
@@ -175,7 +175,7 @@ async fn signal() -> &'static str {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
-        tracing::error!("signals can't be listened to; only SIGKILL ends this server");
+        tracing::error!("signal handlers could not be installed; only SIGKILL stops this server");
         return std::future::pending().await;
     };
     tokio::select! {

@@ -1,4 +1,4 @@
-//! The demo, as a newcomer runs it: the real program, on the samples and on files of one's own.
+//! Tests of `colloquy demo` as a new user runs it: the real program, on the samples and on given files.
 
 #![expect(clippy::unwrap_used, reason = "tests: what can't be is to end the story, loudly")]
 
@@ -6,20 +6,20 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than it takes on a busy machine.
+/// The timeout of one demo: far more than it takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// What it said and how it ended; its temporary folders are made in `folder`.
+/// Runs the demo and returns its output and exit status; its temporary folders are created in `folder`.
 fn demo(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
     command.arg("demo").args(arguments).current_dir(folder).env("TMPDIR", folder).env("COLUMNS", "100");
-    // What is set for other servers doesn't count.
+    // The demo must ignore settings for other servers.
     command.env("DATABASE_URL", "postgres://nowhere.invalid/none").env("COLLOQUY__SERVER__LISTEN", "nonsense");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     let stop = child.id().to_string();
     let ended = std::thread::scope(|scope| {
-        // Waited for beside the reading of its output, which a pipe holds only some of.
+        // A separate thread enforces the timeout while the output is read: a full pipe would block the demo.
         let (done, over) = std::sync::mpsc::channel::<()>();
         scope.spawn(move || {
             let late = over.recv_timeout(LIMIT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);

@@ -85,7 +85,7 @@ impl Hub {
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
         let listener = Listener { sender, lagged: Arc::clone(&lagged) };
         self.inner.channels().entry(topic).or_default().listeners.insert(id, listener);
-        Subscription { hub: Arc::downgrade(&self.inner), topic, id, events, lagged, heard: None }
+        Subscription { hub: Arc::downgrade(&self.inner), topic, id, events, lagged, last_offset: None }
     }
 
     /// Publishes events to the subscribers of their topics. Never blocks and never waits; events may come in any order
@@ -93,10 +93,10 @@ impl Hub {
     pub fn publish(&self, records: Vec<EventRecord>) {
         let mut wanting = Vec::new();
         let mut channels = self.inner.channels();
-        for records in records {
-            let topic = records.topic;
+        for record in records {
+            let topic = record.topic;
             if let Some(channel) = channels.get_mut(&topic) {
-                channel.take(Arc::new(records), &self.inner.limits);
+                channel.take(Arc::new(record), &self.inner.limits);
                 if channel.begins_to_fill() {
                     wanting.push(topic);
                 }
@@ -110,16 +110,16 @@ impl Hub {
 
     /// Reads the table repeatedly in the background for events of these topics that were saved but not published.
     pub fn doubt(&self, topics: &[Topic]) {
-        self.look(topics, self.inner.limits.readings);
+        self.reread(topics, self.inner.limits.readings);
     }
 
     /// Reads the table once for each topic that has subscribers: it may hold events that were not published.
-    pub fn look_at_all(&self) {
+    pub fn reread_all(&self) {
         let topics: Vec<_> = self.inner.channels().keys().copied().collect();
-        self.look(&topics, 1);
+        self.reread(&topics, 1);
     }
 
-    fn look(&self, topics: &[Topic], readings: u32) {
+    fn reread(&self, topics: &[Topic], readings: u32) {
         let mut wanting = Vec::new();
         let mut channels = self.inner.channels();
         for topic in topics {
@@ -155,7 +155,7 @@ impl Bus for Hub {
 /// What a subscriber receives next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HubItem {
-    Told(Arc<EventRecord>),
+    Event(Arc<EventRecord>),
     /// Events were missed. Nothing more follows: resume from the table, with a new subscription.
     Lagged,
     /// The hub no longer exists.
@@ -170,7 +170,7 @@ pub struct Subscription {
     events: mpsc::Receiver<Arc<EventRecord>>,
     lagged: Arc<AtomicBool>,
     /// The offset of the last event received.
-    heard: Option<u64>,
+    last_offset: Option<u64>,
 }
 
 impl Subscription {
@@ -182,7 +182,7 @@ impl Subscription {
     /// Sets the starting offset: only events with greater offsets are delivered, and all of them. Call it with the
     /// offset of a snapshot that was taken after subscribing.
     pub fn after(&mut self, offset: u64) {
-        self.heard = Some(self.heard.map_or(offset, |heard| heard.max(offset)));
+        self.last_offset = Some(self.last_offset.map_or(offset, |last_offset| last_offset.max(offset)));
         if let Some(hub) = self.hub.upgrade()
             && let Some(channel) = hub.channels().get_mut(&self.topic)
         {
@@ -198,25 +198,30 @@ impl Subscription {
     /// For streams; see [`Self::next`].
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<HubItem> {
         loop {
-            let records = match self.events.poll_recv(cx) {
+            let record = match self.events.poll_recv(cx) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(records)) => records,
+                Poll::Ready(Some(record)) => record,
                 Poll::Ready(None) if self.lagged.load(Ordering::SeqCst) => return Poll::Ready(HubItem::Lagged),
                 Poll::Ready(None) => return Poll::Ready(HubItem::Closed),
             };
-            match self.heard {
-                Some(heard) if records.offset <= heard => {}
+            match self.last_offset {
+                Some(last_offset) if record.offset <= last_offset => {}
                 // Not known to happen. If it does, the gap must not go unnoticed.
-                Some(heard) if records.offset > heard + 1 => {
-                    tracing::error!(topic = %self.topic, heard, offset = records.offset, "a hole in a subscription");
+                Some(last_offset) if record.offset > last_offset + 1 => {
+                    tracing::error!(
+                        topic = %self.topic,
+                        expected_after = last_offset,
+                        offset = record.offset,
+                        "events are missing in a subscription"
+                    );
                     self.lagged.store(true, Ordering::SeqCst);
                     self.events.close();
                     while self.events.try_recv().is_ok() {}
                     return Poll::Ready(HubItem::Lagged);
                 }
                 _ => {
-                    self.heard = Some(records.offset);
-                    return Poll::Ready(HubItem::Told(records));
+                    self.last_offset = Some(record.offset);
+                    return Poll::Ready(HubItem::Event(record));
                 }
             }
         }
@@ -225,7 +230,7 @@ impl Subscription {
 
 impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Subscription({}, heard {:?})", self.topic, self.heard)
+        write!(f, "Subscription({}, last offset {:?})", self.topic, self.last_offset)
     }
 }
 
@@ -269,11 +274,11 @@ struct Channel {
 }
 
 impl Channel {
-    fn take(&mut self, records: Arc<EventRecord>, limits: &HubLimits) {
-        if self.released.is_some_and(|released| records.offset <= released) {
+    fn take(&mut self, record: Arc<EventRecord>, limits: &HubLimits) {
+        if self.released.is_some_and(|released| record.offset <= released) {
             return;
         }
-        self.held.insert(records.offset, records);
+        self.held.insert(record.offset, record);
         self.release();
         if self.held.len() > limits.held {
             self.give_up();
@@ -283,9 +288,9 @@ impl Channel {
     /// Sends the held events, as long as the next offset is among them.
     fn release(&mut self) {
         let Some(mut released) = self.released else { return };
-        while let Some(records) = self.held.remove(&(released + 1)) {
+        while let Some(record) = self.held.remove(&(released + 1)) {
             released += 1;
-            self.listeners.retain(|_, listener| match listener.sender.try_send(Arc::clone(&records)) {
+            self.listeners.retain(|_, listener| match listener.sender.try_send(Arc::clone(&record)) {
                 Ok(()) => true,
                 Err(TrySendError::Full(_)) => {
                     listener.lagged.store(true, Ordering::SeqCst);
@@ -375,7 +380,7 @@ async fn fill(hub: Weak<HubInner>, topic: Topic) {
         let rows = match read {
             Ok(Ok(rows)) => rows,
             Ok(Err(unavailable)) => {
-                tracing::warn!(%topic, ?unavailable, "a gap in a topic can't be filled");
+                tracing::warn!(%topic, ?unavailable, "missing events of a topic could not be loaded");
                 Vec::new()
             }
             Err(_) => Vec::new(),
@@ -390,7 +395,11 @@ async fn fill(hub: Weak<HubInner>, topic: Topic) {
         } else {
             in_vain += 1;
             if in_vain >= limits.readings && !channel.held.is_empty() {
-                tracing::warn!(%topic, ?after, "a gap in a topic stays: its listeners resume from the table");
+                tracing::warn!(
+                    %topic,
+                    ?after,
+                    "missing events of a topic were not found; its listeners resume from the database"
+                );
                 channel.give_up();
             }
         }

@@ -115,6 +115,12 @@ pub enum Document {}
 /// A participant of a meeting, joined or invited.
 #[derive(Debug, Clone, Copy)]
 pub enum Participant {}
+/// A recording of a meeting.
+#[derive(Debug, Clone, Copy)]
+pub enum Recording {}
+/// The file with the bytes of a chunk of a recording.
+#[derive(Debug, Clone, Copy)]
+pub enum ChunkFile {}
 /// An invitation to a meeting.
 #[derive(Debug, Clone, Copy)]
 pub enum Invitation {}

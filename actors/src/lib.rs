@@ -20,7 +20,7 @@
 //!                     transaction                     offsets, to bounded subscriptions
 //! ```
 //!
-//! Modules in reading order: [`ids`], [`time`] and [`words`] hold basic types; [`live`] is the trait and the ports;
+//! Modules in reading order: [`ids`], [`time`] and [`language`] hold basic types; [`live`] is the trait and the ports;
 //! [`meeting`] and [`run`] are the two live entities, pure; [`shell`], [`registry`], [`hub`] and [`mailbox_metrics`]
 //! run them.
 //!
@@ -29,6 +29,7 @@
 
 pub mod hub;
 pub mod ids;
+pub mod language;
 pub mod live;
 pub mod mailbox_metrics;
 pub mod meeting;
@@ -37,4 +38,3 @@ pub mod registry;
 pub mod run;
 pub mod shell;
 pub mod time;
-pub mod words;

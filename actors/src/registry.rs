@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use self::doubts::Doubts;
+use self::doubts::SuspectKeys;
 use self::slot::{Absent, Slot, SlotLease, SlotState};
 use crate::hub::Bus;
 use crate::live::{Journal, Live, RequestId, Spawner, StoreUnavailable, Unsaved};
@@ -95,7 +95,7 @@ impl<L: Live> Registry<L> {
                 ownership,
                 arbiters,
                 slots: Mutex::default(),
-                doubts: Doubts::default(),
+                doubts: SuspectKeys::default(),
                 waking_again: Mutex::default(),
                 closing: AtomicBool::new(false),
                 emptied: Notify::new(),
@@ -201,7 +201,7 @@ struct RegistryInner<L: Live> {
     ownership: Arc<dyn Ownership>,
     arbiters: Arbiters,
     slots: Mutex<HashMap<L::Key, Arc<Slot<L>>>>,
-    doubts: Doubts<L::Key>,
+    doubts: SuspectKeys<L::Key>,
     waking_again: Mutex<HashSet<L::Key>>,
     closing: AtomicBool,
     emptied: Notify,
@@ -313,7 +313,7 @@ impl<L: Live> RegistryInner<L> {
             Ok(Some(state)) => SlotState::Awake(Arc::new(open(state, &self.shared, Box::new(lease)))),
             Ok(None) => SlotState::Absent(Absent::Missing),
             Err(unavailable) => {
-                tracing::warn!(kind = L::KIND, key = %lease.key, ?unavailable, "not woken");
+                tracing::warn!(kind = L::KIND, key = %lease.key, ?unavailable, "the actor could not be loaded");
                 SlotState::Absent(Absent::Unavailable(unavailable))
             }
         };

@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
 pub use self::answer::{CommandError, CommandResult, ShellLimits, Snapshot};
-use self::batch::{Decision, OpenBatch, PendingBatch, ReplySender};
+use self::batch::{BatchDecision, OpenBatch, PendingBatch, ReplySender};
 use crate::hub::Bus;
 use crate::live::{Batch, EventRecord, Journal, Live, RequestId, Spawner, Topic, Unsaved};
 use crate::mailbox_metrics::KindMetrics;
@@ -50,7 +50,7 @@ pub(crate) struct ShellContext<L: Live> {
 
 /// The registry's entry for an actor. It is dropped when the actor is gone but before its mailbox is, so that a command
 /// that is returned from the mailbox finds the entry free.
-pub(crate) trait Lease: Send + Unpin + 'static {
+pub(crate) trait ActorLease: Send + Unpin + 'static {
     /// The actor has to stop, because its state may no longer be what the store holds.
     fn troubled(&mut self, must_be_awake: bool);
     /// The outcome of a save is unknown; the save may have recorded events of these topics.
@@ -187,14 +187,14 @@ struct Shell<L: Live> {
     /// Whether a task is scheduled that closes the batch as soon as the mailbox is empty.
     closes: bool,
     shared: Arc<ShellContext<L>>,
-    lease: Box<dyn Lease>,
+    lease: Box<dyn ActorLease>,
     last_command_at: Instant,
     /// Whether a save or a reload is running.
     waits: bool,
 }
 
 /// Starts an actor around a state. Must be called on a thread of [`Arbiters`]: the actor lives on the calling thread.
-pub(crate) fn open<L: Live>(state: L, shared: &Arc<ShellContext<L>>, lease: Box<dyn Lease>) -> Handle<L> {
+pub(crate) fn open<L: Live>(state: L, shared: &Arc<ShellContext<L>>, lease: Box<dyn ActorLease>) -> Handle<L> {
     let current = Arc::new(Snapshot::new(state));
     let published = Arc::new(ArcSwap::new(Arc::clone(&current)));
     let shell = Shell {
@@ -267,9 +267,9 @@ impl<L: Live> Handler<Envelope<L>> for Shell<L> {
         self.shared.metrics.commands.up();
         let now = self.shared.clock.now();
         match self.batch.decide(command, request, now, reply_sender) {
-            Decision::Taken => {}
-            Decision::Refused => self.shared.metrics.refused.up(),
-            Decision::Broken(bug) => {
+            BatchDecision::Taken => {}
+            BatchDecision::Refused => self.shared.metrics.refused.up(),
+            BatchDecision::Broken(bug) => {
                 tracing::error!(kind = L::KIND, key = %self.current.state.key(), "{bug}");
                 self.shared.metrics.panicked.up();
                 return self.close(AfterSave::Reload, context);
@@ -355,7 +355,12 @@ impl<L: Live> Shell<L> {
 
     fn abort_batch(&mut self, unsaved: &Unsaved, closed: PendingBatch<L>, context: &mut Context<Self>) {
         let (before, latest) = (&closed.before.state, &closed.latest.state);
-        tracing::warn!(kind = L::KIND, key = %before.key(), ?unsaved, "not saved: the actor stops");
+        tracing::warn!(
+            kind = L::KIND,
+            key = %before.key(),
+            ?unsaved,
+            "the actor's state could not be saved; the actor stops"
+        );
         self.shared.metrics.unsaved.up();
         self.lease.troubled(before.stays_awake() || latest.stays_awake());
         match unsaved {
@@ -446,7 +451,7 @@ impl Spawner for Arbiters {
         if let Some(handle) = self.handles.get(index)
             && !handle.spawn(work)
         {
-            tracing::warn!("an arbiter has ended: what it was given is dropped");
+            tracing::warn!("an arbiter has stopped; its task is dropped");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Consent as evidence: what the ledger records, what it proves, and which recordings it permits.
+//! Tests of consent as evidence: what the ledger records, what it proves, and which recordings it permits.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::Live;
 use actors::meeting::{
-    Command, ConsentAnswer, ConsentPolicy, Decision, Digest, Event, Ledger, LedgerEntry, Meeting, Refusal, Scope,
-    Status,
+    Command, ConsentAnswer, ConsentDecision, ConsentPolicy, ConsentScope, Digest, Event, Ledger, LedgerEntry, Meeting,
+    MeetingStatus, Refusal,
 };
 use actors::time::Time;
-use support::people::{asked, joins, wording};
+use support::participants::{consent, joins, wording};
 use support::{meeting, noon};
 
 fn at(seconds: u64) -> Time {
@@ -24,8 +24,8 @@ fn take(meeting: &Meeting, command: Command, seconds: u64) -> Meeting {
     meeting.decide(command, at(seconds)).unwrap().next
 }
 
-fn all() -> BTreeSet<Scope> {
-    [Scope::Recording, Scope::Transcript, Scope::AiAnalysis].into()
+fn all() -> BTreeSet<ConsentScope> {
+    [ConsentScope::Recording, ConsentScope::Transcript, ConsentScope::AiAnalysis].into()
 }
 
 fn grants() -> ConsentAnswer {
@@ -48,30 +48,30 @@ fn entry(meeting: &Meeting, command: Command, seconds: u64) -> (Meeting, LedgerE
 }
 
 #[test]
-fn somebody_grants_takes_it_back_and_grants_again_and_each_is_written_down() {
+fn a_grant_a_withdrawal_and_another_grant_are_each_recorded() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
-    let (meeting, first) = entry(&meeting, asked(*who, grants()), 1);
-    let (meeting, second) = entry(&meeting, asked(*who, ConsentAnswer::Decline), 2);
-    let (meeting, third) = entry(&meeting, asked(*who, ConsentAnswer::Grant([Scope::Recording].into())), 3);
+    let (meeting, first) = entry(&meeting, consent(*who, grants()), 1);
+    let (meeting, second) = entry(&meeting, consent(*who, ConsentAnswer::Decline), 2);
+    let (meeting, third) = entry(&meeting, consent(*who, ConsentAnswer::Grant([ConsentScope::Recording].into())), 3);
     let decisions = [&first, &second, &third].map(|entry| (entry.number, entry.decision, entry.scopes.len()));
-    use Decision::{Granted, Withdrawn};
+    use ConsentDecision::{Granted, Withdrawn};
     assert_eq!(decisions, [(1, Granted, 3), (2, Withdrawn, 0), (3, Granted, 1)]);
     assert_eq!((first.previous, second.previous, third.previous), (Digest::NONE, first.hash(), second.hash()));
     assert_eq!(meeting.ledger, Ledger { entries: 3, head: third.hash() });
-    let consent = meeting.participants.get(who).unwrap().consent.clone().unwrap();
-    assert_eq!((consent.decision, consent.at), (Granted, at(3)));
-    assert!(consent.grants(Scope::Recording) && !consent.grants(Scope::Transcript));
+    let current = meeting.participants.get(who).unwrap().consent.clone().unwrap();
+    assert_eq!((current.decision, current.at), (Granted, at(3)));
+    assert!(current.grants(ConsentScope::Recording) && !current.grants(ConsentScope::Transcript));
 }
 
 #[test]
-fn the_same_answer_again_is_not_written_down_again() {
+fn a_repeated_consent_answer_is_not_recorded_again() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
-    let refused = take(&meeting, asked(*who, ConsentAnswer::Decline), 1);
-    assert!(refused.decide(asked(*who, ConsentAnswer::Decline), at(2)).unwrap().events.is_empty());
-    let granted = take(&refused, asked(*who, grants()), 3);
-    assert!(granted.decide(asked(*who, grants()), at(4)).unwrap().events.is_empty());
+    let refused = take(&meeting, consent(*who, ConsentAnswer::Decline), 1);
+    assert!(refused.decide(consent(*who, ConsentAnswer::Decline), at(2)).unwrap().events.is_empty());
+    let granted = take(&refused, consent(*who, grants()), 3);
+    assert!(granted.decide(consent(*who, grants()), at(4)).unwrap().events.is_empty());
     let newer = Command::Consent {
         participant: *who,
         answer: grants(),
@@ -80,63 +80,63 @@ fn the_same_answer_again_is_not_written_down_again() {
     };
     let (newer, entry) = entry(&granted, newer, 5);
     assert_eq!((entry.number, entry.wording.version.as_str()), (3, "2.en"), "to other words it is another answer");
-    let withdrawn = take(&newer, asked(*who, ConsentAnswer::Decline), 6);
-    assert!(withdrawn.decide(asked(*who, ConsentAnswer::Decline), at(7)).unwrap().events.is_empty());
-    let consent = withdrawn.participants.get(who).unwrap().consent.clone().unwrap();
-    assert_eq!(consent.wording.version, "2.en", "what is taken back is what was granted");
+    let withdrawn = take(&newer, consent(*who, ConsentAnswer::Decline), 6);
+    assert!(withdrawn.decide(consent(*who, ConsentAnswer::Decline), at(7)).unwrap().events.is_empty());
+    let current = withdrawn.participants.get(who).unwrap().consent.clone().unwrap();
+    assert_eq!(current.wording.version, "2.en", "what is taken back is what was granted");
 }
 
 #[test]
-fn a_consent_can_be_taken_back_after_leaving_after_being_removed_and_after_the_end() {
+fn a_consent_can_be_withdrawn_after_leaving_after_being_removed_and_after_the_end() {
     for last in 0..3 {
         let (meeting, ids) = with(1);
         let [who] = ids.as_slice() else { panic!() };
-        let granted = take(&meeting, asked(*who, grants()), 1);
+        let granted = take(&meeting, consent(*who, grants()), 1);
         let after = match last {
             0 => Command::Leave { participant: *who },
             1 => Command::Remove { participant: *who, by: None },
             _ => Command::End { by: None, reason: actors::meeting::EndReason::Empty, note: None },
         };
-        let (_, entry) = entry(&take(&granted, after, 2), asked(*who, ConsentAnswer::Decline), 3);
-        assert_eq!(entry.decision, Decision::Withdrawn);
+        let (_, entry) = entry(&take(&granted, after, 2), consent(*who, ConsentAnswer::Decline), 3);
+        assert_eq!(entry.decision, ConsentDecision::Withdrawn);
     }
 }
 
 #[test]
-fn whoever_was_never_there_has_nothing_to_consent_to() {
+fn a_participant_who_never_joined_cannot_consent() {
     let (meeting, _) = with(0);
-    let host = asked(meeting.host, grants());
+    let host = consent(meeting.host, grants());
     assert_eq!(meeting.decide(host, at(1)).unwrap_err(), Refusal::NeverJoined);
-    let nobody = asked(Id::generate(), grants());
+    let nobody = consent(Id::generate(), grants());
     assert_eq!(meeting.decide(nobody, at(1)).unwrap_err(), Refusal::NoSuchParticipant);
 }
 
 #[test]
-fn who_waits_in_a_meeting_that_has_not_begun_is_not_asked_yet() {
+fn a_participant_who_waits_for_the_start_cannot_consent_yet() {
     let scheduled = meeting();
     let waiting = take(&scheduled, joins(scheduled.host, scheduled.created_by), 1);
-    let refusal = waiting.decide(asked(scheduled.host, grants()), at(2)).unwrap_err();
-    assert_eq!(refusal, Refusal::InvalidState { status: Status::Scheduled });
+    let refusal = waiting.decide(consent(scheduled.host, grants()), at(2)).unwrap_err();
+    assert_eq!(refusal, Refusal::InvalidState { status: MeetingStatus::Scheduled });
 }
 
 #[test]
-fn a_ledger_that_was_edited_cut_added_to_or_put_in_another_order_is_found_out() {
+fn a_ledger_that_was_edited_cut_extended_or_reordered_is_detected() {
     let (mut meeting, ids) = with(4);
     let mut entries = Vec::new();
     for (nth, who) in ids.iter().chain(&ids).enumerate() {
         let answer = if nth < 4 { grants() } else { ConsentAnswer::Decline };
         let written;
-        (meeting, written) = entry(&meeting, asked(*who, answer), nth as u64);
+        (meeting, written) = entry(&meeting, consent(*who, answer), nth as u64);
         entries.push(written);
     }
     let head = meeting.ledger;
     assert!(LedgerEntry::chain(&entries, head) && LedgerEntry::chain(&[], Ledger::EMPTY));
     for nth in 0..entries.len() {
         let edits: [fn(&mut LedgerEntry); 9] = [
-            |entry| entry.decision = Decision::Refused,
+            |entry| entry.decision = ConsentDecision::Refused,
             |entry| {
-                if !entry.scopes.remove(&Scope::Recording) {
-                    entry.scopes.insert(Scope::Recording);
+                if !entry.scopes.remove(&ConsentScope::Recording) {
+                    entry.scopes.insert(ConsentScope::Recording);
                 }
             },
             |entry| entry.wording.version = "9.en".to_owned(),
@@ -169,11 +169,14 @@ fn a_ledger_that_was_edited_cut_added_to_or_put_in_another_order_is_found_out() 
 }
 
 #[test]
-fn a_hash_can_be_made_again_by_anybody_from_what_the_record_says() {
+fn a_hash_can_be_recomputed_from_the_published_record() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
-    let (meeting, entry) =
-        entry(&meeting, asked(*who, ConsentAnswer::Grant([Scope::Recording, Scope::AiAnalysis].into())), 1);
+    let (meeting, entry) = entry(
+        &meeting,
+        consent(*who, ConsentAnswer::Grant([ConsentScope::Recording, ConsentScope::AiAnalysis].into())),
+        1,
+    );
     let lines = [
         "colloquy-consent-1".to_owned(),
         "0".repeat(64),
@@ -198,40 +201,40 @@ fn a_hash_can_be_made_again_by_anybody_from_what_the_record_says() {
 }
 
 #[test]
-fn under_all_nothing_is_recorded_until_everyone_who_is_there_granted_it() {
+fn under_all_recording_is_forbidden_until_every_present_participant_has_consented() {
     let (meeting, ids) = with(3);
     let [first, second, third] = ids.as_slice() else { panic!() };
     assert_eq!(meeting.may_record(), Err(ids.clone()));
-    let meeting = take(&meeting, asked(*first, grants()), 1);
-    let meeting = take(&meeting, asked(*second, ConsentAnswer::Decline), 2);
+    let meeting = take(&meeting, consent(*first, grants()), 1);
+    let meeting = take(&meeting, consent(*second, ConsentAnswer::Decline), 2);
     assert_eq!(meeting.may_record(), Err(vec![*second, *third]));
     let meeting = take(&meeting, Command::Leave { participant: *second }, 3);
-    let meeting = take(&meeting, asked(*third, grants()), 4);
+    let meeting = take(&meeting, consent(*third, grants()), 4);
     assert_eq!(meeting.may_record(), Ok(()), "who left has no say in what is said now");
     assert_eq!(meeting.may_import(), Err(vec![*second]), "but in what was said before");
     let user = meeting.participants.get(second).unwrap().user_id.unwrap();
     let meeting = take(&meeting, joins(*second, user), 5);
     assert_eq!(meeting.may_record(), Err(vec![*second]), "whoever comes back without it stops it");
-    let meeting = take(&meeting, asked(*second, grants()), 6);
-    let meeting = take(&meeting, asked(*first, ConsentAnswer::Decline), 7);
+    let meeting = take(&meeting, consent(*second, grants()), 6);
+    let meeting = take(&meeting, consent(*first, ConsentAnswer::Decline), 7);
     assert_eq!(meeting.may_record(), Err(vec![*first]), "and so does whoever takes it back");
 }
 
 #[test]
-fn under_notice_a_refusal_stops_nothing() {
+fn under_notice_a_refused_consent_does_not_forbid_recording() {
     let (mut meeting, ids) = with(2);
     meeting.consent_policy = ConsentPolicy::Notice;
     let [first, _] = ids.as_slice() else { panic!() };
-    let meeting = take(&meeting, asked(*first, ConsentAnswer::Decline), 1);
+    let meeting = take(&meeting, consent(*first, ConsentAnswer::Decline), 1);
     assert_eq!(meeting.may_record(), Ok(()));
     assert_eq!(meeting.may_import(), Err(ids), "what was recorded otherwise needs everyone's grant");
 }
 
 #[test]
-fn a_clock_that_was_set_back_dates_no_answer_before_the_one_it_changes() {
+fn after_a_clock_is_set_back_no_consent_is_dated_before_the_one_it_changes() {
     let (meeting, ids) = with(1);
     let [who] = ids.as_slice() else { panic!() };
-    let meeting = take(&meeting, asked(*who, grants()), 100);
-    let (_, entry) = entry(&meeting, asked(*who, ConsentAnswer::Decline), 50);
+    let meeting = take(&meeting, consent(*who, grants()), 100);
+    let (_, entry) = entry(&meeting, consent(*who, ConsentAnswer::Decline), 50);
     assert_eq!(entry.at, at(100));
 }

@@ -9,21 +9,16 @@ use std::time::Duration;
 use actors::hub::HubItem;
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind, Unsaved};
-use actors::meeting::{Command, Event, FieldChange, Meeting, State};
+use actors::meeting::{Command, Event, Meeting, State};
 use actors::shell::{Arbiters, CommandError, ShellLimits};
-use support::people::joins;
+use support::participants::joins;
 use support::{Fault, Store, World, meeting, request, until};
 use tokio::time::{Instant, advance};
 
 const LATE: [Fault; 2] = [Fault::LateUnknown, Fault::LateAndHangs];
 
 fn title(text: &str) -> Command {
-    Command::Update {
-        title: FieldChange::Set(text.to_owned()),
-        description: FieldChange::Keep,
-        scheduled_at: FieldChange::Keep,
-        if_match: None,
-    }
+    Command::Update { title: Some(text.to_owned()), description: None, scheduled_at: None, if_match: None }
 }
 
 fn world() -> World<Meeting> {
@@ -41,7 +36,7 @@ async fn in_doubt(world: &World<Meeting>, fault: Fault, command: Command) -> Id<
 }
 
 #[actix::test]
-async fn while_a_save_is_in_doubt_its_thing_is_neither_shown_nor_asked_nor_loaded() {
+async fn while_a_save_is_in_doubt_its_key_is_neither_read_nor_commanded_nor_loaded() {
     tokio::time::pause();
     for fault in LATE {
         let world = world();
@@ -64,7 +59,7 @@ async fn while_a_save_is_in_doubt_its_thing_is_neither_shown_nor_asked_nor_loade
 }
 
 #[actix::test]
-async fn who_came_while_it_was_in_doubt_gets_what_came_of_it() {
+async fn callers_who_waited_during_the_doubt_see_its_outcome() {
     tokio::time::pause();
     for (fault, lands) in [(LATE[0], true), (LATE[0], false), (LATE[1], true), (LATE[1], false)] {
         let world = world();
@@ -88,7 +83,7 @@ async fn who_came_while_it_was_in_doubt_gets_what_came_of_it() {
 }
 
 #[actix::test]
-async fn somebody_who_was_removed_is_never_shown_as_there_once_that_may_have_been_saved() {
+async fn a_removed_participant_is_never_shown_as_joined_once_the_removal_may_be_saved() {
     tokio::time::pause();
     for fault in LATE {
         let world = world();
@@ -113,7 +108,7 @@ async fn somebody_who_was_removed_is_never_shown_as_there_once_that_may_have_bee
 }
 
 #[actix::test]
-async fn a_doubt_about_one_thing_is_none_about_another() {
+async fn a_doubt_about_one_key_does_not_affect_another() {
     tokio::time::pause();
     let world = world();
     let id = in_doubt(&world, LATE[0], title("new")).await;
@@ -126,7 +121,7 @@ async fn a_doubt_about_one_thing_is_none_about_another() {
 }
 
 #[actix::test]
-async fn listeners_hear_what_landed_an_hour_late_though_nobody_asks() {
+async fn subscribers_receive_a_write_that_lands_an_hour_late_without_a_further_command() {
     tokio::time::pause();
     for fault in LATE {
         let world = world();
@@ -137,13 +132,13 @@ async fn listeners_hear_what_landed_an_hour_late_though_nobody_asks() {
         world.registry.ask(id, title("new"), request("1")).await.unwrap_err();
         advance(Duration::from_secs(3600)).await;
         world.store.land();
-        let HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
-        assert_eq!((records.offset, &*records.kind), (1, "meeting.updated"));
+        let HubItem::Event(record) = listening.next().await else { panic!("nothing was told") };
+        assert_eq!((record.offset, &*record.kind), (1, "meeting.updated"));
     }
 }
 
 #[actix::test]
-async fn what_must_be_awake_is_awake_again_when_its_doubt_is_settled() {
+async fn an_actor_that_must_be_awake_is_woken_when_its_doubt_is_settled() {
     tokio::time::pause();
     for fault in LATE {
         let world = world();
@@ -161,7 +156,7 @@ async fn what_must_be_awake_is_awake_again_when_its_doubt_is_settled() {
 }
 
 #[actix::test]
-async fn settling_is_tried_again_until_somebody_can_tell() {
+async fn settling_is_retried_until_it_succeeds() {
     tokio::time::pause();
     let world = world();
     world.store.next_settlings_fail(5);

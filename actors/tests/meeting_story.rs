@@ -4,12 +4,13 @@
 mod support;
 
 use std::time::Duration;
+use strum::VariantArray;
 
 use actors::ids::Id;
 use actors::live::Live;
 use actors::meeting::{
-    Command, EndReason, Event, FieldChange, Link, Meeting, Participant, ParticipantStatus, People, Presence, Refusal,
-    Role, State, Status, TimeLimits,
+    Command, EndReason, Event, Link, Meeting, MeetingRole, MeetingStatus, Participant, ParticipantStatus, People,
+    Presence, Refusal, State, TimeLimits,
 };
 use actors::time::Time;
 use support::{Chance, meeting, noon};
@@ -17,7 +18,7 @@ use support::{Chance, meeting, noon};
 /// The outcome of a command: the status after it and its event, no change, or a refusal (409 or 412).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    Becomes(Status, &'static str),
+    Becomes(MeetingStatus, &'static str),
     Unchanged,
     InvalidState,
     Stale,
@@ -56,8 +57,8 @@ const COLUMNS: [Column; 11] = [
 
 /// The whole state machine, one row per state, in the order of [`COLUMNS`].
 #[rustfmt::skip]
-const TABLE: [(Status, [Outcome; 11]); 4] = {
-    use Status::{Cancelled, Ended, Live, Scheduled};
+const TABLE: [(MeetingStatus, [Outcome; 11]); 4] = {
+    use MeetingStatus::{Cancelled, Ended, Live, Scheduled};
     [
         (Scheduled, [Becomes(Scheduled, "meeting.updated"), Unchanged, Becomes(Scheduled, "meeting.updated"), Stale,
                      Becomes(Live, "meeting.started"), InvalidState, Becomes(Cancelled, "meeting.cancelled"),
@@ -83,9 +84,9 @@ fn sweep(empty: u64, live: u64) -> Command {
 
 fn command(column: Column, on: &Meeting) -> Command {
     let update = |title: &str, if_match| Command::Update {
-        title: FieldChange::Set(title.to_owned()),
-        description: FieldChange::Keep,
-        scheduled_at: FieldChange::Keep,
+        title: Some(title.to_owned()),
+        description: None,
+        scheduled_at: None,
         if_match,
     };
     match column {
@@ -119,8 +120,12 @@ fn columns(command: &Command) -> &'static [Column] {
         | Command::Remove { .. }
         | Command::Consent { .. }
         | Command::See { .. }
+        | Command::RemoveAdmitted { .. }
         | Command::Exclude { .. }
-        | Command::Forget { .. } => &[],
+        | Command::Forget { .. }
+        | Command::StartRecording { .. }
+        | Command::Recording { .. }
+        | Command::SweepRecordings { .. } => &[],
     }
 }
 
@@ -129,16 +134,16 @@ fn after(meeting: Meeting, command: Command, minutes: u64) -> Meeting {
 }
 
 /// Fails to compile when a status is added.
-fn in_state(status: Status) -> Meeting {
+fn in_state(status: MeetingStatus) -> Meeting {
     let start = Command::Start { by: Id::generate() };
     match status {
-        Status::Scheduled => meeting(),
-        Status::Live => after(meeting(), start, 1),
-        Status::Ended => {
+        MeetingStatus::Scheduled => meeting(),
+        MeetingStatus::Live => after(meeting(), start, 1),
+        MeetingStatus::Ended => {
             let end = Command::End { by: None, reason: EndReason::Empty, note: None };
             after(after(meeting(), start, 1), end, 2)
         }
-        Status::Cancelled => after(meeting(), Command::Cancel { by: Id::generate(), reason: None }, 1),
+        MeetingStatus::Cancelled => after(meeting(), Command::Cancel { by: Id::generate(), reason: None }, 1),
     }
 }
 
@@ -168,7 +173,7 @@ fn outcome(before: &Meeting, command: Command) -> Outcome {
 
 #[test]
 fn every_state_answers_every_command_as_the_table_says() {
-    assert_eq!(TABLE.map(|(status, _)| status).as_slice(), Status::ALL, "a row for each state");
+    assert_eq!(TABLE.map(|(status, _)| status).as_slice(), MeetingStatus::VARIANTS, "a row for each state");
     for (status, row) in TABLE {
         let before = in_state(status);
         assert_eq!(before.status(), status);
@@ -183,45 +188,40 @@ fn every_state_answers_every_command_as_the_table_says() {
 #[test]
 fn a_new_meeting_is_scheduled_and_its_creator_is_invited_as_host() {
     let new = meeting();
-    assert_eq!((new.status(), new.version, new.revision), (Status::Scheduled, 1, 0));
+    assert_eq!((new.status(), new.version, new.revision), (MeetingStatus::Scheduled, 1, 0));
     let host = new.participants.get(&new.host).unwrap();
-    assert_eq!((host.user_id, host.role, host.presence), (Some(new.created_by), Role::Host, Presence::Invited));
+    assert_eq!((host.user_id, host.role, host.presence), (Some(new.created_by), MeetingRole::Host, Presence::Invited));
     assert_eq!((new.started_at(), new.ended_at(), new.end_reason()), (None, None, None));
 }
 
 #[test]
-fn a_stale_if_match_is_told_before_a_state_that_forbids_the_update() {
-    let ended = in_state(Status::Ended);
+fn a_stale_if_match_is_refused_before_a_state_that_forbids_the_update() {
+    let ended = in_state(MeetingStatus::Ended);
     let stale = ended.decide(command(Column::UpdateStale, &ended), noon()).unwrap_err();
     assert_eq!(stale, Refusal::Stale { version: 3 });
 }
 
 #[test]
 fn an_update_keeps_what_it_does_not_name_and_all_three_fields_can_be_set_while_live() {
-    let live = in_state(Status::Live);
+    let live = in_state(MeetingStatus::Live);
     let later = noon() + Duration::from_secs(3600);
     let update = Command::Update {
-        title: FieldChange::Set("Review".to_owned()),
-        description: FieldChange::Set("All of it".to_owned()),
-        scheduled_at: FieldChange::Set(later),
+        title: Some("Review".to_owned()),
+        description: Some("All of it".to_owned()),
+        scheduled_at: Some(later),
         if_match: Some(live.version),
     };
     let next = live.decide(update, noon()).unwrap().next;
     assert_eq!((next.title.as_str(), next.description.as_str(), next.scheduled_at), ("Review", "All of it", later));
-    let update = Command::Update {
-        title: FieldChange::Keep,
-        description: FieldChange::Set(String::new()),
-        scheduled_at: FieldChange::Keep,
-        if_match: None,
-    };
+    let update = Command::Update { title: None, description: Some(String::new()), scheduled_at: None, if_match: None };
     let last = next.decide(update, noon()).unwrap().next;
     assert_eq!((last.title.as_str(), last.description.as_str(), last.scheduled_at), ("Review", "", later));
     assert_eq!(last.state, live.state);
 }
 
 #[test]
-fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
-    let mut live = in_state(Status::Live);
+fn when_a_meeting_ends_joined_participants_leave_and_no_others_change() {
+    let mut live = in_state(MeetingStatus::Live);
     let joined_at = noon() + Duration::from_secs(90);
     let presences = [
         Presence::Invited,
@@ -231,7 +231,7 @@ fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
         Presence::Joined { joined_at, link: Link::Awaited },
     ];
     let people = presences.map(|presence| {
-        let guest = Participant::invited(Id::generate(), None, "Guest".to_owned(), None, Role::Observer);
+        let guest = Participant::invited(Id::generate(), None, "Guest".to_owned(), None, MeetingRole::Observer);
         Participant { presence, ..guest }
     });
     let ids = people.clone().map(|one| one.id);
@@ -245,12 +245,12 @@ fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
     let gone = Presence::Left { joined_at, left_at };
     assert_eq!(after, [invited, gone, left, removed, gone]);
     let [_, first, _, _, second] = ids;
-    let records = [
+    let expected = [
         Event::Left { participant: first },
         Event::Left { participant: second },
         Event::Ended { by, reason: EndReason::HostEnded },
     ];
-    assert_eq!(change.events, records);
+    assert_eq!(change.events, expected);
     assert_eq!((change.next.revision, change.next.version), (live.revision + 3, live.version + 1));
     let statuses = after.map(Presence::status);
     use ParticipantStatus::{Invited, Left, Removed};
@@ -268,14 +268,14 @@ fn when_a_meeting_ends_everybody_in_it_leaves_and_nobody_else_changes() {
 
 #[test]
 fn a_meeting_that_ended_keeps_its_first_reason() {
-    let ended = in_state(Status::Ended);
+    let ended = in_state(MeetingStatus::Ended);
     let again = after(ended.clone(), command(Column::End, &ended), 9);
     assert_eq!(again.end_reason(), Some(EndReason::Empty));
 }
 
 #[test]
 fn a_clock_that_was_set_back_ends_no_meeting_before_its_start() {
-    let live = in_state(Status::Live);
+    let live = in_state(MeetingStatus::Live);
     let next = live.decide(command(Column::End, &live), noon() - Duration::from_secs(3600)).unwrap().next;
     assert_eq!(next.ended_at(), next.started_at());
     assert!(next.updated_at >= live.updated_at);
@@ -293,12 +293,12 @@ struct Oracle {
 
 impl Oracle {
     /// Returns whether the command is expected to be accepted.
-    fn hears(&mut self, command: &Command, now: Time) -> bool {
+    fn is_accepted(&mut self, command: &Command, now: Time) -> bool {
         let over = self.cancelled || self.ended.is_some();
         match command {
             Command::Update { if_match: Some(version), .. } if *version != self.changes + 1 => false,
             Command::Update { title, .. } => {
-                if let (false, FieldChange::Set(title)) = (over, title)
+                if let (false, Some(title)) = (over, title)
                     && *title != self.title
                 {
                     self.title.clone_from(title);
@@ -354,32 +354,32 @@ fn chance_finds_no_way_around_the_rules() {
                 _ => Column::Update,
             };
             let command = match command(column, &meeting) {
-                Command::Update { title: FieldChange::Set(_), description, scheduled_at, if_match }
+                Command::Update { title: Some(_), description, scheduled_at, if_match }
                     if column != Column::UpdateSame =>
                 {
-                    let title = FieldChange::Set(format!("title {}", chance.below(4)));
+                    let title = Some(format!("title {}", chance.below(4)));
                     Command::Update { title, description, scheduled_at, if_match }
                 }
                 other => other,
             };
-            let records = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}");
-            let expected = oracle.hears(&command, now);
+            let case = format!("sequence {sequence}, seed {seed}, step {step}: {command:?}");
+            let expected = oracle.is_accepted(&command, now);
             let before = meeting.clone();
             match meeting.decide(command, now) {
                 Ok(change) => {
-                    assert!(expected, "{records} was taken");
-                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{records}");
+                    assert!(expected, "{case} was taken");
+                    assert_eq!(change.next.revision, before.revision + change.events.len() as u64, "{case}");
                     meeting = change.next;
                 }
-                Err(_) => assert!(!expected, "{records} was refused"),
+                Err(_) => assert!(!expected, "{case} was refused"),
             }
-            assert_eq!(meeting.title, oracle.title, "{records}");
-            assert_eq!(meeting.started_at(), oracle.started_at, "{records}");
-            assert_eq!(meeting.ended_at().zip(meeting.end_reason()), oracle.ended, "{records}");
-            assert_eq!(meeting.status() == Status::Cancelled, oracle.cancelled, "{records}");
-            assert_eq!((meeting.version, meeting.revision), (oracle.changes + 1, oracle.changes), "{records}");
-            if matches!(before.status(), Status::Ended | Status::Cancelled) {
-                assert_eq!(meeting, before, "{records}: what is over stays as it is");
+            assert_eq!(meeting.title, oracle.title, "{case}");
+            assert_eq!(meeting.started_at(), oracle.started_at, "{case}");
+            assert_eq!(meeting.ended_at().zip(meeting.end_reason()), oracle.ended, "{case}");
+            assert_eq!(meeting.status() == MeetingStatus::Cancelled, oracle.cancelled, "{case}");
+            assert_eq!((meeting.version, meeting.revision), (oracle.changes + 1, oracle.changes), "{case}");
+            if matches!(before.status(), MeetingStatus::Ended | MeetingStatus::Cancelled) {
+                assert_eq!(meeting, before, "{case}: what is over stays as it is");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Connections open and close, and reports about them come late, twice and in any order.
+//! Tests of presence: connections open and close, and reports about them come late, twice and in any order.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::Live;
 use actors::meeting::{
-    Command, EndReason, Event, Link, MediaSession, Meeting, Observation, Participant, ParticipantStatus, Presence,
-    State, Status,
+    Command, EndReason, Event, Link, MediaSession, Meeting, MeetingStatus, Observation, Participant, ParticipantStatus,
+    Presence, State,
 };
 use actors::time::Time;
-use support::people::{EMPTY, GRACE, joins, sweep};
+use support::participants::{EMPTY, GRACE, joins, sweep};
 use support::{Chance, meeting, noon};
 
 fn at(seconds: u64) -> Time {
@@ -39,7 +39,7 @@ fn media(participant: Id<ids::Participant>, name: &str, began: u64, is_open: boo
     Observation::Media { participant, session }
 }
 
-fn records(seen: Observation) -> Command {
+fn see(seen: Observation) -> Command {
     Command::See { seen: vec![seen] }
 }
 
@@ -55,7 +55,7 @@ fn link(meeting: &Meeting, who: Id<ids::Participant>) -> Option<Link> {
 }
 
 #[test]
-fn who_joined_and_was_never_connected_is_waited_for() {
+fn a_participant_who_never_connected_is_not_removed_for_absence() {
     let (meeting, who) = joined();
     assert!(!is(&meeting, who).is_connected());
     let later = meeting.decide(sweep(), at(3_000)).unwrap();
@@ -64,7 +64,7 @@ fn who_joined_and_was_never_connected_is_waited_for() {
 }
 
 #[test]
-fn who_is_lost_for_thirty_seconds_has_left_and_not_before() {
+fn a_participant_disconnected_for_thirty_seconds_has_left_and_not_before() {
     let (meeting, who) = joined();
     let meeting = take(&meeting, socket(who, true), 1);
     assert!(is(&meeting, who).is_connected());
@@ -80,7 +80,7 @@ fn who_is_lost_for_thirty_seconds_has_left_and_not_before() {
 }
 
 #[test]
-fn who_comes_back_within_the_grace_never_left() {
+fn a_participant_who_reconnects_within_the_grace_never_left() {
     let (meeting, who) = joined();
     let meeting = take(&meeting, socket(who, true), 1);
     let meeting = take(&meeting, socket(who, false), 10);
@@ -92,20 +92,20 @@ fn who_comes_back_within_the_grace_never_left() {
 }
 
 #[test]
-fn whoever_has_one_connection_left_is_connected() {
+fn a_participant_with_one_open_connection_is_connected() {
     let (meeting, who) = joined();
     let meeting = take(&meeting, socket(who, true), 1);
-    let meeting = take(&meeting, records(media(who, "A", 2, true)), 2);
+    let meeting = take(&meeting, see(media(who, "A", 2, true)), 2);
     let meeting = take(&meeting, socket(who, false), 3);
     assert_eq!(link(&meeting, who), Some(Link::Up { socket: false }));
-    let meeting = take(&meeting, records(media(who, "A", 2, false)), 4);
+    let meeting = take(&meeting, see(media(who, "A", 2, false)), 4);
     assert_eq!(link(&meeting, who), Some(Link::Lost { since: at(4) }));
     let meeting = take(&meeting, socket(who, true), 5);
     assert_eq!(link(&meeting, who), Some(Link::Up { socket: true }));
 }
 
 #[test]
-fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
+fn media_server_events_lead_to_the_same_state_in_any_order_and_repeated() {
     let (meeting, who) = joined();
     // Two connections with the second still open; the same with both closed; and one of which only the end was
     // reported.
@@ -117,7 +117,7 @@ fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
     let (mut seeds, _) = Chance::from_env();
     for telling in tellings {
         let tell = |all: &[Observation]| {
-            all.iter().fold(meeting.clone(), |meeting, seen| take(&meeting, records(seen.clone()), 9))
+            all.iter().fold(meeting.clone(), |meeting, seen| take(&meeting, see(seen.clone()), 9))
         };
         let in_order = tell(&telling);
         for _ in 0..200 {
@@ -132,35 +132,35 @@ fn what_the_media_server_tells_comes_to_the_same_in_any_order_and_any_number() {
 }
 
 #[test]
-fn news_of_a_former_stay_are_no_news_of_this_one() {
+fn events_about_a_former_stay_do_not_affect_the_current_one() {
     let (meeting, who) = joined();
     let user = is(&meeting, who).user_id.unwrap();
-    let meeting = take(&meeting, records(media(who, "A", 1, true)), 1);
+    let meeting = take(&meeting, see(media(who, "A", 1, true)), 1);
     let meeting = take(&meeting, Command::Leave { participant: who }, 2);
-    assert!(meeting.decide(records(media(who, "A", 1, false)), at(3)).unwrap().events.is_empty());
+    assert!(meeting.decide(see(media(who, "A", 1, false)), at(3)).unwrap().events.is_empty());
     let meeting = take(&meeting, joins(who, user), 4);
-    let late = meeting.decide(records(media(who, "A", 1, false)), at(5)).unwrap();
+    let late = meeting.decide(see(media(who, "A", 1, false)), at(5)).unwrap();
     assert!(late.events.is_empty());
-    let late = meeting.decide(records(media(who, "A", 1, true)), at(5)).unwrap();
+    let late = meeting.decide(see(media(who, "A", 1, true)), at(5)).unwrap();
     assert!(late.events.is_empty());
     assert_eq!(link(&meeting, who), Some(Link::Awaited), "nothing has begun to run out");
 }
 
 #[test]
-fn many_can_be_told_at_once_and_strangers_are_left_out() {
+fn many_observations_are_applied_at_once_and_unknown_participants_are_ignored() {
     let (meeting, first) = joined();
     let second = Id::generate();
     let meeting = take(&meeting, joins(second, Id::generate()), 0);
     let open = |participant| Observation::Socket { participant, is_open: true };
     let seen = vec![open(first), open(Id::generate()), open(second), open(first), media(first, "A", 1, true)];
     let change = meeting.decide(Command::See { seen }, at(1)).unwrap();
-    let records = [Event::Changed { participant: first }, Event::Changed { participant: second }];
-    assert_eq!(change.events, records, "each is told of once");
+    let expected = [Event::Changed { participant: first }, Event::Changed { participant: second }];
+    assert_eq!(change.events, expected, "each is told of once");
     assert_eq!(change.next.revision, meeting.revision + 2);
 }
 
 #[test]
-fn a_meeting_ends_after_fifteen_minutes_without_anybody_and_the_time_begins_anew_with_each_who_comes() {
+fn a_meeting_ends_after_fifteen_empty_minutes_and_each_join_restarts_the_timeout() {
     let began = take(&meeting(), Command::Start { by: Id::generate() }, 0);
     assert!(began.decide(sweep(), at(899)).unwrap().events.is_empty());
     let ended = began.decide(sweep(), at(900)).unwrap();
@@ -171,11 +171,11 @@ fn a_meeting_ends_after_fifteen_minutes_without_anybody_and_the_time_begins_anew
     let empty = take(&busy, Command::Leave { participant: who }, 1_000);
     assert_eq!(empty.state, State::Live { started_at: at(0), empty_since: Some(at(1_000)) });
     assert!(empty.decide(sweep(), at(1_899)).unwrap().events.is_empty());
-    assert_eq!(take(&empty, sweep(), 1_900).status(), Status::Ended);
+    assert_eq!(take(&empty, sweep(), 1_900).status(), MeetingStatus::Ended);
 }
 
 #[test]
-fn a_sweep_that_comes_an_hour_late_lets_the_lost_leave_first_and_the_meeting_be_empty_from_then_on() {
+fn a_late_sweep_first_lets_disconnected_participants_leave_and_then_counts_the_meeting_as_empty() {
     let (meeting, who) = joined();
     let meeting = take(&meeting, socket(who, true), 1);
     let meeting = take(&meeting, socket(who, false), 2);
@@ -187,18 +187,18 @@ fn a_sweep_that_comes_an_hour_late_lets_the_lost_leave_first_and_the_meeting_be_
 }
 
 #[test]
-fn a_host_who_waits_and_is_lost_waits_no_longer() {
+fn a_waiting_host_who_disconnects_stops_waiting() {
     let scheduled = meeting();
     let host = scheduled.host;
     let waiting = take(&scheduled, joins(host, scheduled.created_by), 1);
     let waiting = take(&waiting, socket(host, true), 2);
     let waiting = take(&waiting, socket(host, false), 3);
     let swept = take(&waiting, sweep(), 3 + GRACE.as_secs());
-    assert_eq!((is(&swept, host).status(), swept.status()), (ParticipantStatus::Left, Status::Scheduled));
+    assert_eq!((is(&swept, host).status(), swept.status()), (ParticipantStatus::Left, MeetingStatus::Scheduled));
 }
 
 #[test]
-fn a_clock_that_was_set_back_makes_nobody_wait_longer_than_it_was_set_back() {
+fn after_a_clock_is_set_back_no_wait_grows_by_more_than_the_difference() {
     let (meeting, who) = joined();
     let meeting = take(&meeting, socket(who, true), 100);
     let before_noon = noon() - Duration::from_secs(3_600);

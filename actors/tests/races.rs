@@ -8,17 +8,12 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
-use actors::meeting::{Command, Event, FieldChange, State};
+use actors::meeting::{Command, Event, State};
 use actors::shell::{Arbiters, CommandError, ShellLimits};
 use support::{Store, World, meeting, request, until};
 
 fn title(text: String) -> Command {
-    Command::Update {
-        title: FieldChange::Set(text),
-        description: FieldChange::Keep,
-        scheduled_at: FieldChange::Keep,
-        if_match: None,
-    }
+    Command::Update { title: Some(text), description: None, scheduled_at: None, if_match: None }
 }
 
 #[actix::test]
@@ -84,7 +79,7 @@ async fn of_64_who_start_a_meeting_one_starts_it_and_all_see_the_same_start() {
 }
 
 #[actix::test]
-async fn when_64_ask_at_once_the_thing_is_loaded_once() {
+async fn when_64_callers_ask_at_once_the_actor_is_loaded_once() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let gate = store.hold();
@@ -104,7 +99,7 @@ async fn when_64_ask_at_once_the_thing_is_loaded_once() {
 }
 
 #[actix::test]
-async fn a_full_mailbox_turns_commands_away_at_once_and_takes_them_again_later() {
+async fn a_full_mailbox_refuses_commands_at_once_and_accepts_them_again_later() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits { mailbox: 4, ..ShellLimits::default() });
@@ -132,7 +127,7 @@ async fn a_full_mailbox_turns_commands_away_at_once_and_takes_them_again_later()
 }
 
 #[actix::test]
-async fn an_asker_who_goes_away_before_its_command_is_taken_changes_nothing() {
+async fn a_caller_who_gives_up_before_its_command_is_decided_changes_nothing() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -157,7 +152,7 @@ async fn an_asker_who_goes_away_before_its_command_is_taken_changes_nothing() {
 }
 
 #[actix::test]
-async fn an_asker_who_goes_away_while_its_command_is_saved_changes_nothing_about_it() {
+async fn a_caller_who_gives_up_while_its_command_is_saved_does_not_affect_it() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -177,7 +172,7 @@ async fn an_asker_who_goes_away_while_its_command_is_saved_changes_nothing_about
 }
 
 #[actix::test]
-async fn of_two_keepers_on_one_store_one_loses_by_revision_and_meets_what_the_other_wrote() {
+async fn of_two_registries_on_one_store_one_gets_a_conflict_and_then_sees_the_other_write() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let one = World::on_paused_time(std::sync::Arc::clone(&store), ShellLimits::default());
@@ -191,7 +186,7 @@ async fn of_two_keepers_on_one_store_one_loses_by_revision_and_meets_what_the_ot
 }
 
 #[actix::test]
-async fn a_thing_that_keeps_falling_asleep_loses_no_command_and_takes_none_twice() {
+async fn an_actor_that_keeps_going_idle_loses_no_command_and_applies_none_twice() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world =
@@ -227,7 +222,7 @@ async fn a_thing_that_keeps_falling_asleep_loses_no_command_and_takes_none_twice
 }
 
 #[actix::test]
-async fn what_a_keeper_promises_can_be_waited_for_on_any_thread() {
+async fn the_futures_of_a_registry_are_send() {
     fn on_any_thread<T: Send>(promise: T) -> T {
         promise
     }

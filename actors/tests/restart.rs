@@ -1,4 +1,4 @@
-//! What stops an actor, and that the next command is decided on what the store holds.
+//! Tests of what stops an actor, and that the next command is decided on the stored state.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod support;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::{Change, Live, RequestId, Topic, TopicKind, Unsaved};
-use actors::meeting::{Command, EndReason, Event, FieldChange, State};
+use actors::meeting::{Command, EndReason, Event, State};
 use actors::registry::WakeSummary;
 use actors::shell::{Arbiters, CommandError, ShellLimits};
 use actors::time::{Clock, Time};
@@ -17,16 +17,11 @@ use support::{Fault, Store, World, meeting, request, until};
 use tokio::time::{Instant, advance};
 
 fn title(text: &str) -> Command {
-    Command::Update {
-        title: FieldChange::Set(text.to_owned()),
-        description: FieldChange::Keep,
-        scheduled_at: FieldChange::Keep,
-        if_match: None,
-    }
+    Command::Update { title: Some(text.to_owned()), description: None, scheduled_at: None, if_match: None }
 }
 
 #[actix::test]
-async fn after_a_failed_save_the_command_has_not_happened_and_the_next_one_meets_the_store() {
+async fn after_a_failed_save_the_command_has_no_effect_and_the_next_one_sees_the_stored_state() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -42,7 +37,7 @@ async fn after_a_failed_save_the_command_has_not_happened_and_the_next_one_meets
 }
 
 #[actix::test]
-async fn a_save_that_hangs_is_given_up_after_two_seconds_and_its_end_is_unknown() {
+async fn a_save_that_hangs_times_out_after_two_seconds_with_an_unknown_outcome() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -56,7 +51,7 @@ async fn a_save_that_hangs_is_given_up_after_two_seconds_and_its_end_is_unknown(
 }
 
 #[actix::test]
-async fn what_was_written_with_nobody_knowing_is_met_by_the_next_command_and_heard_by_listeners() {
+async fn an_unconfirmed_write_is_seen_by_the_next_command_and_received_by_subscribers() {
     tokio::time::pause();
     for fault in [Fault::WritesUnknown, Fault::WritesAndHangs] {
         unknown_but_written(fault).await;
@@ -74,17 +69,17 @@ async fn unknown_but_written(fault: Fault) {
     let failed = world.registry.ask(id, Command::Start { by: Id::generate() }, request("1")).await.unwrap_err();
     assert!(matches!(failed, CommandError::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
     // There is no further command, and yet the subscriber receives the event, from the table.
-    let actors::hub::HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((records.offset, &*records.kind), (1, "meeting.started"));
+    let actors::hub::HubItem::Event(record) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((record.offset, &*record.kind), (1, "meeting.started"));
     let seen = world.registry.ask(id, title("next"), request("2")).await.unwrap();
     assert_eq!(seen.state.revision, 2);
     assert!(matches!(seen.state.state, State::Live { .. }));
-    let actors::hub::HubItem::Told(records) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((records.offset, &*records.kind), (2, "meeting.updated"));
+    let actors::hub::HubItem::Event(record) = listening.next().await else { panic!("nothing was told") };
+    assert_eq!((record.offset, &*record.kind), (2, "meeting.updated"));
 }
 
 #[actix::test]
-async fn after_a_conflict_the_next_command_meets_what_the_store_holds() {
+async fn after_a_conflict_the_next_command_sees_the_stored_state() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -96,7 +91,7 @@ async fn after_a_conflict_the_next_command_meets_what_the_store_holds() {
 }
 
 #[actix::test]
-async fn a_panic_in_the_journal_is_an_unknown_save() {
+async fn a_panic_in_the_journal_is_a_save_with_an_unknown_outcome() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -107,7 +102,7 @@ async fn a_panic_in_the_journal_is_an_unknown_save() {
 }
 
 #[actix::test]
-async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_command_never() {
+async fn commands_queued_behind_a_failed_save_are_resent_once_and_the_failed_command_never() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -132,14 +127,14 @@ async fn what_waited_behind_a_failed_save_is_sent_again_once_and_the_failed_comm
     revisions.sort_unstable();
     assert_eq!(revisions, [2, 3]);
     let mut requests: Vec<_> =
-        world.store.records(meeting_topic(id.uuid())).into_iter().map(|records| records.request).collect();
+        world.store.records(meeting_topic(id.uuid())).into_iter().map(|record| record.request).collect();
     requests.sort();
     assert_eq!(requests, ["0", "second", "third"].map(RequestId::from));
     assert_eq!(world.figures().resent, 2);
 }
 
 #[actix::test]
-async fn while_the_store_hangs_nobody_waits_much_longer_than_two_seconds() {
+async fn while_the_store_hangs_no_command_waits_much_longer_than_two_seconds() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -162,7 +157,7 @@ async fn while_the_store_hangs_nobody_waits_much_longer_than_two_seconds() {
 }
 
 #[actix::test]
-async fn a_store_that_is_away_fails_the_load_and_a_missing_thing_is_missing() {
+async fn an_unavailable_store_fails_the_load_and_a_missing_row_is_not_found() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -178,7 +173,7 @@ async fn a_store_that_is_away_fails_the_load_and_a_missing_thing_is_missing() {
 }
 
 #[actix::test]
-async fn an_idle_thing_sleeps_and_a_live_one_does_not() {
+async fn an_idle_actor_stops_and_that_of_a_live_meeting_does_not() {
     let store = Store::new(Event::kind);
     let (sleepy, live) = (store.insert(meeting()), store.insert(meeting()));
     let world = World::on_paused_time(store, ShellLimits { idle: Duration::from_secs(60), ..ShellLimits::default() });
@@ -195,7 +190,7 @@ async fn an_idle_thing_sleeps_and_a_live_one_does_not() {
 }
 
 #[actix::test]
-async fn the_number_of_things_awake_is_bounded() {
+async fn the_number_of_awake_actors_is_bounded() {
     let store = Store::new(Event::kind);
     let ids: Vec<_> = (0..3).map(|_| store.insert(meeting())).collect();
     let world = World::on_paused_time(store, ShellLimits { awake: 2, ..ShellLimits::default() });
@@ -207,7 +202,7 @@ async fn the_number_of_things_awake_is_bounded() {
 }
 
 #[actix::test]
-async fn stopping_waits_for_saves_under_way_and_turns_later_commands_away() {
+async fn stopping_waits_for_saves_in_progress_and_refuses_later_commands() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -260,7 +255,7 @@ async fn ten_thousand_live_meetings_are_awake_soon_after_a_start_and_the_others_
 }
 
 #[actix::test]
-async fn what_could_not_be_loaded_at_a_start_is_woken_by_and_by() {
+async fn what_could_not_be_loaded_at_a_start_is_retried_until_it_is_awake() {
     let store = Store::new(Event::kind);
     for _ in 0..3 {
         store.insert(meeting().decide(Command::Start { by: Id::generate() }, support::noon()).unwrap().next);
@@ -279,7 +274,7 @@ async fn what_could_not_be_loaded_at_a_start_is_woken_by_and_by() {
 }
 
 #[actix::test]
-async fn what_must_be_awake_is_woken_again_by_itself_after_trouble() {
+async fn an_actor_that_must_be_awake_is_woken_again_after_a_failure() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -299,13 +294,13 @@ async fn times_come_from_the_clock_that_was_given() {
     let store = Store::new(Event::kind);
     let id = store.insert(meeting());
     let world = World::on_paused_time(store, ShellLimits::default());
-    world.hands.move_on(Duration::from_secs(60));
+    world.clock.move_on(Duration::from_secs(60));
     world.registry.ask(id, Command::Start { by: Id::generate() }, request("1")).await.unwrap();
-    world.hands.move_on(Duration::from_secs(60));
+    world.clock.move_on(Duration::from_secs(60));
     let end = Command::End { by: None, reason: EndReason::Empty, note: None };
     let seen = world.registry.ask(id, end, request("2")).await.unwrap();
     let span = seen.state.ended_at().unwrap().since(seen.state.started_at().unwrap());
-    assert_eq!((span, seen.state.updated_at), (Duration::from_secs(60), world.hands.now()));
+    assert_eq!((span, seen.state.updated_at), (Duration::from_secs(60), world.clock.now()));
 }
 
 #[actix::test]
@@ -367,7 +362,7 @@ impl Live for Buggy {
 }
 
 #[actix::test]
-async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it() {
+async fn a_panic_in_decide_fails_its_own_command_and_none_queued_behind_it() {
     let store = Store::<Buggy>::new(|_| "bug");
     store.insert(Buggy { key: 1, revision: 0 });
     let world = World::on_paused_time(store, ShellLimits::default());
@@ -391,7 +386,7 @@ async fn a_bug_in_decide_fails_its_own_command_and_nothing_that_waits_behind_it(
 }
 
 #[actix::test]
-async fn a_store_that_is_away_after_a_bug_stops_the_actor() {
+async fn an_unavailable_store_after_a_bug_stops_the_actor() {
     let store = Store::<Buggy>::new(|_| "bug");
     store.insert(Buggy { key: 1, revision: 0 });
     let world = World::on_paused_time(store, ShellLimits::default());

@@ -5,17 +5,18 @@
 mod support;
 
 use std::time::Duration;
+use strum::VariantArray;
 
 use actors::ids::Id;
 use actors::live::Live;
-use actors::run::{Command, Event, MOST_TAKEN_UP, Node, Refusal, Run, RunWarning, Status};
+use actors::run::{AiRunStatus, Command, Event, MOST_TAKEN_UP, Node, Refusal, Run, RunWarning};
 use actors::time::Time;
 use support::{Chance, noon, run};
 
 /// The outcome of a command: the status after it and its event, no change, a 409 refusal, or an old attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    Becomes(Status, &'static str),
+    Becomes(AiRunStatus, &'static str),
     Unchanged,
     InvalidState,
     OldAttempt,
@@ -50,8 +51,8 @@ const COLUMNS: [Column; 9] = [
 
 /// The whole state machine, one row per state, in the order of [`COLUMNS`].
 #[rustfmt::skip]
-const TABLE: [(Status, [Outcome; 9]); 7] = {
-    use Status::{Cancelled, Completed, Failed, Partial, Processing, Queued, Rejected};
+const TABLE: [(AiRunStatus, [Outcome; 9]); 7] = {
+    use AiRunStatus::{Cancelled, Completed, Failed, Partial, Processing, Queued, Rejected};
     const RETRIED: Outcome = Becomes(Queued, "run.retried");
     [
         (Queued,     [Becomes(Processing, "run.progressed"), InvalidState, InvalidState, InvalidState, InvalidState,
@@ -84,9 +85,9 @@ fn other_warning() -> RunWarning {
 #[test]
 fn a_run_that_leaves_something_out_is_partial() {
     for code in [RunWarning::SOURCE_FAILED, RunWarning::SOURCE_TOO_LONG, RunWarning::TOO_MANY_ITEMS] {
-        assert!(RunWarning { code: code.to_owned(), ..failed_source() }.tells_of_a_gap(), "{code}");
+        assert!(RunWarning { code: code.to_owned(), ..failed_source() }.reports_gap(), "{code}");
     }
-    assert!(!other_warning().tells_of_a_gap());
+    assert!(!other_warning().reports_gap());
 }
 
 fn command(column: Column, on: &Run, attempt: u32) -> Command {
@@ -135,15 +136,15 @@ fn after(mut run: Run, columns: &[Column]) -> Run {
 }
 
 /// Fails to compile when a status is added.
-fn in_state(status: Status) -> Run {
+fn in_state(status: AiRunStatus) -> Run {
     let steps: &[Column] = match status {
-        Status::Queued => &[],
-        Status::Processing => &[Column::Begin],
-        Status::Completed => &[Column::Begin, Column::Complete],
-        Status::Partial => &[Column::Begin, Column::CompletePartly],
-        Status::Rejected => &[Column::Begin, Column::Reject],
-        Status::Failed => &[Column::Begin, Column::Fail],
-        Status::Cancelled => &[Column::Begin, Column::Cancel],
+        AiRunStatus::Queued => &[],
+        AiRunStatus::Processing => &[Column::Begin],
+        AiRunStatus::Completed => &[Column::Begin, Column::Complete],
+        AiRunStatus::Partial => &[Column::Begin, Column::CompletePartly],
+        AiRunStatus::Rejected => &[Column::Begin, Column::Reject],
+        AiRunStatus::Failed => &[Column::Begin, Column::Fail],
+        AiRunStatus::Cancelled => &[Column::Begin, Column::Cancel],
     };
     after(run(), steps)
 }
@@ -171,7 +172,7 @@ fn outcome(before: &Run, command: Command) -> Outcome {
 
 #[test]
 fn every_state_answers_every_command_as_the_table_says() {
-    assert_eq!(TABLE.map(|(status, _)| status).as_slice(), Status::ALL, "a row for each state");
+    assert_eq!(TABLE.map(|(status, _)| status).as_slice(), AiRunStatus::VARIANTS, "a row for each state");
     for (status, row) in TABLE {
         let before = in_state(status);
         assert_eq!(before.status(), status);
@@ -184,8 +185,8 @@ fn every_state_answers_every_command_as_the_table_says() {
 }
 
 #[test]
-fn in_every_state_what_another_attempt_says_is_refused_as_such() {
-    for status in Status::ALL {
+fn in_every_state_a_command_of_another_attempt_is_refused() {
+    for status in AiRunStatus::VARIANTS {
         let second = Run { attempt: 2, ..in_state(*status) };
         for column in COLUMNS.into_iter().filter(|column| names_its_attempt(*column)) {
             for attempt in [1, 3] {
@@ -200,7 +201,7 @@ fn a_new_run_is_queued_with_its_first_event() {
     let new = run();
     assert_eq!(
         (new.status(), new.node(), new.progress, new.attempt, new.revision),
-        (Status::Queued, Node::Queued, 0, 1, 1)
+        (AiRunStatus::Queued, Node::Queued, 0, 1, 1)
     );
     assert_eq!((new.started_at(), new.completed_at(), new.error_message()), (None, None, None));
     assert_eq!(Event::Queued.kind(), "run.queued");
@@ -208,7 +209,7 @@ fn a_new_run_is_queued_with_its_first_event() {
 
 #[test]
 fn nodes_start_at_the_progress_of_the_interface() {
-    let table: Vec<_> = Node::ALL.iter().map(|node| (node.as_str(), node.progress())).collect();
+    let table: Vec<_> = Node::VARIANTS.iter().map(|node| (node.into_str(), node.progress())).collect();
     assert_eq!(
         table,
         [
@@ -226,12 +227,12 @@ fn nodes_start_at_the_progress_of_the_interface() {
             ("done", 100),
         ]
     );
-    assert!(Node::ALL.iter().all(|node| !node.label().is_empty() && node.as_str().parse() == Ok(*node)));
+    assert!(Node::VARIANTS.iter().all(|node| !node.label().is_empty() && node.into_str().parse() == Ok(*node)));
     assert_eq!(Node::ExtractRequirements.label(), "Extracting requirements");
 }
 
 #[test]
-fn progress_never_falls_nor_reaches_a_hundred_before_the_end() {
+fn progress_never_decreases_nor_reaches_a_hundred_before_the_end() {
     let begun = after(run(), &[Column::Begin]);
     assert_eq!((begun.progress, begun.node()), (5, Node::PrepareSources));
     let progress =
@@ -247,11 +248,11 @@ fn progress_never_falls_nor_reaches_a_hundred_before_the_end() {
     let silent = here.decide(progress(Node::Summarize, 0, "  "), at(3)).unwrap().next;
     assert_eq!((silent.progress, silent.message.as_str()), (92, "Summarizing"), "the node's start and label");
     let eager = here.decide(progress(Node::Done, 255, "all but"), at(3)).unwrap().next;
-    assert_eq!((eager.progress, eager.node(), eager.status()), (99, Node::Finalize, Status::Processing));
+    assert_eq!((eager.progress, eager.node(), eager.status()), (99, Node::Finalize, AiRunStatus::Processing));
 }
 
 #[test]
-fn a_run_that_ends_keeps_where_it_was_and_only_success_is_a_hundred() {
+fn an_ended_run_keeps_its_progress_and_only_success_sets_a_hundred() {
     let here = after(run(), &[Column::Begin, Column::Progress]);
     for (column, progress, node, error) in [
         (Column::Complete, 100, Node::Done, None),
@@ -272,12 +273,12 @@ fn a_run_that_ends_keeps_where_it_was_and_only_success_is_a_hundred() {
 }
 
 #[test]
-fn a_retry_begins_anew_under_the_same_id_and_a_repeated_one_is_the_same_retry() {
-    let partial = in_state(Status::Partial);
+fn a_retry_restarts_the_run_under_its_id_and_repeating_it_changes_nothing() {
+    let partial = in_state(AiRunStatus::Partial);
     let job_id = Id::generate();
     let retried = partial.decide(Command::Retry { job_id }, at(9)).unwrap().next;
     assert_eq!((retried.id, retried.attempt, retried.ai_job_id), (partial.id, 2, job_id));
-    assert_eq!((retried.status(), retried.progress, retried.node()), (Status::Queued, 0, Node::Queued));
+    assert_eq!((retried.status(), retried.progress, retried.node()), (AiRunStatus::Queued, 0, Node::Queued));
     assert_eq!((retried.started_at(), retried.completed_at(), retried.error_message()), (None, None, None));
     assert!(retried.warnings.is_empty() && !retried.message.is_empty());
     let again = retried.decide(Command::Retry { job_id }, at(10)).unwrap();
@@ -287,17 +288,17 @@ fn a_retry_begins_anew_under_the_same_id_and_a_repeated_one_is_the_same_retry() 
 }
 
 #[test]
-fn an_attempt_that_was_taken_up_five_times_without_an_end_has_failed_and_a_retry_counts_anew() {
+fn an_attempt_begun_five_times_without_ending_fails_and_a_retry_resets_the_count() {
     let often = after(run(), &[Column::Begin; MOST_TAKEN_UP as usize]);
-    assert_eq!((often.status(), often.taken_up), (Status::Processing, 5));
+    assert_eq!((often.status(), often.taken_up), (AiRunStatus::Processing, 5));
     let here = after(often, &[Column::Progress]);
     let failed = here.decide(Command::Begin { attempt: 1 }, at(60)).unwrap().next;
-    assert_eq!((failed.status(), failed.node(), failed.progress), (Status::Failed, Node::QualityChecks, 88));
+    assert_eq!((failed.status(), failed.node(), failed.progress), (AiRunStatus::Failed, Node::QualityChecks, 88));
     assert!(failed.error_message().unwrap().contains("five times"));
     let retried = failed.decide(Command::Retry { job_id: Id::generate() }, at(61)).unwrap().next;
-    assert_eq!((retried.status(), retried.taken_up), (Status::Queued, 0));
+    assert_eq!((retried.status(), retried.taken_up), (AiRunStatus::Queued, 0));
     let again = retried.decide(Command::Begin { attempt: 2 }, at(62)).unwrap().next;
-    assert_eq!((again.status(), again.taken_up), (Status::Processing, 1));
+    assert_eq!((again.status(), again.taken_up), (AiRunStatus::Processing, 1));
 }
 
 /// The expected state of a run, with a different design.
@@ -312,7 +313,7 @@ struct Oracle {
 
 impl Oracle {
     /// Returns whether the command is expected to be accepted; `None` if it names an old attempt.
-    fn hears(&mut self, column: Column, attempt: u32) -> Option<bool> {
+    fn is_accepted(&mut self, column: Column, attempt: u32) -> Option<bool> {
         if names_its_attempt(column) && attempt != self.attempts {
             return None;
         }
@@ -358,38 +359,38 @@ fn chance_finds_no_way_around_the_rules() {
             let attempt = if chance.one_in(8) { run.attempt.saturating_sub(1) } else { run.attempt };
             let asked = match command(column, &run, attempt) {
                 Command::Progress { attempt, .. } => {
-                    let (node, progress) = (*chance.pick(Node::ALL), u8::try_from(chance.below(256)).unwrap());
+                    let (node, progress) = (*chance.pick(Node::VARIANTS), u8::try_from(chance.below(256)).unwrap());
                     let message = if chance.one_in(4) { String::new() } else { format!("{node}") };
                     Command::Progress { attempt, node, progress, message }
                 }
                 other => other,
             };
-            let records = format!("sequence {sequence}, seed {seed}, step {step}: {asked:?}");
-            let expected = oracle.hears(column, attempt);
+            let case = format!("sequence {sequence}, seed {seed}, step {step}: {asked:?}");
+            let expected = oracle.is_accepted(column, attempt);
             let before = run.clone();
             match before.decide(asked, now) {
                 Ok(change) => {
-                    assert_eq!(expected, Some(true), "{records} was taken");
+                    assert_eq!(expected, Some(true), "{case} was taken");
                     oracle.events += change.events.len() as u64;
                     run = change.next;
                 }
-                Err(Refusal::OldAttempt { .. }) => assert_eq!(expected, None, "{records}"),
-                Err(Refusal::InvalidState { .. }) => assert_eq!(expected, Some(false), "{records}"),
+                Err(Refusal::OldAttempt { .. }) => assert_eq!(expected, None, "{case}"),
+                Err(Refusal::InvalidState { .. }) => assert_eq!(expected, Some(false), "{case}"),
             }
-            assert_eq!((run.attempt, run.revision), (oracle.attempts, oracle.events), "{records}");
-            assert!(run.progress >= oracle.highest && run.progress <= 100, "{records}: progress fell");
+            assert_eq!((run.attempt, run.revision), (oracle.attempts, oracle.events), "{case}");
+            assert!(run.progress >= oracle.highest && run.progress <= 100, "{case}: progress fell");
             oracle.highest = run.progress;
             let succeeded = matches!(oracle.over, Some(Column::Complete | Column::CompletePartly));
-            assert_eq!(run.progress == 100, succeeded, "{records}");
-            assert_eq!(run.is_over(), oracle.over.is_some(), "{records}");
-            assert_eq!(run.completed_at().is_some(), run.is_over(), "{records}");
-            assert_eq!(run.stays_awake(), !run.is_over(), "{records}");
-            assert!(!run.message.trim().is_empty(), "{records}");
+            assert_eq!(run.progress == 100, succeeded, "{case}");
+            assert_eq!(run.is_over(), oracle.over.is_some(), "{case}");
+            assert_eq!(run.completed_at().is_some(), run.is_over(), "{case}");
+            assert_eq!(run.stays_awake(), !run.is_over(), "{case}");
+            assert!(!run.message.trim().is_empty(), "{case}");
             if run.attempt == before.attempt {
-                assert!(run.node() >= before.node(), "{records}: the node went back");
+                assert!(run.node() >= before.node(), "{case}: the node went back");
             }
-            if matches!(before.status(), Status::Completed | Status::Rejected) {
-                assert_eq!(run, before, "{records}: what is over for good stays as it is");
+            if matches!(before.status(), AiRunStatus::Completed | AiRunStatus::Rejected) {
+                assert_eq!(run, before, "{case}: what is over for good stays as it is");
             }
         }
     }

@@ -44,9 +44,9 @@ pub fn ticket_or_bearer(request: &HttpRequest, gate: &Gate) -> Result<Principal,
     let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
     let Some((_, ticket)) = query.find(|(name, _)| name == "ticket") else { return bearer(request, gate) };
     let principal = gate.tickets.redeem(&ticket, gate.now());
-    principal
-        .filter(|principal| !has_ended(*principal, gate))
-        .ok_or_else(|| ApiError::saying(Code::UNAUTHORIZED, "The ticket is unknown, used or expired. Get a new one."))
+    principal.filter(|principal| !has_ended(*principal, gate)).ok_or_else(|| {
+        ApiError::with_message(Code::UNAUTHORIZED, "The ticket is unknown, used or expired. Get a new one.")
+    })
 }
 
 /// Whether the session of an account has been revoked. For a guest the meeting decides, so this returns false.

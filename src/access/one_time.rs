@@ -8,6 +8,7 @@ use actix_web::HttpRequest;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue};
@@ -20,8 +21,9 @@ pub const PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
 /// The length of 32 bytes in base64, in characters.
 const LENGTH: usize = 43;
 
-/// A token, newly generated or as a client sent it. `Debug` hides it.
-#[derive(Clone, PartialEq, Eq)]
+/// A token that is accepted once.
+#[derive(Clone, PartialEq, Eq, ToSchema)]
+#[schema(format = Password, min_length = 1, max_length = 1000)]
 pub struct OneTimeToken(String);
 
 impl OneTimeToken {
@@ -29,7 +31,7 @@ impl OneTimeToken {
     ///
     /// # Errors
     /// 500 if the operating system's random number generator fails.
-    pub fn draw() -> Result<Self, ApiError> {
+    pub fn generate() -> Result<Self, ApiError> {
         Ok(Self(URL_SAFE_NO_PAD.encode(random::<32>().map_err(ApiError::internal)?)))
     }
 
@@ -51,8 +53,8 @@ impl OneTimeToken {
     ///
     /// # Errors
     /// 500 if it does not.
-    pub fn kept(&self, secret: &Secret, purpose: &str) -> Result<String, ApiError> {
-        self.hash(secret, purpose).ok_or_else(|| ApiError::internal("a token that was drawn has no hash"))
+    pub fn stored_hash(&self, secret: &Secret, purpose: &str) -> Result<String, ApiError> {
+        self.hash(secret, purpose).ok_or_else(|| ApiError::internal("a generated token has no hash"))
     }
 }
 
@@ -88,10 +90,10 @@ mod tests {
     #[test]
     fn a_token_is_long_unlike_any_other_and_hashed_for_one_purpose() {
         let secret = Secret::of(vec![7; 32]);
-        let (one, other) = (OneTimeToken::draw().unwrap(), OneTimeToken::draw().unwrap());
+        let (one, other) = (OneTimeToken::generate().unwrap(), OneTimeToken::generate().unwrap());
         assert_ne!(one, other);
         let hash = one.hash(&secret, "a").unwrap();
-        assert_eq!(one.kept(&secret, "a").unwrap(), hash);
+        assert_eq!(one.stored_hash(&secret, "a").unwrap(), hash);
         assert_ne!(one.hash(&secret, "b").unwrap(), hash);
         assert_ne!(other.hash(&secret, "a").unwrap(), hash);
         assert_ne!(one.hash(&Secret::of(vec![8; 32]), "a").unwrap(), hash);

@@ -13,6 +13,7 @@ use super::credentials::{bearer, bearer_if_any, ticket_or_bearer};
 use super::principal::{Caller, Guest, Principal};
 use super::role::{ProjectRole, Relation};
 use super::state::Gate;
+use crate::http::agent::user_agent;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError};
 use crate::http::mounted::{Mounted, Need};
@@ -30,6 +31,7 @@ pub enum Who {
     Host,
     Attendee,
     Participant,
+    Listener,
     Ticket,
     /// The media server, by its signature.
     Signed,
@@ -93,7 +95,7 @@ impl PathIds<'_> {
         let text = self.0.match_info().get(name).unwrap_or_default();
         text.parse().map_err(|_| ApiError {
             faults: vec![FieldError::of(Code::BAD_REQUEST, Some(name.to_owned()), "This must be a UUID.")],
-            ..ApiError::saying(Code::BAD_REQUEST, format!("The {name} in the path is no UUID."))
+            ..ApiError::with_message(Code::BAD_REQUEST, format!("The {name} in the path is not a UUID."))
         })
     }
 }
@@ -139,6 +141,9 @@ pub trait Policy: Sized + 'static {
     }
 }
 
+/// How many characters of `User-Agent` name a device.
+const DEVICE: usize = 200;
+
 /// Anyone; counted by client address.
 #[derive(Debug)]
 pub struct Public {
@@ -157,9 +162,7 @@ impl Policy for Public {
         CountedFor::Client
     }
     async fn check((): (), request: &HttpRequest, gate: &Gate) -> Result<Self, ApiError> {
-        let agent = request.headers().get(actix_web::http::header::USER_AGENT);
-        let device = agent.and_then(|value| value.to_str().ok()).unwrap_or("").chars().take(200).collect();
-        Ok(Self { client: gate.config.http.client_address(request), device })
+        Ok(Self { client: gate.config.http.client_address(request), device: user_agent(request, DEVICE) })
     }
 }
 
@@ -266,7 +269,10 @@ impl Policy for Ticket {
     }
     async fn check(caller: Principal, request: &HttpRequest, gate: &Gate) -> Result<Self, ApiError> {
         if !gate.config.http.allows_origin(request, &gate.url) {
-            return Err(ApiError::saying(Code::FORBIDDEN, "Pages of this origin may not open sockets here."));
+            return Err(ApiError::with_message(
+                Code::FORBIDDEN,
+                "This origin is not allowed to open WebSocket connections.",
+            ));
         }
         Ok(Self { caller })
     }
@@ -334,7 +340,7 @@ rules! {
     /// A member of the resource's project, in any role.
     Member, Member, Caller, bearer, |relation| relation.role.is_some();
     /// Like [`Member`], for event streams. Also accepts a ticket, since a browser's EventSource can't send headers.
-    Listener, Member, Caller, ticket_or_bearer, |relation| relation.role.is_some();
+    Subscriber, Member, Caller, ticket_or_bearer, |relation| relation.role.is_some();
     /// ANALYST, MANAGER or OWNER.
     Analyst, Analyst, Caller, bearer, |relation| relation.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
@@ -347,6 +353,8 @@ rules! {
     Host, Host, Caller, bearer, |relation| relation.may_host();
     /// A member of the meeting's project, or a principal that accepted an invitation to it.
     Attendee, Attendee, Principal, bearer, |relation| relation.may_attend();
+    /// Who may hear a meeting's recordings: ANALYST, MANAGER or OWNER, its host, or a member of its project who joined it.
+    Listener, Listener, Caller, bearer, |relation| relation.may_listen();
     /// A current or former participant of the meeting who may still attend it.
     Present, Participant, Principal, bearer, |relation| relation.took_part && relation.may_attend();
     /// A current or former participant of the meeting.

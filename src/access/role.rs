@@ -1,16 +1,24 @@
 //! The roles in a project and what each permits.
 
-use crate::enumeration;
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
-enumeration! {
-    /// The role of a project member. Each role includes the permissions of the one before it.
-    pub enum ProjectRole {
-        Stakeholder = "STAKEHOLDER",
-        Analyst = "ANALYST",
-        Manager = "MANAGER",
-        Owner = "OWNER",
-    }
+use crate::http::enumeration::Enumeration;
+
+/// The role of a project member. Each role includes the permissions of the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ProjectRole {
+    Stakeholder,
+    Analyst,
+    Manager,
+    Owner,
 }
+
+impl Enumeration for ProjectRole {}
 
 impl ProjectRole {
     /// Whether this role includes the permissions of `needed`. The variants are ordered by power.
@@ -49,6 +57,12 @@ impl Relation {
         self.hosts || self.is(ProjectRole::Manager)
     }
 
+    /// Whether the principal may hear the meeting's recordings: never a guest.
+    #[must_use]
+    pub fn may_listen(self) -> bool {
+        self.may_host() || self.is(ProjectRole::Analyst) || (self.role.is_some() && self.took_part && !self.removed)
+    }
+
     /// Whether the principal may attend the meeting: a member of its project or a principal that accepted an invitation
     /// to it, unless removed; and always those who may host it.
     #[must_use]
@@ -59,6 +73,8 @@ impl Relation {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use super::{ProjectRole, Relation};
 
     #[test]
@@ -73,7 +89,7 @@ mod tests {
         ];
         for (role, hosts, acts, may_host, may_attend) in table {
             let relation = Relation { role, hosts, ..Relation::default() };
-            for (needed, expected) in ProjectRole::ALL.iter().zip(acts) {
+            for (needed, expected) in ProjectRole::VARIANTS.iter().zip(acts) {
                 assert_eq!(relation.is(*needed), expected, "{role:?} as {needed:?}");
             }
             assert_eq!((relation.may_host(), relation.may_attend()), (may_host, may_attend), "{role:?} hosts {hosts}");

@@ -1,57 +1,53 @@
 //! The e-mails of accounts, in English and Arabic. A code stands alone on its line.
 
-use crate::jobs::mail::{Block, OutgoingEmail};
+use actors::language::Language;
 
-use super::model::{CodePurpose, Language};
+use super::model::CodePurpose;
+use crate::jobs::mail::{EmailBlock, OutgoingEmail};
 
 pub fn code(email: &str, language: Language, code: &str, purpose: CodePurpose, minutes: u64) -> OutgoingEmail {
     let (subject, sentence, rest) = match (language, purpose) {
         (Language::Ar, CodePurpose::ConfirmAccount) => (
-            "رمزك في Colloquy",
-            "أكّد عنوان بريدك الإلكتروني بهذا الرمز:",
-            format!("الرمز صالح لمدة {minutes} دقيقة. إن لم تطلبه فلا يلزمك فعل أي شيء."),
+            "رمز تأكيد حسابك في Colloquy",
+            "أدخل هذا الرمز لتأكيد عنوان بريدك الإلكتروني:",
+            format!("مدة صلاحية الرمز بالدقائق: {minutes}. إن لم تطلبه فيمكنك تجاهل هذه الرسالة."),
         ),
         (Language::Ar, CodePurpose::ResetPassword) => (
-            "رمزك لاختيار كلمة مرور جديدة",
-            "اختر كلمة مرور جديدة بهذا الرمز:",
-            format!("الرمز صالح لمدة {minutes} دقيقة. إن لم تطلبه فلا يلزمك فعل أي شيء."),
+            "رمز إعادة تعيين كلمة مرورك في Colloquy",
+            "أدخل هذا الرمز لاختيار كلمة مرور جديدة:",
+            format!("مدة صلاحية الرمز بالدقائق: {minutes}. إن لم تطلبه فيمكنك تجاهل هذه الرسالة."),
         ),
         (_, purpose) => {
             let (subject, sentence) = match purpose {
                 CodePurpose::ConfirmAccount => {
-                    ("Your code for Colloquy", "Confirm your e-mail address with this code:")
+                    ("Your Colloquy confirmation code", "Enter this code to confirm your e-mail address:")
                 }
                 CodePurpose::ResetPassword => {
-                    ("Your code to choose a new password", "Choose a new password with this code:")
+                    ("Your Colloquy password reset code", "Enter this code to choose a new password:")
                 }
             };
-            let rest =
-                format!("It is good for {minutes} minutes. If you did not ask for it, you need not do anything.");
+            let rest = format!(
+                "The code is valid for {minutes} minutes. If you did not request it, you can ignore this e-mail."
+            );
             (subject, sentence, rest)
         }
     };
-    let blocks = vec![Block::Text(sentence.to_owned()), Block::Code(code.to_owned()), Block::Text(rest)];
-    OutgoingEmail {
-        to: email.to_owned(),
-        tongue: language.tongue(),
-        subject: subject.to_owned(),
-        blocks,
-        calendar: None,
-    }
+    let blocks = vec![EmailBlock::Text(sentence.to_owned()), EmailBlock::Code(code.to_owned()), EmailBlock::Text(rest)];
+    OutgoingEmail { to: email.to_owned(), locale: language.into(), subject: subject.to_owned(), blocks, calendar: None }
 }
 
 /// Notifies the owner of an account that its password was changed.
 pub fn password_changed(email: &str, language: Language) -> OutgoingEmail {
     let (subject, text) = match language {
         Language::Ar => (
-            "تغيّرت كلمة مرورك",
-            "اختيرت كلمة مرور جديدة لحسابك في Colloquy، وانتهت جميع جلساته. إن لم تكن أنت فاختر كلمة مرور جديدة فورًا وتأكد \
-             من أن بريدك الإلكتروني لك وحدك.",
+            "تم تغيير كلمة مرورك",
+            "تم تعيين كلمة مرور جديدة لحسابك في Colloquy، وأُنهيت جميع جلساته. إن لم تكن أنت من فعل ذلك فأعد تعيين كلمة \
+             المرور فورًا وتأكد من أن أحدًا غيرك لا يمكنه الوصول إلى بريدك الإلكتروني.",
         ),
         _ => (
             "Your password was changed",
-            "A new password was chosen for your account at Colloquy, and all its sessions have ended. If it was not you, \
-             choose a new password at once, and see to it that your mailbox is yours alone.",
+            "A new password was set for your Colloquy account, and all its sessions were ended. If you did not do this, reset \
+             your password immediately and make sure that nobody else has access to your mailbox.",
         ),
     };
     notice(email, language, subject, text)
@@ -61,28 +57,22 @@ pub fn password_changed(email: &str, language: Language) -> OutgoingEmail {
 pub fn login_linked(email: &str, language: Language) -> OutgoingEmail {
     let (subject, text) = match language {
         Language::Ar => (
-            "طريقة جديدة لتسجيل الدخول",
-            "يمكن الآن تسجيل الدخول إلى حسابك في Colloquy عبر حساب خارجي له هذا العنوان. إن لم تكن أنت فاختر كلمة مرور جديدة \
-             وتأكد من أن بريدك الإلكتروني لك وحدك.",
+            "طريقة جديدة لتسجيل الدخول إلى حسابك في Colloquy",
+            "يمكن الآن تسجيل الدخول إلى حسابك في Colloquy أيضًا عبر حساب خارجي له عنوان البريد الإلكتروني هذا. إن لم تكن \
+             أنت من فعل ذلك فأعد تعيين كلمة المرور وتأكد من أن أحدًا غيرك لا يمكنه الوصول إلى بريدك الإلكتروني.",
         ),
         _ => (
-            "A new way to log in",
-            "Your account at Colloquy can now also be opened by a log-in elsewhere that has this address. If it was not \
-             you, choose a new password, and see to it that your mailbox is yours alone.",
+            "New sign-in method for your Colloquy account",
+            "An external account with this e-mail address can now also be used to sign in to your Colloquy account. If you \
+             did not do this, reset your password and make sure that nobody else has access to your mailbox.",
         ),
     };
     notice(email, language, subject, text)
 }
 
 fn notice(email: &str, language: Language, subject: &str, text: &str) -> OutgoingEmail {
-    let blocks = vec![Block::Text(text.to_owned())];
-    OutgoingEmail {
-        to: email.to_owned(),
-        tongue: language.tongue(),
-        subject: subject.to_owned(),
-        blocks,
-        calendar: None,
-    }
+    let blocks = vec![EmailBlock::Text(text.to_owned())];
+    OutgoingEmail { to: email.to_owned(), locale: language.into(), subject: subject.to_owned(), blocks, calendar: None }
 }
 
 /// Notifies the owner of an account that its address was registered again. Only the owner learns that the account
@@ -90,14 +80,14 @@ fn notice(email: &str, language: Language, subject: &str, text: &str) -> Outgoin
 pub fn has_account(email: &str, language: Language) -> OutgoingEmail {
     let (subject, text) = match language {
         Language::Ar => (
-            "لديك حساب بالفعل",
-            "حاول شخص ما، ربما أنت، تسجيل هذا العنوان في Colloquy، وله حساب بالفعل: سجّل الدخول بكلمة مرورك أو اختر كلمة \
-             مرور جديدة. إن لم تكن أنت فلا يلزمك فعل أي شيء.",
+            "لديك حساب بالفعل في Colloquy",
+            "حاول شخص ما، ربما أنت، تسجيل عنوان البريد الإلكتروني هذا في Colloquy، وله حساب بالفعل. سجّل الدخول بكلمة \
+             مرورك أو أعد تعيينها. إن لم تكن أنت من فعل ذلك فيمكنك تجاهل هذه الرسالة.",
         ),
         _ => (
-            "You have an account already",
-            "Somebody, perhaps you, tried to register this address with Colloquy. It has an account already: log in \
-             with your password, or choose a new one. If it was not you, you need not do anything.",
+            "You already have a Colloquy account",
+            "Someone, possibly you, tried to register this e-mail address with Colloquy, but it already has an account. Sign \
+             in with your password, or reset it. If it was not you, you can ignore this e-mail.",
         ),
     };
     notice(email, language, subject, text)

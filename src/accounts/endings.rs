@@ -29,7 +29,7 @@ pub async fn follow(state: Accounts) {
                 }
                 answered_at = now;
             }
-            Err(error) => tracing::debug!(%error, "ended sessions could not be asked for"),
+            Err(error) => tracing::debug!(%error, "ended sessions could not be queried"),
         }
     }
 }

@@ -3,44 +3,33 @@
 use std::str::FromStr;
 
 use actors::ids::{Id, User};
+use actors::language::Language;
 use actors::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::enumeration;
+use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Field, InvalidValue, line, text};
-use crate::jobs::mail::Locale;
 
-enumeration! {
-    /// A language of users, documents or results. AUTO: to be detected.
-    pub enum Language {
-        Auto = "AUTO", En = "EN", Ar = "AR", De = "DE", Es = "ES", Fr = "FR", It = "IT", Nl = "NL", Pt = "PT", Tr = "TR",
-        Zh = "ZH", Ja = "JA", Ko = "KO", Hi = "HI", Ru = "RU",
-    }
+impl Enumeration for Language {}
+
+/// The purpose of a one-time code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum CodePurpose {
+    ConfirmAccount,
+    ResetPassword,
 }
 
-impl Language {
-    /// Returns the language of e-mails to a user with this language.
-    #[must_use]
-    pub const fn tongue(self) -> Locale {
-        match self {
-            Self::Ar => Locale::Arabic,
-            _ => Locale::English,
-        }
-    }
-}
-
-enumeration! {
-    /// The purpose of a one-time code.
-    pub enum CodePurpose {
-        ConfirmAccount = "CONFIRM_ACCOUNT",
-        ResetPassword = "RESET_PASSWORD",
-    }
-}
+impl Enumeration for CodePurpose {}
 
 /// An e-mail address in lower case.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, ToSchema)]
+#[schema(format = Email, max_length = 254)]
 pub struct Email(String);
 
 impl Email {
@@ -61,7 +50,8 @@ impl Field for Email {
 }
 
 /// The name of a user: 1–120 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
 pub struct FullName(pub String);
 
 impl Field for FullName {
@@ -71,7 +61,8 @@ impl Field for FullName {
 }
 
 /// A job title: up to 120 characters on one line; an empty or blank text means none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(value_type = String, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
 pub struct JobTitle(pub Option<String>);
 
 impl Field for JobTitle {
@@ -81,9 +72,9 @@ impl Field for JobTitle {
     }
 }
 
-/// A password as the client sent it: any text of 1 to 1,000 characters. Whether it is acceptable is checked where a
-/// password is chosen.
-#[derive(Clone)]
+/// A password as the client sent it: any text of 1 to 1,000 characters.
+#[derive(Clone, ToSchema)]
+#[schema(as = Password, format = Password, min_length = 1, max_length = 1000)]
 pub struct TypedPassword(pub String);
 
 impl Field for TypedPassword {
@@ -101,8 +92,20 @@ impl std::fmt::Debug for TypedPassword {
     }
 }
 
+/// A password to set: not a common one, and not made of the account's own name and address.
+#[derive(ToSchema)]
+#[schema(format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
+pub struct NewPassword(pub String);
+
+impl Field for NewPassword {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        TypedPassword::parse(value).map(|typed| Self(typed.0))
+    }
+}
+
 /// A one-time code as the client sent it: six digits, or any other text of up to 20 characters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, ToSchema)]
+#[schema(as = ConfirmationCode, min_length = 1, max_length = 20, example = "123456")]
 pub struct TypedCode(pub String);
 
 impl Field for TypedCode {
@@ -127,7 +130,7 @@ pub struct Account {
 }
 
 /// The name that a deleted account is shown with.
-pub const NOBODY: &str = "Deleted account";
+pub const DELETED_NAME: &str = "Deleted account";
 
 /// Returns the URL of an avatar. It is different for each new avatar, so that no client shows a former one from its
 /// cache.
@@ -140,7 +143,6 @@ pub fn avatar_url(id: Id<User>, avatar: Option<&str>) -> Option<String> {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<User>,
     #[schema(format = Email)]
     pub email: String,
@@ -152,9 +154,7 @@ pub struct Profile {
     pub avatar_url: Option<String>,
     pub email_confirmed: bool,
     pub has_password: bool,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub updated_at: Time,
 }
 
@@ -176,7 +176,7 @@ impl From<&Account> for Profile {
     }
 }
 
-/// The tokens and the account of a successful log-in.
+/// The tokens and the account of a successful sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthResponse {
@@ -195,7 +195,6 @@ pub struct AuthResponse {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registered {
-    #[schema(value_type = uuid::Uuid)]
     pub registration_id: Id<Registration>,
     #[schema(format = Email)]
     pub email: String,

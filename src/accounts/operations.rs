@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use actors::ids::{Id, User};
+use actors::language::Language;
 use actors::live::RequestId;
 use actors::time::Time;
 
 use super::codes::IssuedCode;
 use super::limits::{self, Verification};
-use super::model::{Account, AuthResponse, CodePurpose, Email, Language, Registered, Registration};
+use super::model::{Account, AuthResponse, CodePurpose, Email, Registered, Registration};
+use super::routes::Register;
 use super::sessions::issued::IssuedSession;
 use super::sessions::store as sessions;
 use super::{codes, emails, store};
@@ -20,15 +22,6 @@ use crate::http::error::ApiError;
 use crate::jobs::mail::QueuedEmail;
 use crate::passwords;
 
-/// The data of a registration.
-#[derive(Debug)]
-pub struct NewAccount {
-    pub email: Email,
-    pub password: String,
-    pub full_name: String,
-    pub language: Language,
-}
-
 /// Stores a registration and sends its code by e-mail. Where the address has an account already, its owner is notified
 /// by e-mail instead and the code is sent to nobody; the registration is stored all the same, so that a log-in with its
 /// password gets the same response.
@@ -38,27 +31,27 @@ pub struct NewAccount {
 pub async fn register(
     state: &Accounts,
     by: &Public,
-    applicant: NewAccount,
+    body: Register,
     request: RequestId,
 ) -> Result<Registered, ApiError> {
-    let email = applicant.email.as_str().to_owned();
-    passwords::acceptable(&applicant.password, &[&email, &applicant.full_name])
+    let email = body.email.as_str().to_owned();
+    passwords::acceptable(&body.password.0, &[&email, &body.full_name.0])
         .map_err(|wrong| ApiError::field("password", wrong.reason, wrong.message))?;
-    let password_hash = state.passwords.hash(applicant.password).await?;
+    let password_hash = state.passwords.hash(body.password.0).await?;
     let now = state.now();
     let registration = Registration {
         id: Id::generate(),
         email: email.clone(),
-        full_name: applicant.full_name,
-        language: applicant.language,
+        full_name: body.full_name.0,
+        language: body.language.unwrap_or(Language::En),
         password_hash,
         created_at: now,
     };
     let registration_id = registration.id;
-    let drawn = IssuedCode::new(state, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
+    let code = IssuedCode::new(state, CodePurpose::ConfirmAccount, &email, &registration_id.to_string(), now)?;
     let rates = limits::code_mails(state, by, &email);
     let tries = limits::code_tries(state, by, &email);
-    let post = state.post.clone();
+    let outbox = state.outbox.clone();
     let wait: Option<Duration> = state
         .db
         .write(move |conn| {
@@ -68,9 +61,9 @@ pub async fn register(
                     return Ok::<_, DbError>(wait);
                 }
                 store::replace_registration(conn, &registration).await?;
-                drawn.keep(conn).await?;
-                let mailing = confirming(conn, &drawn, registration.language).await?;
-                post.send(conn, mailing, now, &request).await?;
+                code.save(conn).await?;
+                let mailing = confirming(conn, &code, registration.language).await?;
+                outbox.send(conn, mailing, now, &request).await?;
                 Ok(None)
             })
         })
@@ -116,14 +109,14 @@ pub async fn resend_otp(
                 // A code is stored even for an address that needs none, so that both cases take the same work; that
                 // code is sent to nobody and opens nothing.
                 let (subject, language) = subject.unzip();
-                let drawn = IssuedCode::new(&own, purpose, &email, &subject.unwrap_or_default(), now)?;
-                drawn.keep(conn).await?;
+                let code = IssuedCode::new(&own, purpose, &email, &subject.unwrap_or_default(), now)?;
+                code.save(conn).await?;
                 if let Some(language) = language {
                     let mailing = match purpose {
-                        CodePurpose::ConfirmAccount => confirming(conn, &drawn, language).await?,
-                        CodePurpose::ResetPassword => drawn.mailing(language),
+                        CodePurpose::ConfirmAccount => confirming(conn, &code, language).await?,
+                        CodePurpose::ResetPassword => code.mailing(language),
                     };
-                    own.post.send(conn, mailing, now, &request).await?;
+                    own.outbox.send(conn, mailing, now, &request).await?;
                 }
                 Ok(None)
             })
@@ -136,10 +129,10 @@ pub async fn resend_otp(
 
 /// Returns the e-mail of a registration: its code, or a notification to the owner of the account that the address
 /// already has.
-async fn confirming(conn: &mut Conn, drawn: &IssuedCode, language: Language) -> Result<QueuedEmail, DbError> {
-    Ok(match store::account_of(conn, drawn.email()).await? {
+async fn confirming(conn: &mut Conn, code: &IssuedCode, language: Language) -> Result<QueuedEmail, DbError> {
+    Ok(match store::account_of(conn, code.email()).await? {
         Some(account) => QueuedEmail::from(emails::has_account(&account.email, account.language)),
-        None => drawn.mailing(language),
+        None => code.mailing(language),
     })
 }
 
@@ -173,7 +166,7 @@ pub async fn confirm_account(
     let now = state.now();
     let purpose = CodePurpose::ConfirmAccount;
     let hash = codes::hash(&state.secret, purpose, &email, &registration_id.to_string(), &typed);
-    let session = IssuedSession::draw(state, &by.device, now)?;
+    let session = IssuedSession::generate(state, &by.device, now)?;
     let new = session.clone();
     let rates = limits::code_tries(state, by, &email);
     let confirmed: Verification<Account> = state

@@ -1,12 +1,11 @@
 //! HTTP handlers of registration: parse bodies and return responses.
 
 use actors::ids::Id;
+use actors::language::Language;
 use utoipa::ToSchema;
 
-use super::model::{
-    AuthResponse, CodePurpose, Email, FullName, Language, Registered, Registration, TypedCode, TypedPassword,
-};
-use super::operations::{self, NewAccount};
+use super::model::{AuthResponse, CodePurpose, Email, FullName, NewPassword, Registered, Registration, TypedCode};
+use super::operations;
 use crate::access::policy::Public;
 use crate::accounts::state::Accounts;
 use crate::api::operation::Authorized;
@@ -18,13 +17,10 @@ use crate::http::input::{Body, ValidJson};
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Register {
-    #[schema(value_type = String, format = Email, max_length = 254)]
-    email: Email,
-    #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
-    password: TypedPassword,
-    #[schema(value_type = String, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
-    full_name: FullName,
-    language: Option<Language>,
+    pub email: Email,
+    pub password: NewPassword,
+    pub full_name: FullName,
+    pub language: Option<Language>,
 }
 
 impl Body for Register {
@@ -42,23 +38,14 @@ pub async fn register(
     state: Accounts,
 ) -> Result<Reply<Registered>, ApiError> {
     let ValidJson(body) = request.input;
-    let applicant = NewAccount {
-        email: body.email,
-        password: body.password.0,
-        full_name: body.full_name.0,
-        language: body.language.unwrap_or(Language::En),
-    };
-    operations::register(&state, &request.principal, applicant, request.request_id).await.map(Reply::created)
+    operations::register(&state, &request.access, body, request.request_id).await.map(Reply::created)
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ConfirmAccount {
-    #[schema(value_type = uuid::Uuid)]
     registration_id: Id<Registration>,
-    #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = String, min_length = 1, max_length = 20, example = "123456")]
     code: TypedCode,
 }
 
@@ -76,7 +63,7 @@ pub async fn confirm_account(
     state: Accounts,
 ) -> Result<Reply<AuthResponse>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::confirm_account(&state, &request.principal, body.registration_id, body.email, body.code.0)
+    operations::confirm_account(&state, &request.access, body.registration_id, body.email, body.code.0)
         .await
         .map(Reply::ok)
 }
@@ -84,7 +71,6 @@ pub async fn confirm_account(
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ResendOtp {
-    #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
     purpose: CodePurpose,
 }
@@ -102,6 +88,6 @@ pub async fn resend_otp(
     state: Accounts,
 ) -> Result<Reply<Nothing>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::resend_otp(&state, &request.principal, body.email, body.purpose, request.request_id).await?;
+    operations::resend_otp(&state, &request.access, body.email, body.purpose, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -17,7 +17,7 @@ pub struct Accounts(Arc<AccountsParts>);
 pub struct AccountsParts {
     pub gate: Gate,
     /// Serializes the refreshes of one session.
-    pub turns: RefreshLocks,
+    pub refresh_locks: RefreshLocks,
     /// The OpenID provider, where one is configured.
     pub google: Option<OpenId>,
     pub passwords: Passwords,

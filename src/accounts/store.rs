@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use actors::ids::{Id, User};
+use actors::language::Language;
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
-use super::model::{Account, Language, Registration};
+use super::model::{Account, Registration};
 use crate::db::schema::{registrations, users};
-use crate::db::sweep::Over;
+use crate::db::sweep::Retention;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -44,7 +45,7 @@ impl TryFrom<UserRow> for Account {
 }
 
 fn language(text: &str) -> Result<Language, DbError> {
-    Language::named(text).ok_or_else(|| DbError::Broken(format!("a row has the language {text}")))
+    text.parse().map_err(|_| DbError::Broken(format!("a row has the language {text}")))
 }
 
 /// Returns the account of an address, unless it was deleted.
@@ -83,7 +84,7 @@ pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Db
         email: account.email.clone(),
         full_name: account.full_name.clone(),
         job_title: account.job_title.clone(),
-        language: account.language.as_str().to_owned(),
+        language: account.language.into_str().to_owned(),
         password_hash: account.password_hash.clone(),
         avatar: account.avatar.clone(),
         created_at: At(account.created_at),
@@ -137,7 +138,7 @@ pub async fn replace_registration(conn: &mut Conn, registration: &Registration) 
         id: Key(registration.id),
         email: registration.email.clone(),
         full_name: registration.full_name.clone(),
-        language: registration.language.as_str().to_owned(),
+        language: registration.language.into_str().to_owned(),
         password_hash: registration.password_hash.clone(),
         created_at: At(registration.created_at),
     };
@@ -171,5 +172,5 @@ pub async fn delete_registration(conn: &mut Conn, email: &str) -> Result<(), DbE
 }
 
 /// Sweep: deletes registrations that were not confirmed within seven days.
-pub const OVER: Over =
-    Over { table: "registrations", key: "id", at: "created_at", kept: Duration::from_secs(7 * 24 * 60 * 60) };
+pub const RETENTION: Retention =
+    Retention { table: "registrations", key: "id", at: "created_at", period: Duration::from_secs(7 * 24 * 60 * 60) };

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use actors::ids::Id;
+use actors::language::Language;
 use actors::run::Run;
 use actors::time::{Clock, SystemClock};
-use colloquy::accounts::model::{Email, FullName, JobTitle, Language};
+use colloquy::accounts::model::{Email, FullName, JobTitle};
 use colloquy::accounts::operator::{self, NewUser};
 use colloquy::analysis::operator as runs;
 use colloquy::config::{Config, Overrides};
@@ -41,7 +42,7 @@ enum Task {
     /// Create an account; its e-mail address needs no confirmation
     CreateUser(CreateUser),
     /// Set a new password for an account and end all its sessions
-    ResetPassword(ResetPassword),
+    ResetPassword(ResetPasswordArguments),
     /// End all sessions of an account
     RevokeSessions(Of),
     /// List accounts, oldest first
@@ -107,7 +108,7 @@ struct CreateUser {
 }
 
 #[derive(clap::Args)]
-struct ResetPassword {
+struct ResetPasswordArguments {
     #[command(flatten)]
     of: Of,
     #[command(flatten)]
@@ -135,11 +136,11 @@ impl From<ApiError> for AdminError {
     }
 }
 
-pub fn run(asked: Admin) -> ExitCode {
+pub fn run(arguments: Admin) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let ended = runtime
         .map_err(|error| AdminError::Failed(format!("The command can't be started: {error}.")))
-        .and_then(|runtime| runtime.block_on(done(asked)));
+        .and_then(|runtime| runtime.block_on(done(arguments)));
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(AdminError::Misused(fault)) => {
@@ -153,15 +154,15 @@ pub fn run(asked: Admin) -> ExitCode {
     }
 }
 
-async fn done(asked: Admin) -> Result<(), AdminError> {
+async fn done(arguments: Admin) -> Result<(), AdminError> {
     let mut settings = Vec::new();
-    if let Some(data) = &asked.data {
+    if let Some(data) = &arguments.data {
         settings.push(("server.data", data.to_string_lossy().into_owned()));
     }
-    let config = Config::read(asked.config.as_deref(), &Overrides { settings })
-        .map_err(|faults| AdminError::Misused(format!("The settings can't be used:\n  {}", faults.join("\n  "))))?;
+    let config = Config::read(arguments.config.as_deref(), &Overrides { settings })
+        .map_err(|faults| AdminError::Misused(format!("The settings are invalid:\n  {}", faults.join("\n  "))))?;
     // The arguments are validated before a database is opened or created.
-    let task = CheckedTask::of(asked.task)?;
+    let task = CheckedTask::of(arguments.task)?;
     let makes_a_database = matches!(task, CheckedTask::Create(..));
     if !makes_a_database && config.database.url.is_empty() && !wiring::own_database(&config).exists() {
         return Err(AdminError::Failed(format!("There is no database in {} yet.", config.server.data.display())));
@@ -186,18 +187,19 @@ enum CheckedTask {
 impl CheckedTask {
     fn of(task: Task) -> Result<Self, AdminError> {
         Ok(match task {
-            Task::CreateUser(asked) => {
-                let email = field("email", &asked.of.email)?;
-                let full_name = field::<FullName>("name", &asked.name)?;
-                let job_title = field::<JobTitle>("job-title", &asked.job_title)?;
-                let language = field::<Language>("language", &asked.language)?;
-                let password = asked.password.have().map_err(AdminError::Misused)?;
+            Task::CreateUser(arguments) => {
+                let email = field("email", &arguments.of.email)?;
+                let full_name = field::<FullName>("name", &arguments.name)?;
+                let job_title = field::<JobTitle>("job-title", &arguments.job_title)?;
+                let language = field::<Language>("language", &arguments.language)?;
+                let password = arguments.password.have().map_err(AdminError::Misused)?;
                 let new = NewUser { email, full_name, job_title, language, password: password.text().to_owned() };
                 Self::Create(new, password)
             }
-            Task::ResetPassword(asked) => {
-                Self::Reset(field("email", &asked.of.email)?, asked.password.have().map_err(AdminError::Misused)?)
-            }
+            Task::ResetPassword(arguments) => Self::Reset(
+                field("email", &arguments.of.email)?,
+                arguments.password.have().map_err(AdminError::Misused)?,
+            ),
             Task::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
             Task::ListUsers { json } => Self::List { json },
             Task::ListRuns { json, all } => Self::ListRuns { json, all },
@@ -216,13 +218,13 @@ impl CheckedTask {
             Self::Create(new, password) => {
                 let email = new.email.clone();
                 let id = operator::create_user(db, passwords, new, now).await?;
-                println!("{} has the account {id}.", email.as_str());
-                password.print_if_drawn();
+                println!("Created the account {id} for {}.", email.as_str());
+                password.print_if_generated();
             }
             Self::Reset(email, password) => {
                 let ended = operator::reset_password(db, passwords, email, password.text().to_owned(), now).await?;
                 println!("The password was changed; {}.", sessions_ended(ended));
-                password.print_if_drawn();
+                password.print_if_generated();
             }
             Self::Revoke(email) => {
                 let ended = operator::revoke_sessions(db, email, now).await?;
@@ -246,7 +248,7 @@ impl CheckedTask {
 
 fn sessions_ended(count: usize) -> String {
     match count {
-        0 => "there was no session to end".to_owned(),
+        0 => "there was no active session".to_owned(),
         1 => "1 session ended".to_owned(),
         count => format!("{count} sessions ended"),
     }
@@ -254,9 +256,9 @@ fn sessions_ended(count: usize) -> String {
 
 fn tried_again(count: usize) -> String {
     match count {
-        0 => "There was no such failed job.".to_owned(),
-        1 => "1 job is tried again.".to_owned(),
-        count => format!("{count} jobs are tried again."),
+        0 => "There is no matching failed job.".to_owned(),
+        1 => "1 job was requeued.".to_owned(),
+        count => format!("{count} jobs were requeued."),
     }
 }
 

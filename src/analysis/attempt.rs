@@ -5,23 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::run::{self, Command, Refusal, RunWarning};
+use actors::run::{self, Command, Node, Refusal, RunWarning};
 use actors::shell;
 use actors::time::Time;
 use async_trait::async_trait;
-use serde_json::Value;
+use pipeline::process::{OutlinedSource, Ports, RequestOutline};
+use pipeline::{
+    self, CancelToken, CheckpointStore, PipelineOutcome, PipelineResult, PortUnavailable, ProgressSink, SourceKind,
+    StopRequested, TextStore, UnreadableSource,
+};
 
 use super::results::draft::{self, Undrafted};
-use super::{Run, store};
+use super::{RunSnapshot, store};
 use crate::analysis::state::Analysis;
 use crate::db::{At, DbError, Key};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::pipeline::process::{OutlinedSource, Ports, RequestOutline};
-use crate::pipeline::{
-    self, AnalysisType, CancelToken, CheckpointStore, Node, PipelineOutcome, PipelineResult, PortUnavailable,
-    ProgressSink, SourceKind, StopRequested, TextStore, Unreadable,
-};
 use crate::projects::documents;
 
 /// Executes one attempt and reports its progress to the run's actor.
@@ -43,13 +42,17 @@ impl<'a> Attempt<'a> {
     pub async fn work(&self, token: &CancelToken) -> Result<(), ApiError> {
         let attempt = self.run.attempt;
         // The start is counted durably before any work that may bring down the server.
-        let Ok(begun) = self.tell(Command::Begin { attempt }).await? else { return Ok(()) };
-        if begun.state.is_over() {
-            tracing::error!(run = %self.run.id, attempt, "a run is given up: it never came to an end");
+        let Ok(started) = self.send(Command::Begin { attempt }).await? else { return Ok(()) };
+        if started.state.is_over() {
+            tracing::error!(
+                run = %self.run.id,
+                attempt,
+                "the analysis run failed: it was started too often without finishing"
+            );
             return Ok(());
         }
         let outline = self.outline().await?;
-        let ports = Ports { texts: self, checkpoints: self, watcher: self };
+        let ports = Ports { texts: self, checkpoints: self, progress_sink: self };
         let outcome =
             self.state.runner.analyser.analyse(&outline, ports, token).await.map_err(ApiError::unavailable)?;
         let command = match outcome {
@@ -59,7 +62,7 @@ impl<'a> Attempt<'a> {
             }
             PipelineOutcome::Rejected { reason, .. } => Command::Reject { attempt, reason },
             PipelineOutcome::Failed { node, message } => {
-                tracing::error!(run = %self.run.id, node = node.name(), message, "an analysis failed");
+                tracing::error!(run = %self.run.id, %node, message, "the analysis run failed");
                 Command::Fail { attempt, message }
             }
             // Cancelled by the run's actor, which already knows, or by the shutdown of the server.
@@ -72,7 +75,7 @@ impl<'a> Attempt<'a> {
     /// current.
     async fn complete(&self, result: PipelineResult, warnings: Vec<RunWarning>) -> Result<(), ApiError> {
         let attempt = self.run.attempt;
-        let _one_at_a_time = self.state.runner.keeping().await;
+        let _one_at_a_time = self.state.runner.results_lock().await;
         match draft::write(self.state, self.run, result).await {
             Ok(()) => self.end(Command::Complete { attempt, warnings }).await,
             Err(Undrafted::TooMuch) => {
@@ -86,12 +89,12 @@ impl<'a> Attempt<'a> {
 
     /// Sends the final command. A refusal means that the attempt is no longer current, and is ignored.
     async fn end(&self, command: Command) -> Result<(), ApiError> {
-        self.tell(command).await.map(|_| ())
+        self.send(command).await.map(|_| ())
     }
 
     /// Sends a command to the run's actor. The outer error means that the command could not be delivered or saved; the
     /// inner one that the run refuses it, so the result of this work is not wanted.
-    async fn tell(&self, command: Command) -> Result<Result<Run, Refusal>, ApiError> {
+    async fn send(&self, command: Command) -> Result<Result<RunSnapshot, Refusal>, ApiError> {
         match self.state.registry.ask(self.run.id, command, Arc::clone(&self.request)).await {
             Ok(run) => Ok(Ok(run)),
             Err(shell::CommandError::Refused(refusal)) => Ok(Err(refusal)),
@@ -109,19 +112,14 @@ impl<'a> Attempt<'a> {
                 Some(source) => (source.file_name.clone(), source.unreadable.clone().map(|why| ("Unreadable", why))),
                 None => ("a document".to_owned(), Some(("Deleted", "The document was deleted.".to_owned()))),
             };
-            let unreadable = unreadable.map(|(code, message)| Unreadable { code: code.to_owned(), message });
+            let unreadable = unreadable.map(|(code, message)| UnreadableSource { code: code.to_owned(), message });
             sources.push(OutlinedSource { id: id.to_string(), kind: SourceKind::Document, name, unreadable });
         }
         Ok(RequestOutline {
             job_id: run.ai_job_id.to_string(),
             attempt: run.attempt,
-            analysis_type: match run.analysis_type {
-                run::AnalysisType::Full => AnalysisType::Full,
-                run::AnalysisType::Requirements => AnalysisType::Requirements,
-                run::AnalysisType::UserStories => AnalysisType::UserStories,
-                run::AnalysisType::MeetingMinutes => AnalysisType::MeetingMinutes,
-            },
-            language: serde_json::from_value(Value::String(run.language.clone())).unwrap_or(pipeline::Language::Auto),
+            analysis_type: run.analysis_type,
+            language: run.language,
             bounds: pipeline::Bounds::default(),
             sources,
         })
@@ -157,15 +155,14 @@ fn source_failed(warning: pipeline::result::Warning) -> RunWarning {
 impl ProgressSink for Attempt<'_> {
     async fn progressed(&self, node: Node, progress: u8, message: &str) -> Result<(), StopRequested> {
         let message = self.timed(node, message);
-        let Ok(node) = node.name().parse() else { return Ok(()) };
         let command = Command::Progress { attempt: self.run.attempt, node, progress, message };
-        match self.tell(command).await {
+        match self.send(command).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) => Err(StopRequested),
             Err(failure) if failure.code == Code::NOT_FOUND => Err(StopRequested),
             // The database is temporarily unavailable; the work itself continues.
             Err(failure) => {
-                tracing::warn!(%failure, "progress could not be told");
+                tracing::warn!(%failure, "the run's progress could not be reported");
                 Ok(())
             }
         }
@@ -175,10 +172,11 @@ impl ProgressSink for Attempt<'_> {
 #[async_trait]
 impl TextStore for Attempt<'_> {
     async fn text(&self, source_id: &str) -> Result<String, PortUnavailable> {
-        let id: Id<ids::Document> = source_id.parse().map_err(|_| PortUnavailable("no id of a document".to_owned()))?;
-        let kept = documents::operations::kept_text(&self.state.db, id).await;
-        let kept = kept.map_err(|error| PortUnavailable(error.to_string()))?;
-        kept.ok_or_else(|| PortUnavailable(format!("the document {id} has no text any more")))
+        let id: Id<ids::Document> =
+            source_id.parse().map_err(|_| PortUnavailable("not the id of a document".to_owned()))?;
+        let stored = documents::operations::stored_text(&self.state.db, id).await;
+        let stored = stored.map_err(|error| PortUnavailable(error.to_string()))?;
+        stored.ok_or_else(|| PortUnavailable(format!("the document {id} has no text any more")))
     }
 }
 
@@ -193,7 +191,7 @@ impl CheckpointStore for Attempt<'_> {
     ) -> Result<Option<String>, PortUnavailable> {
         let (id, input_hash, engine_version) = (self.run.id, input_hash.to_owned(), engine_version.to_owned());
         let found = self.state.db.read(move |conn| {
-            Box::pin(async move { store::node_output(conn, id, node.name(), &input_hash, &engine_version).await })
+            Box::pin(async move { store::node_output(conn, id, node.into_str(), &input_hash, &engine_version).await })
         });
         found.await.map_err(|error: DbError| PortUnavailable(error.to_string()))
     }
@@ -209,20 +207,20 @@ impl CheckpointStore for Attempt<'_> {
         let output = store::NodeOutput {
             run_id: Key(id),
             attempt: i64::from(attempt),
-            node: node.name().to_owned(),
+            node: node.into_str().to_owned(),
             input_hash: input_hash.to_owned(),
             engine_version: engine_version.to_owned(),
             output: output.to_owned(),
             kept_at: At(self.state.now()),
         };
-        let kept = self.state.db.write(move |conn| {
+        let stored = self.state.db.write(move |conn| {
             Box::pin(async move {
                 if store::is_at_work(conn, id, attempt).await? {
-                    store::keep_node_output(conn, output).await?;
+                    store::save_node_output(conn, output).await?;
                 }
                 Ok::<_, DbError>(())
             })
         });
-        kept.await.map_err(|error| PortUnavailable(error.to_string()))
+        stored.await.map_err(|error| PortUnavailable(error.to_string()))
     }
 }

@@ -3,7 +3,7 @@
 
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, Topic, TopicKind};
-use actors::run::{self, Status};
+use actors::run::{self, AiRunStatus};
 use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
@@ -47,7 +47,7 @@ impl Audience for RunAudience {
     }
 }
 
-async fn find(state: &Analysis, id: Uuid) -> Result<super::Run, ApiError> {
+async fn find(state: &Analysis, id: Uuid) -> Result<super::RunSnapshot, ApiError> {
     let found = state.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| ApiError::unavailable(away.0))?;
     found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))
 }
@@ -55,14 +55,14 @@ async fn find(state: &Analysis, id: Uuid) -> Result<super::Run, ApiError> {
 /// The event kind that matches a run's present state.
 fn event(run: &run::Run) -> &'static str {
     match run.status() {
-        Status::Queued if run.attempt > 1 => run::Event::Retried.kind(),
-        Status::Queued => run::Event::Queued.kind(),
-        Status::Processing => run::Event::Progressed.kind(),
-        Status::Completed => run::Event::Completed.kind(),
-        Status::Partial => run::Event::Partial.kind(),
-        Status::Rejected => run::Event::Rejected.kind(),
-        Status::Failed => run::Event::Failed.kind(),
-        Status::Cancelled => run::Event::Cancelled { by: run.created_by }.kind(),
+        AiRunStatus::Queued if run.attempt > 1 => run::Event::Retried.kind(),
+        AiRunStatus::Queued => run::Event::Queued.kind(),
+        AiRunStatus::Processing => run::Event::Progressed.kind(),
+        AiRunStatus::Completed => run::Event::Completed.kind(),
+        AiRunStatus::Partial => run::Event::Partial.kind(),
+        AiRunStatus::Rejected => run::Event::Rejected.kind(),
+        AiRunStatus::Failed => run::Event::Failed.kind(),
+        AiRunStatus::Cancelled => run::Event::Cancelled { by: run.created_by }.kind(),
     }
 }
 
@@ -121,8 +121,8 @@ impl Audience for ProjectAudience {
         invitations::is_for_hosts(event)
     }
 
-    async fn tells(&self, caller: Principal, records: &EventRecord) -> Result<bool, ApiError> {
+    async fn may_see(&self, caller: Principal, record: &EventRecord) -> Result<bool, ApiError> {
         let Ok(caller) = caller.account() else { return Ok(false) };
-        invitations::is_told(&self.state, caller, &records.data).await
+        invitations::receives_invitation_events(&self.state, caller, &record.data).await
     }
 }

@@ -37,9 +37,9 @@ use crate::http::error::ApiError;
 use crate::projects;
 
 /// A run, as the snapshot of its last saved state.
-pub type Run = Arc<Snapshot<actors::run::Run>>;
+pub type RunSnapshot = Arc<Snapshot<actors::run::Run>>;
 
-impl Resource for Run {
+impl Resource for RunSnapshot {
     type State = Analysis;
     type Ids = (Id<ids::Project>, Id<actors::run::Run>);
 
@@ -56,7 +56,7 @@ impl Resource for Run {
             project.map_err(ApiError::from)?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
         }
         let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
-        let thing = run.ok_or_else(|| ApiError::of(Code::NOT_FOUND));
-        Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource: thing })
+        let resource = run.ok_or_else(|| ApiError::of(Code::NOT_FOUND));
+        Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource })
     }
 }

@@ -3,42 +3,31 @@
 use std::time::Duration;
 
 use actors::ids::{self, Document, Id, User};
+use actors::language::Language;
 use actors::live::RequestId;
-use actors::meeting::Meeting;
-use actors::run::{self, Command, Refusal, RunDraft, Status};
+use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
-use super::Run;
-use super::model::{AiAnalysisRun, AnalysisType, EngineName};
+use super::RunSnapshot;
+use super::model::{AiAnalysisRun, EMBEDDED, EngineName};
+use super::routes::StartAiAnalysisRun;
 use super::run_loop;
 use super::store::{self, Filter};
 use crate::access::principal::Caller;
-use crate::accounts::model::Language;
 use crate::accounts::operations::hold;
 use crate::analysis::state::Analysis;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
+use crate::http::list::Listing;
 use crate::http::reason::Reason;
-use crate::meetings::operations::answered;
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
 use crate::projects::model::Project;
 
 /// `Retry-After` of a caller who has reached the limit of unfinished runs.
 const UNTIL_ENDED: Duration = Duration::from_secs(10);
-
-/// The sources and options of a run.
-#[derive(Debug)]
-pub struct RunSelection {
-    pub document_ids: Option<Vec<Id<Document>>>,
-    pub meeting_id: Option<Id<Meeting>>,
-    pub analysis_type: AnalysisType,
-    pub language: Language,
-    pub engine: EngineName,
-}
 
 /// Queues a run over the given documents, or over all READY documents. If a run over the same input is unfinished,
 /// returns that run.
@@ -54,12 +43,15 @@ pub async fn start(
     caller: Caller,
     project: &Project,
     id: Id<run::Run>,
-    wanted: RunSelection,
+    body: StartAiAnalysisRun,
     request: RequestId,
 ) -> Result<AiAnalysisRun, ApiError> {
     crate::projects::must_be_active(project)?;
     let now = state.now();
     let project_id = project.id;
+    let analysis_type = body.analysis_type.unwrap_or(AnalysisType::Full);
+    let language = body.language.unwrap_or(project.language);
+    let engine = body.engine.unwrap_or(EMBEDDED);
     let (most, most_runs) = (state.config.limits.documents_per_run, state.config.limits.unfinished_runs);
     let (run, records) = state
         .db
@@ -73,8 +65,8 @@ pub async fn start(
                 if let Some(run) = store::find(conn, id).await? {
                     return Ok((run, Vec::new()));
                 }
-                let sources = sources(conn, project_id, &wanted, most).await?;
-                let input_hash = input_hash(&wanted, &sources);
+                let sources = sources(conn, project_id, &body, most).await?;
+                let input_hash = input_hash(analysis_type, language, engine, &sources);
                 if let Some(run) = store::unfinished(conn, project_id, &input_hash).await? {
                     return Ok((run, Vec::new()));
                 }
@@ -86,10 +78,10 @@ pub async fn start(
                     project_id,
                     created_by: caller.user_id,
                     document_ids: sources.into_iter().map(|(id, _)| id).collect(),
-                    meeting_id: wanted.meeting_id,
-                    analysis_type: wanted.analysis_type.of_run(),
-                    language: wanted.language.as_str().to_owned(),
-                    engine: wanted.engine.0.to_owned(),
+                    meeting_id: body.meeting_id,
+                    analysis_type,
+                    language,
+                    engine: engine.0.to_owned(),
                     ai_job_id: Id::generate(),
                     input_hash,
                 };
@@ -100,7 +92,12 @@ pub async fn start(
                 }
                 // A concurrent request inserted a run over the same input first.
                 let first = store::unfinished(conn, project_id, &hash).await?;
-                Ok((first.ok_or_else(|| ApiError::unavailable("a run came and went"))?, Vec::new()))
+                Ok((
+                    first.ok_or_else(|| {
+                        ApiError::unavailable("another run for the same input started and ended at the same time")
+                    })?,
+                    Vec::new(),
+                ))
             })
         })
         .await?;
@@ -115,7 +112,7 @@ pub async fn start(
 /// limited.
 fn too_many_unfinished(whoever_has: &str, most: usize) -> ApiError {
     let message =
-        format!("{whoever_has} {most} runs under way, as many as one may have. Begin this one when some have ended.");
+        format!("{whoever_has} {most} unfinished runs, which is the maximum. Start this one when some have ended.");
     ApiError { message, ..ApiError::too_many(UNTIL_ENDED) }
 }
 
@@ -123,10 +120,10 @@ fn too_many_unfinished(whoever_has: &str, most: usize) -> ApiError {
 async fn sources(
     conn: &mut crate::db::Conn,
     project_id: Id<ids::Project>,
-    wanted: &RunSelection,
+    body: &StartAiAnalysisRun,
     most: usize,
 ) -> Result<Vec<(Id<Document>, String)>, ApiError> {
-    if let Some(meeting_id) = wanted.meeting_id {
+    if let Some(meeting_id) = body.meeting_id {
         let meeting = crate::meetings::store::find(conn, meeting_id).await?;
         if meeting.is_none_or(|meeting| meeting.project_id != project_id) {
             return Err(ApiError::field("meetingId", Reason::InvalidValue, "The project has no such meeting."));
@@ -135,7 +132,7 @@ async fn sources(
         return Err(ApiError::of(Code::RECORDING_NOT_READY));
     }
     let of_project = documents::store::of_project(conn, project_id).await?;
-    let chosen: Vec<_> = match &wanted.document_ids {
+    let chosen: Vec<_> = match &body.document_ids {
         None => of_project.into_iter().filter(|document| document.status == DocumentStatus::Ready).collect(),
         Some(ids) => {
             let chosen: Vec<_> = of_project.into_iter().filter(|document| ids.contains(&document.id)).collect();
@@ -143,20 +140,20 @@ async fn sources(
                 return Err(ApiError::field(
                     "documentIds",
                     Reason::InvalidValue,
-                    "The project has not all of these documents.",
+                    "Some of these documents are not in the project.",
                 ));
             }
             chosen
         }
     };
     if chosen.is_empty() {
-        return Err(ApiError::saying(Code::NO_SOURCES, Code::NO_SOURCES.sentence));
+        return Err(ApiError::with_message(Code::NO_SOURCES, Code::NO_SOURCES.sentence));
     }
     if chosen.len() > most {
         return Err(ApiError::field(
             "documentIds",
             Reason::TooLong,
-            format!("At most {most} documents are taken at once."),
+            format!("At most {most} documents are allowed in one run."),
         ));
     }
     if chosen.iter().any(|document| document.status.is_open()) {
@@ -167,9 +164,14 @@ async fn sources(
     Ok(chosen)
 }
 
-fn input_hash(wanted: &RunSelection, sources: &[(Id<Document>, String)]) -> String {
+fn input_hash(
+    analysis_type: AnalysisType,
+    language: Language,
+    engine: EngineName,
+    sources: &[(Id<Document>, String)],
+) -> String {
     let mut hash = Sha256::new();
-    let engine = (wanted.engine.0, wanted.analysis_type.as_str(), wanted.language.as_str());
+    let engine = (engine.0, analysis_type.into_str(), language.into_str());
     hash.update(format!("{engine:?}"));
     for (id, sha256) in sources {
         hash.update(format!("{id}{sha256}"));
@@ -184,13 +186,10 @@ fn input_hash(wanted: &RunSelection, sources: &[(Id<Document>, String)]) -> Stri
 pub async fn list(
     state: &Analysis,
     project_id: Id<ids::Project>,
-    filter: Filter,
-    page: PageQuery,
+    listing: Listing<Filter>,
 ) -> Result<List<AiAnalysisRun>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, &page).await }));
-    let (found, total_count) = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
-    let (found, next_cursor) = page.cut(found, |run| run.id.uuid());
-    Ok(List { items: found.iter().map(AiAnalysisRun::of).collect(), next_cursor, total_count })
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await;
+    Ok(found.map_err(ApiError::from)?.map(|run| AiAnalysisRun::of(&run)))
 }
 
 /// Cancels an unfinished run. Its work stops within a second.
@@ -199,7 +198,7 @@ pub async fn list(
 /// 409 for a run that has ended.
 pub async fn cancel(
     state: &Analysis,
-    run: &Run,
+    run: &RunSnapshot,
     caller: Caller,
     request: RequestId,
 ) -> Result<AiAnalysisRun, ApiError> {
@@ -226,7 +225,7 @@ pub(super) async fn stop(
 /// 429 at the limit of unfinished runs.
 pub async fn retry(
     state: &Analysis,
-    run: &Run,
+    run: &RunSnapshot,
     job_id: Id<ids::AiJob>,
     request: RequestId,
 ) -> Result<AiAnalysisRun, ApiError> {
@@ -242,29 +241,40 @@ pub async fn retry(
     let (project, unfinished, of_owner) = project.await?;
     crate::projects::must_be_active(&project.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?)?;
     if unfinished.is_some_and(|other| other.id != run.state.id) {
-        return Err(ApiError::saying(Code::INVALID_STATE, "Another run over the same input is under way."));
+        return Err(ApiError::with_message(Code::INVALID_STATE, "Another run with the same input is in progress."));
     }
     if of_owner >= most && run.state.is_over() {
-        return Err(too_many_unfinished("Whoever began this run has", most));
+        return Err(too_many_unfinished("The user who started this run has", most));
     }
     let retried = ask(state, run.state.id, Command::Retry { job_id }, request).await?;
     run_loop::begin(state, run.state.id);
     Ok(AiAnalysisRun::of(&retried.state))
 }
 
-async fn ask(state: &Analysis, id: Id<run::Run>, command: Command, request: RequestId) -> Result<Run, ApiError> {
-    answered(&state.registry, id, command, request, Code::NOT_FOUND, |refusal| match refusal {
-        Refusal::OldAttempt { .. } => ApiError::saying(Code::INVALID_STATE, "The run was started again meanwhile."),
-        Refusal::InvalidState { status } => ApiError::saying(
+async fn ask(
+    state: &Analysis,
+    id: Id<run::Run>,
+    command: Command,
+    request: RequestId,
+) -> Result<RunSnapshot, ApiError> {
+    let done = state.registry.ask(id, command, request).await;
+    done.map_err(|failure| ApiError::of_command(failure, Code::NOT_FOUND, refused))
+}
+
+fn refused(refusal: Refusal) -> ApiError {
+    match refusal {
+        Refusal::OldAttempt { .. } => {
+            ApiError::with_message(Code::INVALID_STATE, "The run was restarted in the meantime.")
+        }
+        Refusal::InvalidState { status } => ApiError::with_message(
             Code::INVALID_STATE,
             match status {
-                Status::Queued | Status::Processing => "The run is under way.",
-                Status::Completed | Status::Partial => "The run is complete.",
-                Status::Rejected => "The run was rejected: there was nothing to analyse.",
-                Status::Failed => "The run has failed.",
-                Status::Cancelled => "The run was cancelled.",
+                AiRunStatus::Queued | AiRunStatus::Processing => "The run is in progress.",
+                AiRunStatus::Completed | AiRunStatus::Partial => "The run is complete.",
+                AiRunStatus::Rejected => "The run was rejected: there was nothing to analyse.",
+                AiRunStatus::Failed => "The run has failed.",
+                AiRunStatus::Cancelled => "The run was cancelled.",
             },
         ),
-    })
-    .await
+    }
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 use actors::ids::Id;
 use actors::live::RequestId;
 use actors::run;
+use pipeline::CancelToken;
 use tracing::Instrument;
 
 use super::attempt::Attempt;
 use super::state::Analysis;
 use super::store;
-use crate::pipeline::CancelToken;
 
 /// The interval at which the sweep looks for unfinished runs that no task is working on.
 const SWEEP: Duration = Duration::from_secs(5);
@@ -52,7 +52,7 @@ pub async fn sweep(state: Analysis) {
     loop {
         match state.db.read(|conn| Box::pin(store::all_unfinished(conn))).await {
             Ok(unfinished) => unfinished.into_iter().for_each(|id| take_up(&state, id)),
-            Err(error) => tracing::warn!(%error, "unfinished runs could not be looked for"),
+            Err(error) => tracing::warn!(%error, "unfinished analysis runs could not be queried"),
         }
         tokio::select! {
             () = tokio::time::sleep(SWEEP) => {}
@@ -65,10 +65,10 @@ async fn work(state: &Analysis, id: Id<run::Run>, token: &CancelToken) {
     let unfinished = || async { state.registry.snapshot(id).await.ok().flatten().filter(|run| !run.state.is_over()) };
     // While waiting for a permit, only the id is held.
     let Some(project) = unfinished().await.map(|run| run.state.project_id) else { return };
-    let _place = tokio::select! {
+    let _permit = tokio::select! {
         biased;
         () = token.cancelled() => return,
-        place = state.runner.places.acquire(project) => place,
+        permit = state.runner.permits.acquire(project) => permit,
     };
     // Re-read, because the wait may have been long.
     let Some(run) = unfinished().await else { return };
@@ -76,6 +76,6 @@ async fn work(state: &Analysis, id: Id<run::Run>, token: &CancelToken) {
     let span = tracing::info_span!("run", request_id = %request);
     let attempt = Attempt::new(state, &run.state, request);
     if let Err(failure) = attempt.work(token).instrument(span).await {
-        tracing::warn!(%failure, run = %id, "work at a run broke off; the sweep takes it up again");
+        tracing::warn!(%failure, run = %id, "work on the analysis run was interrupted; the sweep resumes it");
     }
 }

@@ -4,23 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};
-use actors::live::{
-    Batch, Change, Decided, EventRecord, Journal, Live, RequestId, StoreUnavailable, Topic, TopicKind, Unsaved,
-};
+use actors::language::Language;
+use actors::live::{Batch, Change, Decided, EventRecord, RequestId, Topic, TopicKind};
 use actors::meeting::Meeting;
-use actors::run::{AnalysisType, Node, Run, RunWarning, State, Status};
+use actors::run::{AiRunStatus, AnalysisType, Event, Node, Run, RunWarning, State};
 use actors::time::Time;
 use async_trait::async_trait;
-use diesel::{
-    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable,
-};
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
-use super::model::{AiAnalysisRun, AiRunStatus};
+use super::model::AiAnalysisRun;
 use super::results;
+use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::schema::{run_nodes, runs};
-use crate::db::sweep::Over;
-use crate::db::{At, Columns, Conn, Db, DbError, Key, RunQueryDsl, events};
-use crate::http::page::PageQuery;
+use crate::db::sweep::Retention;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, events, is_wanted, number, page_of};
+use crate::http::envelope::List;
+use crate::http::list::Listing;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = runs)]
@@ -51,13 +50,9 @@ struct RunRow {
 }
 
 /// The statuses of runs that have not ended.
-pub const UNFINISHED: [&str; 2] = [Status::Queued.as_str(), Status::Processing.as_str()];
+pub const UNFINISHED: [&str; 2] = [AiRunStatus::Queued.into_str(), AiRunStatus::Processing.into_str()];
 /// The statuses of runs that have a result.
-pub const SUCCESSFUL: [&str; 2] = [Status::Completed.as_str(), Status::Partial.as_str()];
-
-fn number(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
+pub const SUCCESSFUL: [&str; 2] = [AiRunStatus::Completed.into_str(), AiRunStatus::Partial.into_str()];
 
 impl TryFrom<&Run> for RunRow {
     type Error = DbError;
@@ -69,13 +64,13 @@ impl TryFrom<&Run> for RunRow {
             created_by_id: Key(run.created_by),
             meeting_id: run.meeting_id.map(Key),
             document_ids: serde_json::to_string(&run.document_ids).map_err(json)?,
-            analysis_type: run.analysis_type.as_str().to_owned(),
-            language: run.language.clone(),
+            analysis_type: run.analysis_type.into_str().to_owned(),
+            language: run.language.to_string(),
             engine: run.engine.clone(),
             input_hash: run.input_hash.clone(),
-            status: run.status().as_str().to_owned(),
+            status: run.status().into_str().to_owned(),
             progress: i64::from(run.progress),
-            node: run.node().as_str().to_owned(),
+            node: run.node().into_str().to_owned(),
             message: run.message.clone(),
             error_message: run.error_message().map(str::to_owned),
             ai_job_id: Key(run.ai_job_id),
@@ -93,53 +88,55 @@ impl TryFrom<&Run> for RunRow {
 
 impl RunRow {
     fn state(&self) -> Result<State, DbError> {
-        let status: Status = self.status.parse().map_err(|_| self.wrong("its status"))?;
-        let node: Node = self.node.parse().map_err(|_| self.wrong("its node"))?;
+        let status: AiRunStatus = self.status.parse().map_err(|_| self.inconsistent("its status"))?;
+        let node: Node = self.node.parse().map_err(|_| self.inconsistent("its node"))?;
         let (started, completed) = (self.started_at.map(|at| at.0), self.completed_at.map(|at| at.0));
         match (status, started, completed, self.error_message.clone()) {
-            (Status::Queued, None, None, None) => Ok(State::Queued),
-            (Status::Processing, Some(started_at), None, None) => Ok(State::Processing { started_at, node }),
-            (Status::Completed, Some(started_at), Some(completed_at), None) => {
+            (AiRunStatus::Queued, None, None, None) => Ok(State::Queued),
+            (AiRunStatus::Processing, Some(started_at), None, None) => Ok(State::Processing { started_at, node }),
+            (AiRunStatus::Completed, Some(started_at), Some(completed_at), None) => {
                 Ok(State::Completed { started_at, completed_at })
             }
-            (Status::Partial, Some(started_at), Some(completed_at), None) => {
+            (AiRunStatus::Partial, Some(started_at), Some(completed_at), None) => {
                 Ok(State::Partial { started_at, completed_at })
             }
-            (Status::Rejected, Some(started_at), Some(completed_at), Some(reason)) => {
+            (AiRunStatus::Rejected, Some(started_at), Some(completed_at), Some(reason)) => {
                 Ok(State::Rejected { started_at, completed_at, node, reason })
             }
-            (Status::Failed, Some(started_at), Some(completed_at), Some(error_message)) => {
+            (AiRunStatus::Failed, Some(started_at), Some(completed_at), Some(error_message)) => {
                 Ok(State::Failed { started_at, completed_at, node, error_message })
             }
-            (Status::Cancelled, started_at, Some(completed_at), None) => {
+            (AiRunStatus::Cancelled, started_at, Some(completed_at), None) => {
                 Ok(State::Cancelled { started_at, completed_at, node })
             }
-            _ => Err(self.wrong("its times and messages, which do not fit its status")),
+            _ => Err(self.inconsistent("its times and messages, which do not fit its status")),
         }
     }
 
-    fn wrong(&self, what: &str) -> DbError {
+    fn inconsistent(&self, what: &str) -> DbError {
         DbError::Broken(format!("the run {:?} can't be: {what}", self.id))
     }
 
     fn run(self) -> Result<Run, DbError> {
         let state = self.state()?;
-        let document_ids = serde_json::from_str(&self.document_ids).map_err(|_| self.wrong("its documents"))?;
-        let warnings: Vec<RunWarning> = serde_json::from_str(&self.warnings).map_err(|_| self.wrong("its warnings"))?;
-        let analysis_type: AnalysisType = self.analysis_type.parse().map_err(|_| self.wrong("its type"))?;
+        let document_ids = serde_json::from_str(&self.document_ids).map_err(|_| self.inconsistent("its documents"))?;
+        let warnings: Vec<RunWarning> =
+            serde_json::from_str(&self.warnings).map_err(|_| self.inconsistent("its warnings"))?;
+        let analysis_type: AnalysisType = self.analysis_type.parse().map_err(|_| self.inconsistent("its type"))?;
+        let language: Language = self.language.parse().map_err(|_| self.inconsistent("its language"))?;
         let progress = u8::try_from(self.progress).ok().filter(|progress| *progress <= 100);
         Ok(Run {
-            progress: progress.ok_or_else(|| self.wrong("its progress"))?,
-            attempt: u32::try_from(self.attempt).map_err(|_| self.wrong("its attempt"))?,
-            taken_up: u32::try_from(self.taken_up).map_err(|_| self.wrong("how often it was begun"))?,
-            revision: u64::try_from(self.revision).map_err(|_| self.wrong("its revision"))?,
+            progress: progress.ok_or_else(|| self.inconsistent("its progress"))?,
+            attempt: u32::try_from(self.attempt).map_err(|_| self.inconsistent("its attempt"))?,
+            taken_up: u32::try_from(self.taken_up).map_err(|_| self.inconsistent("how often it was begun"))?,
+            revision: u64::try_from(self.revision).map_err(|_| self.inconsistent("its revision"))?,
             id: self.id.0,
             project_id: self.project_id.0,
             created_by: self.created_by_id.0,
             document_ids,
             meeting_id: self.meeting_id.map(|id| id.0),
             analysis_type,
-            language: self.language,
+            language,
             engine: self.engine,
             ai_job_id: self.ai_job_id.0,
             message: self.message,
@@ -230,7 +227,10 @@ pub async fn insert(
         return Ok(None);
     }
     let first = Decided { change: change.clone(), request: Arc::clone(request), at };
-    tell(conn, std::slice::from_ref(&first), 0).await.map(Some)
+    let mut records = journal::record(&RunTables, conn, 0, std::slice::from_ref(&first)).await?;
+    let others = repeat(conn, change.next.project_id, &records).await?;
+    records.extend(others);
+    Ok(Some(records))
 }
 
 /// The filter of the list of runs.
@@ -239,31 +239,16 @@ pub struct Filter {
     pub status: Option<AiRunStatus>,
 }
 
-/// Lists a project's runs, newest first. Returns one more than the page holds, and the total count.
+/// Lists a project's runs, newest first.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
-    page: &PageQuery,
-) -> Result<(Vec<Run>, i64), DbError> {
-    let status = filter.status.map_or("", AiRunStatus::as_str);
-    macro_rules! listed {
-        () => {
-            runs::table
-                .filter(runs::project_id.eq(Key(project_id)))
-                .filter(filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(runs::status.eq(status)))
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<RunRow> = listed!()
-        .filter(runs::id.lt(Key(Id::<Run>::from_uuid(page.before()))))
-        .order(runs::id.desc())
-        .limit(page.limit + 1)
-        .select(RunRow::columns())
-        .load(conn)
-        .await?;
-    let rows: Result<Vec<Run>, DbError> = rows.into_iter().map(RunRow::run).collect();
-    Ok((rows?, total))
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<Run>, DbError> {
+    let listed =
+        runs::table.filter(runs::project_id.eq(Key(project_id))).filter(is_wanted(runs::status, filter.status));
+    let (rows, total): (Vec<RunRow>, _) = page_of!(conn, page, listed, runs::id, RunRow::columns());
+    page.list(rows, total, |row| row.id.0.uuid()).try_map(RunRow::run)
 }
 
 /// The topic of a run's events.
@@ -272,88 +257,86 @@ pub fn topic(id: Id<Run>) -> Topic {
     Topic { kind: TopicKind::Run, id: id.uuid() }
 }
 
-/// Appends each event to the run's topic and to the project's topic. The project's comes last, because many writers
-/// contend for its row.
-async fn tell(conn: &mut Conn, changes: &[Decided<Run>], before: u64) -> Result<Vec<EventRecord>, DbError> {
-    let (mut records, mut again) = (Vec::new(), Vec::new());
-    let mut offset = before;
-    for Decided { change, request, at } in changes {
-        let run = &change.next;
-        let data =
-            serde_json::to_string(&AiAnalysisRun::of(run)).map_err(|error| DbError::Broken(error.to_string()))?;
-        for event in &change.events {
-            offset += 1;
-            records.push(events::append_at(conn, topic(run.id), offset, event.kind(), &data, *at, request).await?);
-        }
-        let project = Topic { kind: TopicKind::Project, id: run.project_id.uuid() };
-        again.push((project, &change.events, data, *at, request));
-    }
-    for (project, said, data, at, request) in again {
-        for event in said {
-            records.push(events::append(conn, project, event.kind(), &data, at, request).await?);
-        }
-    }
-    Ok(records)
-}
+/// Loads and saves runs for their actors.
+pub type RunJournal = DbJournal<RunTables>;
 
-/// The journal of the run actors.
-pub struct RunJournal {
-    pub db: Db,
-}
-
-enum NotSaved {
-    Conflict,
-    Failed(DbError),
-}
-
-impl From<DbError> for NotSaved {
-    fn from(failed: DbError) -> Self {
-        Self::Failed(failed)
-    }
-}
+#[derive(Clone, Copy)]
+pub struct RunTables;
 
 #[async_trait]
-impl Journal<Run> for RunJournal {
-    async fn load(&self, key: Id<Run>) -> Result<Option<Run>, StoreUnavailable> {
-        Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
+impl Tables for RunTables {
+    type Entity = Run;
+
+    async fn find(conn: &mut Conn, key: Id<Run>) -> Result<Option<Run>, DbError> {
+        find(conn, key).await
     }
 
-    async fn save(&self, group: Arc<Batch<Run>>) -> Result<Vec<EventRecord>, Unsaved> {
-        let saved = self.db.write(move |conn| {
-            Box::pin(async move {
-                let before = group.before.revision();
-                if !update(conn, group.after(), before).await? {
-                    return Err(NotSaved::Conflict);
-                }
-                for Decided { change, .. } in &group.changes {
-                    if !change.events.is_empty() && change.next.is_over() {
-                        end(conn, &change.next).await?;
-                    }
-                }
-                Ok(tell(conn, &group.changes, before).await?)
-            })
-        });
-        saved.await.map_err(|not| match not {
-            NotSaved::Conflict => Unsaved::Conflict,
-            NotSaved::Failed(failed) if failed.is_taken() => Unsaved::Conflict,
-            NotSaved::Failed(failed) => failed.into(),
-        })
+    async fn awake(conn: &mut Conn) -> Result<Vec<Id<Run>>, DbError> {
+        all_unfinished(conn).await
     }
 
-    async fn settle(&self, _: Id<Run>) -> Result<(), StoreUnavailable> {
-        self.db.settle().await;
-        Ok(())
+    async fn update(conn: &mut Conn, before: &Run, after: &Run) -> Result<bool, DbError> {
+        let row = RunRow::try_from(after)?;
+        let updated =
+            diesel::update(runs::table.find(row.id)).filter(runs::revision.eq(number(before.revision))).set((
+                runs::status.eq(row.status),
+                runs::progress.eq(row.progress),
+                runs::node.eq(row.node),
+                runs::message.eq(row.message),
+                runs::error_message.eq(row.error_message),
+                runs::ai_job_id.eq(row.ai_job_id),
+                runs::attempt.eq(row.attempt),
+                runs::warnings.eq(row.warnings),
+                runs::revision.eq(row.revision),
+                runs::started_at.eq(row.started_at),
+                runs::completed_at.eq(row.completed_at),
+                runs::updated_at.eq(row.updated_at),
+                runs::taken_up.eq(row.taken_up),
+            ));
+        Ok(updated.execute(conn).await? == 1)
     }
 
-    async fn awake(&self) -> Result<Vec<Id<Run>>, StoreUnavailable> {
-        Ok(self.db.read(|conn| Box::pin(all_unfinished(conn))).await?)
+    async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>) -> Result<bool, DbError> {
+        for Decided { change, .. } in &batch.changes {
+            if !change.events.is_empty() && change.next.is_over() {
+                end(conn, &change.next).await?;
+            }
+        }
+        Ok(false)
     }
+
+    fn topic(run: &Run) -> Topic {
+        topic(run.id)
+    }
+
+    fn event(&self, run: &Run, event: &Event) -> Result<(&'static str, String), DbError> {
+        let data = serde_json::to_string(&AiAnalysisRun::of(run));
+        Ok((event.kind(), data.map_err(|error| DbError::Broken(error.to_string()))?))
+    }
+
+    async fn announce(conn: &mut Conn, batch: &Batch<Run>, own: &[EventRecord]) -> Result<Vec<EventRecord>, NotSaved> {
+        Ok(repeat(conn, batch.before.project_id, own).await?)
+    }
+}
+
+/// Appends the events of a run to the topic of its project too.
+async fn repeat(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    own: &[EventRecord],
+) -> Result<Vec<EventRecord>, DbError> {
+    let topic = Topic { kind: TopicKind::Project, id: project_id.uuid() };
+    let mut records = Vec::with_capacity(own.len());
+    for EventRecord { kind, data, at, request, .. } in own {
+        records.push(events::append(conn, topic, kind, data, *at, request).await?);
+    }
+    Ok(records)
 }
 
 /// Applies the end of an attempt: publishes its results if it succeeded, and deletes its draft and the stored outputs
 /// of its nodes.
 async fn end(conn: &mut Conn, run: &Run) -> Result<(), DbError> {
-    if SUCCESSFUL.contains(&run.status().as_str()) && !results::store::publish(conn, run).await? {
+    if SUCCESSFUL.contains(&run.status().into_str()) && !results::store::publish(conn, run).await? {
         return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
     }
     results::store::forget_draft(conn, run.id).await?;
@@ -366,30 +349,9 @@ async fn end(conn: &mut Conn, run: &Run) -> Result<(), DbError> {
 pub async fn is_at_work(conn: &mut Conn, id: Id<Run>, attempt: u32) -> Result<bool, DbError> {
     let attempt = i64::from(attempt);
     let at_work = runs::table.find(Key(id)).filter(runs::attempt.eq(attempt));
-    let at_work = at_work.filter(runs::status.eq(Status::Processing.as_str()));
+    let at_work = at_work.filter(runs::status.eq(AiRunStatus::Processing.into_str()));
     // Changes nothing, but locks the row.
     Ok(diesel::update(at_work).set(runs::attempt.eq(attempt)).execute(conn).await? == 1)
-}
-
-/// Updates a run if the stored revision still equals `before`. Returns whether it did.
-async fn update(conn: &mut Conn, run: &Run, before: u64) -> Result<bool, DbError> {
-    let row = RunRow::try_from(run)?;
-    let updated = diesel::update(runs::table.find(row.id)).filter(runs::revision.eq(number(before))).set((
-        runs::status.eq(row.status),
-        runs::progress.eq(row.progress),
-        runs::node.eq(row.node),
-        runs::message.eq(row.message),
-        runs::error_message.eq(row.error_message),
-        runs::ai_job_id.eq(row.ai_job_id),
-        runs::attempt.eq(row.attempt),
-        runs::warnings.eq(row.warnings),
-        runs::revision.eq(row.revision),
-        runs::started_at.eq(row.started_at),
-        runs::completed_at.eq(row.completed_at),
-        runs::updated_at.eq(row.updated_at),
-        runs::taken_up.eq(row.taken_up),
-    ));
-    Ok(updated.execute(conn).await? == 1)
 }
 
 /// The stored output of a node for the same input and engine version, from the latest attempt.
@@ -426,12 +388,16 @@ pub struct NodeOutput {
 }
 
 /// Stores the output of a node, replacing an earlier one of the same attempt.
-pub async fn keep_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), DbError> {
+pub async fn save_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), DbError> {
     diesel::delete(run_nodes::table.find((output.run_id, output.attempt, output.node.clone()))).execute(conn).await?;
     diesel::insert_into(run_nodes::table).values(&output).execute(conn).await?;
     Ok(())
 }
 
 /// Outputs of nodes older than a day: their run has ended, or is better started from the beginning.
-pub const OVER: Over =
-    Over { table: "run_nodes", key: "run_id, attempt, node", at: "kept_at", kept: Duration::from_secs(24 * 60 * 60) };
+pub const RETENTION: Retention = Retention {
+    table: "run_nodes",
+    key: "run_id, attempt, node",
+    at: "kept_at",
+    period: Duration::from_secs(24 * 60 * 60),
+};

@@ -23,7 +23,7 @@ use crate::http::reason::Reason;
 
 const LEASE: Duration = Duration::from_secs(30);
 /// How long a response is stored.
-pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+pub const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The Idempotency-Key of a request.
 pub struct IdempotencyKey {
@@ -43,7 +43,7 @@ pub enum KeyClaim {
 /// A key that this request has claimed.
 pub struct Fresh {
     scope: String,
-    pub drawn: Uuid,
+    pub new_id: Uuid,
 }
 
 /// Reads the request's Idempotency-Key. `None` if the header is absent or the request is unauthenticated.
@@ -56,7 +56,10 @@ pub fn key(request: &HttpRequest, principal: Option<Principal>) -> Result<Option
     };
     let text = header.to_str().unwrap_or_default();
     if !(1..=255).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(ApiError::unfit(Reason::InvalidValue, "An Idempotency-Key has 1 to 255 visible ASCII characters."));
+        return Err(ApiError::invalid_request(
+            Reason::InvalidValue,
+            "An Idempotency-Key must have 1 to 255 visible ASCII characters.",
+        ));
     }
     let path = request.path().to_ascii_lowercase();
     let scope = format!("{}\n{}\n{}\n{}", principal.uuid(), request.method(), path, text);
@@ -79,21 +82,21 @@ pub async fn begin(
     body_hash: String,
 ) -> Result<KeyClaim, ApiError> {
     let now = core.now();
-    let drawn = Id::<()>::generate();
+    let new_id = Id::<()>::generate();
     let claim = {
         let (scope, body_hash) = (scope.clone(), body_hash.clone());
         let lease_until = now + LEASE;
         core.db
             .write(move |conn| {
                 Box::pin(async move {
-                    let asked = KeyRequest { scope: &scope, user_id, body_hash: &body_hash, drawn };
-                    store::claim(conn, asked, now, lease_until, now - KEPT).await
+                    let request = KeyRequest { scope: &scope, user_id, body_hash: &body_hash, new_id };
+                    store::claim(conn, request, now, lease_until, now - KEY_LIFETIME).await
                 })
             })
             .await?
     };
     match claim {
-        StoredClaim::Mine { drawn } => Ok(KeyClaim::Fresh(Fresh { scope, drawn: drawn.uuid() })),
+        StoredClaim::Mine { new_id } => Ok(KeyClaim::Fresh(Fresh { scope, new_id: new_id.uuid() })),
         StoredClaim::Other => Err(ApiError::of(Code::IDEMPOTENCY_KEY_REUSED)),
         StoredClaim::Busy => {
             Err(ApiError { retry_after: Some(Duration::from_secs(1)), ..ApiError::of(Code::REQUEST_IN_PROGRESS) })
@@ -130,7 +133,7 @@ pub async fn finish(core: &Core, fresh: Fresh, ready: PreparedAnswer) -> Prepare
         })
         .await;
     if let Err(error) = stored {
-        tracing::warn!(%error, "an answer could not be kept under its Idempotency-Key");
+        tracing::warn!(%error, "the response could not be stored under its Idempotency-Key");
     }
     ready
 }

@@ -46,7 +46,7 @@ pub fn document(operations: &[Operation]) -> Value {
     let read = operations.iter().flat_map(|operation| operation.input.components.iter().chain(&operation.input.schema));
     for (name, _) in read {
         if let Some(schema) = components.get_mut(name.as_str()) {
-            say_form(schema);
+            add_pattern(schema);
         }
     }
     for body in bodies {
@@ -79,7 +79,7 @@ pub fn document(operations: &[Operation]) -> Value {
 }
 
 /// Adds the pattern of texts to every string of a body whose schema has no format, pattern or enum of its own.
-fn say_form(schema: &mut Value) {
+fn add_pattern(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     let is_text = match fields.get("type") {
         Some(Value::Array(types)) => types.contains(&json!("string")),
@@ -90,16 +90,16 @@ fn say_form(schema: &mut Value) {
         fields.insert("pattern".to_owned(), json!(TEXT_PATTERN));
     }
     if let Some(items) = fields.get_mut("items") {
-        say_form(items);
+        add_pattern(items);
     }
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
-        properties.values_mut().for_each(say_form);
+        properties.values_mut().for_each(add_pattern);
     }
 }
 
 fn failure_schema() -> ObjectBuilder {
     ObjectBuilder::new()
-        .description(Some("What every error is answered with."))
+        .description(Some("The response to any failed request."))
         .property("isSuccess", ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([false])))
         // Always null, but declared as a nullable object: client generators don't know a type that is only null.
         .property("data", ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Object, Type::Null])))
@@ -149,7 +149,7 @@ fn described(operation: &Operation) -> Value {
         "tags": [operation.tag],
         "operationId": operation.id,
         "summary": operation.summary,
-        "description": format!("Who: {}.", who(operation.who)),
+        "description": format!("Access: {}.", who(operation.who)),
         "parameters": parameters(operation),
         "responses": responses(operation),
         "security": match operation.who {
@@ -167,20 +167,21 @@ fn described(operation: &Operation) -> Value {
 
 fn about(tag: &str) -> &'static str {
     match tag {
-        "Auth" => "Accounts, and being signed in.",
-        "Project" => "Where documents, meetings and requirements belong.",
-        "Document" => "Uploaded files and the text that was read in them.",
+        "Auth" => "Registration, sign-in and sessions.",
+        "Project" => "Projects, which contain documents, meetings and requirements.",
+        "Document" => "Uploaded documents and their extracted text.",
         "Results" => "The requirements and user stories of a project.",
-        "Project Lookup" => "Who belongs to a project, and who is asked into it.",
-        "Profile" => "The caller's own account, and faces.",
-        "Meetings" => "Meetings and their times.",
-        "Invitations" => "Who is asked to a meeting, and comes by it.",
-        "Participants" => "Who is in a meeting, and what they agreed to.",
-        "Lifecycle" => "The beginning and end of a meeting.",
-        "AI Runs" => "Analyses of a project's sources, and how far they are.",
-        "AI Results Dashboard" => "What a run found, on one page.",
-        "Real time" => "What is pushed while it happens.",
-        _ => "The service about itself.",
+        "Project Lookup" => "Members, invitations and stakeholders of a project.",
+        "Profile" => "The caller's account, and avatars.",
+        "Meetings" => "Scheduling of meetings, and credentials for their media rooms.",
+        "Invitations" => "Invitations of project members and guests to a meeting.",
+        "Participants" => "Attendance of a meeting and recording consent.",
+        "Recordings" => "Recordings of meetings: upload, status, content.",
+        "Lifecycle" => "Start and end of a meeting.",
+        "AI Runs" => "AI analysis runs over the sources of a project, and their progress.",
+        "AI Results Dashboard" => "The results of a run in one response.",
+        "Real time" => "Events over sockets, and webhooks of the media server.",
+        _ => "Health, metrics and this document.",
     }
 }
 
@@ -194,11 +195,14 @@ fn who(who: Who) -> &'static str {
         Who::Manager => "project role MANAGER or OWNER",
         Who::Owner => "project role OWNER",
         Who::Host => "the meeting's host or a co-host, or a MANAGER or OWNER of its project",
-        Who::Attendee => "a member of the meeting's project, or whoever accepted an invitation to it",
-        Who::Participant => "whoever is or was in the meeting",
+        Who::Attendee => "a member of the meeting's project, or a person who accepted an invitation to it",
+        Who::Listener => {
+            "an ANALYST, MANAGER or OWNER of the project, the meeting's host, or a project member who joined it"
+        }
+        Who::Participant => "a current or former participant of the meeting",
         Who::Ticket => "the bearer of a socket ticket, or of an access token",
-        Who::Signed => "the media server, by its signature in the header Authorization",
-        Who::Internal => "another part of the system, on the internal address",
+        Who::Signed => "the media server, authenticated by the signature in the header Authorization",
+        Who::Internal => "internal clients, on the internal address",
     }
 }
 
@@ -210,6 +214,7 @@ fn parameters(operation: &Operation) -> Vec<Value> {
     let path_parameters = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(|name| {
         let schema = match name {
             "token" => json!({"type": "string", "pattern": crate::access::one_time::PATTERN}),
+            "chunkIndex" => json!({"type": "integer", "minimum": 0, "maximum": 65535}),
             _ => json!({"type": "string", "format": "uuid"}),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema, "description": format!("The {name}.")})
@@ -217,16 +222,16 @@ fn parameters(operation: &Operation) -> Vec<Value> {
     let queries = operation.input.parameters.iter().filter_map(|parameter| serde_json::to_value(parameter).ok());
     let request_id = json!({
         "name": "X-Request-Id", "in": "header", "required": false, "schema": {"type": "string"},
-        "description": "1 to 128 visible ASCII characters, echoed on the answer; made where it is missing.",
+        "description": "Identifies the request in the response and the log: 1 to 128 visible ASCII characters. Generated if absent.",
     });
     let key = json!({
         "name": "Idempotency-Key", "in": "header", "required": false,
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-        "description": "The same key and body within 24 hours have one effect and one answer.",
+        "description": "Makes the request safe to retry: repeated with the same key and body within 24 hours, it takes effect once and returns the same response.",
     });
     let if_match = json!({
         "name": "If-Match", "in": "header", "required": false, "schema": {"type": "string", "pattern": version::PATTERN},
-        "description": "The ETag that the change is meant for; a stale one is a 412.",
+        "description": "The ETag of the version to change. The response is 412 if the resource has changed since.",
     });
     let mut all: Vec<Value> = path_parameters.chain(queries).chain([request_id]).collect();
     if operation.keyed {
@@ -243,7 +248,7 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
         statuses(operation).into_iter().map(|status| (status.to_string(), error(operation, status))).collect();
     let mut success = json!({
         "description": "Success.",
-        "headers": {"X-Request-Id": {"schema": {"type": "string"}, "description": "What this request goes by."}},
+        "headers": {"X-Request-Id": {"schema": {"type": "string"}, "description": "The request id."}},
     });
     let content = match (&operation.answer.content_type, &operation.answer.data) {
         (Some(content_type), Some((name, _))) => json!({*content_type: {
@@ -261,7 +266,7 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
             "examples": {"success": {"value": {
                 "isSuccess": true,
                 "data": crate::http::example::of(operation.answer.data.as_ref(), &operation.answer.components),
-                "message": operation.says, "statusCode": operation.success, "errors": [],
+                "message": operation.message, "statusCode": operation.success, "errors": [],
             }}},
         }}),
         (Some("application/json"), None) => json!({"application/json": {"schema": {"type": "object"}}}),
@@ -271,9 +276,16 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
     if let (false, Some(object)) = (content.is_null(), success.as_object_mut()) {
         object.insert("content".to_owned(), content);
     }
+    if operation.errors.contains(&206) {
+        let mut part = success.clone();
+        if let Some(object) = part.as_object_mut() {
+            object.insert("description".to_owned(), json!("The part of the file that Range asks for."));
+        }
+        responses.insert("206".to_owned(), part);
+    }
     responses.insert(operation.success.to_string(), success);
     if operation.errors.contains(&304) {
-        responses.insert("304".to_owned(), json!({"description": "Not changed since the ETag in If-None-Match."}));
+        responses.insert("304".to_owned(), json!({"description": "The resource still has the ETag in If-None-Match."}));
     }
     responses
 }

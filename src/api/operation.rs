@@ -29,22 +29,22 @@ use crate::http::request_id;
 use crate::http::state::Http;
 use crate::tasks;
 
-/// An authorized request: the principal's policy, and the input.
+/// An authorized request: what its policy let in (the caller, the resource, their relation), and the input.
 pub struct Authorized<R, I> {
-    pub principal: R,
+    pub access: R,
     pub input: I,
     pub request_id: RequestId,
     /// The message of a success, for responses that are serialized before the operation returns them.
-    pub says: &'static str,
+    pub message: &'static str,
     /// The id of the resource that this request creates. A request repeated with the same Idempotency-Key gets the same
     /// id.
-    drawn: Uuid,
+    new_id: Uuid,
 }
 
 impl<R, I> Authorized<R, I> {
     #[must_use]
     pub fn new_id<T>(&self) -> Id<T> {
-        Id::from_uuid(self.drawn)
+        Id::from_uuid(self.new_id)
     }
 }
 
@@ -64,7 +64,7 @@ pub struct Operation {
     pub input: Described,
     pub answer: AnswerDescribed,
     /// The message of a success.
-    pub says: &'static str,
+    pub message: &'static str,
     /// The states that must be mounted for it.
     pub needs: Vec<Need>,
     route: Mount,
@@ -86,11 +86,11 @@ impl Operation {
         Fut: Future<Output = Result<A, ApiError>> + 'static,
     {
         let mounted = method.clone();
-        let mount = move |says: &'static str| {
+        let mount = move |message: &'static str| {
             let handler = handler.clone();
             web::method(mounted.clone()).to(move |request: HttpRequest, payload: web::Payload| {
                 let handler = handler.clone();
-                async move { guarded(read(request, payload.into_inner(), says, handler)).await }
+                async move { guarded(read(request, payload.into_inner(), message, handler)).await }
             })
         };
         Self::described::<R, I, S, A>(method, path, id, false, Rc::new(mount))
@@ -109,14 +109,14 @@ impl Operation {
         Fut: Future<Output = Result<A, ApiError>> + Send + 'static,
     {
         let keyed = method == Method::POST
-            && A::KEPT
+            && A::REPLAYABLE
             && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal);
         let mounted = method.clone();
-        let mount = move |says: &'static str| {
+        let mount = move |message: &'static str| {
             let handler = handler.clone();
             web::method(mounted.clone()).to(move |request: HttpRequest, payload: web::Payload| {
                 let handler = handler.clone();
-                async move { guarded(write(request, payload.into_inner(), keyed, says, handler)).await }
+                async move { guarded(write(request, payload.into_inner(), keyed, message, handler)).await }
             })
         };
         Self::described::<R, I, S, A>(method, path, id, keyed, Rc::new(mount))
@@ -141,7 +141,7 @@ impl Operation {
             keyed,
             input: I::describe(),
             answer: A::describe(),
-            says: "",
+            message: "",
             needs: [R::needs(), I::needs(), vec![Need::of::<S>()]].concat(),
             route,
         }
@@ -159,13 +159,13 @@ impl Operation {
 
     /// Sets the `message` of a success: what happened, in this operation's own words.
     #[must_use]
-    pub fn says(self, says: &'static str) -> Self {
-        Self { says, ..self }
+    pub fn message(self, message: &'static str) -> Self {
+        Self { message, ..self }
     }
 
     #[must_use]
     pub fn route(&self) -> Route {
-        (self.route)(self.says)
+        (self.route)(self.message)
     }
 }
 
@@ -192,7 +192,7 @@ async fn caught<T>(work: impl Future<Output = Result<T, ApiError>>) -> Result<T,
 async fn read<R, I, S, A, F, Fut>(
     request: HttpRequest,
     payload: DevPayload,
-    says: &'static str,
+    message: &'static str,
     handler: F,
 ) -> Result<HttpResponse, ApiError>
 where
@@ -204,18 +204,18 @@ where
     Fut: Future<Output = Result<A, ApiError>>,
 {
     let state = S::of(&request)?;
-    let by = admit::<R>(&request, &Gate::of(&request)?).await?;
+    let access = admit::<R>(&request, &Gate::of(&request)?).await?;
     let input = I::take(&request, arriving(payload, R::WHO, &Http::of(&request)?)).await?;
-    let drawn = Id::<()>::generate().uuid();
-    let allowed = Authorized { principal: by, input, request_id: request_id::of(&request), says, drawn };
-    handler(allowed, state).await?.respond(&request, says)
+    let new_id = Id::<()>::generate().uuid();
+    let allowed = Authorized { access, input, request_id: request_id::of(&request), message, new_id };
+    handler(allowed, state).await?.respond(&request, message)
 }
 
 async fn write<R, I, S, A, F, Fut>(
     request: HttpRequest,
     payload: DevPayload,
     keyed: bool,
-    says: &'static str,
+    message: &'static str,
     handler: F,
 ) -> Result<HttpResponse, ApiError>
 where
@@ -227,8 +227,8 @@ where
     Fut: Future<Output = Result<A, ApiError>> + Send + 'static,
 {
     let (state, core) = (S::of(&request)?, Core::of(&request)?);
-    let by = admit::<R>(&request, &Gate::of(&request)?).await?;
-    let key = if keyed { idempotency::key(&request, by.principal())? } else { None };
+    let access = admit::<R>(&request, &Gate::of(&request)?).await?;
+    let key = if keyed { idempotency::key(&request, access.principal())? } else { None };
     let raw = arriving(payload, R::WHO, &Http::of(&request)?);
     let (input, claimed) = match key {
         None => (Ok(I::take(&request, raw).await?), None),
@@ -244,9 +244,9 @@ where
             (Ok(input), Some((key, hash)))
         }
     };
-    let request = request_id::of(&request);
-    let handle = move |input: I, drawn: Uuid| async move {
-        handler(Authorized { principal: by, input, request_id: request, says, drawn }, state).await?.ready(says)
+    let request_id = request_id::of(&request);
+    let handle = move |input: I, new_id: Uuid| async move {
+        handler(Authorized { access, input, request_id, message, new_id }, state).await?.ready(message)
     };
     let work = effect(core.clone(), claimed, input, handle);
     // The task continues even if the connection is reset.
@@ -272,9 +272,9 @@ where
         KeyClaim::Answered(ready) => return Ok(ready),
         KeyClaim::Fresh(fresh) => fresh,
     };
-    let drawn = fresh.drawn;
+    let new_id = fresh.new_id;
     let answered = match input {
-        Ok(input) => caught(async move { handle(input, drawn).await }).await,
+        Ok(input) => caught(async move { handle(input, new_id).await }).await,
         Err(failure) => Err(failure),
     };
     Ok(idempotency::finish(&core, fresh, answered.unwrap_or_else(|failure| failure.ready())).await)

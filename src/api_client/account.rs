@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::answer::{Registered, Session};
-use super::caller::Caller;
+use super::answer::{RegisteredAnswer, SessionAnswer};
+use super::caller::ApiClient;
 
 /// How long to wait for the e-mail with the code. A job that is started at once writes it.
 const MAIL: Duration = Duration::from_secs(20);
 
-pub struct Account {
+pub struct ClientAccount {
     pub email: String,
     pub password: String,
     pub full_name: String,
 }
 
-impl Account {
+impl ClientAccount {
     /// Creates the data of an account with a random password, so that no other user of the machine can log in.
     pub fn named(full_name: &str, email: &str) -> Self {
         let password = format!("demo-{:016x}", rand::random::<u64>());
@@ -28,12 +28,12 @@ impl Account {
     ///
     /// # Errors
     /// Returns a message if a call fails or no e-mail arrives within `MAIL`.
-    pub async fn open(&self, caller: &Caller, data: &Path) -> Result<(), String> {
+    pub async fn open(&self, caller: &ApiClient, data: &Path) -> Result<(), String> {
         let form = json!({ "email": self.email, "password": self.password, "fullName": self.full_name });
-        let registered: Registered = caller.post("/api/auth/register", &form).await?;
+        let registered: RegisteredAnswer = caller.post("/api/auth/register", &form).await?;
         let code = self.mailed_code(data).await?;
         let form = json!({ "registrationId": registered.registration_id, "email": self.email, "code": code });
-        let _: Session = caller.post("/api/auth/confirm-account", &form).await?;
+        let _: SessionAnswer = caller.post("/api/auth/confirm-account", &form).await?;
         Ok(())
     }
 
@@ -41,7 +41,7 @@ impl Account {
     ///
     /// # Errors
     /// Returns a message if the call fails.
-    pub async fn log_in(&self, caller: &Caller) -> Result<Session, String> {
+    pub async fn log_in(&self, caller: &ApiClient) -> Result<SessionAnswer, String> {
         caller.post("/api/auth/login", &json!({ "email": self.email, "password": self.password })).await
     }
 
@@ -52,7 +52,7 @@ impl Account {
                 return Ok(code);
             }
             if began.elapsed() > MAIL {
-                return Err(format!("No mail with a code came to {} within {} s.", self.email, MAIL.as_secs()));
+                return Err(format!("No e-mail with a code was sent to {} within {} s.", self.email, MAIL.as_secs()));
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

@@ -4,27 +4,27 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Registered {
+pub struct RegisteredAnswer {
     pub registration_id: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Session {
+pub struct SessionAnswer {
     pub access_token: String,
     /// Lifetime in seconds.
     pub expires_in: u64,
 }
 
 #[derive(Deserialize)]
-pub struct Project {
+pub struct ProjectAnswer {
     pub id: String,
     pub name: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct DocumentAnswer {
     pub id: String,
     pub file_name: String,
     /// PENDING, PROCESSING, READY or FAILED.
@@ -36,7 +36,7 @@ pub struct Document {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Meeting {
+pub struct MeetingAnswer {
     pub id: String,
     pub title: String,
     pub scheduled_at: chrono::DateTime<chrono::Utc>,
@@ -46,7 +46,7 @@ pub struct Meeting {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct RunAnswer {
     pub id: String,
     pub status: String,
     /// 0–100.
@@ -54,22 +54,22 @@ pub struct Run {
     pub current_node_label: String,
     pub message: String,
     pub error_message: Option<String>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<WarningAnswer>,
     pub events_url: String,
 }
 
 #[derive(Deserialize)]
-pub struct Warning {
+pub struct WarningAnswer {
     pub message: String,
 }
 
-impl Run {
+impl RunAnswer {
     pub fn is_over(&self) -> bool {
         !matches!(self.status.as_str(), "QUEUED" | "PROCESSING")
     }
 
     /// Returns whether the run has results.
-    pub fn is_good(&self) -> bool {
+    pub fn has_results(&self) -> bool {
         matches!(self.status.as_str(), "COMPLETED" | "PARTIAL")
     }
 }

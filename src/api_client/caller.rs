@@ -18,12 +18,12 @@ pub fn http() -> Result<reqwest::Client, String> {
     // The server closes idle connections after five seconds. A request that arrives at that moment can't always be
     // retried automatically, so the client closes them after three.
     let http = reqwest::Client::builder().no_proxy().tcp_nodelay(true).pool_idle_timeout(Duration::from_secs(3));
-    http.build().map_err(|error| format!("No HTTP client can be made: {error}"))
+    http.build().map_err(|error| format!("The HTTP client can't be created: {error}"))
 }
 
 /// A caller of the API, with or without an access token.
 #[derive(Clone)]
-pub struct Caller {
+pub struct ApiClient {
     pub http: reqwest::Client,
     /// Base URL without a trailing slash.
     pub url: String,
@@ -32,7 +32,7 @@ pub struct Caller {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope {
+struct ApiEnvelope {
     is_success: bool,
     data: Value,
     message: String,
@@ -47,7 +47,7 @@ struct Fault {
     reason: Option<String>,
 }
 
-impl Caller {
+impl ApiClient {
     /// Creates an unauthenticated caller.
     ///
     /// # Errors
@@ -89,23 +89,23 @@ impl Caller {
 async fn data<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, String> {
     let (http, request) = request.build_split();
     let request = request.map_err(|error| error.to_string())?;
-    let asked = format!("{} {}", request.method(), request.url().path());
-    let answer = http.execute(request).await.map_err(|error| unanswered(&asked, &error))?;
+    let call = format!("{} {}", request.method(), request.url().path());
+    let answer = http.execute(request).await.map_err(|error| unanswered(&call, &error))?;
     let status = answer.status();
-    let envelope = envelope(answer).await.map_err(|error| format!("{asked}: {error}"))?;
+    let envelope = envelope(answer).await.map_err(|error| format!("{call}: {error}"))?;
     if !envelope.is_success {
-        return Err(refused(&asked, status, &envelope));
+        return Err(refused(&call, status, &envelope));
     }
-    serde_json::from_value(envelope.data).map_err(|error| format!("{asked}: the answer can't be understood: {error}"))
+    serde_json::from_value(envelope.data).map_err(|error| format!("{call}: the response can't be parsed: {error}"))
 }
 
-async fn envelope(answer: Response) -> Result<Envelope, String> {
-    let body = answer.bytes().await.map_err(|error| format!("the answer broke off: {error}"))?;
-    serde_json::from_slice(&body).map_err(|error| format!("the answer is no envelope: {error}"))
+async fn envelope(answer: Response) -> Result<ApiEnvelope, String> {
+    let body = answer.bytes().await.map_err(|error| format!("the response was cut off: {error}"))?;
+    serde_json::from_slice(&body).map_err(|error| format!("the response is not an envelope: {error}"))
 }
 
 /// Formats an error response as a sentence.
-fn refused(asked: &str, status: StatusCode, envelope: &Envelope) -> String {
+fn refused(call: &str, status: StatusCode, envelope: &ApiEnvelope) -> String {
     let fault = |fault: &Fault| match &fault.field {
         Some(field) => format!("{field}: {} ({})", fault.message, fault.reason.as_ref().unwrap_or(&fault.code)),
         None => format!("{} ({})", fault.message, fault.code),
@@ -114,16 +114,16 @@ fn refused(asked: &str, status: StatusCode, envelope: &Envelope) -> String {
     if faults.is_empty() {
         faults.push(envelope.message.clone());
     }
-    format!("{asked} was refused with {}: {}", status.as_u16(), faults.join(" "))
+    format!("{call} was refused with {}: {}", status.as_u16(), faults.join(" "))
 }
 
 /// Formats an error with its chain of causes, which reqwest's own message lacks.
-pub fn unanswered(asked: &str, error: &reqwest::Error) -> String {
+pub fn unanswered(call: &str, error: &reqwest::Error) -> String {
     let mut causes = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {
         causes.push_str(&format!(": {next}"));
         cause = next.source();
     }
-    format!("{asked} was not answered: {causes}")
+    format!("{call} got no response: {causes}")
 }

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 
-use super::caller::{Caller, unanswered};
+use super::caller::{ApiClient, unanswered};
 
 /// One event of the stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Events {
     ///
     /// # Errors
     /// Returns a message if the server does not answer or refuses.
-    pub async fn open(caller: &Caller, path: &str, last_id: Option<&str>) -> Result<Self, String> {
+    pub async fn open(caller: &ApiClient, path: &str, last_id: Option<&str>) -> Result<Self, String> {
         let mut request = caller.request(Method::GET, path).header("accept", "text/event-stream");
         if let Some(id) = last_id {
             request = request.header("last-event-id", id);

@@ -32,7 +32,7 @@ impl OwnServer {
     /// Returns the reason and the end of the log if the server doesn't start.
     pub async fn start(settings: &[(&str, &str)]) -> Result<Self, String> {
         let folder = tempfile::Builder::new().prefix("colloquy-").tempdir();
-        let folder = folder.map_err(|error| format!("A temporary folder can't be made: {error}"))?;
+        let folder = folder.map_err(|error| format!("A temporary folder can't be created: {error}"))?;
         let (child, printed) = spawn(folder.path(), settings)?;
         let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, printed };
         server.wait_until_ready().await?;
@@ -57,15 +57,15 @@ impl OwnServer {
     async fn wait_until_ready(&mut self) -> Result<(), String> {
         match tokio::time::timeout(START, self.listen_to_it()).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(why)) => Err(format!("The server doesn't start: {why}\n{}", self.said())),
-            Err(_) => Err(format!("The server doesn't start within {} s.\n{}", START.as_secs(), self.said())),
+            Ok(Err(why)) => Err(format!("The server did not start: {why}\n{}", self.log_tail())),
+            Err(_) => Err(format!("The server did not start within {} s.\n{}", START.as_secs(), self.log_tail())),
         }
     }
 
     async fn listen_to_it(&mut self) -> Result<(), String> {
         while self.url.is_empty() || self.internal_url.is_empty() {
             let line = self.printed.next_line().await.map_err(|error| error.to_string())?;
-            let line = line.ok_or("it ended")?;
+            let line = line.ok_or("it exited")?;
             if let Some(url) = line.strip_prefix("Colloquy listens on ") {
                 url.clone_into(&mut self.url);
             } else if let Some(url) = line.strip_prefix("Internal: ") {
@@ -93,11 +93,11 @@ impl OwnServer {
     pub async fn ended(&mut self) -> String {
         // Whether it failed or was killed, the log says more than the exit status.
         let _ = self.child.wait().await;
-        self.said()
+        self.log_tail()
     }
 
     /// Returns the last lines of the log.
-    fn said(&self) -> String {
+    fn log_tail(&self) -> String {
         let log = std::fs::read_to_string(log_of(self.folder.path())).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.len().saturating_sub(10);
@@ -106,7 +106,8 @@ impl OwnServer {
 }
 
 fn spawn(folder: &Path, settings: &[(&str, &str)]) -> Result<(Child, Lines<BufReader<ChildStdout>>), String> {
-    let program = std::env::current_exe().map_err(|error| format!("This program can't find itself: {error}"))?;
+    let program =
+        std::env::current_exe().map_err(|error| format!("The path of this program can't be determined: {error}"))?;
     let log_file = log_of(folder);
     let log = std::fs::File::create(&log_file);
     let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;

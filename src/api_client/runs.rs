@@ -1,7 +1,7 @@
 //! Follows a run over its event stream.
 
-use super::answer::Run;
-use super::caller::Caller;
+use super::answer::RunAnswer;
+use super::caller::ApiClient;
 use super::events::Events;
 
 /// How many times the stream is opened before giving up.
@@ -12,13 +12,17 @@ const TRIES: u32 = 5;
 ///
 /// # Errors
 /// Returns a message if a call fails, an event can't be parsed, or the stream ended early `TRIES` times.
-pub async fn follow(caller: &Caller, run: &Run, mut seen: impl FnMut(&Run)) -> Result<Run, String> {
+pub async fn follow(
+    caller: &ApiClient,
+    run: &RunAnswer,
+    mut seen: impl FnMut(&RunAnswer),
+) -> Result<RunAnswer, String> {
     let mut last_id: Option<String> = None;
     for _ in 0..TRIES {
         let mut events = Events::open(caller, &run.events_url, last_id.as_deref()).await?;
         while let Some(event) = events.next().await? {
-            let now: Run = serde_json::from_str(&event.data)
-                .map_err(|error| format!("The event {} can't be understood: {error}", event.name))?;
+            let now: RunAnswer = serde_json::from_str(&event.data)
+                .map_err(|error| format!("The event {} can't be parsed: {error}", event.name))?;
             seen(&now);
             if now.is_over() {
                 return Ok(now);
@@ -26,5 +30,5 @@ pub async fn follow(caller: &Caller, run: &Run, mut seen: impl FnMut(&Run)) -> R
         }
         last_id = events.last_id().map(str::to_owned);
     }
-    Err(format!("The event stream broke off {TRIES} times before the run was over."))
+    Err(format!("The event stream was interrupted {TRIES} times before the run ended."))
 }

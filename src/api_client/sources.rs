@@ -2,23 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use super::answer::Document;
-use super::caller::Caller;
+use super::answer::DocumentAnswer;
+use super::caller::ApiClient;
 
 /// How long to wait for a document. One of the largest size takes half a minute to read.
 const READING: Duration = Duration::from_secs(120);
 
 /// A file to upload.
-pub struct File {
+pub struct SampleFile {
     pub name: String,
     pub content: Vec<u8>,
 }
 
 /// Returns the sample documents, in the order of upload.
-pub fn samples() -> Vec<File> {
+pub fn samples() -> Vec<SampleFile> {
     macro_rules! sample {
         ($name:literal) => {
-            File { name: $name.to_owned(), content: include_bytes!(concat!("../../tests/samples/", $name)).to_vec() }
+            SampleFile {
+                name: $name.to_owned(),
+                content: include_bytes!(concat!("../../tests/samples/", $name)).to_vec(),
+            }
         };
     }
     vec![
@@ -34,7 +37,7 @@ pub fn samples() -> Vec<File> {
 ///
 /// # Errors
 /// Returns a message; the server refuses unsupported types.
-pub async fn upload(caller: &Caller, project_id: &str, file: File) -> Result<Document, String> {
+pub async fn upload(caller: &ApiClient, project_id: &str, file: SampleFile) -> Result<DocumentAnswer, String> {
     caller.upload(&format!("/api/projects/{project_id}/documents"), &file.name, file.content).await
 }
 
@@ -42,15 +45,16 @@ pub async fn upload(caller: &Caller, project_id: &str, file: File) -> Result<Doc
 ///
 /// # Errors
 /// Returns a message if a call fails or the document takes longer than `READING`.
-pub async fn read(caller: &Caller, project_id: &str, document_id: &str) -> Result<Document, String> {
+pub async fn read(caller: &ApiClient, project_id: &str, document_id: &str) -> Result<DocumentAnswer, String> {
     let began = Instant::now();
     loop {
-        let document: Document = caller.get(&format!("/api/projects/{project_id}/documents/{document_id}")).await?;
+        let document: DocumentAnswer =
+            caller.get(&format!("/api/projects/{project_id}/documents/{document_id}")).await?;
         if matches!(document.status.as_str(), "READY" | "FAILED") {
             return Ok(document);
         }
         if began.elapsed() > READING {
-            return Err(format!("{} is not read after {} s.", document.file_name, READING.as_secs()));
+            return Err(format!("{} was not read within {} s.", document.file_name, READING.as_secs()));
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

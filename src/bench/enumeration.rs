@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::api_client::account::Account;
-use crate::api_client::caller::Caller;
+use crate::api_client::account::ClientAccount;
+use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 
 /// Turns off the rate limits, which the measurement would exceed.
@@ -30,14 +30,14 @@ const SETTINGS: [(&str, &str); 9] = [
 const PEOPLE: usize = 10;
 
 #[derive(clap::Args)]
-pub struct Enumeration {
+pub struct EnumerationBench {
     /// Number of calls of each kind for known addresses, and again for unknown ones.
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=100_000))]
     calls: u64,
 }
 
 /// A call whose response time must not reveal whether the account exists.
-struct Asked {
+struct Probe {
     what: &'static str,
     path: &'static str,
     status: u16,
@@ -68,16 +68,16 @@ fn registration(email: &str) -> Value {
     json!({ "email": email, "password": PASSWORD, "fullName": "Somebody" })
 }
 
-const ALL: [Asked; 5] = [
-    Asked {
-        what: "login, a wrong password",
+const ALL: [Probe; 5] = [
+    Probe {
+        what: "login, wrong password",
         path: "/api/auth/login",
         status: 401,
         known: person,
         unknown: nobody,
         body: |email| json!({ "email": email, "password": "wrong horse battery staple" }),
     },
-    Asked {
+    Probe {
         what: "register",
         path: "/api/auth/register",
         status: 201,
@@ -85,7 +85,7 @@ const ALL: [Asked; 5] = [
         unknown: newcomer,
         body: registration,
     },
-    Asked {
+    Probe {
         what: "sendResetPasswordEmail",
         path: "/api/auth/password/forgot",
         status: 200,
@@ -93,7 +93,7 @@ const ALL: [Asked; 5] = [
         unknown: nobody,
         body: |email| json!({ "email": email }),
     },
-    Asked {
+    Probe {
         what: "resendOtp, RESET_PASSWORD",
         path: "/api/auth/otp/resend",
         status: 200,
@@ -101,7 +101,7 @@ const ALL: [Asked; 5] = [
         unknown: nobody,
         body: |email| json!({ "email": email, "purpose": "RESET_PASSWORD" }),
     },
-    Asked {
+    Probe {
         what: "resendOtp, CONFIRM_ACCOUNT",
         path: "/api/auth/otp/resend",
         status: 200,
@@ -115,22 +115,25 @@ const ALL: [Asked; 5] = [
 ///
 /// # Errors
 /// Returns a message if the server doesn't start or gives an unexpected answer.
-pub async fn measure(asked: &Enumeration) -> Result<(), String> {
+pub async fn measure(arguments: &EnumerationBench) -> Result<(), String> {
     let server = OwnServer::start(&SETTINGS).await?;
-    let caller = Caller::at(&server.url)?;
+    let caller = ApiClient::at(&server.url)?;
     for number in 0..PEOPLE as u64 {
-        Account::named("Somebody", &person(number)).open(&caller, server.data()).await?;
+        ClientAccount::named("Somebody", &person(number)).open(&caller, server.data()).await?;
         answered_in(&caller, "/api/auth/register", &registration(&waiting(number)), 201).await?;
     }
-    println!("{} calls each, known and unknown addresses in turn, one at a time; milliseconds.", asked.calls);
     println!(
-        "longer: of 100 pairs of a known and an unknown one, in how many the known one took longer. 50: no telling.\n"
+        "{} calls each, alternating known and unknown addresses, one at a time; times in milliseconds.",
+        arguments.calls
+    );
+    println!(
+        "longer: in how many of 100 pairs the call for the known address took longer; 50 means indistinguishable.\n"
     );
     println!("{:28} {:>17}   {:>17}", "", "known", "unknown");
     println!("{:28} {:>8} {:>8}   {:>8} {:>8}   {:>6}", "what", "median", "p95", "median", "p95", "longer");
     for call in &ALL {
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
-        for number in 0..asked.calls {
+        for number in 0..arguments.calls {
             let of_known = (call.body)(&(call.known)(number));
             let of_unknown = (call.body)(&(call.unknown)(number));
             // Alternates the order, because the second call may find warmer caches.
@@ -155,15 +158,15 @@ pub async fn measure(asked: &Enumeration) -> Result<(), String> {
     Ok(())
 }
 
-async fn answered_in(caller: &Caller, path: &str, body: &Value, status: u16) -> Result<Duration, String> {
-    let begun = Instant::now();
+async fn answered_in(caller: &ApiClient, path: &str, body: &Value, status: u16) -> Result<Duration, String> {
+    let started = Instant::now();
     let answer = caller.http.post(format!("{}{path}", caller.url)).json(body).send().await;
     let answer = answer.map_err(|error| format!("{path}: {error}"))?;
     let answered = answer.status().as_u16();
     // Reads the whole body: its late parts could reveal the account as well.
     answer.bytes().await.map_err(|error| format!("{path}: {error}"))?;
-    let took = begun.elapsed();
-    if answered == status { Ok(took) } else { Err(format!("{path} was answered with {answered}.")) }
+    let took = started.elapsed();
+    if answered == status { Ok(took) } else { Err(format!("{path} returned {answered}.")) }
 }
 
 fn percentile(times: &[Duration], percent: usize) -> f64 {

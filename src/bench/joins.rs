@@ -11,9 +11,9 @@ use super::load;
 use super::memory::{peak_kib, resident_kib};
 use super::people;
 use super::wire::request;
-use crate::api_client::account::Account;
-use crate::api_client::answer::{Meeting, Project};
-use crate::api_client::caller::Caller;
+use crate::api_client::account::ClientAccount;
+use crate::api_client::answer::{MeetingAnswer, ProjectAnswer};
+use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 
 #[derive(clap::Args)]
@@ -27,8 +27,8 @@ pub struct Joins {
 ///
 /// # Errors
 /// Returns a message if the server doesn't start or gives an unexpected answer.
-pub async fn measure(asked: &Joins) -> Result<(), String> {
-    let places = (asked.people + 1).to_string();
+pub async fn measure(arguments: &Joins) -> Result<(), String> {
+    let places = (arguments.people + 1).to_string();
     let settings = [
         ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
         ("COLLOQUY__MEETINGS__PEOPLE", places.as_str()),
@@ -37,17 +37,17 @@ pub async fn measure(asked: &Joins) -> Result<(), String> {
         super::OF_ONE,
     ];
     let server = OwnServer::start(&settings).await?;
-    let mut host = Caller::at(&server.url)?;
-    let account = Account::named("Hanna Host", "hanna@colloquy.example");
+    let mut host = ApiClient::at(&server.url)?;
+    let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;
     host.token = Some(account.log_in(&host).await?.access_token);
-    let project: Project = host.post("/api/projects", &json!({ "name": "Joins" })).await?;
-    let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is none.")?;
+    let project: ProjectAnswer = host.post("/api/projects", &json!({ "name": "Joins" })).await?;
+    let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is invalid.")?;
     let body = json!({ "title": "Everybody", "scheduledAt": "2026-11-21T09:00:00.000Z" });
-    let meeting: Meeting = host.post(&format!("/api/projects/{}/meetings", project.id), &body).await?;
+    let meeting: MeetingAnswer = host.post(&format!("/api/projects/{}/meetings", project.id), &body).await?;
     let path = format!("/api/meetings/{}", meeting.id);
     let _: Value = host.post(&format!("{path}/start"), &json!({})).await?;
-    let count = usize::try_from(asked.people).map_err(|error| error.to_string())?;
+    let count = usize::try_from(arguments.people).map_err(|error| error.to_string())?;
     let tokens = people::gather(server.data(), project_id, count).await?;
 
     let before = resident_kib(server.process_id())?;
@@ -56,12 +56,12 @@ pub async fn measure(asked: &Joins) -> Result<(), String> {
     let joined = load::at_once(super::address(&server)?, 200, requests).await?;
     let (after, peak) = (resident_kib(server.process_id())?, peak_kib(server.process_id())?);
     let listed: Value = host.get(&format!("{path}/participants?status=JOINED&limit=1")).await?;
-    if listed.get("totalCount").and_then(Value::as_u64) != Some(asked.people) {
-        return Err("Not everybody whose joining was answered is in the meeting.".to_owned());
+    if listed.get("totalCount").and_then(Value::as_u64) != Some(arguments.people) {
+        return Err("Not every participant whose join was answered is in the meeting.".to_owned());
     }
     println!(
-        "{count} joined one meeting at once: {:.2} s from the first request to the last answer; of each 100 answers, 50 took \
-         at most {:.0} ms, 99 at most {:.0} ms",
+        "{count} participants joined one meeting at once: {:.2} s from the first request to the last response; p50 \
+         {:.0} ms, p99 {:.0} ms",
         joined.elapsed.as_secs_f64(),
         joined.percentile(50),
         joined.percentile(99),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use serde_json::json;
 
-use crate::api_client::answer::{Project, Run};
-use crate::api_client::caller::Caller;
+use crate::api_client::answer::{ProjectAnswer, RunAnswer};
+use crate::api_client::caller::ApiClient;
 use crate::api_client::{runs, sources};
 
 /// The figures of one journey.
@@ -29,8 +29,8 @@ pub struct Journey {
 ///
 /// # Errors
 /// Returns a message if a call fails, a document can't be read, or the run does not succeed.
-pub async fn travel(caller: &Caller) -> Result<Journey, String> {
-    let project: Project = caller.post("/api/projects", &json!({ "name": "Journey" })).await?;
+pub async fn travel(caller: &ApiClient) -> Result<Journey, String> {
+    let project: ProjectAnswer = caller.post("/api/projects", &json!({ "name": "Journey" })).await?;
     let began = Instant::now();
     let mut ids = Vec::new();
     for file in sources::samples() {
@@ -43,11 +43,11 @@ pub async fn travel(caller: &Caller) -> Result<Journey, String> {
         }
     }
     let reading = began.elapsed();
-    let run: Run = caller.post(&format!("/api/projects/{}/ai/runs", project.id), &json!({})).await?;
+    let run: RunAnswer = caller.post(&format!("/api/projects/{}/ai/runs", project.id), &json!({})).await?;
     let run = runs::follow(caller, &run, |_| ()).await?;
     let analysing = began.elapsed() - reading;
-    if !run.is_good() {
-        return Err(format!("A run ended as {}.", run.status));
+    if !run.has_results() {
+        return Err(format!("A run ended with the status {}.", run.status));
     }
     let path = format!("/api/projects/{}/ai/results-dashboard?runId={}", project.id, run.id);
     let found: ResultsDashboard = caller.get(&path).await?;

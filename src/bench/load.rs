@@ -104,7 +104,7 @@ async fn finish(mut running: JoinSet<Result<Vec<u32>, String>>) -> Result<Load, 
     let mut load = Load { clients: running.len(), ..Load::default() };
     while let Some(ended) = running.join_next().await {
         let latencies = ended.map_err(|error| error.to_string()).and_then(|ended| ended);
-        load.latencies.extend(latencies.map_err(|why| format!("A client under load got no good answer: {why}"))?);
+        load.latencies.extend(latencies.map_err(|why| format!("A client under load got no valid response: {why}"))?);
     }
     load.elapsed = began.elapsed();
     load.answers = load.latencies.len();

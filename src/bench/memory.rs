@@ -31,5 +31,5 @@ fn kib(process_id: Option<u32>, of: &str) -> Result<u64, String> {
     let status = std::fs::read_to_string(&path).map_err(|error| format!("{path} can't be read: {error}"))?;
     let line = status.lines().find_map(|line| line.strip_prefix(of));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    number.ok_or_else(|| format!("{path} doesn't say how much memory is resident."))
+    number.ok_or_else(|| format!("{path} does not contain the resident memory size."))
 }

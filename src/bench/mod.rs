@@ -17,6 +17,7 @@ mod restart;
 mod soak;
 mod sockets;
 mod table;
+mod uploads;
 mod wire;
 
 use std::net::SocketAddr;
@@ -25,18 +26,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::time::{Clock, SystemClock};
-use serde_json::json;
-
-use crate::api_client::account::Account;
-use crate::api_client::answer::Meeting;
-use crate::api_client::caller::Caller;
-use crate::api_client::own_server::OwnServer;
 use bare::{Bare, Same};
 use journey::Journey;
 use load::{Load, Requests};
+use serde_json::json;
 use sockets::Crowd;
 use table::Table;
 use wire::{Wire, header_in, request};
+
+use crate::api_client::account::ClientAccount;
+use crate::api_client::answer::MeetingAnswer;
+use crate::api_client::caller::ApiClient;
+use crate::api_client::own_server::OwnServer;
 
 /// Numbers of concurrent clients in the PATCH measurements.
 const PATCHING: [usize; 3] = [1, 16, 64];
@@ -67,13 +68,15 @@ pub struct Bench {
 #[derive(clap::Subcommand)]
 enum Apart {
     /// Measure whether response times reveal if an e-mail address has an account.
-    Enumeration(enumeration::Enumeration),
+    Enumeration(enumeration::EnumerationBench),
     /// Measure how long it takes when many participants join one meeting at once, and what it costs.
     Joins(joins::Joins),
     /// Measure how soon a killed server enforces the timeouts of many live meetings again after its restart.
     Restart(restart::Restart),
     /// Measure whether memory and response times stay stable under sustained load, with attackers beside it.
     Soak(soak::Soak),
+    /// Measure how fast recordings are uploaded, beside the disk and hashing.
+    Uploads(uploads::Uploads),
 }
 
 impl Bench {
@@ -88,9 +91,9 @@ impl Bench {
     }
 }
 
-pub fn run(asked: &Bench) -> ExitCode {
+pub fn run(arguments: &Bench) -> ExitCode {
     if cfg!(debug_assertions) {
-        eprintln!("This is a debug build: its figures say nothing. Use: cargo run --release -- bench");
+        eprintln!("This is a debug build: its figures are not meaningful. Use: cargo run --release -- bench");
     }
     // Each socket takes a descriptor in this process and one in the server, which inherits the limit.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
@@ -101,7 +104,7 @@ pub fn run(asked: &Bench) -> ExitCode {
         .and_then(|runtime| {
             runtime.block_on(async {
                 tokio::select! {
-                    measured = measure(asked) => measured,
+                    measured = measure(arguments) => measured,
                     _ = tokio::signal::ctrl_c() => Err("It was interrupted.".to_owned()),
                 }
             })
@@ -122,25 +125,26 @@ const SETTINGS: [(&str, &str); 4] =
 const MANY: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS", "25000");
 const OF_ONE: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS_PER_CLIENT", "0");
 
-async fn measure(asked: &Bench) -> Result<(), String> {
-    match &asked.apart {
+async fn measure(arguments: &Bench) -> Result<(), String> {
+    match &arguments.apart {
         None => {}
-        Some(Apart::Enumeration(asked)) => return enumeration::measure(asked).await,
-        Some(Apart::Joins(asked)) => return joins::measure(asked).await,
-        Some(Apart::Restart(asked)) => return restart::measure(asked).await,
-        Some(Apart::Soak(asked)) => return soak::measure(asked).await,
+        Some(Apart::Enumeration(arguments)) => return enumeration::measure(arguments).await,
+        Some(Apart::Joins(arguments)) => return joins::measure(arguments).await,
+        Some(Apart::Restart(arguments)) => return restart::measure(arguments).await,
+        Some(Apart::Soak(arguments)) => return soak::measure(arguments).await,
+        Some(Apart::Uploads(arguments)) => return uploads::measure(arguments).await,
     }
     let server = OwnServer::start(&SETTINGS).await?;
-    let mut caller = Caller::at(&server.url)?;
-    let account = Account::named("Ben Bench", "ben@colloquy.example");
+    let mut caller = ApiClient::at(&server.url)?;
+    let account = ClientAccount::named("Ben Bench", "ben@colloquy.example");
     account.open(&caller, server.data()).await?;
     caller.token = Some(account.log_in(&caller).await?.access_token);
-    let bench = Bound { asked, address: address(&server)?, server: &server, caller };
+    let bench = Bound { arguments, address: address(&server)?, server: &server, caller };
 
-    let mut table = Table::begin(asked.time());
+    let mut table = Table::begin(arguments.time());
     let journey = journey::travel(&bench.caller).await?;
     let folder = server.data().to_owned();
-    let time = asked.time();
+    let time = arguments.time();
     let syncs = tokio::task::spawn_blocking(move || disk::syncs_per_second(&folder, time)).await;
     let syncs = syncs.map_err(|error| error.to_string())??;
     table.disk(syncs);
@@ -155,15 +159,15 @@ async fn measure(asked: &Bench) -> Result<(), String> {
 
 fn address(server: &OwnServer) -> Result<SocketAddr, String> {
     let address = server.url.trim_start_matches("http://");
-    address.parse().map_err(|error| format!("{address} is no address: {error}"))
+    address.parse().map_err(|error| format!("{address} is not a socket address: {error}"))
 }
 
 /// What all measurements share.
 struct Bound<'a> {
-    asked: &'a Bench,
+    arguments: &'a Bench,
     address: SocketAddr,
     server: &'a OwnServer,
-    caller: Caller,
+    caller: ApiClient,
 }
 
 impl Bound<'_> {
@@ -173,7 +177,7 @@ impl Bound<'_> {
 
     async fn load(&self, address: SocketAddr, clients: usize, status: u16, of: Requests) -> Result<Load, String> {
         load::put(address, clients, WARM_UP, status, Arc::clone(&of)).await?;
-        load::put(address, clients, self.asked.time(), status, of).await
+        load::put(address, clients, self.arguments.time(), status, of).await
     }
 
     /// Measures polling a finished run, full and unchanged, and compares it with a server that sends the same bytes.
@@ -183,13 +187,13 @@ impl Bound<'_> {
         let mut wire = Wire::connect(self.address).await.map_err(|error| error.to_string())?;
         let answered = wire.exchange(&poll).await.map_err(|error| error.to_string())?;
         if answered.status != 200 {
-            return Err(format!("A run's status was answered with {}.", answered.status));
+            return Err(format!("The request for a run's status returned {}.", answered.status));
         }
         let same = Same::of(answered.head, answered.body);
         let etag = header_in(answered.head, "etag").ok_or("A run's status has no ETag.")?;
         let unchanged = request("GET", &path, self.token(), &format!("if-none-match: {etag}\r\n"), "");
 
-        let clients = self.asked.clients();
+        let clients = self.arguments.clients();
         let bare = Bare::start(same)?;
         let nothing = self.load(bare.address, clients, 200, always(poll.clone())).await?;
         bare.stop().await;
@@ -228,7 +232,7 @@ impl Bound<'_> {
         let at = SystemClock.now() + Duration::from_secs(24 * 3600);
         let body = json!({ "title": title, "scheduledAt": at });
         let path = format!("/api/projects/{}/meetings", journey.project_id);
-        Ok(self.caller.post::<Meeting>(&path, &body).await?.id)
+        Ok(self.caller.post::<MeetingAnswer>(&path, &body).await?.id)
     }
 
     /// Makes requests with a new title each time: a PATCH that changes nothing would cost nothing.
@@ -242,13 +246,13 @@ impl Bound<'_> {
     }
 
     async fn sockets(&self, table: &mut Table, journey: &Journey) -> Result<(), String> {
-        let size = self.asked.crowd();
+        let size = self.arguments.crowd();
         let meeting_id = self.meeting(journey, "Heard by many").await?;
         let before = memory::resident_kib(self.server.process_id())?;
         let mut crowd = Crowd::gather(&self.caller, &meeting_id, size).await?;
         tokio::time::sleep(SETTLING).await;
         let idle = memory::resident_kib(self.server.process_id())?;
-        let pushes = crowd.push(&self.caller, &meeting_id, self.asked.time()).await?;
+        let pushes = crowd.push(&self.caller, &meeting_id, self.arguments.time()).await?;
         table.sockets(size, &pushes, before, idle);
         Ok(())
     }

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use actors::ids::{Id, Project};
+use actors::language::Language;
 use actors::time::{Clock, SystemClock};
 use colloquy::access::role::ProjectRole;
 use colloquy::access::token::Tokens;
 use colloquy::accounts;
-use colloquy::accounts::model::{Account, Language};
+use colloquy::accounts::model::Account;
 use colloquy::db::{Db, DbError, DbSettings};
 use colloquy::keys;
 use colloquy::projects::people;

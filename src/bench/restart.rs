@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 
 use super::memory::peak_kib;
 use super::people;
-use crate::api_client::account::Account;
-use crate::api_client::answer::{Meeting, Project};
-use crate::api_client::caller::Caller;
+use crate::api_client::account::ClientAccount;
+use crate::api_client::answer::{MeetingAnswer, ProjectAnswer};
+use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 
 /// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
@@ -40,18 +40,18 @@ pub struct Restart {
 ///
 /// # Errors
 /// Returns a message if the server doesn't start or gives an unexpected answer.
-pub async fn measure(asked: &Restart) -> Result<(), String> {
+pub async fn measure(arguments: &Restart) -> Result<(), String> {
     let mut server = OwnServer::start(&SETTINGS).await?;
-    let mut host = Caller::at(&server.url)?;
-    let account = Account::named("Hanna Host", "hanna@colloquy.example");
+    let mut host = ApiClient::at(&server.url)?;
+    let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;
     host.token = Some(account.log_in(&host).await?.access_token);
-    let project: Project = host.post("/api/projects", &json!({ "name": "Restart" })).await?;
+    let project: ProjectAnswer = host.post("/api/projects", &json!({ "name": "Restart" })).await?;
     let meetings = format!("/api/projects/{}/meetings", project.id);
     let last = live(&host, &meetings).await?;
     // Its host has joined, so it does not end.
     let _: Value = host.post(&format!("/api/meetings/{last}/join"), &json!({})).await?;
-    many_live(&host, &meetings, asked.meetings).await?;
+    many_live(&host, &meetings, arguments.meetings).await?;
 
     let [calls, log, issuer] = SETTINGS;
     let ready = server.crash_and_start(&[calls, log, issuer, EMPTY]).await?;
@@ -67,16 +67,16 @@ pub async fn measure(asked: &Restart) -> Result<(), String> {
     let first = again.elapsed();
     while still_live(&host, &meetings).await? > 1 {
         if again.elapsed() > PATIENCE {
-            return Err(format!("Some meetings are live {} s after the start.", PATIENCE.as_secs()));
+            return Err(format!("Some meetings are still live {} s after the restart.", PATIENCE.as_secs()));
         }
         tokio::time::sleep(LOOK).await;
     }
     let all = again.elapsed();
     let seconds = |time: Duration| time.as_secs_f64();
     println!(
-        "{} live meetings, killed and started again: ready {:.2} s after its start; from then the first command was answered \
-         after {:.2} s, and all of them had ended after {:.2} s",
-        asked.meetings,
+        "{} live meetings, server killed and restarted: ready after {:.2} s; from then the first command was answered \
+         after {:.2} s, and all meetings had ended after {:.2} s",
+        arguments.meetings,
         seconds(ready),
         seconds(first),
         seconds(all),
@@ -86,20 +86,20 @@ pub async fn measure(asked: &Restart) -> Result<(), String> {
 }
 
 /// Creates and starts a meeting; returns its id.
-async fn live(host: &Caller, meetings: &str) -> Result<String, String> {
+async fn live(host: &ApiClient, meetings: &str) -> Result<String, String> {
     let body = json!({ "title": "Goes on", "scheduledAt": "2026-11-21T09:00:00.000Z" });
-    let meeting: Meeting = host.post(meetings, &body).await?;
+    let meeting: MeetingAnswer = host.post(meetings, &body).await?;
     let _: Value = host.post(&format!("/api/meetings/{}/start", meeting.id), &json!({})).await?;
     Ok(meeting.id)
 }
 
-async fn many_live(host: &Caller, meetings: &str, count: u64) -> Result<(), String> {
-    let doors = Arc::new(Semaphore::new(AT_ONCE));
+async fn many_live(host: &ApiClient, meetings: &str, count: u64) -> Result<(), String> {
+    let permits = Arc::new(Semaphore::new(AT_ONCE));
     let mut making = JoinSet::new();
     for _ in 0..count {
-        let (host, meetings, doors) = (host.clone(), meetings.to_owned(), Arc::clone(&doors));
+        let (host, meetings, permits) = (host.clone(), meetings.to_owned(), Arc::clone(&permits));
         making.spawn(async move {
-            let _door = doors.acquire().await.map_err(|error| error.to_string())?;
+            let _permit = permits.acquire().await.map_err(|error| error.to_string())?;
             live(&host, &meetings).await
         });
     }
@@ -109,7 +109,7 @@ async fn many_live(host: &Caller, meetings: &str, count: u64) -> Result<(), Stri
     Ok(())
 }
 
-async fn still_live(host: &Caller, meetings: &str) -> Result<u64, String> {
+async fn still_live(host: &ApiClient, meetings: &str) -> Result<u64, String> {
     let listed: Value = host.get(&format!("{meetings}?status=LIVE&limit=1")).await?;
     listed.get("totalCount").and_then(Value::as_u64).ok_or_else(|| "A list has no total.".to_owned())
 }

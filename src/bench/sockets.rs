@@ -13,20 +13,20 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::api_client::caller::Caller;
+use crate::api_client::caller::ApiClient;
 
 /// How many sockets are opened concurrently: more would only wait in the server's accept backlog.
 const OPENING: usize = 32;
 /// How long all sockets may take to receive one change.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub type BenchSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Sockets that are open and subscribed, and are being read.
 pub struct Crowd {
     listening: JoinSet<()>,
     /// Number of events received over all sockets.
-    heard: Arc<AtomicUsize>,
+    received: Arc<AtomicUsize>,
     changed: watch::Receiver<()>,
     size: usize,
 }
@@ -45,46 +45,46 @@ impl Crowd {
     ///
     /// # Errors
     /// Returns a message if a socket can't be opened or subscribed.
-    pub async fn gather(caller: &Caller, meeting_id: &str, size: usize) -> Result<Self, String> {
-        let heard = Arc::new(AtomicUsize::new(0));
-        let (tell, changed) = watch::channel(());
-        let tell = Arc::new(tell);
-        let doors = Arc::new(Semaphore::new(OPENING));
+    pub async fn gather(caller: &ApiClient, meeting_id: &str, size: usize) -> Result<Self, String> {
+        let received = Arc::new(AtomicUsize::new(0));
+        let (progress, changed) = watch::channel(());
+        let progress = Arc::new(progress);
+        let permits = Arc::new(Semaphore::new(OPENING));
         let mut opening = JoinSet::new();
         for _ in 0..size {
-            let (caller, meeting_id, doors) = (caller.clone(), meeting_id.to_owned(), Arc::clone(&doors));
+            let (caller, meeting_id, permits) = (caller.clone(), meeting_id.to_owned(), Arc::clone(&permits));
             opening.spawn(async move {
-                let _door = doors.acquire().await.map_err(|error| error.to_string())?;
+                let _permit = permits.acquire().await.map_err(|error| error.to_string())?;
                 open(&caller, &meeting_id).await
             });
         }
         let mut listening = JoinSet::new();
         while let Some(opened) = opening.join_next().await {
             let socket = opened.map_err(|error| error.to_string())??;
-            listening.spawn(listen(socket, Arc::clone(&heard), Arc::clone(&tell)));
+            listening.spawn(listen(socket, Arc::clone(&received), Arc::clone(&progress)));
         }
-        Ok(Self { listening, heard, changed, size })
+        Ok(Self { listening, received, changed, size })
     }
 
     /// Changes the meeting repeatedly, each time after all sockets have received the last change.
     ///
     /// # Errors
     /// Returns a message if a change is refused, or a socket ends or does not receive an event.
-    pub async fn push(&mut self, caller: &Caller, meeting_id: &str, time: Duration) -> Result<Pushes, String> {
+    pub async fn push(&mut self, caller: &ApiClient, meeting_id: &str, time: Duration) -> Result<Pushes, String> {
         let path = format!("{}/api/meetings/{meeting_id}", caller.url);
         let token = caller.token.as_deref().unwrap_or_default();
         let (began, mut took) = (Instant::now(), Vec::new());
         while began.elapsed() < time {
             let body = json!({ "title": format!("Pushed {}", took.len()) });
-            let goal = self.heard.load(Ordering::SeqCst) + self.size;
+            let goal = self.received.load(Ordering::SeqCst) + self.size;
             let sent = Instant::now();
             let change = caller.http.patch(&path).bearer_auth(token).json(&body).send();
-            let (answer, heard) = tokio::join!(change, tokio::time::timeout(PATIENCE, self.hear(goal)));
+            let (answer, received) = tokio::join!(change, tokio::time::timeout(PATIENCE, self.receive(goal)));
             let answer = answer.map_err(|error| error.to_string())?;
             if !answer.status().is_success() {
                 return Err(format!("A change was refused with {}.", answer.status().as_u16()));
             }
-            heard.map_err(|_| format!("Not all of {} sockets heard of a change.", self.size))??;
+            received.map_err(|_| format!("Not all of {} sockets received a change.", self.size))??;
             took.push(sent.elapsed().as_secs_f64() * 1000.0);
         }
         let elapsed = began.elapsed().as_secs_f64();
@@ -97,10 +97,10 @@ impl Crowd {
         })
     }
 
-    async fn hear(&mut self, goal: usize) -> Result<(), String> {
-        while self.heard.load(Ordering::SeqCst) < goal {
+    async fn receive(&mut self, goal: usize) -> Result<(), String> {
+        while self.received.load(Ordering::SeqCst) < goal {
             tokio::select! {
-                records = self.changed.changed() => records.map_err(|_| "All sockets ended.")?,
+                changed = self.changed.changed() => changed.map_err(|_| "All sockets ended.")?,
                 _ = self.listening.join_next() => return Err("A socket ended.".to_owned()),
             }
         }
@@ -112,11 +112,11 @@ impl Crowd {
 ///
 /// # Errors
 /// Returns a message if the socket can't be opened or the subscription is refused.
-pub async fn open(caller: &Caller, meeting_id: &str) -> Result<Socket, String> {
+pub async fn open(caller: &ApiClient, meeting_id: &str) -> Result<BenchSocket, String> {
     let url = format!("{}/api/ws", caller.url.replacen("http", "ws", 1));
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
     let token = format!("Bearer {}", caller.token.as_deref().unwrap_or_default());
-    request.headers_mut().insert("authorization", token.parse().map_err(|_| "The token is no header.")?);
+    request.headers_mut().insert("authorization", token.parse().map_err(|_| "The token is not a valid header value.")?);
     let opened = connect_async(request).await;
     let (mut socket, _) = opened.map_err(|error| format!("A socket can't be opened: {error}"))?;
     let subscribe = json!({ "type": "subscribe", "topic": format!("meeting:{meeting_id}") });
@@ -135,11 +135,11 @@ pub async fn open(caller: &Caller, meeting_id: &str) -> Result<Socket, String> {
 }
 
 /// Counts events until the socket ends.
-async fn listen(mut socket: Socket, heard: Arc<AtomicUsize>, tell: Arc<watch::Sender<()>>) {
+async fn listen(mut socket: BenchSocket, received: Arc<AtomicUsize>, progress: Arc<watch::Sender<()>>) {
     while let Some(Ok(message)) = socket.next().await {
         if message.is_text() {
-            heard.fetch_add(1, Ordering::SeqCst);
-            tell.send_replace(());
+            received.fetch_add(1, Ordering::SeqCst);
+            progress.send_replace(());
         }
     }
 }

@@ -13,12 +13,15 @@ impl Table {
     pub fn begin(time: Duration) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let table = Self;
-        table.line(&format!("Colloquy on {cores} cores, which the clients share; {} s each; SQLite.", time.as_secs()));
-        table.line("Of each 100 answers, 50 took at most p50, 99 at most p99.");
+        table.line(&format!(
+            "Colloquy on {cores} cores, shared with the clients; {} s per measurement; SQLite.",
+            time.as_secs()
+        ));
+        table.line("p50 and p99 are the latency percentiles of the responses.");
         table.line("");
         table.line(&format!(
             "{:28} {:>7} {:>10} {:>9} {:>9}  {}",
-            "what", "clients", "a second", "p50 ms", "p99 ms", "ratio"
+            "what", "clients", "per second", "p50 ms", "p99 ms", "ratio"
         ));
         table
     }
@@ -47,7 +50,7 @@ impl Table {
         let each = idle_kib.saturating_sub(before_kib) as f64 / size as f64;
         self.line("");
         self.line(&format!(
-            "{size} sockets on one meeting: {:.0} pushes a second; from a PATCH until all have heard {:.1} ms \
+            "{size} sockets on one meeting: {:.0} pushes per second; from a PATCH until all have received it {:.1} ms \
              (median of {}; slowest {:.1} ms)",
             pushes.per_second, pushes.to_all_ms, pushes.changes, pushes.slowest_ms,
         ));
@@ -71,9 +74,11 @@ impl Table {
     pub fn end(&self) {
         self.line("");
         self.line(
-            "bare: a server without any work of its own, giving the same bytes. disk: durable writes one by one;",
+            "bare: a server that does no work and returns the same bytes. disk: durable writes one after the other;",
         );
-        self.line("more than 1.00 comes from making several durable at once. The bare server runs among the clients.");
+        self.line(
+            "a ratio above 1.00 comes from batching several writes. The bare server runs in the clients' process.",
+        );
     }
 
     /// Prints a line. A closed output is ignored, so that the measurement continues.

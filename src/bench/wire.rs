@@ -47,7 +47,7 @@ impl Wire {
                 let head = self.received.get(..at).unwrap_or_default();
                 let status = status_in(head).ok_or_else(|| io::Error::other("no status line"))?;
                 let length = if status == 304 || status == 204 { Some(0) } else { length_in(head) };
-                let length = length.ok_or_else(|| io::Error::other("an answer without a length"))?;
+                let length = length.ok_or_else(|| io::Error::other("a response without a length"))?;
                 break (status, at + HEAD_END.len(), length);
             }
         };

@@ -33,7 +33,7 @@ use url::Url;
 /// The signature algorithms that Google and most other providers use; no other is accepted, whatever the header of a
 /// token says.
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::RS256, Algorithm::ES256];
-const KEPT: Duration = Duration::from_secs(3600);
+const CACHED_FOR: Duration = Duration::from_secs(3600);
 /// For this long after a failed fetch, further requests fail immediately instead of waiting for the same failure.
 const PAUSE: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ pub struct OpenId {
 /// What was fetched from the provider, and when.
 #[derive(Default)]
 struct CachedProvider {
-    description: Option<(Time, Description)>,
+    description: Option<(Time, ProviderMetadata)>,
     keys: Option<(Time, Vec<Jwk>)>,
     /// When the last fetch failed; `None` after a success.
     failed: Option<Instant>,
@@ -73,7 +73,7 @@ struct CachedProvider {
 #[derive(Debug)]
 pub enum OpenIdError {
     /// The provider is unreachable or temporarily unavailable.
-    Away(String),
+    Unavailable(String),
     /// The provider violated the standard, or its token is not valid.
     Wrong(String),
     /// The provider rejected the request.
@@ -92,7 +92,7 @@ pub struct Identity {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct Description {
+struct ProviderMetadata {
     issuer: String,
     authorization_endpoint: Url,
     token_endpoint: Url,
@@ -107,7 +107,7 @@ struct WithIdToken {
 }
 impl ExtraTokenFields for WithIdToken {}
 
-type Flow<Auth = EndpointNotSet, Token = EndpointNotSet> = Client<
+type AuthorizationFlow<Auth = EndpointNotSet, Token = EndpointNotSet> = Client<
     BasicErrorResponse,
     StandardTokenResponse<WithIdToken, BasicTokenType>,
     BasicTokenIntrospectionResponse,
@@ -153,7 +153,7 @@ impl OpenId {
             .connect_timeout(TIMEOUT)
             .user_agent("Colloquy")
             .build()
-            .map_err(|error| format!("the client of the OpenID provider can't be made: {error}"))?;
+            .map_err(|error| format!("the OpenID provider's client can't be created: {error}"))?;
         Ok(Self { settings, http, known: Mutex::default() })
     }
 
@@ -166,7 +166,7 @@ impl OpenId {
     /// secret of this log-in.
     ///
     /// # Errors
-    /// `Away` when the provider is unreachable; `Wrong` when its discovery document is invalid.
+    /// `Unavailable` when the provider is unreachable; `Wrong` when its discovery document is invalid.
     pub async fn authorize_url(
         &self,
         state: &str,
@@ -188,8 +188,8 @@ impl OpenId {
     /// Exchanges `code` for tokens and returns the identity in the verified ID token.
     ///
     /// # Errors
-    /// `Refused` when the provider rejects the code; `Away` when it is unreachable; `Wrong` when its ID token is not
-    /// valid for this log-in.
+    /// `Refused` when the provider rejects the code; `Unavailable` when it is unreachable; `Wrong` when its ID token is
+    /// not valid for this log-in.
     pub async fn identify(&self, code: &str, verifier: &str, nonce: &str, now: Time) -> Result<Identity, OpenIdError> {
         let description = self.description(now).await?;
         // Cloned, so that the future borrows nothing during the request.
@@ -205,10 +205,10 @@ impl OpenId {
             RequestTokenError::ServerResponse(said) => {
                 OpenIdError::Refused(format!("the code was refused: {}", said.error()))
             }
-            RequestTokenError::Request(why) => OpenIdError::Away(why.0),
+            RequestTokenError::Request(why) => OpenIdError::Unavailable(why.0),
             // Leaves out the body that could not be parsed: it may contain tokens.
             RequestTokenError::Parse(why, _) => {
-                OpenIdError::Wrong(format!("its tokens can't be read: {}", why.inner()))
+                OpenIdError::Wrong(format!("its token response is invalid: {}", why.inner()))
             }
             RequestTokenError::Other(why) => OpenIdError::Wrong(why),
         })?;
@@ -219,24 +219,24 @@ impl OpenId {
     /// Returns the claims of an ID token after verifying its signature, issuer and audience.
     async fn verified(
         &self,
-        description: &Description,
+        description: &ProviderMetadata,
         id_token: &str,
         now: Time,
     ) -> Result<IdTokenClaims, OpenIdError> {
         let wrong = |what: &str| OpenIdError::Wrong(format!("its ID token: {what}"));
         let header = decode_header(id_token).map_err(|_| wrong("no header"))?;
         if !ALGORITHMS.contains(&header.alg) {
-            return Err(wrong("an algorithm that is not taken"));
+            return Err(wrong("unsupported algorithm"));
         }
         let kid = header.kid.as_deref().ok_or_else(|| wrong("no key id"))?;
-        let key = self.key(description, kid, now).await?.ok_or_else(|| wrong("a key that is not the provider's"))?;
+        let key = self.key(description, kid, now).await?.ok_or_else(|| wrong("unknown key id"))?;
         let names_another = |name: &str| key.common.key_algorithm.is_some_and(|own| own.to_string() != name);
         if names_another(&format!("{:?}", header.alg))
             || key.common.public_key_use.as_ref().is_some_and(|used| *used != PublicKeyUse::Signature)
         {
-            return Err(wrong("a key that is for something else"));
+            return Err(wrong("the key has another purpose"));
         }
-        let key = DecodingKey::from_jwk(&key).map_err(|_| wrong("a key that can't be used"))?;
+        let key = DecodingKey::from_jwk(&key).map_err(|_| wrong("the key is unusable"))?;
         let mut validation = Validation::new(header.alg);
         let alias = self.settings.issuer_alias.as_deref();
         validation.set_issuer(&[Some(self.issuer()), alias].into_iter().flatten().collect::<Vec<_>>());
@@ -265,18 +265,18 @@ impl OpenId {
             AudienceClaim::Several(several) => several.len() > 1 && claims.azp.is_none(),
         };
         if is_for_others || claims.azp.as_ref().is_some_and(|party| party != ours) {
-            return wrong("it is for another party");
+            return wrong("issued for another client");
         }
         if claims.exp + LEEWAY_SECONDS <= now || claims.iat > now + LEEWAY_SECONDS {
-            return wrong("its time is over, or has not come");
+            return wrong("expired, or not valid yet");
         }
         if claims.nonce.as_deref() != Some(nonce) {
-            return wrong("it is for another log-in");
+            return wrong("issued for another sign-in");
         }
         let digest = Sha256::digest(access_token);
         let half = digest.get(..16).map(|half| URL_SAFE_NO_PAD.encode(half));
         if claims.at_hash.is_some() && claims.at_hash != half {
-            return wrong("it came with another access token");
+            return wrong("issued with another access token");
         }
         if claims.sub.is_empty() || claims.sub.len() > 255 {
             return wrong("no subject");
@@ -290,36 +290,38 @@ impl OpenId {
         })
     }
 
-    fn flow(&self, description: &Description) -> Result<Flow<EndpointSet, EndpointSet>, OpenIdError> {
+    fn flow(&self, description: &ProviderMetadata) -> Result<AuthorizationFlow<EndpointSet, EndpointSet>, OpenIdError> {
         let methods = &description.token_endpoint_auth_methods_supported;
         let has = |name: &str| methods.iter().any(|method| method == name);
         // Basic authentication is the default where the provider lists no methods.
         let by_body = has("client_secret_post") && !has("client_secret_basic");
         let redirect = RedirectUrl::new(self.settings.redirect_url.clone());
-        Ok(Flow::new(ClientId::new(self.settings.client_id.clone()))
+        Ok(AuthorizationFlow::new(ClientId::new(self.settings.client_id.clone()))
             .set_client_secret(ClientSecret::new(self.settings.client_secret.clone()))
             .set_auth_type(if by_body { AuthType::RequestBody } else { AuthType::BasicAuth })
             .set_auth_uri(AuthUrl::from_url(description.authorization_endpoint.clone()))
             .set_token_uri(TokenUrl::from_url(description.token_endpoint.clone()))
-            .set_redirect_uri(redirect.map_err(|error| OpenIdError::Wrong(format!("our redirect address: {error}")))?))
+            .set_redirect_uri(
+                redirect.map_err(|error| OpenIdError::Wrong(format!("the redirect URL is invalid: {error}")))?,
+            ))
     }
 
-    async fn description(&self, now: Time) -> Result<Description, OpenIdError> {
+    async fn description(&self, now: Time) -> Result<ProviderMetadata, OpenIdError> {
         // The lock is held during the fetch: concurrent log-ins wait for that one request.
         let mut known = self.known.lock().await;
         if let Some((at, description)) = &known.description
-            && now.since(*at) < KEPT
+            && now.since(*at) < CACHED_FOR
         {
             return Ok(description.clone());
         }
-        let description: Description = self.fetch(&mut known, &self.settings.discovery_url).await?;
+        let description: ProviderMetadata = self.fetch(&mut known, &self.settings.discovery_url).await?;
         if description.issuer != self.settings.issuer {
-            return Err(OpenIdError::Wrong(format!("it says that it is {}", description.issuer)));
+            return Err(OpenIdError::Wrong(format!("its description names the issuer {}", description.issuer)));
         }
         let is_secret = self.settings.discovery_url.starts_with("https://");
         let endpoints = [&description.authorization_endpoint, &description.token_endpoint, &description.jwks_uri];
         if is_secret && endpoints.iter().any(|url| url.scheme() != "https") {
-            return Err(OpenIdError::Wrong("it wants to be spoken to without TLS".to_owned()));
+            return Err(OpenIdError::Wrong("it announces endpoints without TLS".to_owned()));
         }
         known.description = Some((now, description.clone()));
         Ok(description)
@@ -327,11 +329,11 @@ impl OpenId {
 
     /// Returns the provider's key with this id. Keys are rotated: for an id that is not in the cache the keys are
     /// fetched once more.
-    async fn key(&self, description: &Description, kid: &str, now: Time) -> Result<Option<Jwk>, OpenIdError> {
+    async fn key(&self, description: &ProviderMetadata, kid: &str, now: Time) -> Result<Option<Jwk>, OpenIdError> {
         let mut known = self.known.lock().await;
         let named = |keys: &[Jwk]| keys.iter().find(|key| key.common.key_id.as_deref() == Some(kid)).cloned();
         if let Some((at, keys)) = &known.keys
-            && now.since(*at) < KEPT
+            && now.since(*at) < CACHED_FOR
             && let Some(key) = named(keys)
         {
             return Ok(Some(key));
@@ -346,7 +348,7 @@ impl OpenId {
 
     async fn fetch<T: DeserializeOwned>(&self, known: &mut CachedProvider, url: &str) -> Result<T, OpenIdError> {
         if known.failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
-            return Err(OpenIdError::Away("it was away a moment ago".to_owned()));
+            return Err(OpenIdError::Unavailable("it was unavailable a moment ago".to_owned()));
         }
         let fetched = self.fetch_now(url).await;
         known.failed = fetched.is_err().then(Instant::now);
@@ -355,9 +357,9 @@ impl OpenId {
 
     async fn fetch_now<T: DeserializeOwned>(&self, url: &str) -> Result<T, OpenIdError> {
         let request = self.http.get(url).build().map_err(|error| OpenIdError::Wrong(bare(error)))?;
-        let answer = send(&self.http, request).await.map_err(|why| OpenIdError::Away(why.0))?;
+        let answer = send(&self.http, request).await.map_err(|why| OpenIdError::Unavailable(why.0))?;
         if !answer.status().is_success() {
-            return Err(OpenIdError::Away(format!("{url} answered {}", answer.status())));
+            return Err(OpenIdError::Unavailable(format!("{url} answered {}", answer.status())));
         }
         serde_json::from_slice(answer.body())
             .map_err(|error| OpenIdError::Wrong(format!("{url} can't be read: {error}")))
@@ -376,7 +378,7 @@ async fn send(http: &reqwest::Client, request: reqwest::Request) -> Result<HttpR
     *response.headers_mut() = answer.headers().clone();
     while let Some(chunk) = answer.chunk().await.map_err(unanswered)? {
         if response.body().len() + chunk.len() > LARGEST_ANSWER {
-            return Err(Unanswered("its answer does not end".to_owned()));
+            return Err(Unanswered("its response is too long".to_owned()));
         }
         response.body_mut().extend_from_slice(&chunk);
     }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Config, Livekit};
+use super::{Config, Livekit, S3};
 
 /// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -54,20 +54,23 @@ pub fn faults(config: &Config) -> Vec<String> {
         "mail.security: this must be STARTTLS, TLS or NONE",
     );
     need(mail.timeout_seconds >= 1, "mail.timeout_seconds: this must be at least 1");
-    need(
-        mail.user.is_empty() == mail.password.reveal().is_empty(),
-        "mail.user and mail.password: one without the other is of no use",
-    );
+    need(mail.user.is_empty() == mail.password.reveal().is_empty(), "mail.user and mail.password: set both or neither");
     let is_here = mail.host == "localhost" || mail.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     need(
         mail.host.is_empty() || mail.user.is_empty() || mail.security != "NONE" || is_here,
-        "mail.security: the password would go over the network in clear",
+        "mail.security: with NONE, the password would be sent unencrypted",
     );
     need(config.limits.avatar_bytes >= 1, "limits.avatar_bytes: this must be at least 1");
     need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
     need(config.analysis.run_memory_mib >= 64, "analysis.run_memory_mib: this must be at least 64");
     need(config.analysis.run_seconds >= 1, "analysis.run_seconds: this must be at least 1");
     need(config.meetings.people >= 1, "meetings.people: this must be at least 1");
+    need(config.recordings.per_meeting >= 1, "recordings.per_meeting: this must be at least 1");
+    need(config.recordings.chunk_bytes >= 1, "recordings.chunk_bytes: this must be at least 1");
+    need(
+        config.recordings.bytes >= config.recordings.chunk_bytes,
+        "recordings.bytes: this must be at least recordings.chunk_bytes",
+    );
     need(config.sockets.window_frames >= 1, "sockets.window_frames: this must be at least 1");
     let formats = ["auto", "text", "json"];
     need(formats.contains(&config.log.format.as_str()), "log.format: this must be auto, text or json");
@@ -81,13 +84,44 @@ pub fn faults(config: &Config) -> Vec<String> {
     let is_web = |url: &str| url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     let is_on = !google.client_id.is_empty();
     need(!is_on || is_web(&google.discovery_url), "google.discovery_url: this must be an http or https address");
-    need(!is_on || !google.issuer.is_empty(), "google.issuer: this must be the issuer that ID tokens name");
+    need(!is_on || !google.issuer.is_empty(), "google.issuer: this must be the issuer named in ID tokens");
     need(
         google.redirect_url.is_empty() || is_web(&google.redirect_url),
         "google.redirect_url: this must be an http or https address",
     );
     faults.extend(of_livekit(&config.livekit));
+    faults.extend(of_s3(&config.s3));
     faults
+}
+
+fn of_s3(s3: &S3) -> Vec<String> {
+    let S3 { bucket, endpoint, region, access_key, secret_key, timeout_seconds } = s3;
+    let given = [!bucket.is_empty(), !access_key.is_empty(), !secret_key.reveal().is_empty()];
+    let rules = [
+        (
+            given.iter().all(|given| *given) || !given.contains(&true),
+            "s3.bucket, s3.access_key and s3.secret_key: set all of them or none",
+        ),
+        (
+            endpoint.is_empty() || is_address(endpoint, &["http", "https"]),
+            "s3.endpoint: this must be an address such as https://storage.example.org",
+        ),
+        (!region.is_empty(), "s3.region: this must not be empty"),
+        (*timeout_seconds >= 1, "s3.timeout_seconds: this must be at least 1"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
+}
+
+/// Whether the text is an address of one of the schemes, without a user, a query or a fragment.
+fn is_address(url: &str, schemes: &[&str]) -> bool {
+    url::Url::parse(url).is_ok_and(|url| {
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        schemes.contains(&url.scheme())
+            && url.has_host()
+            && is_plain
+            && url.query().is_none()
+            && url.fragment().is_none()
+    })
 }
 
 /// The minimum length of an API secret; LiveKit requires it.
@@ -96,21 +130,11 @@ const SECRET_CHARACTERS: usize = 32;
 fn of_livekit(livekit: &Livekit) -> Vec<String> {
     let Livekit { url, api_url, api_key, api_secret, timeout_seconds, look_seconds } = livekit;
     let given = [!url.is_empty(), !api_key.is_empty(), !api_secret.reveal().is_empty()];
-    let is_address = |url: &str, schemes: &[&str]| {
-        url::Url::parse(url).is_ok_and(|url| {
-            let is_plain = url.username().is_empty() && url.password().is_none();
-            schemes.contains(&url.scheme())
-                && url.has_host()
-                && is_plain
-                && url.query().is_none()
-                && url.fragment().is_none()
-        })
-    };
     let secret = api_secret.reveal();
     let rules = [
         (
             given.iter().all(|given| *given) || !given.contains(&true),
-            "livekit.url, livekit.api_key and livekit.api_secret: one without the others is of no use",
+            "livekit.url, livekit.api_key and livekit.api_secret: set all of them or none",
         ),
         (
             url.is_empty() || is_address(url, &["ws", "wss", "http", "https"]),

@@ -10,9 +10,10 @@ mod settings;
 use std::path::Path;
 
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
+
 pub use settings::{
     Accounts, Analysis, Application, Class, Config, Database, Google, Hidden, Http, Internal, Limits, Livekit, Log,
-    Mail, Meetings, Server, Sockets,
+    Mail, Meetings, S3, Server, Sockets,
 };
 
 /// The default and the documentation of every setting.
@@ -119,7 +120,7 @@ fn compare(name: &str, known: &Value, given: &Value, faults: &mut Vec<String>) {
                 let inner = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
                 match (known.get(key), given.get(key)) {
                     (Some(known), Some(given)) => compare(&inner, known, given, faults),
-                    _ => faults.push(format!("{inner}: there is no such setting (config/default.toml has them all)")),
+                    _ => faults.push(format!("{inner}: unknown setting (config/default.toml lists all settings)")),
                 }
             }
         }
@@ -130,7 +131,7 @@ fn compare(name: &str, known: &Value, given: &Value, faults: &mut Vec<String>) {
             faults.push(format!("{name}: this must be a list, not {given}"));
         }
         (ValueKind::String(_), ValueKind::Table(_) | ValueKind::Array(_)) => {
-            faults.push(format!("{name}: this must be a text"));
+            faults.push(format!("{name}: this must be a string"));
         }
         _ => {}
     }

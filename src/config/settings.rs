@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use actors::meeting::RecordingLimits;
 use serde::Deserialize;
 
 /// A secret string; its `Debug` output does not show it.
@@ -36,8 +37,8 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, analysis: Analysis, meetings: Meetings,
-        sockets: Sockets, log: Log,
+        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, meetings: Meetings,
+        recordings: Recordings, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -63,6 +64,9 @@ sections! {
         host: String, port: u16, security: String, user: String, password: Hidden, from: String, timeout_seconds: u64,
         ca_file: PathBuf,
     }
+    S3 {
+        bucket: String, endpoint: String, region: String, access_key: String, secret_key: Hidden, timeout_seconds: u64,
+    }
     Livekit {
         url: String, api_url: String, api_key: String, api_secret: Hidden, timeout_seconds: u64, look_seconds: u64,
     }
@@ -72,6 +76,10 @@ sections! {
     }
     Analysis { workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize, idle_seconds: u64 }
     Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, live_seconds: u64, wordings: PathBuf }
+    Recordings {
+        per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
+        repair_seconds: u64, abandoned_seconds: u64, keep_audio_seconds: u64,
+    }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }
@@ -87,6 +95,23 @@ impl Class {
     #[must_use]
     pub const fn window(self) -> Duration {
         Duration::from_secs(self.seconds)
+    }
+}
+
+impl Recordings {
+    /// Returns the limits that meetings apply to their recordings.
+    #[must_use]
+    pub const fn limits(&self) -> RecordingLimits {
+        RecordingLimits {
+            per_meeting: self.per_meeting,
+            bytes: self.bytes,
+            longest: Duration::from_secs(self.longest_seconds),
+            quiet: Duration::from_secs(self.quiet_seconds),
+            late: Duration::from_secs(self.late_seconds),
+            repair: Duration::from_secs(self.repair_seconds),
+            abandoned: Duration::from_secs(self.abandoned_seconds),
+            kept: if self.keep_audio_seconds == 0 { None } else { Some(Duration::from_secs(self.keep_audio_seconds)) },
+        }
     }
 }
 

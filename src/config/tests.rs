@@ -62,7 +62,7 @@ fn a_media_server_is_set_as_a_whole_or_not_at_all() {
         let mut half = whole.to_vec();
         half.remove(left_out);
         let faults = layered(&half).unwrap_err();
-        assert!(faults[0].contains("one without the others"), "{faults:?}");
+        assert!(faults[0].contains("set all of them or none"), "{faults:?}");
     }
     let mut bad = whole.to_vec();
     bad.extend([

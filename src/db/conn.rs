@@ -5,8 +5,7 @@
 //! - `as_select()` is tied to one database: use `select(Row::columns())` and `returning(Row::columns())`, see
 //!   [`Columns`];
 //! - `values(&vec)` doesn't compile for SQLite: use [`many!`];
-//! - `into_boxed()` is tied to one database: use [`each!`], or write an optional filter as
-//!   `wanted.is_none().into_sql::<Bool>().or(column.eq(wanted.unwrap_or_default()))`.
+//! - `into_boxed()` is tied to one database: use [`each!`], or write an optional filter as [`super::is_wanted`] does.
 //!
 //! Files that import [`RunQueryDsl`] get `.load()` on every type: don't use `ArcSwap` in them.
 

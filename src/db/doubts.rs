@@ -41,7 +41,7 @@ impl Doubts {
             return;
         }
         // Fails only when the sender is gone, which `self` holds.
-        let _ = self.0.subscribe().wait_for(|standing| standing.open == 0).await;
+        let _ = self.0.subscribe().wait_for(|state| state.open == 0).await;
     }
 
     /// Waits until nothing is in doubt, for at most `limit`.
@@ -53,29 +53,29 @@ impl Doubts {
             return Ok(());
         }
         let settled = timeout(limit, self.settle()).await;
-        settled.map_err(|_late| DbError::Unavailable("it is not known yet what became of an earlier write".to_owned()))
+        settled.map_err(|_late| DbError::Unavailable("the outcome of an earlier write is not known yet".to_owned()))
     }
 
     /// Returns a subscription that changes whenever a doubt is settled.
     pub fn settled(&self) -> Settled {
-        Settled { standing: self.0.subscribe(), seen: self.0.borrow().settled }
+        Settled { state: self.0.subscribe(), seen: self.0.borrow().settled }
     }
 
     fn rise(&self) {
-        self.0.send_modify(|standing| standing.open += 1);
+        self.0.send_modify(|state| state.open += 1);
     }
 
     fn fall(&self) {
-        self.0.send_modify(|standing| {
-            standing.open = standing.open.saturating_sub(1);
-            standing.settled += 1;
+        self.0.send_modify(|state| {
+            state.open = state.open.saturating_sub(1);
+            state.settled += 1;
         });
     }
 }
 
 /// A subscription to the end of writes that were in doubt.
 pub struct Settled {
-    standing: watch::Receiver<DoubtState>,
+    state: watch::Receiver<DoubtState>,
     seen: u64,
 }
 
@@ -83,10 +83,10 @@ impl Settled {
     /// Waits until a doubt is settled since the last call; returns `false` when the database is closed.
     pub async fn next(&mut self) -> bool {
         let seen = self.seen;
-        let Ok(standing) = self.standing.wait_for(|standing| standing.settled != seen).await.map(|now| *now) else {
+        let Ok(state) = self.state.wait_for(|state| state.settled != seen).await.map(|now| *now) else {
             return false;
         };
-        self.seen = standing.settled;
+        self.seen = state.settled;
         true
     }
 }
@@ -135,7 +135,7 @@ impl Doubts {
 
 impl CallerSide {
     /// Records that the answer has arrived.
-    pub fn heard(self) {
+    pub fn answered(self) {
         let mut phase = self.0.phase();
         // A write that continues after its answer was marked doubtful by its course.
         if *phase == Phase::Begun {

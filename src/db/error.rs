@@ -41,11 +41,11 @@ impl DbError {
 impl fmt::Display for DbError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy => f.write_str("too many are waiting for the database"),
-            Self::Unavailable(why) => write!(f, "the database is away: {why}"),
-            Self::Unknown(why) => write!(f, "it is not known whether it was written: {why}"),
+            Self::Busy => f.write_str("too many operations are waiting for the database"),
+            Self::Unavailable(why) => write!(f, "the database is unavailable: {why}"),
+            Self::Unknown(why) => write!(f, "the outcome of the write is unknown: {why}"),
             Self::Violated(constraint, why) => write!(f, "refused by a constraint ({constraint:?}): {why}"),
-            Self::Broken(why) => write!(f, "the database was asked wrongly: {why}"),
+            Self::Broken(why) => write!(f, "invalid database operation: {why}"),
         }
     }
 }

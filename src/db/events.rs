@@ -25,9 +25,9 @@ use super::sweep::{PAGE, in_pages};
 pub enum Epoch {}
 
 /// A topic keeps at least this many events, however old. Never lower it: the index of long topics depends on it.
-pub const KEPT_EVENTS: i64 = 10_000;
+pub const RETAINED_EVENTS: i64 = 10_000;
 /// Every event is stored for at least this long.
-pub const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const RETAINED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = events)]
@@ -72,52 +72,26 @@ pub async fn append(
     insert(conn, topic, position, kind, data, at, request).await
 }
 
-/// Appends an event with an offset chosen by the caller: the revision of a live actor.
+/// Appends events of one topic with offsets chosen by the caller: the revisions of a live entity.
 ///
 /// # Errors
-/// `Violated(Unique)` when another writer of the same actor has used the offset; otherwise the database error.
-pub async fn append_at(
-    conn: &mut Conn,
-    topic: Topic,
-    offset: u64,
-    kind: &str,
-    data: &str,
-    at: Time,
-    request: &RequestId,
-) -> Result<EventRecord, DbError> {
-    let records = insert(conn, topic, position(offset)?, kind, data, at, request).await?;
-    end_at(conn, topic, offset).await?;
-    Ok(records)
-}
-
-/// Appends several events with offsets chosen by the caller, who must call [`end_at`] after the last event of each
-/// topic.
-///
-/// # Errors
-/// The same as [`append_at`].
-pub async fn put_all(conn: &mut Conn, records: &[EventRecord]) -> Result<(), DbError> {
-    let row = |records: &EventRecord| {
+/// `Violated(Unique)` when another writer of the same entity has used an offset; otherwise the database error.
+pub async fn append_at(conn: &mut Conn, records: &[EventRecord]) -> Result<(), DbError> {
+    let Some(end) = records.last() else { return Ok(()) };
+    let row = |record: &EventRecord| {
         Ok(EventRow {
-            topic: records.topic.to_string(),
-            position: position(records.offset)?,
-            kind: records.kind.to_string(),
-            data: records.data.to_string(),
-            at: At(records.at),
-            request_id: records.request.to_string(),
+            topic: record.topic.to_string(),
+            position: position(record.offset)?,
+            kind: record.kind.to_string(),
+            data: record.data.to_string(),
+            at: At(record.at),
+            request_id: record.request.to_string(),
         })
     };
     let rows: Vec<EventRow> = records.iter().map(row).collect::<Result<_, DbError>>()?;
     many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
-    Ok(())
-}
-
-/// Sets the last offset of the topic.
-///
-/// # Errors
-/// Returns the database error.
-pub async fn end_at(conn: &mut Conn, topic: Topic, offset: u64) -> Result<(), DbError> {
-    let last = position(offset)?;
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last };
+    let last = position(end.offset)?;
+    let first = TopicRow { topic: end.topic.to_string(), epoch: Key(Id::generate()), last };
     diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
@@ -181,8 +155,8 @@ pub async fn oldest(conn: &mut Conn, topic: Topic) -> Result<Option<u64>, DbErro
     first.map(|first| offset(topic, first)).transpose()
 }
 
-/// Deletes the events of every topic that are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], page by page;
-/// returns how many. A topic that fails is logged, and the next one follows.
+/// Deletes the events of every topic that are both older than [`RETAINED_FOR`] and beyond [`RETAINED_EVENTS`], page by
+/// page; returns how many. A topic that fails is logged, and the next one follows.
 ///
 /// # Errors
 /// Returns the database error when the topics can't be listed.
@@ -203,7 +177,7 @@ pub async fn prune(db: &Db, now: Time, stopping: &CancellationToken) -> Result<u
             });
             match pruned.await {
                 Ok(pruned) => all += pruned,
-                Err(error) => tracing::warn!(topic, %error, "events could not be pruned; it comes again"),
+                Err(error) => tracing::warn!(topic, %error, "old events could not be pruned; retrying later"),
             }
         }
     }
@@ -220,7 +194,7 @@ struct LongTopic {
     topic: String,
 }
 
-/// Returns the topics after `after`, in order, that may have more than [`KEPT_EVENTS`] events.
+/// Returns the topics after `after`, in order, that may have more than [`RETAINED_EVENTS`] events.
 async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<String>, DbError> {
     let long = diesel::sql_query(LONG_TOPICS).bind::<SqlText, _>(after).bind::<BigInt, _>(most);
     let long: Vec<LongTopic> = match conn {
@@ -230,8 +204,8 @@ async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<St
     Ok(long.into_iter().map(|long| long.topic).collect())
 }
 
-/// Deletes a topic's oldest events that are both older than [`KEPT_FOR`] and beyond [`KEPT_EVENTS`], at most `most` of
-/// them. Returns how many.
+/// Deletes a topic's oldest events that are both older than [`RETAINED_FOR`] and beyond [`RETAINED_EVENTS`], at most
+/// `most` of them. Returns how many.
 ///
 /// # Errors
 /// Returns the database error.
@@ -241,13 +215,13 @@ pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> R
     // Up to the first young event: all that follow are young too.
     let oldest: Vec<(i64, At)> = events::table
         .filter(events::topic.eq(topic))
-        .filter(events::position.le(last.saturating_sub(KEPT_EVENTS)))
+        .filter(events::position.le(last.saturating_sub(RETAINED_EVENTS)))
         .order(events::position.asc())
         .limit(most)
         .select((events::position, events::at))
         .load(conn)
         .await?;
-    let old = oldest.into_iter().take_while(|(_, at)| at.0 < now - KEPT_FOR).last();
+    let old = oldest.into_iter().take_while(|(_, at)| at.0 < now - RETAINED_FOR).last();
     let Some((until, _)) = old else { return Ok(0) };
     let gone = events::table.filter(events::topic.eq(topic)).filter(events::position.le(until));
     Ok(diesel::delete(gone).execute(conn).await?)
@@ -299,10 +273,10 @@ pub(super) const TEXTS_AFTER: &str = "SELECT topic, position, data FROM events W
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn texts_after(conn: &mut Conn, place: &EventPosition, limit: i64) -> Result<Vec<Text>, DbError> {
+pub async fn texts_after(conn: &mut Conn, position: &EventPosition, limit: i64) -> Result<Vec<Text>, DbError> {
     let page = diesel::sql_query(TEXTS_AFTER)
-        .bind::<SqlText, _>(&place.topic)
-        .bind::<BigInt, _>(place.position)
+        .bind::<SqlText, _>(&position.topic)
+        .bind::<BigInt, _>(position.position)
         .bind::<BigInt, _>(limit);
     Ok(match conn {
         Conn::Pg(pg) => diesel_async::RunQueryDsl::load(page, &mut **pg).await?,
@@ -357,5 +331,5 @@ fn offset(topic: Topic, position: i64) -> Result<u64, DbError> {
 }
 
 fn position(offset: u64) -> Result<i64, DbError> {
-    i64::try_from(offset).map_err(|_huge| DbError::Broken(format!("{offset} is no offset")))
+    i64::try_from(offset).map_err(|_huge| DbError::Broken(format!("{offset} is not a valid offset")))
 }

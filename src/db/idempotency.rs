@@ -10,7 +10,7 @@ use super::conn::{Columns, Conn, RunQueryDsl};
 use super::error::DbError;
 use super::schema::idempotency_keys;
 use super::sql::{At, Key};
-use super::sweep::{Over, Part};
+use super::sweep::{Part, Retention};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = idempotency_keys)]
@@ -31,7 +31,7 @@ struct KeyRow {
 pub enum StoredClaim {
     /// Run the request; the resource that it creates gets this id.
     Mine {
-        drawn: Id<()>,
+        new_id: Id<()>,
     },
     /// Another request holds the key.
     Busy,
@@ -51,7 +51,7 @@ pub struct KeyRequest<'a> {
     /// The account that owns the key: the key is deleted with it. `None` for a guest.
     pub user_id: Option<Id<User>>,
     pub body_hash: &'a str,
-    pub drawn: Id<()>,
+    pub new_id: Id<()>,
 }
 
 /// Claims a key, or takes over one whose lease has expired (with the id that was generated for the first claim).
@@ -60,7 +60,7 @@ pub struct KeyRequest<'a> {
 /// Returns the database error.
 pub async fn claim(
     conn: &mut Conn,
-    KeyRequest { scope, user_id, body_hash, drawn }: KeyRequest<'_>,
+    KeyRequest { scope, user_id, body_hash, new_id }: KeyRequest<'_>,
     now: Time,
     lease_until: Time,
     forget_before: Time,
@@ -72,7 +72,7 @@ pub async fn claim(
     let row = KeyRow {
         scope: scope.to_owned(),
         body_hash: body_hash.to_owned(),
-        resource_id: Key(drawn),
+        resource_id: Key(new_id),
         lease_until: At(lease_until),
         status: None,
         etag: None,
@@ -83,7 +83,7 @@ pub async fn claim(
     let taken =
         diesel::insert_into(idempotency_keys::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
     if taken == 1 {
-        return Ok(StoredClaim::Mine { drawn });
+        return Ok(StoredClaim::Mine { new_id });
     }
     let found = idempotency_keys::table.find(scope).select(KeyRow::columns()).first(conn).await.optional()?;
     let Some(found): Option<KeyRow> = found else { return Ok(StoredClaim::Busy) };
@@ -91,7 +91,8 @@ pub async fn claim(
         return Ok(StoredClaim::Other);
     }
     if let (Some(status), Some(body)) = (found.status, found.body) {
-        let status = u16::try_from(status).map_err(|_| DbError::Broken(format!("the status {status} was kept")))?;
+        let status =
+            u16::try_from(status).map_err(|_| DbError::Broken(format!("a stored response has the status {status}")))?;
         return Ok(StoredClaim::Answered { status, etag: found.etag, body });
     }
     let over = diesel::update(idempotency_keys::table.find(scope))
@@ -99,7 +100,7 @@ pub async fn claim(
         .filter(idempotency_keys::status.is_null())
         .set(idempotency_keys::lease_until.eq(At(lease_until)));
     Ok(if over.execute(conn).await? == 1 {
-        StoredClaim::Mine { drawn: found.resource_id.0 }
+        StoredClaim::Mine { new_id: found.resource_id.0 }
     } else {
         StoredClaim::Busy
     })
@@ -163,6 +164,6 @@ pub async fn rewrite(conn: &mut Conn, scope: &str, before: &str, body: String) -
 
 /// Keys whose storage time has passed.
 #[must_use]
-pub const fn over(kept: Duration) -> Over {
-    Over { table: "idempotency_keys", key: "scope", at: "created_at", kept }
+pub const fn retention(period: Duration) -> Retention {
+    Retention { table: "idempotency_keys", key: "scope", at: "created_at", period }
 }

@@ -23,7 +23,7 @@ impl<C> Idle<C> {
 
     /// Stores a connection; returns those that have been idle for longer than [`LONGEST`], to be closed.
     #[must_use]
-    pub(super) fn keep(&mut self, conn: C, now: Instant) -> Vec<C> {
+    pub(super) fn put(&mut self, conn: C, now: Instant) -> Vec<C> {
         let rested = self.0.iter().take_while(|(since, _)| now.duration_since(*since) > LONGEST).count();
         let closed = self.0.drain(..rested).map(|(_, conn)| conn).collect();
         self.0.push((now, conn));
@@ -41,16 +41,16 @@ mod tests {
 
     #[test]
     fn what_was_needed_for_a_moment_is_closed_and_what_is_used_stays() {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut idle = Idle::default();
         for conn in ["one", "two", "three"] {
-            assert!(idle.keep(conn, begun).is_empty());
+            assert!(idle.put(conn, started).is_empty());
         }
         // One of them is used repeatedly.
         let mut closed = Vec::new();
         for second in 1..=LONGEST.as_secs() + 1 {
             assert_eq!(idle.take(), Some("three"));
-            closed.extend(idle.keep("three", begun + Duration::from_secs(second)));
+            closed.extend(idle.put("three", started + Duration::from_secs(second)));
         }
         assert_eq!(closed, ["one", "two"]);
         assert_eq!((idle.take(), idle.take()), (Some("three"), None));

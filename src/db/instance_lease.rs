@@ -35,7 +35,7 @@ use super::conn::Conn;
 use super::error::DbError;
 use super::lease::{self, Guard, Start};
 use super::sql::{Key, Uuid};
-use super::{Db, Kept};
+use super::{Backend, Db};
 
 /// How long a lease holds without being renewed. It is renewed every [`RENEWAL`].
 pub const LEASE: Duration = Duration::from_secs(10);
@@ -82,9 +82,9 @@ impl InstanceLease {
     /// # Errors
     /// Returns a message when another server works on this database, or when that can't be determined.
     pub async fn take(db: &Db) -> Result<Self, HeldBy> {
-        match db.open.kept.as_ref() {
-            Kept::Sqlite(sqlite) => take_file(&sqlite.path),
-            Kept::Postgres(_) => take_lease(db).await,
+        match db.open.backend.as_ref() {
+            Backend::Sqlite(sqlite) => take_file(&sqlite.path),
+            Backend::Postgres(_) => take_lease(db).await,
         }
     }
 
@@ -98,8 +98,11 @@ impl InstanceLease {
     pub async fn release(self) {
         if let Hold::Lease { db, guard, renewing } = &self.hold {
             renewing.abort();
-            if let Err(error) = give_back(db, guard.holder).await {
-                tracing::warn!(%error, "the lease wasn't given back; the next server waits until it has run out");
+            if let Err(error) = release(db, guard.holder).await {
+                tracing::warn!(
+                    %error,
+                    "the database lease could not be released; the next server waits until it expires"
+                );
             }
         }
     }
@@ -126,7 +129,7 @@ fn take_file(database: &Path) -> Result<InstanceLease, HeldBy> {
             // Only for the message.
             let _ = file.read_to_string(&mut holder);
             return Err(HeldBy(format!(
-                "another server ({}) works on {}: stop it first, or give this one a database of its own",
+                "another server ({}) is using {}: stop it first, or configure a different database",
                 holder.trim(),
                 database.display()
             )));
@@ -146,7 +149,9 @@ fn lock_path(database: &Path) -> PathBuf {
 }
 
 async fn take_lease(db: &Db) -> Result<InstanceLease, HeldBy> {
-    let unknown = |failed: DbError| HeldBy(format!("nobody can tell whether another server works on it: {failed}"));
+    let unknown = |failed: DbError| {
+        HeldBy(format!("it can't be determined whether another server is using the database: {failed}"))
+    };
     let guard = Arc::new(Guard::of(number(db).await.map_err(unknown)?));
     let deadline = Instant::now() + LEASE + SILENCE;
     let mut seen: Option<(Lease, Instant)> = None;
@@ -154,16 +159,16 @@ async fn take_lease(db: &Db) -> Result<InstanceLease, HeldBy> {
         let now = current(db).await.map_err(unknown)?;
         let is_renewed = matches!(
             (&seen, &now),
-            (Some((then, _)), Some(now)) if then.row != now.row && !now.is_given_back()
+            (Some((then, _)), Some(now)) if then.row != now.row && !now.is_released()
         );
         if is_renewed || Instant::now() > deadline {
             return Err(HeldBy(
-                "another server works on this PostgreSQL database: stop it first, or give this one a database of its own"
+                "another server is using this PostgreSQL database: stop it first, or configure a different database"
                     .to_owned(),
             ));
         }
-        let stands = seen.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
-        if now.as_ref().is_none_or(|now| now.is_free_after(stands)) {
+        let unchanged_for = seen.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        if now.as_ref().is_none_or(|now| now.is_free_after(unchanged_for)) {
             match take(db, guard.holder, now.as_ref()).await {
                 Ok(true) => break,
                 // Another server was first, or a write of the former server has not ended yet.
@@ -171,12 +176,12 @@ async fn take_lease(db: &Db) -> Result<InstanceLease, HeldBy> {
                 Err(failed) => return Err(unknown(failed)),
             }
         } else {
-            tracing::info!("a lease on the database stands: waiting for it to be renewed, or to run out");
+            tracing::info!("a lease on the database exists; waiting for it to be renewed or to expire");
         }
         seen = now.map(|now| (now, seen.map_or_else(Instant::now, |(_, since)| since)));
         sleep(LOOK).await;
     }
-    if let Kept::Postgres(postgres) = db.open.kept.as_ref() {
+    if let Backend::Postgres(postgres) = db.open.backend.as_ref() {
         postgres.guard_by(Arc::clone(&guard));
     }
     let renewing = db.open.handle.spawn(renew(db.clone(), Arc::clone(&guard)));
@@ -189,7 +194,7 @@ async fn renew(db: Db, guard: Arc<Guard>) {
         match extend(&db, guard.holder).await {
             Ok(true) => {}
             Ok(false) => return guard.lose(),
-            Err(error) => tracing::warn!(%error, "the lease on the database wasn't renewed"),
+            Err(error) => tracing::warn!(%error, "the database lease could not be renewed"),
         }
     }
 }
@@ -209,16 +214,16 @@ struct Row {
 }
 
 /// The expiry of a lease that was given back; no lease expires at this time by itself.
-const GIVEN_BACK: i64 = 0;
+const RELEASED: i64 = 0;
 
 impl Lease {
-    /// Whether another server may take it after the row has been unchanged for `stands`.
-    fn is_free_after(&self, stands: Duration) -> bool {
-        self.is_given_back() || stands >= if self.is_over { SILENCE } else { LEASE }
+    /// Whether another server may take it after the row has been unchanged for `unchanged_for`.
+    fn is_free_after(&self, unchanged_for: Duration) -> bool {
+        self.is_released() || unchanged_for >= if self.is_over { SILENCE } else { LEASE }
     }
 
-    const fn is_given_back(&self) -> bool {
-        self.row.until_micros == GIVEN_BACK
+    const fn is_released(&self) -> bool {
+        self.row.until_micros == RELEASED
     }
 }
 
@@ -258,8 +263,8 @@ async fn extend(db: &Db, holder: Key<Start>) -> Result<bool, DbError> {
     write(db, holder, sql, None).await
 }
 
-async fn give_back(db: &Db, holder: Key<Start>) -> Result<bool, DbError> {
-    let sql = format!("UPDATE server_lease SET lease_until = to_timestamp({GIVEN_BACK}) WHERE id = 1 AND holder = $1");
+async fn release(db: &Db, holder: Key<Start>) -> Result<bool, DbError> {
+    let sql = format!("UPDATE server_lease SET lease_until = to_timestamp({RELEASED}) WHERE id = 1 AND holder = $1");
     write(db, holder, sql, None).await
 }
 
@@ -270,7 +275,9 @@ const UNTIL_MICROS: &str = "(extract(epoch FROM lease_until) * 1000000)::bigint"
 async fn write(db: &Db, holder: Key<Start>, sql: String, before: Option<&'static str>) -> Result<bool, DbError> {
     db.write_unguarded(move |conn| {
         Box::pin(async move {
-            let Conn::Pg(pg) = conn else { return Err(DbError::Broken("a lease is PostgreSQL's".to_owned())) };
+            let Conn::Pg(pg) = conn else {
+                return Err(DbError::Broken("the lease exists on PostgreSQL only".to_owned()));
+            };
             if let Some(before) = before {
                 pg.batch_execute(before).await?;
             }
@@ -290,7 +297,9 @@ struct Number {
 async fn number(db: &Db) -> Result<i32, DbError> {
     db.read(|conn| {
         Box::pin(async move {
-            let Conn::Pg(pg) = conn else { return Err(DbError::Broken("a lease is PostgreSQL's".to_owned())) };
+            let Conn::Pg(pg) = conn else {
+                return Err(DbError::Broken("the lease exists on PostgreSQL only".to_owned()));
+            };
             let found: Number = diesel::sql_query(lease::NUMBER).get_result(&mut **pg).await?;
             Ok(found.number)
         })
@@ -301,7 +310,9 @@ async fn number(db: &Db) -> Result<i32, DbError> {
 async fn current(db: &Db) -> Result<Option<Lease>, DbError> {
     db.read(|conn| {
         Box::pin(async move {
-            let Conn::Pg(pg) = conn else { return Err(DbError::Broken("a lease is PostgreSQL's".to_owned())) };
+            let Conn::Pg(pg) = conn else {
+                return Err(DbError::Broken("the lease exists on PostgreSQL only".to_owned()));
+            };
             let sql = format!(
                 "SELECT epoch, {UNTIL_MICROS} AS until_micros, lease_until < clock_timestamp() AS is_over \
                  FROM server_lease WHERE id = 1"

@@ -76,9 +76,9 @@ where
         async move {
             let Some(work) = self.work.take() else { return false };
             let outcome = IN_JOB.scope(until, work(conn)).await;
-            let keep = outcome.is_ok();
+            let commits = outcome.is_ok();
             self.outcome = Some(outcome);
-            keep
+            commits
         }
         .boxed()
     }
@@ -109,11 +109,11 @@ where
 pub(super) async fn run_within(limit: Duration, job: &mut dyn DbJob, conn: &mut Conn) -> Ran {
     let until = Instant::now() + limit;
     match timeout_at(until, AssertUnwindSafe(job.run(conn, until)).catch_unwind()).await {
-        Ok(Ok(true)) => Ran::Keep,
-        Ok(Ok(false)) => Ran::Undo,
+        Ok(Ok(true)) => Ran::Commit,
+        Ok(Ok(false)) => Ran::RollBack,
         Ok(Err(panic)) => {
             job.spoil(DbError::Broken(format!("a job panicked: {}", panic_text(&*panic))));
-            Ran::Undo
+            Ran::RollBack
         }
         Err(_late) => {
             job.spoil(DbError::Unavailable(format!("a job took longer than {limit:?}")));
@@ -125,8 +125,8 @@ pub(super) async fn run_within(limit: Duration, job: &mut dyn DbJob, conn: &mut 
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ran {
-    Keep,
-    Undo,
+    Commit,
+    RollBack,
     /// Timed out, and dropped at some point in the middle.
     Late,
 }

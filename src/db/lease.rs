@@ -55,13 +55,13 @@ impl Guard {
     /// Records that another server has the lease.
     pub fn lose(&self) {
         if !self.lost.send_replace(true) {
-            tracing::error!("another server took the database");
+            tracing::error!("another server has taken over the database");
         }
     }
 }
 
 #[derive(QueryableByName)]
-struct Look {
+struct LeaseRow {
     #[diesel(sql_type = Nullable<BigInt>)]
     transaction: Option<i64>,
     #[diesel(sql_type = Bool)]
@@ -73,19 +73,19 @@ struct Look {
 ///
 /// # Errors
 /// `Unavailable` when another server has the lease; otherwise the database error.
-pub(super) async fn look(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Option<i64>, DbError> {
+pub(super) async fn check_lease(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Option<i64>, DbError> {
     let Some(guard) = guard else {
-        let look = diesel::sql_query("SELECT txid_current_if_assigned() AS transaction, true AS is_ours");
-        return Ok(look.get_result::<Look>(conn).await?.transaction);
+        let check = diesel::sql_query("SELECT txid_current_if_assigned() AS transaction, true AS is_ours");
+        return Ok(check.get_result::<LeaseRow>(conn).await?.transaction);
     };
-    let look = diesel::sql_query(
+    let check = diesel::sql_query(
         "SELECT txid_current_if_assigned() AS transaction, \
          EXISTS (SELECT FROM server_lease WHERE id = 1 AND holder = $1) AS is_ours",
     );
-    let look: Look = look.bind::<Uuid, _>(guard.holder).get_result(conn).await?;
-    if !look.is_ours {
+    let check: LeaseRow = check.bind::<Uuid, _>(guard.holder).get_result(conn).await?;
+    if !check.is_ours {
         guard.lose();
-        return Err(DbError::Unavailable("another server took the database".to_owned()));
+        return Err(DbError::Unavailable("another server has taken over the database".to_owned()));
     }
-    Ok(look.transaction)
+    Ok(check.transaction)
 }

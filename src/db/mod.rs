@@ -29,7 +29,9 @@ pub mod idempotency;
 mod idle;
 mod instance_lease;
 mod job;
+pub mod journal;
 mod lease;
+mod list;
 mod postgres;
 pub mod rate_limits;
 pub mod schema;
@@ -61,8 +63,10 @@ pub(crate) use self::conn::{ROWS, many};
 pub use self::doubts::Settled;
 pub use self::error::{Constraint, DbError};
 pub use self::instance_lease::{HeldBy, InstanceLease};
-pub use self::search::{like, lower};
-pub use self::sql::{At, Key, UtcTime, Uuid};
+pub use self::list::is_wanted;
+pub(crate) use self::list::page_of;
+pub use self::search::{contains, is_found};
+pub use self::sql::{At, Key, UtcTime, Uuid, number};
 
 /// Database URL and limits.
 #[derive(Clone)]
@@ -103,7 +107,7 @@ pub struct Db {
     open: Arc<Open>,
 }
 
-enum Kept {
+enum Backend {
     Sqlite(sqlite::Sqlite),
     Postgres(postgres::Postgres),
 }
@@ -116,7 +120,7 @@ enum Fencing {
 }
 
 struct Open {
-    kept: Arc<Kept>,
+    backend: Arc<Backend>,
     doubts: Doubts,
     limit: Duration,
     reads: Arc<Semaphore>,
@@ -150,10 +154,10 @@ impl Db {
             .map_err(|error| OpenError(format!("the database's threads can't be started: {error}")))?;
         let (reads, writes, limit) = (settings.queue, settings.queue, settings.limit);
         let handle = runtime.handle().clone();
-        let opened = handle.spawn(async move { open_kept(settings).await }).await;
+        let opened = handle.spawn(async move { open_backend(settings).await }).await;
         let opened = opened.map_err(|error| OpenError(format!("opening the database failed: {error}"))).flatten();
-        let kept = match opened {
-            Ok(kept) => kept,
+        let backend = match opened {
+            Ok(backend) => backend,
             Err(error) => {
                 // Dropping it in async code would panic and hide the error.
                 runtime.shutdown_background();
@@ -161,7 +165,7 @@ impl Db {
             }
         };
         let open = Open {
-            kept: Arc::new(kept),
+            backend: Arc::new(backend),
             doubts: Doubts::none(),
             limit,
             reads: Arc::new(Semaphore::new(reads)),
@@ -188,20 +192,20 @@ impl Db {
         metrics::counter!("colloquy_database_reads_total").increment(1);
         let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| DbError::Busy)?;
         let (mut job, answer) = job::ask(job, None);
-        let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);
+        let (backend, doubts, limit) = (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
         self.open.handle.spawn(async move {
             let deadline = Instant::now() + limit;
-            match (doubts.settle_within(limit / 2).await, kept.as_ref()) {
+            match (doubts.settle_within(limit / 2).await, backend.as_ref()) {
                 (Err(failed), _) => {
                     job.spoil(failed);
                     job.answer();
                 }
-                (Ok(()), Kept::Sqlite(sqlite)) => sqlite.read(job).await,
-                (Ok(()), Kept::Postgres(postgres)) => postgres.read(job, deadline).await,
+                (Ok(()), Backend::Sqlite(sqlite)) => sqlite.read(job).await,
+                (Ok(()), Backend::Postgres(postgres)) => postgres.read(job, deadline).await,
             }
             drop(permit);
         });
-        heard(answer).await
+        received(answer).await
     }
 
     /// Runs a job in its own transaction and returns once the commit is durable. If the returned future is dropped, a
@@ -245,14 +249,15 @@ impl Db {
         refuse_nested("write")?;
         let (caller, course) = self.open.doubts.write();
         let (mut job, answer) = job::ask(job, Some(course));
-        match self.open.kept.as_ref() {
+        match self.open.backend.as_ref() {
             // Writes in doubt are ahead of it in the single queue.
-            Kept::Sqlite(sqlite) => sqlite.writer.take(job)?,
-            Kept::Postgres(_) => {
+            Backend::Sqlite(sqlite) => sqlite.writer.take(job)?,
+            Backend::Postgres(_) => {
                 let permit = Arc::clone(&self.open.writes).try_acquire_owned().map_err(|_full| DbError::Busy)?;
-                let (kept, doubts, limit) = (Arc::clone(&self.open.kept), self.open.doubts.clone(), self.open.limit);
+                let (backend, doubts, limit) =
+                    (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
                 self.open.handle.spawn(async move {
-                    let Kept::Postgres(postgres) = kept.as_ref() else { return };
+                    let Backend::Postgres(postgres) = backend.as_ref() else { return };
                     let deadline = Instant::now() + limit;
                     match guarded {
                         Fencing::Not => postgres.write_guarded(None, job, deadline).await,
@@ -268,8 +273,8 @@ impl Db {
                 });
             }
         }
-        let answer = heard(answer).await;
-        caller.heard();
+        let answer = received(answer).await;
+        caller.answered();
         answer
     }
 
@@ -293,29 +298,29 @@ impl Db {
     /// Returns `Unavailable` when a reader blocks the checkpoint for too long; a later call may succeed. No write waits
     /// for it.
     pub async fn overwrite_deleted(&self) -> Result<(), DbError> {
-        match self.open.kept.as_ref() {
-            Kept::Sqlite(sqlite) => sqlite.overwrite_deleted().await,
-            Kept::Postgres(_) => Ok(()),
+        match self.open.backend.as_ref() {
+            Backend::Sqlite(sqlite) => sqlite.overwrite_deleted().await,
+            Backend::Postgres(_) => Ok(()),
         }
     }
 
     /// Returns how many jobs wait: in the writer's queue on SQLite, for a connection on PostgreSQL. For metrics.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        match self.open.kept.as_ref() {
-            Kept::Sqlite(sqlite) => sqlite.writer.waiting(),
-            Kept::Postgres(postgres) => postgres.waiting(),
+        match self.open.backend.as_ref() {
+            Backend::Sqlite(sqlite) => sqlite.writer.waiting(),
+            Backend::Postgres(postgres) => postgres.waiting(),
         }
     }
 }
 
-async fn open_kept(settings: DbSettings) -> Result<Kept, OpenError> {
+async fn open_backend(settings: DbSettings) -> Result<Backend, OpenError> {
     if let Some(path) = sqlite::path(&settings.url) {
         let opened = tokio::task::spawn_blocking(move || sqlite::Sqlite::open(path, &settings)).await;
-        return opened.map_err(|error| OpenError(error.to_string()))?.map(Kept::Sqlite);
+        return opened.map_err(|error| OpenError(error.to_string()))?.map(Backend::Sqlite);
     }
     if settings.url.starts_with("postgres://") || settings.url.starts_with("postgresql://") {
-        return postgres::Postgres::open(&settings).await.map(Kept::Postgres);
+        return postgres::Postgres::open(&settings).await.map(Backend::Postgres);
     }
     // Without the URL itself: it may contain a password.
     Err(OpenError("the database's URL must begin with sqlite:// (and name a file) or postgres://".to_owned()))
@@ -324,13 +329,15 @@ async fn open_kept(settings: DbSettings) -> Result<Kept, OpenError> {
 /// Refuses a read or write inside a job: it would hold one connection while waiting for another, a deadlock under load.
 fn refuse_nested(what: &str) -> Result<(), DbError> {
     if job::is_inside() {
-        return Err(DbError::Broken(format!("a job called {what}: it must use the connection it was lent")));
+        return Err(DbError::Broken(format!(
+            "a database job called {what}: it must use the connection that it was given"
+        )));
     }
     Ok(())
 }
 
-async fn heard<T, E: From<DbError>>(answer: oneshot::Receiver<Result<T, E>>) -> Result<T, E> {
-    answer
-        .await
-        .unwrap_or_else(|_gone| Err(E::from(DbError::Unknown("the database was closed in the middle".to_owned()))))
+async fn received<T, E: From<DbError>>(answer: oneshot::Receiver<Result<T, E>>) -> Result<T, E> {
+    answer.await.unwrap_or_else(|_gone| {
+        Err(E::from(DbError::Unknown("the database was closed during the operation".to_owned())))
+    })
 }

@@ -79,7 +79,7 @@ impl Postgres {
             .max_size(settings.connections)
             .pre_recycle(is_fine)
             .build()
-            .map_err(|error| OpenError(format!("the pool of connections can't be made: {error}")))?;
+            .map_err(|error| OpenError(format!("the connection pool can't be created: {error}")))?;
         Ok(Self { pool, suspicion, guard: RwLock::default(), limit: settings.limit })
     }
 
@@ -99,10 +99,10 @@ impl Postgres {
         let ran = run_within(deadline.duration_since(Instant::now()), job.as_mut(), &mut conn).await;
         job.answer();
         match ran {
-            Ran::Keep => {}
+            Ran::Commit => {}
             Ran::Late => self.drop_late(conn),
             // The job's error says nothing about the connection, so ping it; the caller has the answer already.
-            Ran::Undo => {
+            Ran::RollBack => {
                 let alive = timeout_at(Instant::now() + self.limit, conn.batch("SELECT 1")).await;
                 if !matches!(alive, Ok(Ok(()))) {
                     self.drop_dead(conn);
@@ -129,26 +129,26 @@ impl Postgres {
         let ran = if is_wanted {
             run_within(deadline.duration_since(Instant::now()), job.as_mut(), &mut conn).await
         } else {
-            Ran::Undo
+            Ran::RollBack
         };
         match ran {
-            Ran::Keep => match commit(&mut conn, guard, deadline).await {
+            Ran::Commit => match commit(&mut conn, guard, deadline).await {
                 Ok(()) => {}
-                Err(NotKept::Undone(failed)) => {
+                Err(CommitError::Undone(failed)) => {
                     self.drop_late(conn);
                     job.spoil(failed);
                 }
-                Err(NotKept::Unknown { why, transaction }) => {
+                Err(CommitError::Unknown { why, transaction }) => {
                     self.drop_late(conn);
-                    tracing::error!(why, transaction, "a write is unknown");
+                    tracing::error!(why, transaction, "the outcome of a write is unknown");
                     let course = job.answer_unknown(why);
                     self.settle(transaction).await;
-                    tracing::info!(transaction, "a write that was unknown has come to its end");
+                    tracing::info!(transaction, "the outcome of a write is settled");
                     return drop(course);
                 }
             },
             // Without COMMIT nothing is written: the database rolls back what a lost connection had open.
-            Ran::Undo => match timeout_at(deadline, roll_back(&mut conn)).await {
+            Ran::RollBack => match timeout_at(deadline, roll_back(&mut conn)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => self.drop_dead(conn),
                 Err(_late) => self.drop_late(conn),
@@ -188,7 +188,7 @@ impl Postgres {
                 // The query itself is invalid, as after the database was restored to an earlier state: no status will
                 // come.
                 Ok(Err(DbError::Broken(why))) => {
-                    return tracing::error!(why, transaction, "nobody can tell what became of a write");
+                    return tracing::error!(why, transaction, "the outcome of a write could not be determined");
                 }
                 Ok(Ok(false) | Err(_)) | Err(_) => sleep(SETTLE_AGAIN).await,
             }
@@ -246,12 +246,12 @@ struct TransactionEnd {
 }
 
 /// Why a job's writes were not committed, or may not have been.
-enum NotKept {
+enum CommitError {
     Undone(DbError),
     Unknown { why: String, transaction: i64 },
 }
 
-impl From<DbError> for NotKept {
+impl From<DbError> for CommitError {
     fn from(failed: DbError) -> Self {
         Self::Undone(failed)
     }
@@ -261,10 +261,10 @@ impl From<DbError> for NotKept {
 ///
 /// # Errors
 /// `Unknown` when COMMIT was sent and its answer is missing; with any other error nothing was written.
-async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Result<(), NotKept> {
+async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Result<(), CommitError> {
     let Conn::Pg(pg) = conn else { return Ok(()) };
-    let look = timeout_at(deadline, lease::look(pg, guard)).await;
-    let transaction = look.map_err(|_late| DbError::Unavailable("no answer before COMMIT".to_owned()))??;
+    let check = timeout_at(deadline, lease::check_lease(pg, guard)).await;
+    let transaction = check.map_err(|_late| DbError::Unavailable("no answer before COMMIT".to_owned()))??;
     let why = match timeout_at(deadline, conn.commit()).await {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => match error {
@@ -281,7 +281,7 @@ async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Re
         Err(_late) => "no answer to COMMIT".to_owned(),
     };
     match transaction {
-        Some(transaction) => Err(NotKept::Unknown { why, transaction }),
+        Some(transaction) => Err(CommitError::Unknown { why, transaction }),
         None => Err(DbError::Unavailable(why).into()),
     }
 }
@@ -307,7 +307,7 @@ async fn migrate(url: &str, limit: Duration) -> Result<(), OpenError> {
         .await
         .map_err(|_late| away(format!("no answer within {limit:?}")))?
         .map_err(|error| away(error.to_string()))?;
-    let failed = |why: String| OpenError(format!("the tables can't be brought up to date: {why}"));
+    let failed = |why: String| OpenError(format!("the database schema can't be migrated: {why}"));
     conn.batch_execute(&format!("SELECT pg_advisory_lock({MIGRATION_LOCK})"))
         .await
         .map_err(|error| failed(error.to_string()))?;

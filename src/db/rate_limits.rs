@@ -11,7 +11,7 @@ use diesel::{ExpressionMethods, Insertable, QueryDsl};
 use sha2::{Digest, Sha256};
 
 use super::schema::attempts;
-use super::sweep::Over;
+use super::sweep::Retention;
 use super::{At, Conn, DbError, Key, RunQueryDsl, many};
 
 /// At most `most` attempts of a class within `window`, for one key.
@@ -23,7 +23,7 @@ pub struct Rate {
     pub window: Duration,
 }
 
-/// No window is longer: older attempts expire, see [`OVER`].
+/// No window is longer: older attempts expire, see [`RETENTION`].
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// Returns how long until one more attempt of a key is allowed; zero when it is allowed now.
@@ -43,7 +43,7 @@ async fn wait_for_all(
 ) -> Result<Duration, DbError> {
     let Some(most) = usize::try_from(rate.most).ok().filter(|most| *most > 0) else { return Ok(Duration::ZERO) };
     let keys: Vec<String> = more.keys().map(|key_hash| (*key_hash).to_owned()).collect();
-    let kept: Vec<(String, At)> = attempts::table
+    let rows: Vec<(String, At)> = attempts::table
         .filter(attempts::class.eq(rate.class))
         .filter(attempts::key_hash.eq_any(keys))
         .filter(attempts::at.gt(At(now - rate.window)))
@@ -52,7 +52,7 @@ async fn wait_for_all(
         .load(conn)
         .await?;
     let mut tried: HashMap<&str, Vec<Time>> = HashMap::new();
-    for (key_hash, at) in &kept {
+    for (key_hash, at) in &rows {
         tried.entry(key_hash).or_default().push(at.0);
     }
     let waits = more.iter().map(|(key_hash, more)| {
@@ -68,16 +68,16 @@ async fn wait_for_all(
 /// Counted attempts, to be released when they turn out not to count.
 #[must_use]
 #[derive(Debug, Default)]
-pub struct Reservation(Vec<(&'static str, Id<Attempt>)>);
+pub struct Reservation(Vec<(&'static str, Id<CountedAttempt>)>);
 
 /// A counted attempt (a marker type for ids).
 #[derive(Debug)]
-pub struct Attempt;
+pub struct CountedAttempt;
 
 #[derive(Insertable)]
 #[diesel(table_name = attempts)]
 struct Row {
-    id: Key<Attempt>,
+    id: Key<CountedAttempt>,
     class: &'static str,
     key_hash: String,
     at: At,
@@ -94,7 +94,7 @@ pub async fn reserve(
     rates: &[(Rate, String)],
     now: Time,
 ) -> Result<Result<Reservation, Duration>, DbError> {
-    take_turns(conn, rates).await?;
+    lock_keys(conn, rates).await?;
     let mut classes: HashMap<&'static str, (Rate, HashMap<&str, usize>)> = HashMap::new();
     for (rate, key_hash) in rates {
         let (_, more) = classes.entry(rate.class).or_insert_with(|| (*rate, HashMap::new()));
@@ -150,7 +150,7 @@ pub async fn forget(conn: &mut Conn, class: &str, key_hash: &str) -> Result<(), 
 
 /// Locks the keys, so that two transactions don't count one key concurrently: neither would see the other's rows, and
 /// the limit would be exceeded. SQLite has a single writer anyway.
-async fn take_turns(conn: &mut Conn, rates: &[(Rate, String)]) -> Result<(), DbError> {
+async fn lock_keys(conn: &mut Conn, rates: &[(Rate, String)]) -> Result<(), DbError> {
     let Conn::Pg(pg) = conn else { return Ok(()) };
     let limited = rates.iter().filter(|(rate, _)| rate.most > 0);
     let mut keys: Vec<i64> = limited.map(|(rate, key_hash)| lock_key(rate.class, key_hash)).collect();
@@ -169,4 +169,4 @@ fn lock_key(class: &str, key_hash: &str) -> i64 {
 }
 
 /// Attempts that no window reaches any longer.
-pub const OVER: Over = Over { table: "attempts", key: "id", at: "at", kept: LONGEST };
+pub const RETENTION: Retention = Retention { table: "attempts", key: "id", at: "at", period: LONGEST };

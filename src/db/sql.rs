@@ -20,6 +20,12 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, SqlType};
 use diesel::sqlite::Sqlite;
 
+/// Converts a count to the type of its column.
+#[must_use]
+pub fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
 /// The SQL type of ids. The oids are PostgreSQL's for uuid and uuid[].
 #[derive(Debug, Clone, Copy, Default, SqlType, QueryId)]
 #[diesel(postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Binary"))]
@@ -130,8 +136,7 @@ impl ToSql<UtcTime, Pg> for At {
 impl FromSql<UtcTime, Sqlite> for At {
     fn from_sql(value: <Sqlite as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         let micros: i64 = FromSql::<BigInt, Sqlite>::from_sql(value)?;
-        let instant =
-            DateTime::from_timestamp_micros(micros).ok_or("an instant outside the years that chrono knows")?;
+        let instant = DateTime::from_timestamp_micros(micros).ok_or("a time outside the supported range")?;
         Ok(Self(Time::at(instant)))
     }
 }

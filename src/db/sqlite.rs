@@ -51,7 +51,7 @@ impl Sqlite {
     pub(super) fn open(path: PathBuf, settings: &DbSettings) -> Result<Self, OpenError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)
-                .map_err(|error| OpenError(format!("the folder {} can't be made: {error}", folder.display())))?;
+                .map_err(|error| OpenError(format!("the folder {} can't be created: {error}", folder.display())))?;
         }
         migrate(&path)?;
         let conn = connect(&path, Use::Write).map_err(OpenError)?;
@@ -108,7 +108,7 @@ impl Sqlite {
             usable.then_some(conn)
         });
         if let Ok(Some(conn)) = done.await {
-            let closed = self.idle.lock().unwrap_or_else(PoisonError::into_inner).keep(conn, Instant::now());
+            let closed = self.idle.lock().unwrap_or_else(PoisonError::into_inner).put(conn, Instant::now());
             if !closed.is_empty() {
                 // Closing a connection may write.
                 tokio::task::spawn_blocking(move || drop(closed));
@@ -160,7 +160,7 @@ pub(super) fn connect(path: &Path, purpose: Use) -> Result<Conn, String> {
 }
 
 fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
-    let name = path.to_str().ok_or("the path of the database is no text")?;
+    let name = path.to_str().ok_or("the path of the database is not valid UTF-8")?;
     let mut conn = SqliteConnection::establish(name).map_err(|error| format!("{name} can't be opened: {error}"))?;
     // synchronous=FULL: in WAL mode anything less loses acknowledged writes when the power fails.
     conn.batch_execute(BUSY_TIMEOUT).map_err(|error| format!("{name} can't be set up: {error}"))?;
@@ -190,5 +190,5 @@ fn migrate(path: &Path) -> Result<(), OpenError> {
     let mut conn = establish(path, Use::Write).map_err(OpenError)?;
     conn.run_pending_migrations(MIGRATIONS)
         .map(|_| ())
-        .map_err(|error| OpenError(format!("the tables of {} can't be brought up to date: {error}", path.display())))
+        .map_err(|error| OpenError(format!("the database schema of {} can't be migrated: {error}", path.display())))
 }

@@ -21,10 +21,10 @@ const ANSWER: Duration = Duration::from_millis(400);
 
 /// The state of one pool.
 #[derive(Default)]
-pub(super) struct Suspicion(Mutex<Since>);
+pub(super) struct Suspicion(Mutex<SuspectSince>);
 
 #[derive(Default, Clone, Copy)]
-struct Since {
+struct SuspectSince {
     /// Connections last checked out before this must be checked.
     late: Option<Instant>,
     /// Connections last checked out before this are dead.

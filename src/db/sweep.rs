@@ -1,7 +1,7 @@
 //! Deletes expired rows page by page, each page in its own transaction, so that no other write waits for a backlog, and
 //! a page that fails undoes no other.
 //!
-//! A row expires by one of its own timestamps. A table that is swept this way declares an [`Over`]:
+//! A row expires by one of its own timestamps. A table that is swept this way declares an [`Retention`]:
 //! `tests/architecture.rs` refuses a deletion by age that is written any other way.
 
 use std::time::Duration;
@@ -26,22 +26,22 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 
 /// Rows that expire once one of their timestamps lies so far in the past.
 #[derive(Debug, Clone, Copy)]
-pub struct Over {
+pub struct Retention {
     pub table: &'static str,
     /// The primary key columns.
     pub key: &'static str,
     /// The timestamp column. An index begins with it.
     pub at: &'static str,
-    pub kept: Duration,
+    pub period: Duration,
 }
 
-impl Over {
+impl Retention {
     /// Deletes the rows that expired first, at most `most` of them; returns how many.
     ///
     /// # Errors
     /// Returns the database error.
     pub async fn page(self, conn: &mut Conn, now: Time, most: i64) -> Result<usize, DbError> {
-        let before = At(now - self.kept);
+        let before = At(now - self.period);
         let delete = diesel::sql_query(match conn {
             Conn::Pg(_) => self.in_postgres(),
             Conn::Sqlite(_) => self.in_sqlite(),
@@ -111,15 +111,17 @@ impl Part {
 }
 
 /// Deletes all expired rows of `classes`. A class that fails is logged, and the next one follows.
-pub async fn all(db: &Db, classes: &[Over], now: Time, stopping: &CancellationToken) {
+pub async fn all(db: &Db, classes: &[Retention], now: Time, stopping: &CancellationToken) {
     for over in classes.iter().copied() {
         if stopping.is_cancelled() {
             return;
         }
         match in_pages(db, stopping, move |conn| Box::pin(over.page(conn, now, PAGE))).await {
             Ok(0) => {}
-            Ok(rows) => tracing::debug!(table = over.table, rows, "swept"),
-            Err(error) => tracing::warn!(table = over.table, %error, "sweeping failed; it comes again"),
+            Ok(rows) => tracing::debug!(table = over.table, rows, "expired rows deleted"),
+            Err(error) => {
+                tracing::warn!(table = over.table, %error, "expired rows could not be deleted; retrying later");
+            }
         }
     }
 }

@@ -155,10 +155,10 @@ impl WriterLoop {
     async fn write_batch(&mut self) {
         let mut conn = match self.connection() {
             Ok(conn) => conn,
-            Err(failed) => return self.turn_away(&failed),
+            Err(failed) => return self.reject_waiting(&failed),
         };
         if let Err(error) = conn.begin_write().await {
-            return self.turn_away(&DbError::from(error));
+            return self.reject_waiting(&DbError::from(error));
         }
         let mut ran = Vec::with_capacity(self.waiting.len());
         match self.run(&mut conn, &mut ran).await {
@@ -166,7 +166,7 @@ impl WriterLoop {
             Err(why) => {
                 // Rolls back what it left open, before any job is answered.
                 drop(conn);
-                tracing::error!(why, jobs = ran.len(), "a batch of writes is unknown");
+                tracing::error!(why, jobs = ran.len(), "the outcome of a batch of writes is unknown");
                 for job in &mut ran {
                     job.spoil(DbError::Unknown(why.clone()));
                 }
@@ -207,7 +207,7 @@ impl WriterLoop {
     }
 
     /// Answers all waiting jobs with an error: none of them started.
-    fn turn_away(&mut self, failed: &DbError) {
+    fn reject_waiting(&mut self, failed: &DbError) {
         for mut job in self.waiting.drain(..) {
             job.spoil(failed.clone());
             job.answer();
@@ -222,11 +222,11 @@ impl WriterLoop {
 async fn run_one(limit: Duration, conn: &mut Conn, job: &mut dyn DbJob, depth: u32) -> Result<bool, String> {
     let ran = run_within(limit, job, conn).await;
     let mut now = conn.depth().await.map_err(|error| error.to_string())?;
-    if ran == Ran::Keep {
+    if ran == Ran::Commit {
         if now == depth {
             return Ok(true);
         }
-        job.spoil(DbError::Broken("a job dropped a transaction in the middle".to_owned()));
+        job.spoil(DbError::Broken("a database job dropped an open transaction".to_owned()));
     }
     if now < depth {
         return Err("the database ended the transaction by itself".to_owned());

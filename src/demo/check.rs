@@ -7,7 +7,7 @@ use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::SourceReference;
 use colloquy::projects::documents::model::DocumentText;
 
-use crate::api_client::caller::Caller;
+use crate::api_client::caller::ApiClient;
 
 /// The result of the verification.
 pub struct Checked {
@@ -21,7 +21,7 @@ pub struct Checked {
 ///
 /// # Errors
 /// Returns a message if the text of a document can't be loaded.
-pub async fn quotes(caller: &Caller, project_id: &str, dashboard: &ResultsDashboard) -> Result<Checked, String> {
+pub async fn quotes(caller: &ApiClient, project_id: &str, dashboard: &ResultsDashboard) -> Result<Checked, String> {
     let items = items(dashboard);
     let mut texts = HashMap::new();
     for id in items.iter().flat_map(|(_, sources)| *sources).filter_map(|source| source.document_id) {
@@ -76,7 +76,7 @@ impl Readable {
         let place = self.begins.get(start).zip(self.begins.get(end));
         let stands = place.and_then(|(start, end)| self.of.text.get(*start..*end));
         if stands != Some(source.quote.as_str()) {
-            return Some(format!("other words stand at {start}–{end}"));
+            return Some(format!("the text at {start}–{end} is different"));
         }
         let page = source.page?;
         let on_it = self.of.pages.iter().find(|found| found.page == page).is_some_and(|found| {
@@ -89,8 +89,8 @@ impl Readable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use colloquy::analysis::results::model::SourceKind;
     use colloquy::projects::documents::model::DocumentPage;
+    use pipeline::SourceKind;
 
     fn source(quote: &str, start_offset: usize, page: Option<u32>) -> SourceReference {
         SourceReference {

@@ -1,13 +1,15 @@
 //! Prints the dashboard on a terminal: counts, and the most important items of each kind with their quotes.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
-use colloquy::analysis::results::model::{Priority, Requirement, Severity, SourceReference, UserStory};
+use colloquy::analysis::results::model::{Requirement, SourceReference, UserStory};
 use console::Style;
+use pipeline::result::{Priority, Severity};
 
-use super::page::{Page, accent, bold, counted, dim, good, grouped, plain, shortened, warning};
-use crate::api_client::answer::Document;
+use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, shortened, warning};
+use crate::api_client::answer::DocumentAnswer;
 
 /// The column at which texts begin beside their codes.
 const COLUMN: usize = 11;
@@ -18,7 +20,7 @@ const OTHERS: usize = 4;
 const QUOTE: usize = 300;
 
 /// Prints the results of a run; `documents` supply the file names.
-pub fn print(page: &Page, found: &ResultsDashboard, documents: &[Document]) {
+pub fn print(page: &Screen, found: &ResultsDashboard, documents: &[DocumentAnswer]) {
     let names = documents.iter().map(|document| (document.id.as_str(), document.file_name.as_str())).collect();
     let shown = Shown { page, found, names };
     shown.counts();
@@ -31,7 +33,7 @@ pub fn print(page: &Page, found: &ResultsDashboard, documents: &[Document]) {
 }
 
 struct Shown<'a> {
-    page: &'a Page,
+    page: &'a Screen,
     found: &'a ResultsDashboard,
     names: HashMap<&'a str, &'a str>,
 }
@@ -39,16 +41,10 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn counts(&self) {
         let (metrics, quality) = (&self.found.metrics, &self.found.quality);
-        self.page.heading("What was found", "");
-        let by = |counts: &std::collections::BTreeMap<String, u32>| {
-            let mut counts: Vec<_> = counts.iter().filter(|(_, count)| **count > 0).collect();
-            counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-            let one = |(name, count): (&String, &u32)| format!("{count} {}", spoken(name));
-            counts.into_iter().map(one).collect::<Vec<_>>().join(" · ")
-        };
+        self.page.heading("Results", "");
         let rows = [
-            (self.found.requirements.len(), ["requirement", "requirements"], by(&metrics.by_type)),
-            (0, ["", ""], format!("priority: {}", by(&metrics.by_priority))),
+            (self.found.requirements.len(), ["requirement", "requirements"], counts_by(&metrics.by_type)),
+            (0, ["", ""], format!("priority: {}", counts_by(&metrics.by_priority))),
             (
                 self.found.user_stories.len(),
                 ["user story", "user stories"],
@@ -66,10 +62,10 @@ impl Shown<'_> {
             self.page.line(format!("  {}  {what:16} {aside}", bold().apply_to(format!("{count:>5}"))).trim_end());
         }
         let talk =
-            if metrics.minutes > 0 { format!(" and {} minutes of talk", metrics.minutes) } else { String::new() };
+            if metrics.minutes > 0 { format!(" and {} minutes of speech", metrics.minutes) } else { String::new() };
         let text = format!(
-            "{} words{talk} in {}, analysed in {:.1} s; {} of {} requirements are without a quality issue, \
-             {} repetitions were merged, {} pairs are in conflict.",
+            "{} words{talk} in {}, analysed in {:.1} s; {} of {} requirements have no quality issue, {} duplicates \
+             were merged, {} pairs conflict.",
             grouped(usize::try_from(metrics.words).unwrap_or(usize::MAX)),
             counted(metrics.sources as usize, "source", "sources"),
             metrics.processing_ms as f64 / 1000.0,
@@ -84,9 +80,10 @@ impl Shown<'_> {
 
     fn requirements(&self) {
         let best = best_of_each_source(&self.found.requirements);
-        self.list("Requirements", self.found.requirements.len(), "the weightiest of each source", &best, |one| {
-            let category = one.category.as_deref().map(|name| format!(", {}", spoken(name))).unwrap_or_default();
-            let kind = format!("{}{category}", spoken(one.kind.as_str()));
+        self.list("Requirements", self.found.requirements.len(), "the most important of each source", &best, |one| {
+            let category =
+                one.category.map(|category| format!(", {}", readable(category.into_str()))).unwrap_or_default();
+            let kind = format!("{}{category}", readable(one.kind.into_str()));
             self.item(&one.code, &one.statement, &one.sources);
             self.tags(&kind, one.priority);
         });
@@ -96,10 +93,10 @@ impl Shown<'_> {
         let mut stories: Vec<&UserStory> = self.found.user_stories.iter().collect();
         stories.sort_by_key(|story| (weight(story.priority), story.benefit.is_none(), story.role.is_none()));
         stories.truncate(OTHERS);
-        self.list("User stories", self.found.user_stories.len(), "the weightiest", &stories, |story| {
+        self.list("User stories", self.found.user_stories.len(), "the most important", &stories, |story| {
             self.item(&story.code, &story.description, &story.sources);
             let quote = story.sources.first().map_or("", |source| source.quote.as_str());
-            for criterion in story.acceptance_criteria.iter().filter(|one| !says_the_same(&one.text, quote)).take(2) {
+            for criterion in story.acceptance_criteria.iter().filter(|one| !is_same_text(&one.text, quote)).take(2) {
                 let text = format!("{}  {}", criterion.code, criterion.text);
                 self.page.text(COLUMN, &text, &plain());
             }
@@ -108,11 +105,11 @@ impl Shown<'_> {
 
     fn risks(&self) {
         let mut risks: Vec<_> = self.found.risks.iter().collect();
-        risks.sort_by_key(|risk| std::cmp::Reverse((severity(risk.severity), severity(risk.likelihood))));
+        risks.sort_by_key(|risk| Reverse((severity(risk.severity), severity(risk.likelihood))));
         risks.truncate(OTHERS);
-        self.list("Risks", self.found.risks.len(), "the gravest", &risks, |risk| {
+        self.list("Risks", self.found.risks.len(), "the most severe", &risks, |risk| {
             self.item(&risk.code, &risk.description, &risk.sources);
-            let tags = format!("severity {}, likelihood {}", risk.severity.as_str(), risk.likelihood.as_str());
+            let tags = format!("severity {}, likelihood {}", risk.severity.into_str(), risk.likelihood.into_str());
             self.page.text(COLUMN, &tags.to_lowercase(), &warning());
         });
     }
@@ -128,7 +125,7 @@ impl Shown<'_> {
         let actions: Vec<_> = self.found.action_items.iter().take(OTHERS).collect();
         self.list("Action items", self.found.action_items.len(), "the first", &actions, |one| {
             self.item(&one.code, &one.text, &one.sources);
-            let who = one.assignee.as_deref().unwrap_or("nobody named");
+            let who = one.assignee.as_deref().unwrap_or("no assignee");
             let when = one.due_date.as_deref().map(|date| format!(", by {date}")).unwrap_or_default();
             self.page.text(COLUMN, &format!("→ {who}{when}"), &good());
         });
@@ -160,7 +157,7 @@ impl Shown<'_> {
             return self.page.labelled(code, &accent(), COLUMN, text, &bold());
         };
         let quoted = shortened(&source.quote, QUOTE);
-        if says_the_same(text, &source.quote) {
+        if is_same_text(text, &source.quote) {
             self.page.labelled(code, &accent(), COLUMN, &format!("“{quoted}”"), &bold());
         } else {
             self.page.labelled(code, &accent(), COLUMN, text, &bold());
@@ -181,7 +178,7 @@ impl Shown<'_> {
             Priority::Critical | Priority::High => warning(),
             _ => plain(),
         };
-        let priority = format!("{} priority", priority.as_str().to_lowercase());
+        let priority = format!("{} priority", priority.into_str().to_lowercase());
         self.page.line(&format!("{:COLUMN$}{kind} · {}", "", style.apply_to(priority)));
     }
 
@@ -211,10 +208,18 @@ impl Shown<'_> {
 }
 
 /// Returns whether a text equals its quote apart from punctuation, case and a leading number.
-fn says_the_same(text: &str, quote: &str) -> bool {
-    let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
-    let (text, quote) = (letters(text), letters(quote));
+fn is_same_text(text: &str, quote: &str) -> bool {
+    let alphanumeric = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+    let (text, quote) = (alphanumeric(text), alphanumeric(quote));
     quote.strip_suffix(&text).is_some_and(|before| before.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Formats counts, the largest first, such as `106 high · 19 unknown`.
+fn counts_by<K: Copy + Into<&'static str>>(counts: &BTreeMap<K, u32>) -> String {
+    let mut counts: Vec<_> = counts.iter().filter(|(_, count)| **count > 0).collect();
+    counts.sort_by_key(|(_, count)| Reverse(**count));
+    let one = |(&name, count): (&K, &u32)| format!("{count} {}", readable(name.into()));
+    counts.into_iter().map(one).collect::<Vec<_>>().join(" · ")
 }
 
 /// Returns the most important requirements, picked from the sources in turn, ordered by code.
@@ -258,19 +263,19 @@ fn severity(severity: Severity) -> u8 {
 }
 
 /// Formats `NON_FUNCTIONAL` as `non-functional`.
-fn spoken(name: &str) -> String {
+fn readable(name: &str) -> String {
     name.to_lowercase().replace("non_", "non-").replace('_', " ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::says_the_same;
+    use super::is_same_text;
 
     #[test]
     fn a_text_that_is_its_quote_is_not_shown_twice() {
-        assert!(says_the_same("Who pays?", "3. Who pays?"));
-        assert!(says_the_same("The system must  hold.", "The system\nmust hold"));
-        assert!(!says_the_same("Who pays?", "We ask: who pays?"));
-        assert!(!says_the_same("As a nurse, I want rest.", "Nurses want rest."));
+        assert!(is_same_text("Who pays?", "3. Who pays?"));
+        assert!(is_same_text("The system must  hold.", "The system\nmust hold"));
+        assert!(!is_same_text("Who pays?", "We ask: who pays?"));
+        assert!(!is_same_text("As a nurse, I want rest.", "Nurses want rest."));
     }
 }

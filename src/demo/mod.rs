@@ -11,8 +11,9 @@ mod welcome;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::api_client::sources::{self, File};
-use page::Page;
+use page::Screen;
+
+use crate::api_client::sources::{self, SampleFile};
 
 /// The exit code that shells use for an interruption by Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -32,41 +33,41 @@ enum End {
     Interrupted,
 }
 
-pub fn run(asked: &Demo) -> ExitCode {
+pub fn run(arguments: &Demo) -> ExitCode {
     let ended = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| End::Fault(format!("The demo can't be started: {error}")))
-        .and_then(|runtime| runtime.block_on(shown(asked)));
+        .and_then(|runtime| runtime.block_on(shown(arguments)));
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(End::Interrupted) => {
-            eprintln!("\nInterrupted; the server has ended and its folder is gone.");
+            eprintln!("\nInterrupted; the server was stopped and its folder was deleted.");
             ExitCode::from(INTERRUPTED)
         }
         Err(End::Fault(fault)) => {
-            say_fault(&format!("The demo failed. {fault}"));
+            print_error(&format!("The demo failed. {fault}"));
             ExitCode::FAILURE
         }
     }
 }
 
 /// Prints an error, wrapped to the terminal's width.
-fn say_fault(fault: &str) {
+fn print_error(fault: &str) {
     eprintln!();
-    let width = Page::of_terminal().width;
+    let width = Screen::of_terminal().width;
     fault.lines().flat_map(|line| page::wrapped(line, width)).for_each(|line| eprintln!("{line}"));
 }
 
 /// Runs the demo until its server has ended, for whatever reason.
-async fn shown(asked: &Demo) -> Result<(), End> {
+async fn shown(arguments: &Demo) -> Result<(), End> {
     let mut stop = Stop::listen().map_err(End::Fault)?;
-    let files = files(asked).map_err(End::Fault)?;
-    let page = Page::of_terminal();
+    let files = files(arguments).map_err(End::Fault)?;
+    let page = Screen::of_terminal();
     // This future owns the server, so dropping it ends the server.
     let shown = async {
         let scene = steps::play(&page, files).await?;
-        if !asked.exit {
+        if !arguments.exit {
             welcome::print(&page, &scene);
         }
         Ok(scene)
@@ -75,29 +76,29 @@ async fn shown(asked: &Demo) -> Result<(), End> {
         scene = shown => scene.map_err(End::Fault)?,
         () = stop.wait() => return Err(End::Interrupted),
     };
-    if !asked.exit {
+    if !arguments.exit {
         tokio::select! {
             () = stop.wait() => {}
-            said = scene.server.ended() => return Err(End::Fault(format!("The server has ended.\n{said}"))),
+            said = scene.server.ended() => return Err(End::Fault(format!("The server exited.\n{said}"))),
         }
         page.line("");
-        page.line("The server has ended and its folder is gone.");
+        page.line("The server was stopped and its folder was deleted.");
     }
     drop(scene);
     Ok(())
 }
 
 /// Returns the files to analyse.
-fn files(asked: &Demo) -> Result<Vec<File>, String> {
-    if asked.files.is_empty() {
+fn files(arguments: &Demo) -> Result<Vec<SampleFile>, String> {
+    if arguments.files.is_empty() {
         return Ok(sources::samples());
     }
     let read = |path: &PathBuf| {
         let content = std::fs::read(path).map_err(|error| format!("{} can't be read: {error}", path.display()))?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(File { name, content })
+        Ok(SampleFile { name, content })
     };
-    asked.files.iter().map(read).collect()
+    arguments.files.iter().map(read).collect()
 }
 
 /// The signals that stop the demo: SIGINT (Ctrl-C), SIGHUP (closed terminal) and SIGTERM.
@@ -106,7 +107,7 @@ struct Stop([tokio::signal::unix::Signal; 3]);
 impl Stop {
     fn listen() -> Result<Self, String> {
         use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| signal(kind).map_err(|error| format!("Signals can't be listened to: {error}"));
+        let listen = |kind| signal(kind).map_err(|error| format!("Signal handlers can't be installed: {error}"));
         Ok(Self([listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?, listen(SignalKind::hangup())?]))
     }
 

@@ -10,11 +10,11 @@ const WIDEST: usize = 100;
 const NARROWEST: usize = 40;
 
 /// The output, with the width of its lines in columns.
-pub struct Page {
+pub struct Screen {
     pub width: usize,
 }
 
-impl Page {
+impl Screen {
     pub fn of_terminal() -> Self {
         let terminal = Term::stdout();
         let width = terminal.size_checked().map_or(WIDEST, |(_, columns)| usize::from(columns));
@@ -89,13 +89,13 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
             line.push(' ');
             taken += 1;
         }
-        for letter in word.chars() {
-            let columns = console::measure_text_width(letter.encode_utf8(&mut [0; 4]));
+        for character in word.chars() {
+            let columns = console::measure_text_width(character.encode_utf8(&mut [0; 4]));
             if taken + columns > width {
                 lines.push(std::mem::take(&mut line));
                 taken = 0;
             }
-            line.push(letter);
+            line.push(character);
             taken += columns;
         }
     }

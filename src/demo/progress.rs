@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::page::Page;
-use crate::api_client::answer::Run;
+use super::page::Screen;
+use crate::api_client::answer::RunAnswer;
 
 pub struct Progress<'a> {
-    page: &'a Page,
+    page: &'a Screen,
     /// `None` if the output is no terminal.
     bar: Option<ProgressBar>,
     seen: HashSet<String>,
 }
 
 impl<'a> Progress<'a> {
-    pub fn begin(page: &'a Page) -> Self {
+    pub fn begin(page: &'a Screen) -> Self {
         let bar = Term::stdout().is_term().then(|| {
             let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stdout());
             let style = ProgressStyle::with_template("  {msg:26!} {bar:40.cyan/dim} {pos:>3} %");
@@ -28,7 +28,7 @@ impl<'a> Progress<'a> {
         Self { page, bar, seen: HashSet::new() }
     }
 
-    pub fn show(&mut self, run: &Run) {
+    pub fn show(&mut self, run: &RunAnswer) {
         match &self.bar {
             Some(bar) => {
                 bar.set_message(run.current_node_label.clone());

@@ -5,15 +5,15 @@ use chrono::{DateTime, Duration, Timelike, Utc};
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use serde_json::{Value, json};
 
-use super::page::{Page, accent, bold, counted, dim, good, grouped, plain, warning};
+use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, warning};
 use super::progress::Progress;
 use super::{check, dashboard};
-use crate::api_client::account::Account;
-use crate::api_client::answer::{Document, Meeting, Project, Run, Session};
-use crate::api_client::caller::Caller;
+use crate::api_client::account::ClientAccount;
+use crate::api_client::answer::{DocumentAnswer, MeetingAnswer, ProjectAnswer, RunAnswer, SessionAnswer};
+use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 use crate::api_client::runs;
-use crate::api_client::sources::{self, File};
+use crate::api_client::sources::{self, SampleFile};
 
 /// The column at which texts begin beside their labels.
 const COLUMN: usize = 14;
@@ -21,9 +21,9 @@ const COLUMN: usize = 14;
 /// The server, account and project that remain when all steps are done. Dropping it ends the server.
 pub struct Scene {
     pub server: OwnServer,
-    pub account: Account,
-    pub session: Session,
-    pub project: Project,
+    pub account: ClientAccount,
+    pub session: SessionAnswer,
+    pub project: ProjectAnswer,
 }
 
 /// Runs all steps.
@@ -31,23 +31,27 @@ pub struct Scene {
 /// # Errors
 /// Returns a message if a call fails, a run does not succeed, a document can't be read, or quotes do not match their
 /// documents.
-pub async fn play(page: &Page, files: Vec<File>) -> Result<Scene, String> {
+pub async fn play(page: &Screen, files: Vec<SampleFile>) -> Result<Scene, String> {
     let title = format!("{} {}", bold().apply_to("Colloquy"), dim().apply_to("· from documents to requirements"));
     page.line("");
     page.line(&format!("  {title}"));
     page.line("");
     let server = OwnServer::start(&[]).await?;
-    step(page, "Server", &format!("{}, all it keeps in {}", server.url, server.data().display()));
+    step(page, "Server", &format!("{}, data folder {}", server.url, server.data().display()));
 
-    let mut caller = Caller::at(&server.url)?;
-    let account = Account::named("Ada Analyst", "ada@colloquy.example");
+    let mut caller = ApiClient::at(&server.url)?;
+    let account = ClientAccount::named("Ada Analyst", "ada@colloquy.example");
     account.open(&caller, server.data()).await?;
     let session = account.log_in(&caller).await?;
     caller.token = Some(session.access_token.clone());
-    step(page, "Account", &format!("{}: registered, confirmed with the mailed code, logged in", account.email));
+    step(
+        page,
+        "Account",
+        &format!("{}: registered, confirmed with the code from the e-mail, signed in", account.email),
+    );
 
-    let about = json!({ "name": "Lantern", "description": "Made by the demo." });
-    let project: Project = caller.post("/api/projects", &about).await?;
+    let about = json!({ "name": "Lantern", "description": "Created by the demo." });
+    let project: ProjectAnswer = caller.post("/api/projects", &about).await?;
     step(page, "Project", &format!("{}, {}", project.name, project.id));
 
     let documents = upload(page, &caller, &project.id, files).await?;
@@ -67,12 +71,17 @@ pub async fn play(page: &Page, files: Vec<File>) -> Result<Scene, String> {
     Ok(Scene { server, account, session, project })
 }
 
-fn step(page: &Page, label: &str, text: &str) {
+fn step(page: &Screen, label: &str, text: &str) {
     page.labelled(label, &accent(), COLUMN, text, &plain());
 }
 
 /// Uploads all files before waiting for the first one, because the server reads them in parallel.
-async fn upload(page: &Page, caller: &Caller, project_id: &str, files: Vec<File>) -> Result<Vec<Document>, String> {
+async fn upload(
+    page: &Screen,
+    caller: &ApiClient,
+    project_id: &str,
+    files: Vec<SampleFile>,
+) -> Result<Vec<DocumentAnswer>, String> {
     let mut uploaded = Vec::new();
     for file in files {
         uploaded.push(sources::upload(caller, project_id, file).await?);
@@ -103,7 +112,7 @@ async fn upload(page: &Page, caller: &Caller, project_id: &str, files: Vec<File>
     Ok(documents)
 }
 
-fn size_of(document: &Document) -> String {
+fn size_of(document: &DocumentAnswer) -> String {
     let number = |count: Option<u64>| usize::try_from(count.unwrap_or_default()).unwrap_or(usize::MAX);
     let characters = format!("{:>7} characters", grouped(number(document.character_count)));
     match document.page_count {
@@ -113,15 +122,15 @@ fn size_of(document: &Document) -> String {
 }
 
 /// Schedules a meeting in two days, then moves it by a day.
-async fn meet(page: &Page, caller: &Caller, project_id: &str) -> Result<(), String> {
+async fn meet(page: &Screen, caller: &ApiClient, project_id: &str) -> Result<(), String> {
     let day = SystemClock.now().utc() + Duration::days(2);
     let at = day.with_minute(0).and_then(|at| at.with_second(0)).and_then(|at| at.with_nanosecond(0)).unwrap_or(day);
     let body = json!({ "title": "Lantern: discovery", "scheduledAt": written(at) });
-    let made: Meeting = caller.post(&format!("/api/projects/{project_id}/meetings"), &body).await?;
+    let made: MeetingAnswer = caller.post(&format!("/api/projects/{project_id}/meetings"), &body).await?;
     let body = json!({ "title": "Lantern: requirements review", "scheduledAt": written(at + Duration::days(1)) });
     let version = made.version.unwrap_or(1);
-    let changed: Meeting = caller.patch(&format!("/api/meetings/{}", made.id), version, &body).await?;
-    let time = |meeting: &Meeting| meeting.scheduled_at.format("%-d %B, %H:%M UTC").to_string();
+    let changed: MeetingAnswer = caller.patch(&format!("/api/meetings/{}", made.id), version, &body).await?;
+    let time = |meeting: &MeetingAnswer| meeting.scheduled_at.format("%-d %B, %H:%M UTC").to_string();
     let text =
         format!("“{}” on {}; changed by PATCH to “{}” on {}", made.title, time(&made), changed.title, time(&changed));
     step(page, "Meeting", &text);
@@ -133,8 +142,8 @@ fn written(at: DateTime<Utc>) -> Value {
 }
 
 /// Starts a run and follows it to its end.
-async fn analyse(page: &Page, caller: &Caller, project_id: &str) -> Result<Run, String> {
-    let run: Run = caller.post(&format!("/api/projects/{project_id}/ai/runs"), &json!({})).await?;
+async fn analyse(page: &Screen, caller: &ApiClient, project_id: &str) -> Result<RunAnswer, String> {
+    let run: RunAnswer = caller.post(&format!("/api/projects/{project_id}/ai/runs"), &json!({})).await?;
     step(page, "Analysis", &format!("run {}, followed over its event stream", run.id));
     page.line("");
     let mut progress = Progress::begin(page);
@@ -144,21 +153,21 @@ async fn analyse(page: &Page, caller: &Caller, project_id: &str) -> Result<Run, 
     for warned in &run.warnings {
         page.text(2, &format!("Warning: {}", warned.message), &warning());
     }
-    if run.is_good() {
+    if run.has_results() {
         return Ok(run);
     }
     let why = run.error_message.as_deref().unwrap_or(&run.message);
-    Err(format!("The run ended as {}: {why}", run.status))
+    Err(format!("The run ended with the status {}: {why}", run.status))
 }
 
-fn verdict(page: &Page, checked: &check::Checked) -> Result<(), String> {
+fn verdict(page: &Screen, checked: &check::Checked) -> Result<(), String> {
     page.heading("Proof", "");
     let quotes = counted(checked.quotes, "quote", "quotes");
     let items = counted(checked.items, "item", "items");
     if checked.faults.is_empty() {
         let text = format!(
-            "All {quotes} of {items} verified: each stands word for word at its offsets, on its page, in the text that \
-             the interface gives of its document."
+            "All {quotes} of {items} verified: each occurs verbatim at its offsets, on its page, in the document text \
+             that the API returns."
         );
         page.labelled("✓", &good(), 4, &text, &plain());
         return Ok(());

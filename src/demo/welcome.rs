@@ -1,12 +1,12 @@
 //! Prints how to continue by hand with the demo's server.
 
-use super::page::{Page, accent, dim, plain};
+use super::page::{Screen, accent, dim, plain};
 use super::steps::Scene;
 
 /// Prints the login, the URL of the documentation, and a token to paste.
-pub fn print(page: &Page, scene: &Scene) {
+pub fn print(page: &Screen, scene: &Scene) {
     let Scene { server, account, session, project } = scene;
-    page.heading("Go on by yourself", "the server runs until Ctrl-C");
+    page.heading("Continue by hand", "the server runs until Ctrl-C");
     page.line("");
     let row = |label: &str, text: &str| page.labelled(label, &accent(), 14, text, &plain());
     row("E-mail", &account.email);
@@ -15,8 +15,8 @@ pub fn print(page: &Page, scene: &Scene) {
     page.text(
         14,
         &format!(
-            "Press “Authorize” and paste the token below. It is good for {} minutes; POST /api/auth/login with the \
-             e-mail and the password gives another.",
+            "Press “Authorize” and paste the token below. It is valid for {} minutes; POST /api/auth/login with the \
+             e-mail and the password returns a new one.",
             session.expires_in / 60
         ),
         &dim(),

@@ -40,14 +40,21 @@ impl<I: Input> Input for WithClient<I> {
 impl Agent {
     #[must_use]
     pub fn of(request: &HttpRequest) -> Self {
-        let said = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
-        Self {
-            name: said(header::USER_AGENT).chars().take(LONGEST).collect(),
-            languages: languages(said(header::ACCEPT_LANGUAGE)),
-        }
+        Self { name: user_agent(request, LONGEST), languages: languages(text(request, &header::ACCEPT_LANGUAGE)) }
     }
 }
 
+/// Returns the first `most` characters of `User-Agent`; empty if the header is missing.
+#[must_use]
+pub fn user_agent(request: &HttpRequest, most: usize) -> String {
+    text(request, &header::USER_AGENT).chars().take(most).collect()
+}
+
+fn text<'a>(request: &'a HttpRequest, name: &HeaderName) -> &'a str {
+    request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+// Actix's `AcceptLanguage` would rank languages of quality 0 too, and any number of them.
 fn languages(header: &str) -> Vec<String> {
     let mut wanted: Vec<(f32, String)> = header
         .split(',')

@@ -23,23 +23,23 @@ pub struct AnswerDescribed {
 /// A type that a handler may respond with.
 pub trait Answer: 'static {
     /// Whether the response may be stored under an Idempotency-Key. False for responses that contain a token.
-    const KEPT: bool = true;
+    const REPLAYABLE: bool = true;
     fn describe() -> AnswerDescribed;
-    /// Builds the response. `says` is the operation's own success message.
+    /// Builds the response. `message` is the operation's own success message.
     ///
     /// # Errors
     /// 500 if the value can't be serialized.
-    fn respond(self, request: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError>;
+    fn respond(self, request: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError>;
 }
 
 /// A response of an operation that writes. It is serialized to bytes inside the task that does the work, whether or not
 /// the client is still connected.
 pub trait WriteAnswer: Answer + Send {
-    /// Serializes the response. `says` is the operation's own success message.
+    /// Serializes the response. `message` is the operation's own success message.
     ///
     /// # Errors
     /// 500 if the value can't be serialized.
-    fn ready(self, says: &'static str) -> Result<PreparedAnswer, ApiError>;
+    fn ready(self, message: &'static str) -> Result<PreparedAnswer, ApiError>;
 }
 
 /// Whether `If-None-Match` names this ETag (or is `*`), so that a 304 suffices.
@@ -62,14 +62,14 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Reply<T> {
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
-        self.written(says).map(PreparedAnswer::response)
+    fn respond(self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        self.written(message).map(PreparedAnswer::response)
     }
 }
 
 impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for Reply<T> {
-    fn ready(self, says: &'static str) -> Result<PreparedAnswer, ApiError> {
-        self.written(says)
+    fn ready(self, message: &'static str) -> Result<PreparedAnswer, ApiError> {
+        self.written(message)
     }
 }
 
@@ -96,8 +96,8 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for CountedAnswer<
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(mut self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
-        let ready = self.reply.written(says)?;
+    fn respond(mut self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        let ready = self.reply.written(message)?;
         // The response may be larger than the estimate that was charged.
         self.share.grow_to(ready.body.len())?;
         Ok(PreparedAnswer { body: self.share.with(ready.body.into()), ..ready }.response())
@@ -109,18 +109,18 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for CountedAnswer<
 pub struct NotReplayable<T>(pub Reply<T>);
 
 impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for NotReplayable<T> {
-    const KEPT: bool = false;
+    const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(self, request: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
-        self.0.respond(request, says)
+    fn respond(self, request: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        self.0.respond(request, message)
     }
 }
 
 impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for NotReplayable<T> {
-    fn ready(self, says: &'static str) -> Result<PreparedAnswer, ApiError> {
-        self.0.ready(says)
+    fn ready(self, message: &'static str) -> Result<PreparedAnswer, ApiError> {
+        self.0.ready(message)
     }
 }
 
@@ -131,12 +131,12 @@ pub struct Redirect {
 }
 
 impl Answer for Redirect {
-    const KEPT: bool = false;
+    const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
         AnswerDescribed { content_type: None, data: None, components: Vec::new() }
     }
-    fn respond(self, _: &HttpRequest, says: &'static str) -> Result<HttpResponse, ApiError> {
-        self.ready(says).map(PreparedAnswer::response)
+    fn respond(self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        self.ready(message).map(PreparedAnswer::response)
     }
 }
 
@@ -153,7 +153,7 @@ macro_rules! plain_answers {
         $(#[$meta])*
         pub struct $name(pub HttpResponse);
         impl Answer for $name {
-            const KEPT: bool = false;
+            const REPLAYABLE: bool = false;
             fn describe() -> AnswerDescribed {
                 AnswerDescribed { content_type: $content_type, data: None, components: Vec::new() }
             }
@@ -181,7 +181,7 @@ plain_answers! {
 pub struct Cached(pub HttpResponse);
 
 impl Answer for Cached {
-    const KEPT: bool = false;
+    const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
         Binary::describe()
     }

@@ -65,7 +65,7 @@ impl Share {
         let mut held = self.budget.held.lock().unwrap_or_else(PoisonError::into_inner);
         let own = held.by.get(&self.client).copied().unwrap_or_default();
         if held.all + more > self.budget.all || own + more > self.budget.all / 4 {
-            return Err(ApiError::unavailable("too many bytes are on their way"));
+            return Err(ApiError::unavailable("too many bytes are in flight"));
         }
         held.all += more;
         held.by.insert(self.client.clone(), own + more);

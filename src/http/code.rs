@@ -25,12 +25,12 @@ codes! {
     UNAUTHORIZED = "Unauthorized", 401, "Sign in first: the access token is missing, invalid or expired.";
     INVALID_CREDENTIALS = "InvalidCredentials", 401, "The e-mail address or the password is wrong.";
     INVALID_REFRESH_TOKEN = "InvalidRefreshToken", 401, "The session has ended. Sign in again.";
-    LOGIN_CODE_INVALID = "LoginCodeInvalid", 401, "This login code has expired or was already used. Log in again.";
+    LOGIN_CODE_INVALID = "LoginCodeInvalid", 401, "This login code has expired or was already used. Sign in again.";
     LOGIN_REFUSED = "LoginRefused", 401, "The sign-in was not completed.";
     FORBIDDEN = "Forbidden", 403, "You are not allowed to do this.";
     ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code sent to you.";
-    EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Use another way to log in.";
-    RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Log in again and retry within ten minutes.";
+    EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Use another way to sign in.";
+    RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Sign in again and retry within ten minutes.";
     NOT_FOUND = "NotFound", 404, "Resource not found.";
     MEETING_NOT_FOUND = "MeetingNotFound", 404, "Meeting not found.";
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This method is not allowed here.";
@@ -40,6 +40,9 @@ codes! {
     REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is in progress. Try again shortly.";
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
     RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no ready recording.";
+    CONSENT_REQUIRED = "ConsentRequired", 409, "Everyone has to consent to be recorded first.";
+    CONSENT_WITHDRAWN = "ConsentWithdrawn", 409, "Somebody who can be heard has withdrawn or refused their consent.";
+    RECORDING_PAUSED = "RecordingPaused", 409, "The recording is paused until everyone consents to be recorded.";
     LAST_OWNER = "LastOwner", 409, "A project needs an owner: make another member its owner first.";
     MEETING_FULL = "MeetingFull", 409, "The meeting has reached its maximum number of participants.";
     LAST_HOST = "LastHost", 409, "The host can't be removed: end the meeting instead.";
@@ -50,7 +53,9 @@ codes! {
     PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The request body is too large.";
     URI_TOO_LONG = "UriTooLong", 414, "The URI is too long.";
     UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType", 415, "This media type is not supported.";
+    RANGE_NOT_SATISFIABLE = "RangeNotSatisfiable", 416, "The file has no such range.";
     VALIDATION_ERROR = "ValidationError", 422, "The request is invalid.";
+    DIGEST_MISMATCH = "DigestMismatch", 422, "The content has another hash than Content-Digest says. Nothing of it was kept.";
     NO_SOURCES = "NoSources", 422, "There are no sources: upload a document first.";
     NOT_A_PROJECT_MEMBER = "NotAProjectMember", 422, "Only project members can be invited this way; invite others as guests.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
@@ -63,7 +68,7 @@ codes! {
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "The service is temporarily unavailable. Try again shortly.";
     MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "No media server is configured: set livekit.url, livekit.api_key and livekit.api_secret.";
     MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server is unavailable. Try again shortly.";
-    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This sign-in provider is not configured. Log in with your password.";
+    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This sign-in provider is not configured. Sign in with your password.";
     LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The OpenID provider is unavailable. Try again later.";
 }
 

@@ -9,24 +9,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct ConnectionLimit<K: Eq + Hash> {
     each: usize,
     all: usize,
-    taken: Arc<Mutex<TakenPermits<K>>>,
+    held: Arc<Mutex<HeldPermits<K>>>,
 }
 
-struct TakenPermits<K> {
+struct HeldPermits<K> {
     by: HashMap<K, usize>,
     all: usize,
 }
 
 /// A permit for one connection. Dropping it releases it.
 pub struct ConnectionPermit<K: Eq + Hash> {
-    whose: K,
-    taken: Arc<Mutex<TakenPermits<K>>>,
+    key: K,
+    held: Arc<Mutex<HeldPermits<K>>>,
 }
 
 impl<K: Eq + Hash + Clone> ConnectionLimit<K> {
     #[must_use]
     pub fn for_each(each: usize) -> Self {
-        Self { each, all: usize::MAX, taken: Arc::new(Mutex::new(TakenPermits { by: HashMap::new(), all: 0 })) }
+        Self { each, all: usize::MAX, held: Arc::new(Mutex::new(HeldPermits { by: HashMap::new(), all: 0 })) }
     }
 
     /// Also limits the total over all keys.
@@ -37,32 +37,32 @@ impl<K: Eq + Hash + Clone> ConnectionLimit<K> {
 
     /// Acquires a permit. `None` if this key holds all of its own, or the total is reached.
     #[must_use]
-    pub fn take(&self, whose: K) -> Option<ConnectionPermit<K>> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = taken.by.get(&whose).copied().unwrap_or_default();
-        if own >= self.each || taken.all >= self.all {
+    pub fn acquire(&self, key: K) -> Option<ConnectionPermit<K>> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = held.by.get(&key).copied().unwrap_or_default();
+        if own >= self.each || held.all >= self.all {
             return None;
         }
-        taken.by.insert(whose.clone(), own + 1);
-        taken.all += 1;
-        Some(ConnectionPermit { whose, taken: Arc::clone(&self.taken) })
+        held.by.insert(key.clone(), own + 1);
+        held.all += 1;
+        Some(ConnectionPermit { key, held: Arc::clone(&self.held) })
     }
 
     /// Returns the number of permits that are held, over all keys.
     #[must_use]
-    pub fn taken(&self) -> usize {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).all
+    pub fn held(&self) -> usize {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).all
     }
 }
 
 impl<K: Eq + Hash> Drop for ConnectionPermit<K> {
     fn drop(&mut self) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.all -= 1;
-        if let Some(count) = taken.by.get_mut(&self.whose) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.all -= 1;
+        if let Some(count) = held.by.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {
-                taken.by.remove(&self.whose);
+                held.by.remove(&self.key);
             }
         }
     }
@@ -74,22 +74,22 @@ mod tests {
 
     #[test]
     fn a_place_is_free_again_when_it_is_left() {
-        let places = ConnectionLimit::for_each(2);
-        let first = places.take("one").unwrap();
-        let _second = places.take("one").unwrap();
-        assert!(places.take("one").is_none());
-        assert!(places.take("other").is_some(), "another has its own");
+        let limit = ConnectionLimit::for_each(2);
+        let first = limit.acquire("one").unwrap();
+        let _second = limit.acquire("one").unwrap();
+        assert!(limit.acquire("one").is_none());
+        assert!(limit.acquire("other").is_some(), "another has its own");
         drop(first);
-        assert!(places.take("one").is_some());
-        assert_eq!(places.taken(), 1);
+        assert!(limit.acquire("one").is_some());
+        assert_eq!(limit.held(), 1);
     }
 
     #[test]
     fn of_all_together_there_are_so_many() {
-        let places = ConnectionLimit::for_each(2).for_all(3);
-        let mut held: Vec<_> = (0..3).map(|number| places.take(number).unwrap()).collect();
-        assert!(places.take(4).is_none());
+        let limit = ConnectionLimit::for_each(2).for_all(3);
+        let mut held: Vec<_> = (0..3).map(|number| limit.acquire(number).unwrap()).collect();
+        assert!(limit.acquire(4).is_none());
         held.pop();
-        assert!(places.take(4).is_some());
+        assert!(limit.acquire(4).is_some());
     }
 }

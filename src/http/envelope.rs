@@ -52,8 +52,8 @@ impl<T> Reply<T> {
 impl<T: Serialize> Reply<T> {
     /// # Errors
     /// 500 if the data can't be serialized.
-    pub(super) fn written(self, says: &str) -> Result<PreparedAnswer, ApiError> {
-        let body = success(self.status.as_u16(), says, &self.data)?;
+    pub(super) fn written(self, message: &str) -> Result<PreparedAnswer, ApiError> {
+        let body = success(self.status.as_u16(), message, &self.data)?;
         let ready = PreparedAnswer::json(self.status, body);
         Ok(match self.etag {
             Some(etag) => ready.with(header::ETAG, etag),
@@ -85,16 +85,31 @@ pub struct List<T> {
     pub total_count: i64,
 }
 
+impl<T> List<T> {
+    #[must_use]
+    pub fn map<U>(self, item: impl FnMut(T) -> U) -> List<U> {
+        let items = self.items.into_iter().map(item).collect();
+        List { items, next_cursor: self.next_cursor, total_count: self.total_count }
+    }
+
+    /// # Errors
+    /// The first error of `item`.
+    pub fn try_map<U, E>(self, item: impl FnMut(T) -> Result<U, E>) -> Result<List<U>, E> {
+        let items = self.items.into_iter().map(item).collect::<Result<_, _>>()?;
+        Ok(List { items, next_cursor: self.next_cursor, total_count: self.total_count })
+    }
+}
+
 /// Written by hand so that lists of different types become different components.
 impl<T: ToSchema> PartialSchema for List<T> {
     fn schema() -> RefOr<Schema> {
         let cursor = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
-            .description(Some("Give it as `cursor` to read on; null on the last page."));
+            .description(Some("Pass it as `cursor` to get the next page; null on the last page."));
         let total = ObjectBuilder::new()
             .schema_type(Type::Integer)
             .minimum(Some(0))
-            .description(Some("How many there are on all pages."));
+            .description(Some("Number of items on all pages."));
         ObjectBuilder::new()
             .property("items", ArrayBuilder::new().items(Ref::from_schema_name(T::name())))
             .property("nextCursor", cursor)

@@ -1,10 +1,13 @@
 //! The error type of the HTTP layer: a code from the table, a message, the invalid fields, and a cause for the log.
 
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
+use actors::live::Unsaved;
+use actors::shell::CommandError;
 use serde::Serialize;
 
 use super::code::Code;
@@ -15,7 +18,7 @@ use crate::db::DbError;
 /// The most items of `errors` in one response, and the longest texts in characters. Both are limited because they can
 /// come from what the client sent.
 pub const MOST_FAULTS: usize = 20;
-const MOST_SAID: usize = 500;
+const LONGEST_MESSAGE: usize = 500;
 const MOST_OF_A_PATH: usize = 200;
 
 /// An error response, and what is logged about it.
@@ -64,8 +67,8 @@ impl FieldError {
 
     /// Prefixes the field's path with the path of its container: `email` in `invitees[2]` becomes `invitees[2].email`.
     #[must_use]
-    pub fn within(self, place: &str) -> Self {
-        let field = self.field.map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
+    pub fn within(self, container: &str) -> Self {
+        let field = self.field.map_or_else(|| container.to_owned(), |field| format!("{container}.{field}"));
         Self { field: Some(field), ..self }
     }
 }
@@ -77,7 +80,7 @@ impl ApiError {
     }
 
     #[must_use]
-    pub fn saying(code: Code, message: impl Into<String>) -> Self {
+    pub fn with_message(code: Code, message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::of(code) }
     }
 
@@ -95,7 +98,7 @@ impl ApiError {
 
     /// 422 for a broken rule that concerns no single field.
     #[must_use]
-    pub fn unfit(reason: Reason, message: impl Into<String>) -> Self {
+    pub fn invalid_request(reason: Reason, message: impl Into<String>) -> Self {
         let message = message.into();
         let faults = vec![FieldError::value(reason, None, message.clone())];
         Self { message, ..Self::invalid(faults) }
@@ -122,6 +125,17 @@ impl ApiError {
             cause: Some(cause.to_string().into()),
             retry_after: Some(Duration::from_secs(1)),
             ..Self::of(Code::SERVICE_UNAVAILABLE)
+        }
+    }
+
+    /// The error for a stored file that can't be opened: 500 if it is missing or was changed, else 503.
+    #[must_use]
+    pub fn of_stored_file(error: &io::Error) -> Self {
+        let changed = "The stored file was changed after it was stored, so it is not given out.";
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::internal(error),
+            io::ErrorKind::InvalidData => Self { message: changed.to_owned(), ..Self::internal(error) },
+            _ => Self::unavailable(error),
         }
     }
 
@@ -157,7 +171,7 @@ impl ApiError {
             Some(cause) => tracing::info!(code = self.code.name, cause, "request refused"),
             None => tracing::debug!(code = self.code.name, message = self.message, "request refused"),
         }
-        let message = cut(&self.message, MOST_SAID);
+        let message = cut(&self.message, LONGEST_MESSAGE);
         let own = [match self.code {
             Code::VALIDATION_ERROR => FieldError::value(Reason::InvalidValue, None, message.clone()),
             code => FieldError::of(code, None, message.clone()),
@@ -181,7 +195,7 @@ impl FieldError {
     /// length.
     fn cut(&self) -> Self {
         let field = self.field.as_deref().map(|field| cut(field, MOST_OF_A_PATH));
-        Self { message: cut(&self.message, MOST_SAID), field, ..self.clone() }
+        Self { message: cut(&self.message, LONGEST_MESSAGE), field, ..self.clone() }
     }
 }
 
@@ -191,6 +205,22 @@ pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
+    }
+}
+
+impl ApiError {
+    /// A command that an actor did not carry out: a refusal as `refused` maps it; `missing` for an unknown key; 503
+    /// where a retry may succeed; 500 for a defect of the server.
+    #[must_use]
+    pub fn of_command<R>(failure: CommandError<R>, missing: Code, refused: impl FnOnce(R) -> Self) -> Self {
+        match failure {
+            CommandError::Refused(refusal) => refused(refusal),
+            CommandError::Missing => Self::of(missing),
+            CommandError::Busy => Self::unavailable("too many commands wait for it"),
+            CommandError::Unsaved(Unsaved::Conflict) => Self::unavailable("another writer was first"),
+            CommandError::Unsaved(Unsaved::Failed(why) | Unsaved::Unknown(why)) => Self::unavailable(why),
+            CommandError::Broken => Self::internal("deciding panicked"),
+        }
     }
 }
 
@@ -216,7 +246,7 @@ mod tests {
         let fault = FieldError::value(Reason::InvalidValue, Some("€".repeat(1 << 20)), "ä".repeat(1 << 20));
         let failures = [
             ApiError::invalid(vec![fault; 1000]),
-            ApiError::saying(Code::BAD_REQUEST, "\u{1}".repeat(1 << 20)),
+            ApiError::with_message(Code::BAD_REQUEST, "\u{1}".repeat(1 << 20)),
             ApiError::field(&"x".repeat(1 << 20), Reason::Required, "y".repeat(1 << 20)),
         ];
         for failure in failures {

@@ -1,4 +1,9 @@
 //! Reads the fields of a body or a query and reports all errors at once.
+//!
+//! deserr 0.6 was tried on `CreateMeeting`, `UpdateMeeting` and `InviteGuests`: it reports all errors at once too, with the
+//! same paths and codes, and would replace the `read` functions (some 140 of 220 lines). This reader stays, because values
+//! would need a second parser beside [`Field`], which queries use as well; a value of the wrong kind would get deserr's
+//! sentence in place of its type's; and errors would be in alphabetical order instead of that of the fields.
 
 use actors::ids::Id;
 use actors::time::Time;
@@ -130,24 +135,48 @@ impl Fields {
             }
             Some(_) => return Err(self.fault(name, Reason::InvalidValue, "This must be a list.")),
         };
-        let mut are_good = true;
+        let mut are_valid = true;
         let mut all = Vec::with_capacity(values.len());
         for (index, value) in values.into_iter().enumerate() {
-            let place = format!("{name}[{index}]");
+            let path = format!("{name}[{index}]");
             let Value::Object(values) = value else {
-                self.fault(&place, Reason::InvalidValue, "This must be an object.");
-                are_good = false;
+                self.fault(&path, Reason::InvalidValue, "This must be an object.");
+                are_valid = false;
                 continue;
             };
             let mut item = Self::of(values);
             all.extend(read(&mut item).ok());
             item.note_unknown();
-            are_good = are_good && item.faults.is_empty();
+            are_valid = are_valid && item.faults.is_empty();
             for fault in item.faults {
-                self.note(fault.within(&place));
+                self.note(fault.within(&path));
             }
         }
-        if are_good { Ok(all) } else { Err(Rejected) }
+        if are_valid { Ok(all) } else { Err(Rejected) }
+    }
+
+    /// Reads an object that may be absent.
+    ///
+    /// # Errors
+    /// An error was recorded.
+    pub fn object<T>(
+        &mut self,
+        name: &str,
+        read: impl Fn(&mut Self) -> Result<T, Rejected>,
+    ) -> Result<Option<T>, Rejected> {
+        let values = match self.values.remove(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Object(values)) => values,
+            Some(_) => return Err(self.fault(name, Reason::InvalidValue, "This must be an object.")),
+        };
+        let mut object = Self::of(values);
+        let value = read(&mut object);
+        object.note_unknown();
+        let is_valid = object.faults.is_empty();
+        for fault in object.faults {
+            self.note(fault.within(name));
+        }
+        if is_valid { value.map(Some) } else { Err(Rejected) }
     }
 
     /// Returns the number of keys that have not been read yet.
@@ -157,7 +186,7 @@ impl Fields {
     }
 
     /// Records that a value is missing without naming a field.
-    pub fn wrong(&mut self, message: &str) -> Rejected {
+    pub fn reject(&mut self, message: &str) -> Rejected {
         self.note(FieldError::value(Reason::Required, None, message))
     }
 
@@ -207,7 +236,7 @@ pub const LINE_PATTERN: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F-\u009F]*$";
 /// Like [`text`], and if the text contains a line break.
 pub fn line(value: &Value, min: usize, max: usize) -> Result<String, InvalidValue> {
     if value.as_str().is_some_and(|text| text.contains(['\n', '\r'])) {
-        return Err(InvalidValue::value("This has one line."));
+        return Err(InvalidValue::value("This must be a single line."));
     }
     text(value, min, max)
 }
@@ -220,7 +249,7 @@ pub fn line(value: &Value, min: usize, max: usize) -> Result<String, InvalidValu
 pub fn text(value: &Value, min: usize, max: usize) -> Result<String, InvalidValue> {
     let Value::String(text) = value else { return Err(InvalidValue::value("This must be a string.")) };
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        return Err(InvalidValue::value("Control characters are not taken."));
+        return Err(InvalidValue::value("Control characters are not allowed."));
     }
     let text = text.trim();
     InvalidValue::length(text, min, max)?;
@@ -257,7 +286,7 @@ impl<T> Field for Vec<Id<T>> {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let Value::Array(values) = value else { return Err(InvalidValue::value("This must be a list of UUIDs.")) };
         if values.len() > 100 {
-            return Err(InvalidValue::of(Reason::TooLong, "At most 100 are taken at once."));
+            return Err(InvalidValue::of(Reason::TooLong, "At most 100 items are allowed."));
         }
         let mut ids = values.iter().map(Id::parse).collect::<Result<Self, _>>()?;
         ids.sort_unstable();

@@ -23,7 +23,7 @@ const SMALL_BYTES: usize = 64 * 1024;
 /// 400 if the content type is not `multipart/form-data`.
 pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, ApiError> {
     if !request.content_type().eq_ignore_ascii_case("multipart/form-data") {
-        return Err(ApiError::saying(Code::BAD_REQUEST, "Send the file as multipart/form-data."));
+        return Err(ApiError::with_message(Code::BAD_REQUEST, "Send the file as multipart/form-data."));
     }
     let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = match body {
         Raw::Stream(payload, _) => Box::pin(payload),
@@ -41,7 +41,10 @@ pub async fn file(mut part: Part, files: &Files, limit: usize) -> Result<Receive
     while let Some(bytes) = part.next().await {
         let bytes = bytes.map_err(unreadable)?;
         if incoming.size() + bytes.len() as u64 > limit as u64 {
-            return Err(ApiError::saying(Code::PAYLOAD_TOO_LARGE, format!("The file may have {limit} bytes.")));
+            return Err(ApiError::with_message(
+                Code::PAYLOAD_TOO_LARGE,
+                format!("The file may have at most {limit} bytes."),
+            ));
         }
         incoming.write(&bytes).await.map_err(ApiError::unavailable)?;
     }
@@ -57,8 +60,8 @@ pub async fn small(mut part: Part) -> Result<Vec<u8>, ApiError> {
     while let Some(bytes) = part.next().await {
         whole.extend_from_slice(&bytes.map_err(unreadable)?);
         if whole.len() > SMALL_BYTES {
-            let message = format!("A part beside the file has at most {SMALL_BYTES} bytes.");
-            return Err(ApiError::saying(Code::PAYLOAD_TOO_LARGE, message));
+            let message = format!("A part other than the file may have at most {SMALL_BYTES} bytes.");
+            return Err(ApiError::with_message(Code::PAYLOAD_TOO_LARGE, message));
         }
     }
     Ok(whole)
@@ -71,5 +74,5 @@ pub fn unreadable(error: MultipartError) -> ApiError {
     if matches!(&error, MultipartError::Payload(error) if is_too_slow(error)) {
         return ApiError { cause, ..ApiError::of(Code::REQUEST_TIMEOUT) };
     }
-    ApiError { cause, ..ApiError::saying(Code::BAD_REQUEST, "The body is no complete multipart form.") }
+    ApiError { cause, ..ApiError::with_message(Code::BAD_REQUEST, "The body is not a complete multipart form.") }
 }

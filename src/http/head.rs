@@ -25,11 +25,11 @@ pub fn method(method: &Method) -> &'static str {
 ///
 /// # Errors
 /// 400 for a long method, 414 for a long target, 431 for large headers.
-pub fn fit(head: &RequestHead) -> Result<(), ApiError> {
+pub fn check(head: &RequestHead) -> Result<(), ApiError> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if head.method.as_str().len() > MAX_METHOD_BYTES {
-        return Err(ApiError::saying(Code::BAD_REQUEST, "Unknown method."));
+        return Err(ApiError::with_message(Code::BAD_REQUEST, "Unknown method."));
     }
     if target > MAX_TARGET_BYTES {
         return Err(ApiError::of(Code::URI_TOO_LONG));
@@ -42,7 +42,7 @@ mod tests {
     use actix_web::http::Method;
     use actix_web::test::TestRequest;
 
-    use super::{Code, fit, method};
+    use super::{Code, check, method};
 
     #[test]
     fn a_method_that_nobody_knows_is_counted_with_all_others() {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_head_that_is_too_large_is_refused_by_what_makes_it_so() {
-        let of = |request: TestRequest| fit(request.to_srv_request().head()).map_err(|failure| failure.code);
+        let of = |request: TestRequest| check(request.to_srv_request().head()).map_err(|failure| failure.code);
         let long = |length: usize| format!("/{}", "x".repeat(length - 1));
         assert_eq!(of(TestRequest::get().uri(&long(8192))), Ok(()));
         assert_eq!(of(TestRequest::get().uri(&long(8193))), Err(Code::URI_TOO_LONG));

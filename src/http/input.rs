@@ -125,7 +125,7 @@ impl<T: Body> Input for ValidJson<T> {
         }
         let is_json = request.content_type().eq_ignore_ascii_case("application/json");
         if !is_json {
-            return Err(ApiError::saying(Code::BAD_REQUEST, "Send the body as application/json."));
+            return Err(ApiError::with_message(Code::BAD_REQUEST, "Send the body as application/json."));
         }
         let mut fields = object(&bytes)?;
         let read = T::read(&mut fields);
@@ -148,11 +148,11 @@ impl<T: Body> Input for ValidJson<T> {
 fn object(bytes: &[u8]) -> Result<Fields, ApiError> {
     match json::read(bytes) {
         Ok(Value::Object(values)) => Ok(Fields::of(values)),
-        Ok(_) => Err(ApiError::saying(Code::BAD_REQUEST, "The body must be a JSON object.")),
+        Ok(_) => Err(ApiError::with_message(Code::BAD_REQUEST, "The body must be a JSON object.")),
         Err(Unacceptable::Malformed(reason)) => {
-            Err(ApiError::saying(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
+            Err(ApiError::with_message(Code::BAD_REQUEST, format!("The body is not JSON: {reason}.")))
         }
-        Err(Unacceptable::Refused(reason, sentence)) => Err(ApiError::unfit(reason, sentence)),
+        Err(Unacceptable::Refused(reason, sentence)) => Err(ApiError::invalid_request(reason, sentence)),
     }
 }
 
@@ -174,7 +174,10 @@ pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<By
             ApiError { cause: Some(error.to_string().into()), ..ApiError::of(code) }
         })?;
         if bytes.len() + chunk.len() > limit {
-            return Err(ApiError::saying(Code::PAYLOAD_TOO_LARGE, format!("At most {limit} bytes are taken here.")));
+            return Err(ApiError::with_message(
+                Code::PAYLOAD_TOO_LARGE,
+                format!("At most {limit} bytes are allowed here."),
+            ));
         }
         share.grow_to(bytes.len() + chunk.len())?;
         bytes.extend_from_slice(&chunk);
@@ -188,20 +191,36 @@ pub struct ValidQuery<Q>(pub Q);
 
 /// A query string that is read field by field. Unknown keys are ignored, because proxies and browsers add their own.
 pub trait Query: Sized + 'static {
+    /// Whether it has a parameter of this name.
+    fn has(key: &str) -> bool;
     /// # Errors
     /// An error was recorded in `fields`.
     fn read(fields: &mut Fields) -> Result<Self, Rejected>;
     /// The parameters for the OpenAPI document.
     fn parameters() -> Vec<Parameter>;
-    const KEYS: &'static [&'static str];
 }
 
 /// Describes a query parameter for the OpenAPI document.
 #[must_use]
 pub fn query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    optional_parameter(ParameterIn::Query, name, description, schema)
+}
+
+/// Describes a header of a request for the OpenAPI document.
+#[must_use]
+pub fn header_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    optional_parameter(ParameterIn::Header, name, description, schema)
+}
+
+fn optional_parameter(
+    place: ParameterIn,
+    name: &str,
+    description: &str,
+    schema: impl Into<RefOr<Schema>>,
+) -> Parameter {
     ParameterBuilder::new()
         .name(name)
-        .parameter_in(ParameterIn::Query)
+        .parameter_in(place)
         .required(Required::False)
         .description(Some(description))
         .schema(Some(schema))
@@ -213,9 +232,7 @@ impl<Q: Query> Input for ValidQuery<Q> {
         let mut values = Map::new();
         let mut twice = None;
         for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
-            if Q::KEYS.contains(&name.as_ref())
-                && values.insert(name.to_string(), Value::String(value.into())).is_some()
-            {
+            if Q::has(&name) && values.insert(name.to_string(), Value::String(value.into())).is_some() {
                 twice = Some(name.to_string());
             }
         }

@@ -113,7 +113,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = map.next_key::<String>()? {
             let value = map.next_value_seed(inner)?;
             if values.contains_key(&key) {
-                let message = format!("The key {:?} is there twice.", cut(&key, MOST_OF_A_KEY));
+                let message = format!("The key {:?} occurs twice.", cut(&key, MOST_OF_A_KEY));
                 return Err(self.refuse(Reason::Repeated, message));
             }
             values.insert(key, value);

@@ -97,29 +97,29 @@ pub struct MiddlewareSettings {
 /// # Errors
 /// An error of the framework or a panic outside of any handler, as an envelope.
 pub async fn pass<B: MessageBody + 'static>(
-    door: Arc<MiddlewareSettings>,
+    settings: Arc<MiddlewareSettings>,
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
-    let under_way = request.conn_data::<RawConnection>().map(RawConnection::begin);
+    let in_flight = request.conn_data::<RawConnection>().map(RawConnection::begin);
     let id = request_id::accept(request.request());
     request_id::note(request.request(), Arc::clone(&id));
     let method = head::method(request.method());
-    let fit = head::fit(request.head());
-    rewrite(&mut request, &door.paths);
+    let checked = head::check(request.head());
+    rewrite(&mut request, &settings.paths);
     // At the level ERROR, so that no log filter removes the request id from a line.
     let span = tracing::error_span!("request", request_id = %id);
     let origin = cors::listed_origin(request.request());
     if let Some(response) = origin.as_ref().and_then(|_| cors::preflight(request.request())) {
         let mut response = request.into_response(response);
-        security_headers(response.headers_mut(), &id, door.over_tls);
+        security_headers(response.headers_mut(), &id, settings.over_tls);
         cors::allow(response.headers_mut(), origin.as_ref());
         return Ok(response);
     }
-    let transit = Transit::begin(&request, under_way);
+    let transit = Transit::begin(&request, in_flight);
     let work = async {
-        fit?;
+        checked?;
         let transit = transit?;
         Ok::<_, Error>((transit, next.call(request).await?))
     };
@@ -129,9 +129,9 @@ pub async fn pass<B: MessageBody + 'static>(
         answered.unwrap_or_else(|panic| Err(ApiError::internal(format!("panic: {}", panic_text(&*panic))).into()));
     match answered {
         Ok((transit, response)) => {
-            let mut response = transit.end(enveloped(response), door.is_public);
+            let mut response = transit.end(enveloped(response), settings.is_public);
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
-            security_headers(response.headers_mut(), &id, door.over_tls);
+            security_headers(response.headers_mut(), &id, settings.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
             access_log(method, &route, response.status(), started);
             Ok(response)
@@ -143,7 +143,7 @@ pub async fn pass<B: MessageBody + 'static>(
                 ApiError { cause: Some(error.to_string().into()), ..ApiError::of(Code::of_status(status.as_u16())) }
             });
             access_log(method, "none", failure.status_code(), started);
-            Err(ErrorWithHeaders { failure, id: id.to_string(), origin, over_tls: door.over_tls }.into())
+            Err(ErrorWithHeaders { failure, id: id.to_string(), origin, over_tls: settings.over_tls }.into())
         }
     }
 }

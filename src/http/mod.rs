@@ -2,11 +2,13 @@
 
 pub mod agent;
 pub mod answer;
+pub mod body_stream;
 pub mod budget;
 pub mod call_limits;
 pub mod code;
 pub mod connection_limit;
 pub mod cors;
+pub mod digest;
 pub mod enumeration;
 pub mod envelope;
 pub mod error;
@@ -16,11 +18,13 @@ pub mod form;
 mod head;
 pub mod input;
 mod json;
+pub mod list;
 pub mod middleware;
 pub mod mounted;
 pub mod pace;
 pub mod page;
 pub mod patch;
+pub mod range;
 pub mod raw_connection;
 pub mod ready;
 pub mod reason;

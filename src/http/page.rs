@@ -7,7 +7,8 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use uuid::Uuid;
 
-use super::fields::{Field, Fields, InvalidValue, Rejected, TEXT_PATTERN, text};
+use super::envelope::List;
+use super::fields::{Field, Fields, InvalidValue, Rejected};
 use super::input::{Query, query_parameter};
 
 /// Selects a page of a list that is ordered newest first.
@@ -35,7 +36,7 @@ impl Field for Cursor {
             .as_str()
             .and_then(read)
             .map(Self)
-            .ok_or_else(|| InvalidValue::value("Give a nextCursor as it was given to you."))
+            .ok_or_else(|| InvalidValue::value("This must be the nextCursor of an earlier response, unchanged."))
     }
 }
 
@@ -48,19 +49,16 @@ impl Field for Limit {
     }
 }
 
-impl PageQuery {
-    /// Reads `limit` and `cursor`, also for queries that have filters of their own.
-    ///
-    /// # Errors
-    /// An error was recorded in `fields`.
-    pub fn read_from(fields: &mut Fields) -> Result<Self, Rejected> {
+impl Query for PageQuery {
+    fn has(key: &str) -> bool {
+        matches!(key, "limit" | "cursor")
+    }
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let limit = fields.optional::<Limit>("limit");
         let after = fields.optional::<Cursor>("cursor");
         Ok(Self { limit: limit?.map_or(25, |limit| limit.0), after: after? })
     }
-
-    #[must_use]
-    pub fn parameters() -> Vec<Parameter> {
+    fn parameters() -> Vec<Parameter> {
         let number = ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
@@ -69,55 +67,27 @@ impl PageQuery {
             .default(Some(25.into()));
         let cursor = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]{21}[AQgw]$"));
         vec![
-            query_parameter("limit", "How many items a page has.", number),
-            query_parameter("cursor", "The nextCursor of the page before.", cursor),
+            query_parameter("limit", "Maximum number of items on the page.", number),
+            query_parameter("cursor", "The `nextCursor` of the previous page; absent for the first page.", cursor),
         ]
     }
+}
 
+impl PageQuery {
     /// Returns the exclusive upper bound for the ids of the page.
     #[must_use]
     pub fn before(&self) -> Uuid {
         self.after.map_or(Uuid::max(), |cursor| cursor.0)
     }
 
-    /// Truncates the rows to the limit and returns the next cursor. Stores load one row more than the limit, which
-    /// shows whether there is a next page.
-    pub fn cut<T>(&self, mut items: Vec<T>, id: impl Fn(&T) -> Uuid) -> (Vec<T>, Option<String>) {
+    /// Returns the page, of items that are ordered newest first: the first ones past the cursor, and one more than the
+    /// limit if there are that many, which shows whether there is a next page.
+    pub fn list<T>(&self, mut items: Vec<T>, total_count: i64, id: impl Fn(&T) -> Uuid) -> List<T> {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
         items.truncate(limit);
-        let next = items.last().filter(|_| more).map(|last| Cursor(id(last)).to_string());
-        (items, next)
-    }
-}
-
-impl Query for PageQuery {
-    const KEYS: &'static [&'static str] = &["limit", "cursor"];
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Self::read_from(fields)
-    }
-    fn parameters() -> Vec<Parameter> {
-        Self::parameters()
-    }
-}
-
-/// Search words: 1–200 characters.
-#[derive(Debug, Clone)]
-pub struct Search(pub String);
-
-impl Field for Search {
-    fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        text(value, 1, 200).map(Self)
-    }
-}
-
-impl Search {
-    /// The query parameter `search`.
-    #[must_use]
-    pub fn parameter(description: &str) -> Parameter {
-        let words = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(200));
-        let words = words.pattern(Some(TEXT_PATTERN));
-        query_parameter("search", description, words)
+        let next_cursor = items.last().filter(|_| more).map(|last| Cursor(id(last)).to_string());
+        List { items, next_cursor, total_count }
     }
 }
 

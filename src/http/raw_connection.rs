@@ -44,7 +44,7 @@ pub struct Connections {
     settings: Http,
     pace: Pace,
     /// Connections, per client and in total.
-    places: ConnectionLimit<String>,
+    permits: ConnectionLimit<String>,
     /// Requests in flight per client behind a trusted proxy, because its connections are the proxy's.
     requests: ConnectionLimit<String>,
     open: Mutex<Vec<Weak<ConnectionShared>>>,
@@ -64,12 +64,12 @@ struct ConnectionShared {
     is_switched: AtomicBool,
     /// The task that reads from the connection; woken when a request has been answered.
     reader: AtomicWaker,
-    _place: Option<ConnectionPermit<String>>,
+    _permit: Option<ConnectionPermit<String>>,
 }
 
 struct ConnectionStage {
     /// How many requests are in flight: their responses have not been sent completely.
-    under_way: usize,
+    in_flight: usize,
     /// When the last request ended, or when the connection was opened.
     idle_since: Instant,
     /// The grace period of the client while it reads the current response.
@@ -93,7 +93,7 @@ impl Connections {
         Self {
             settings: settings.clone(),
             pace: Pace::of(settings),
-            places: ConnectionLimit::for_each(each).for_all(most),
+            permits: ConnectionLimit::for_each(each).for_all(most),
             requests: ConnectionLimit::for_each(each),
             open: Mutex::default(),
         }
@@ -102,10 +102,10 @@ impl Connections {
     /// Registers a new connection. One that exceeds a limit is refused and closed at once.
     #[must_use]
     pub fn of(&self, stream: &Stream) -> RawConnection {
-        let place = stream.peer_addr().ok().and_then(|peer| self.place(peer.ip().to_canonical()));
+        let permit = stream.peer_addr().ok().and_then(|peer| self.permit(peer.ip().to_canonical()));
         let own = stream.as_fd().try_clone_to_owned().map(TcpStream::from);
-        let (stream, place) = match (own, place) {
-            (Ok(own), Some(place)) => (Some(own), Some(place)),
+        let (stream, permit) = match (own, permit) {
+            (Ok(own), Some(permit)) => (Some(own), Some(permit)),
             // Without a spare file descriptor the connection could not be closed later.
             _ => {
                 refuse(stream);
@@ -117,7 +117,7 @@ impl Connections {
             let _ = SockRef::from(stream).set_tcp_notsent_lowat(AHEAD_BYTES);
         }
         let stage = ConnectionStage {
-            under_way: 0,
+            in_flight: 0,
             idle_since: Instant::now(),
             patience: Patience::new(self.pace),
             full_since: None,
@@ -128,7 +128,7 @@ impl Connections {
             answered: AtomicUsize::new(0),
             is_switched: AtomicBool::new(false),
             reader: AtomicWaker::new(),
-            _place: place,
+            _permit: permit,
         });
         self.open.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&shared));
         RawConnection(shared)
@@ -136,12 +136,12 @@ impl Connections {
 
     /// Acquires a permit for one connection from this address. Connections of a trusted proxy carry many clients; for
     /// them the requests are limited per client.
-    fn place(&self, peer: IpAddr) -> Option<ConnectionPermit<String>> {
+    fn permit(&self, peer: IpAddr) -> Option<ConnectionPermit<String>> {
         if self.settings.is_trusted(peer) {
             // Each has a key of its own, so only the total limits them.
-            return self.places.take(format!("proxy {}", Id::<()>::generate()));
+            return self.permits.acquire(format!("proxy {}", Id::<()>::generate()));
         }
-        self.places.take(Http::network(peer))
+        self.permits.acquire(Http::network(peer))
     }
 
     /// Acquires a permit for one request of a client behind a trusted proxy; `None` for other clients, whose
@@ -157,53 +157,54 @@ impl Connections {
         if !peer.is_some_and(|peer| self.settings.is_trusted(peer.ip().to_canonical())) {
             return Ok(None);
         }
-        self.requests.take(client.to_owned()).map(Some).ok_or_else(too_many)
+        self.requests.acquire(client.to_owned()).map(Some).ok_or_else(too_many)
     }
 
     /// Returns the number of open connections.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.places.taken()
+        self.permits.held()
     }
 
     /// Checks all connections once a second until the server stops.
     pub async fn watch(self: Arc<Self>, stopping: CancellationToken) {
         while stopping.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
-            self.look(Instant::now());
+            self.check_all(Instant::now());
         }
     }
 
-    fn look(&self, now: Instant) {
+    fn check_all(&self, now: Instant) {
         let idle = KEEP_ALIVE + Duration::from_secs(self.settings.head_seconds);
         let mut open = Vec::new();
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|line| {
-            let line = line.upgrade();
-            let is_open = line.is_some();
-            open.extend(line);
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|connection| {
+            let connection = connection.upgrade();
+            let is_open = connection.is_some();
+            open.extend(connection);
             is_open
         });
         note_full(&open, now);
-        for line in open {
-            if let Some(why) = line.too_slow(idle, now) {
+        for connection in open {
+            if let Some(why) = connection.too_slow(idle, now) {
                 metrics::counter!("colloquy_connections_cut_total", "why" => why).increment(1);
-                RawConnection(line).cut();
+                RawConnection(connection).cut();
             }
         }
     }
 }
 
 /// Updates `full_since` of each connection with one `poll` call.
-fn note_full(lines: &[Arc<ConnectionShared>], now: Instant) {
-    let streams = lines.iter().filter_map(|line| line.stream.as_ref().map(|stream| (line, stream)));
-    let (lines, mut asked): (Vec<_>, Vec<_>) =
-        streams.map(|(line, stream)| (line, PollFd::new(stream, PollFlags::OUT))).unzip();
+fn note_full(connections: &[Arc<ConnectionShared>], now: Instant) {
+    let streams =
+        connections.iter().filter_map(|connection| connection.stream.as_ref().map(|stream| (connection, stream)));
+    let (connections, mut poll_fds): (Vec<_>, Vec<_>) =
+        streams.map(|(connection, stream)| (connection, PollFd::new(stream, PollFlags::OUT))).unzip();
     // If `poll` fails, the other limits still hold.
-    if poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
+    if poll(&mut poll_fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
         return;
     }
-    for (line, asked) in lines.into_iter().zip(asked) {
-        let mut stage = line.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        stage.full_since = if asked.revents().is_empty() { stage.full_since.or(Some(now)) } else { None };
+    for (connection, poll_fd) in connections.into_iter().zip(poll_fds) {
+        let mut stage = connection.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        stage.full_since = if poll_fd.revents().is_empty() { stage.full_since.or(Some(now)) } else { None };
     }
 }
 
@@ -212,7 +213,7 @@ fn note_full(lines: &[Arc<ConnectionShared>], now: Instant) {
 pub fn too_many() -> ApiError {
     ApiError {
         retry_after: Some(Duration::from_secs(5)),
-        ..ApiError::saying(Code::TOO_MANY_REQUESTS, "Too many connections. Use fewer, or the same again.")
+        ..ApiError::with_message(Code::TOO_MANY_REQUESTS, "Too many connections. Use fewer, or reuse open ones.")
     }
 }
 
@@ -230,7 +231,7 @@ impl ConnectionShared {
     fn too_slow(&self, idle: Duration, now: Instant) -> Option<&'static str> {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let why = stage.too_slow(idle, now)?;
-        let is_idle = stage.under_way == 0 && stage.full_since.is_none();
+        let is_idle = stage.in_flight == 0 && stage.full_since.is_none();
         let is_ours = is_idle && now.duration_since(stage.idle_since) < LONGEST && self.waits_for_us();
         (!is_ours).then_some(why)
     }
@@ -243,7 +244,7 @@ impl ConnectionShared {
 
 impl ConnectionStage {
     fn too_slow(&self, idle: Duration, now: Instant) -> Option<&'static str> {
-        if self.under_way == 0 {
+        if self.in_flight == 0 {
             if self.full_since.is_some_and(|since| now.duration_since(since) > idle) {
                 return Some("answer not read");
             }
@@ -291,7 +292,7 @@ impl RawConnection {
     /// Marks the start of a request.
     #[must_use]
     pub fn begin(&self) -> RequestInFlight {
-        self.stage(|stage| stage.under_way += 1);
+        self.stage(|stage| stage.in_flight += 1);
         RequestInFlight(self.clone())
     }
 
@@ -307,7 +308,7 @@ impl RequestInFlight {
     }
 
     #[must_use]
-    pub const fn line(&self) -> &RawConnection {
+    pub const fn connection(&self) -> &RawConnection {
         &self.0
     }
 
@@ -321,7 +322,7 @@ impl Drop for RequestInFlight {
     fn drop(&mut self) {
         self.0.stage(|stage| {
             let now = Instant::now();
-            stage.under_way = stage.under_way.saturating_sub(1);
+            stage.in_flight = stage.in_flight.saturating_sub(1);
             stage.idle_since = now;
             stage.patience = Patience::new(stage.patience.pace());
         });
@@ -346,15 +347,15 @@ mod tests {
     #[test]
     fn a_client_has_so_many_connections_and_a_proxy_any_number_of_clients() {
         let proxy: IpAddr = "192.0.2.1".parse().unwrap();
-        let lines =
+        let connections =
             Connections::new(&Http { connections_per_client: 2, trusted_proxies: vec![proxy], ..settings() }, 6);
-        let take = |address: &str| lines.place(address.parse().unwrap());
+        let take = |address: &str| connections.permit(address.parse().unwrap());
         let mut held: Vec<_> = (0..2).map(|_| take("198.51.100.7").unwrap()).collect();
         assert!(take("198.51.100.7").is_none());
         held.extend(["2001:db8::1", "2001:db8::2"].map(|address| take(address).unwrap()));
         assert!(take("2001:db8::3").is_none(), "a network of IPv6 is one client");
         held.extend((0..2).map(|_| take("192.0.2.1").unwrap()));
-        assert!(take("198.51.100.8").is_none() && lines.count() == 6, "there are no more for anybody");
+        assert!(take("198.51.100.8").is_none() && connections.count() == 6, "there are no more for anybody");
     }
 
     #[test]
@@ -362,13 +363,13 @@ mod tests {
         let (now, idle) = (Instant::now(), Duration::from_secs(15));
         let pace = super::Pace::of(&settings());
         let mut stage =
-            ConnectionStage { under_way: 0, idle_since: now, patience: Patience::new(pace), full_since: None };
+            ConnectionStage { in_flight: 0, idle_since: now, patience: Patience::new(pace), full_since: None };
         assert_eq!(stage.too_slow(idle, now + idle), None);
         assert_eq!(stage.too_slow(idle, now + idle * 2), Some("no request"));
         (stage.full_since, stage.idle_since) = (Some(now), now + idle);
         assert_eq!(stage.too_slow(idle, now + idle), None);
         assert_eq!(stage.too_slow(idle, now + idle + Duration::from_secs(1)), Some("answer not read"), "idle or not");
-        stage.under_way = 1;
+        stage.in_flight = 1;
         assert_eq!(stage.too_slow(idle, now + idle * 2), None, "what takes us long is not the client's fault");
         stage.patience.wait(now);
         assert_eq!(stage.too_slow(idle, now + idle), Some("answer not read"));

@@ -24,16 +24,16 @@ reasons! {
     /// The value is absent or null.
     Required, "This value is required.";
     /// The key is unknown, or not writable.
-    UnknownKey, "This key is not known here, or can't be written.";
+    UnknownKey, "This key is unknown or read-only.";
     /// The value has the wrong type, is out of range, or is not one of the allowed ones.
     InvalidValue, "The value is invalid.";
     /// The value has too few characters or items.
     TooShort, "This value is too short.";
     /// The value has too many characters or items.
     TooLong, "This value is too long.";
-    Repeated, "This is there twice.";
+    Repeated, "This occurs twice.";
     /// The value is nested deeper than the parser allows.
-    TooDeep, "This nests too deep.";
+    TooDeep, "This is nested too deeply.";
     /// The password is easy to guess.
     PasswordRefused, "Choose another password.";
 }

@@ -15,7 +15,7 @@ pub struct Http(Arc<HttpParts>);
 pub struct HttpParts {
     pub settings: config::Http,
     /// The open connections.
-    pub lines: Arc<Connections>,
+    pub connections: Arc<Connections>,
     /// The byte budget of request bodies and responses.
     pub budget: Budget,
 }

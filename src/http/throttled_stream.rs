@@ -21,7 +21,7 @@ const LINE_BYTES: usize = 256;
 /// A connection that passes on at most `MOST_AHEAD` unanswered requests.
 pub struct ThrottledStream {
     stream: TcpStream,
-    pub line: RawConnection,
+    pub connection: RawConnection,
     heads: Heads,
     /// Bytes that have arrived and may not be passed on yet.
     held: BytesMut,
@@ -29,15 +29,15 @@ pub struct ThrottledStream {
 
 impl ThrottledStream {
     #[must_use]
-    pub fn new(stream: TcpStream, line: RawConnection) -> Self {
-        Self { stream, line, heads: Heads::default(), held: BytesMut::new() }
+    pub fn new(stream: TcpStream, connection: RawConnection) -> Self {
+        Self { stream, connection, heads: Heads::default(), held: BytesMut::new() }
     }
 }
 
 impl AsyncRead for ThrottledStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
         let this = self.get_mut();
-        if this.line.is_switched() {
+        if this.connection.is_switched() {
             // The bytes that follow belong to the WebSocket protocol.
             if this.held.is_empty() {
                 return Pin::new(&mut this.stream).poll_read(cx, out);
@@ -47,10 +47,10 @@ impl AsyncRead for ThrottledStream {
             return Poll::Ready(Ok(()));
         }
         // Registered before the count is read: a response that ends right after it then still wakes this task.
-        this.line.wake_at_answer(cx.waker());
-        let room = MOST_AHEAD.saturating_sub(this.heads.whole.saturating_sub(this.line.answered()));
+        this.connection.wake_at_answer(cx.waker());
+        let room = MOST_AHEAD.saturating_sub(this.heads.whole.saturating_sub(this.connection.answered()));
         // The body of the last request passed on may still follow.
-        if room == 0 && this.heads.at == At::Head {
+        if room == 0 && this.heads.at == HeadState::Head {
             return Poll::Pending;
         }
         if !this.held.is_empty() {
@@ -101,18 +101,18 @@ impl AsyncWrite for ThrottledStream {
 #[derive(Default)]
 struct Heads {
     whole: usize,
-    at: At,
+    at: HeadState,
     /// The beginning of the current line.
     text: Vec<u8>,
     /// The Content-Length of the current head.
     length: u64,
     is_chunked: bool,
     /// Whether the current head has a line yet. Empty lines may precede a head.
-    is_begun: bool,
+    is_started: bool,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
-enum At {
+enum HeadState {
     #[default]
     Head,
     Body(u64),
@@ -129,10 +129,10 @@ impl Heads {
         let last = self.whole + room;
         let mut passed = 0;
         while let Some(rest) = bytes.get(passed..).filter(|rest| !rest.is_empty()) {
-            if self.whole == last && self.at == At::Head {
+            if self.whole == last && self.at == HeadState::Head {
                 break;
             }
-            if let At::Body(left) = self.at {
+            if let HeadState::Body(left) = self.at {
                 let here = left.min(rest.len() as u64);
                 passed += here as usize;
                 self.at = self.after_body(left - here);
@@ -152,45 +152,45 @@ impl Heads {
         passed
     }
 
-    fn after_body(&self, left: u64) -> At {
+    fn after_body(&self, left: u64) -> HeadState {
         match left {
-            0 if self.is_chunked => At::ChunkEnd,
-            0 => At::Head,
-            left => At::Body(left),
+            0 if self.is_chunked => HeadState::ChunkEnd,
+            0 => HeadState::Head,
+            left => HeadState::Body(left),
         }
     }
 
     /// Processes a complete line.
     fn ended(&mut self, line: &[u8]) {
         match self.at {
-            At::Head if !line.is_empty() => {
-                self.is_begun = true;
+            HeadState::Head if !line.is_empty() => {
+                self.is_started = true;
                 self.header(line);
             }
-            At::Head if self.is_begun => {
+            HeadState::Head if self.is_started => {
                 self.whole += 1;
-                self.is_begun = false;
+                self.is_started = false;
                 let length = std::mem::take(&mut self.length);
                 self.at = match length {
-                    _ if self.is_chunked => At::Chunk,
-                    0 => At::Head,
-                    length => At::Body(length),
+                    _ if self.is_chunked => HeadState::Chunk,
+                    0 => HeadState::Head,
+                    length => HeadState::Body(length),
                 };
             }
-            At::Chunk => {
+            HeadState::Chunk => {
                 let digits = line.split(|byte| !byte.is_ascii_hexdigit()).next().unwrap_or_default();
                 let digits = std::str::from_utf8(digits).unwrap_or_default();
                 self.at = match u64::from_str_radix(digits, 16).unwrap_or(0) {
-                    0 => At::Trailer,
-                    size => At::Body(size),
+                    0 => HeadState::Trailer,
+                    size => HeadState::Body(size),
                 };
             }
-            At::ChunkEnd => self.at = At::Chunk,
-            At::Trailer if line.is_empty() => {
+            HeadState::ChunkEnd => self.at = HeadState::Chunk,
+            HeadState::Trailer if line.is_empty() => {
                 self.is_chunked = false;
-                self.at = At::Head;
+                self.at = HeadState::Head;
             }
-            At::Head | At::Trailer | At::Body(_) => {}
+            HeadState::Head | HeadState::Trailer | HeadState::Body(_) => {}
         }
     }
 
@@ -206,7 +206,7 @@ impl Heads {
 
 #[cfg(test)]
 mod tests {
-    use super::{At, Heads};
+    use super::{HeadState, Heads};
 
     const GET: &[u8] = b"GET / HTTP/1.1\r\nhost:\r\n\r\n";
 
@@ -246,7 +246,7 @@ mod tests {
     fn what_is_no_http_is_passed_on_and_holds_little() {
         let mut heads = Heads::default();
         assert_eq!(heads.pass(&[b'x'; 100_000], 1), 100_000);
-        assert!(heads.text.len() <= super::LINE_BYTES && heads.at == At::Head);
+        assert!(heads.text.len() <= super::LINE_BYTES && heads.at == HeadState::Head);
         passes(b"POST / HTTP/1.1\r\ncontent-length: many\r\n\r\nGET", 5, 44, 1);
         passes(b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n\r\nGET", 5, 56, 1);
     }

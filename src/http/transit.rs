@@ -23,9 +23,9 @@ const PIECE_BYTES: usize = 16 * 1024;
 
 /// The resources that a request holds until its response has been sent.
 pub struct Transit {
-    under_way: Option<RequestInFlight>,
+    in_flight: Option<RequestInFlight>,
     /// For a client behind a trusted proxy.
-    place: Option<ConnectionPermit<String>>,
+    permit: Option<ConnectionPermit<String>>,
     /// Whether the request is a GET or HEAD. Its response may be replaced by a 503, since nothing was changed.
     is_read: bool,
     http: Http,
@@ -35,15 +35,15 @@ pub struct Transit {
 impl Transit {
     /// # Errors
     /// 429 if the client has too many connections, or too many requests in flight behind a proxy.
-    pub fn begin(request: &ServiceRequest, under_way: Option<RequestInFlight>) -> Result<Self, ApiError> {
+    pub fn begin(request: &ServiceRequest, in_flight: Option<RequestInFlight>) -> Result<Self, ApiError> {
         let http = Http::of(request.request())?;
         let client = http.settings.client_address(request.request());
-        if under_way.as_ref().is_some_and(|under_way| under_way.line().is_refused()) {
+        if in_flight.as_ref().is_some_and(|in_flight| in_flight.connection().is_refused()) {
             return Err(too_many());
         }
-        let place = http.lines.request_of(request.peer_addr(), &client)?;
+        let permit = http.connections.request_of(request.peer_addr(), &client)?;
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        Ok(Self { under_way, place, is_read, http, client })
+        Ok(Self { in_flight, permit, is_read, http, client })
     }
 
     /// Starts sending the response. If `is_counted`, a large response to a read is replaced by 503 when the byte budget
@@ -68,19 +68,19 @@ impl Transit {
         };
         // WebSocket sessions time out their clients themselves.
         let is_paced = head.status() != StatusCode::SWITCHING_PROTOCOLS;
-        match &self.under_way {
+        match &self.in_flight {
             // The wait starts with the head: if not even the head could be sent, the body is never polled.
-            Some(under_way) if is_paced => under_way.wait(),
-            Some(under_way) => under_way.line().switch(),
+            Some(in_flight) if is_paced => in_flight.wait(),
+            Some(in_flight) => in_flight.connection().switch(),
             None => {}
         }
         let going = OutgoingBody {
             body,
             rest: Bytes::new(),
             last: 0,
-            under_way: self.under_way,
+            in_flight: self.in_flight,
             is_paced,
-            _held: (share, self.place),
+            _held: (share, self.permit),
         };
         ServiceResponse::new(request, head.set_body(BoxBody::new(going)))
     }
@@ -93,7 +93,7 @@ struct OutgoingBody {
     rest: Bytes,
     /// The length of the piece that was passed on last.
     last: usize,
-    under_way: Option<RequestInFlight>,
+    in_flight: Option<RequestInFlight>,
     is_paced: bool,
     _held: (Share, Option<ConnectionPermit<String>>),
 }
@@ -108,9 +108,9 @@ impl MessageBody for OutgoingBody {
     /// When actix polls for more, it has sent nearly all of the previous piece.
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
-        let line = this.under_way.as_ref().filter(|_| this.is_paced);
-        if let Some(line) = line {
-            line.moved(std::mem::take(&mut this.last));
+        let connection = this.in_flight.as_ref().filter(|_| this.is_paced);
+        if let Some(connection) = connection {
+            connection.moved(std::mem::take(&mut this.last));
         }
         while this.rest.is_empty() {
             match Pin::new(&mut this.body).poll_next(cx) {
@@ -120,8 +120,8 @@ impl MessageBody for OutgoingBody {
         }
         let piece = this.rest.split_to(this.rest.len().min(PIECE_BYTES));
         this.last = piece.len();
-        if let Some(line) = line {
-            line.wait();
+        if let Some(connection) = connection {
+            connection.wait();
         }
         Poll::Ready(Some(Ok(piece)))
     }

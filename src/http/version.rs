@@ -32,7 +32,9 @@ pub const PATTERN: &str = "^(\\*|\"(0|[1-9][0-9]{0,17})\")$";
 /// Parses `If-Match`. A malformed header is a 400 here; a version that is not the latest is a 412 where the change is
 /// decided.
 fn expected(request: &HttpRequest) -> Result<Option<i64>, ApiError> {
-    let malformed = || ApiError::saying(Code::BAD_REQUEST, "Give If-Match one ETag as it was given to you, or *.");
+    let malformed = || {
+        ApiError::with_message(Code::BAD_REQUEST, "If-Match must be one ETag of an earlier response, unchanged, or *.")
+    };
     let mut headers = request.headers().get_all(header::IF_MATCH);
     let Some(header) = headers.next() else { return Ok(None) };
     let text = header.to_str().map_err(|_| malformed())?.trim();

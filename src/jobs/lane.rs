@@ -17,54 +17,55 @@ use actors::time::Time;
 use rand::RngExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Handler, JobError};
+use super::JobError;
+use super::dispatch::AnyHandler;
 
 /// The longest pause between two checks whether a service is back.
-pub const LONGEST_AWAY: Duration = Duration::from_secs(60);
+pub const LONGEST_OUTAGE_PAUSE: Duration = Duration::from_secs(60);
 
 pub struct Lane {
-    pub handler: Arc<dyn Handler>,
-    places: Arc<Semaphore>,
-    away: Mutex<Option<Away>>,
+    pub handler: Arc<dyn AnyHandler>,
+    permits: Arc<Semaphore>,
+    outage: Mutex<Option<Outage>>,
 }
 
 #[derive(Clone, Copy)]
-struct Away {
+struct Outage {
     /// How often in a row it was unavailable.
     times: i64,
     until: Time,
 }
 
 impl Lane {
-    pub fn of(handler: Arc<dyn Handler>) -> Self {
-        let places = Arc::new(Semaphore::new(handler.at_once()));
-        Self { handler, places, away: Mutex::new(None) }
+    pub fn of(handler: Arc<dyn AnyHandler>) -> Self {
+        let permits = Arc::new(Semaphore::new(handler.concurrency()));
+        Self { handler, permits, outage: Mutex::new(None) }
     }
 
     /// Returns how many more jobs may start.
     pub fn free(&self, now: Time) -> usize {
-        let free = self.places.available_permits();
-        match *self.away.lock().unwrap_or_else(PoisonError::into_inner) {
+        let free = self.permits.available_permits();
+        match *self.outage.lock().unwrap_or_else(PoisonError::into_inner) {
             None => free,
-            Some(away) if now < away.until => 0,
-            Some(_) => usize::from(free == self.handler.at_once()),
+            Some(outage) if now < outage.until => 0,
+            Some(_) => usize::from(free == self.handler.concurrency()),
         }
     }
 
     /// Acquires a permit to run a job; `None` when none is free.
-    pub fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
+    pub fn acquire(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
     /// Updates the back-off with the result of an attempt.
-    pub fn hear(&self, tried: &Result<(), JobError>, now: Time) {
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        *away = match tried {
-            Err(JobError::Away(_)) => {
-                let times = away.map_or(1, |away| away.times + 1);
-                Some(Away { times, until: now + pause(times, LONGEST_AWAY) })
+    pub fn record(&self, tried: &Result<(), JobError>, now: Time) {
+        let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        *outage = match tried {
+            Err(JobError::Unavailable(_)) => {
+                let times = outage.map_or(1, |outage| outage.times + 1);
+                Some(Outage { times, until: now + pause(times, LONGEST_OUTAGE_PAUSE) })
             }
-            Err(JobError::Lapsed(_)) => *away,
+            Err(JobError::Lapsed(_)) => *outage,
             Ok(()) | Err(JobError::Again(_) | JobError::Never(_)) => None,
         };
     }
@@ -72,8 +73,8 @@ impl Lane {
     /// Returns how long a failed job waits until its next attempt.
     pub fn pause_of(&self, fault: &JobError, attempt: i64) -> Duration {
         let longest = match fault {
-            JobError::Away(_) => LONGEST_AWAY,
-            _ => self.handler.patience().longest_pause,
+            JobError::Unavailable(_) => LONGEST_OUTAGE_PAUSE,
+            _ => self.handler.retry_policy().longest_pause,
         };
         pause(attempt, longest)
     }
@@ -88,27 +89,34 @@ fn pause(times: i64, longest: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
+    use serde::{Deserialize, Serialize};
 
-    use super::super::Job;
+    use super::super::{Handler, Job, JobPayload};
     use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct DoNothing;
+
+    impl JobPayload for DoNothing {
+        const KIND: &'static str = "idle";
+    }
 
     struct Idle;
 
     #[async_trait]
     impl Handler for Idle {
-        fn kind(&self) -> &'static str {
-            "idle"
-        }
-        fn at_once(&self) -> usize {
+        type Payload = DoNothing;
+
+        fn concurrency(&self) -> usize {
             2
         }
-        async fn run(&self, _job: &Job) -> Result<(), JobError> {
+        async fn run(&self, _job: &Job, _: DoNothing) -> Result<(), JobError> {
             Ok(())
         }
     }
 
-    fn away() -> Result<(), JobError> {
-        Err(JobError::Away("nobody answers".to_owned()))
+    fn outage() -> Result<(), JobError> {
+        Err(JobError::Unavailable("nobody answers".to_owned()))
     }
 
     fn noon() -> Time {
@@ -121,16 +129,16 @@ mod tests {
         let mut now = noon();
         assert_eq!(lane.free(now), 2);
         for _ in 0..40 {
-            lane.hear(&away(), now);
+            lane.record(&outage(), now);
             assert_eq!(lane.free(now), 0);
-            now = now + LONGEST_AWAY * 3 / 2;
+            now = now + LONGEST_OUTAGE_PAUSE * 3 / 2;
             assert_eq!(lane.free(now), 1);
-            let asking = lane.enter();
+            let asking = lane.acquire();
             assert_eq!(lane.free(now), 0);
             drop(asking);
         }
         // The pauses have grown to half a minute at least.
-        lane.hear(&away(), now);
+        lane.record(&outage(), now);
         assert_eq!(lane.free(now + Duration::from_secs(29)), 0);
     }
 
@@ -151,10 +159,10 @@ mod tests {
         let never = Err(JobError::Never("refused".to_owned()));
         for answer in [Ok(()), again, never] {
             let lane = Lane::of(Arc::new(Idle));
-            lane.hear(&away(), noon());
-            lane.hear(&Err(JobError::Lapsed("too late".to_owned())), noon());
+            lane.record(&outage(), noon());
+            lane.record(&Err(JobError::Lapsed("too late".to_owned())), noon());
             assert_eq!(lane.free(noon()), 0);
-            lane.hear(&answer, noon());
+            lane.record(&answer, noon());
             assert_eq!(lane.free(noon()), 2);
         }
     }

@@ -16,13 +16,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-use super::{Handler, Job, JobError, JobOutcome, RetryPolicy, store};
-pub use crate::clients::mail::{Block, Calendar, Locale, OutgoingEmail, isolated};
+use super::{Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, store};
+
+pub use crate::clients::mail::{Calendar, EmailBlock, Locale, OutgoingEmail, isolated};
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
 use crate::db::{Conn, DbError};
 use crate::keys::Secret;
 
-const KIND: &str = "mail";
 /// The purpose of the sealing key.
 const PURPOSE: &str = "mail";
 /// An e-mail that can't be sent for this long is given up; mail servers themselves wait for two to five days.
@@ -31,7 +31,7 @@ const LONGEST: Duration = Duration::from_secs(3 * 24 * 3600);
 /// An e-mail to be sent, with its expiry and the reference for its outcome.
 #[derive(Debug, Clone)]
 pub struct QueuedEmail {
-    letter: OutgoingEmail,
+    email: OutgoingEmail,
     until: Option<Time>,
     reference: Option<Reference>,
 }
@@ -46,8 +46,8 @@ struct Reference {
 }
 
 impl From<OutgoingEmail> for QueuedEmail {
-    fn from(letter: OutgoingEmail) -> Self {
-        Self { letter, until: None, reference: None }
+    fn from(email: OutgoingEmail) -> Self {
+        Self { email, until: None, reference: None }
     }
 }
 
@@ -61,7 +61,7 @@ impl QueuedEmail {
 
     /// Sets the kind of the [`Delivered`] that records the outcome, and the id for it.
     #[must_use]
-    pub fn told_to(mut self, kind: &'static str, id: impl ToString) -> Self {
+    pub fn reporting_to(mut self, kind: &'static str, id: impl ToString) -> Self {
         self.reference = Some(Reference { kind: kind.to_owned(), id: id.to_string() });
         self
     }
@@ -75,17 +75,22 @@ pub struct Outbox(Secret);
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WaitingEmail {
-    letter: OutgoingEmail,
+    #[serde(rename = "letter")]
+    email: OutgoingEmail,
     written_at: Time,
     until: Time,
     reference: Option<Reference>,
 }
 
-/// The payload of a mail job.
+/// Sends an e-mail.
 #[derive(Serialize, Deserialize)]
-struct Payload {
+pub struct SendEmail {
     /// A [`WaitingEmail`] as JSON, sealed for this job's row; base64.
     sealed: String,
+}
+
+impl JobPayload for SendEmail {
+    const KIND: &'static str = "mail";
 }
 
 impl Outbox {
@@ -101,13 +106,13 @@ impl Outbox {
     pub async fn send(
         &self,
         conn: &mut Conn,
-        mailing: impl Into<QueuedEmail>,
+        email: impl Into<QueuedEmail>,
         now: Time,
         request: &RequestId,
     ) -> Result<(), DbError> {
         let id: Id<Job> = Id::generate();
-        let payload = self.sealed(id, mailing.into(), now)?;
-        store::enqueue_as(conn, id, KIND, &payload, now, request).await
+        let payload = self.sealed(id, email.into(), now)?;
+        store::enqueue_as(conn, id, &payload, now, request).await
     }
 
     /// [`Self::send`] for many e-mails.
@@ -117,32 +122,31 @@ impl Outbox {
     pub async fn send_all(
         &self,
         conn: &mut Conn,
-        mailings: impl IntoIterator<Item = QueuedEmail>,
+        emails: impl IntoIterator<Item = QueuedEmail>,
         now: Time,
         request: &RequestId,
     ) -> Result<(), DbError> {
         let mut payloads = Vec::new();
-        for mailing in mailings {
+        for email in emails {
             let id: Id<Job> = Id::generate();
-            payloads.push((id, self.sealed(id, mailing, now)?));
+            payloads.push((id, self.sealed(id, email, now)?));
         }
-        store::enqueue_all(conn, KIND, &payloads, now, request).await
+        store::enqueue_all(conn, &payloads, now, request).await
     }
 
-    fn sealed(&self, id: Id<Job>, mailing: QueuedEmail, now: Time) -> Result<Payload, DbError> {
-        let QueuedEmail { letter, until, reference } = mailing;
-        let waiting = WaitingEmail { letter, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
+    fn sealed(&self, id: Id<Job>, email: QueuedEmail, now: Time) -> Result<SendEmail, DbError> {
+        let QueuedEmail { email, until, reference } = email;
+        let waiting = WaitingEmail { email, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
         let plain = serde_json::to_vec(&waiting).map_err(|error| DbError::Broken(error.to_string()))?;
         let sealed = self.0.seal(PURPOSE, id.uuid().as_bytes(), &plain);
         let sealed = sealed.map_err(|error| DbError::Broken(error.to_string()))?;
-        Ok(Payload { sealed: STANDARD_NO_PAD.encode(sealed) })
+        Ok(SendEmail { sealed: STANDARD_NO_PAD.encode(sealed) })
     }
 
     /// Returns `None` when it was sealed with another key, or changed.
-    fn open(&self, job: &Job) -> Option<WaitingEmail> {
-        let payload: Payload = serde_json::from_str(&job.payload).ok()?;
-        let sealed = STANDARD_NO_PAD.decode(payload.sealed).ok()?;
-        let plain = self.0.open(PURPOSE, job.id.uuid().as_bytes(), &sealed)?;
+    fn open(&self, id: Id<Job>, payload: &SendEmail) -> Option<WaitingEmail> {
+        let sealed = STANDARD_NO_PAD.decode(&payload.sealed).ok()?;
+        let plain = self.0.open(PURPOSE, id.uuid().as_bytes(), &sealed)?;
         serde_json::from_slice(&plain).ok()
     }
 }
@@ -155,7 +159,7 @@ pub trait Delivered: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns the database error.
-    async fn keep(
+    async fn record(
         &self,
         conn: &mut Conn,
         id: &str,
@@ -166,53 +170,53 @@ pub trait Delivered: Send + Sync + 'static {
 }
 
 /// The handler that sends e-mails.
-pub struct SendEmail {
+pub struct SendEmailHandler {
     mail: Arc<dyn Mail>,
-    post: Outbox,
+    outbox: Outbox,
     clock: Arc<dyn Clock>,
     delivered: HashMap<&'static str, Arc<dyn Delivered>>,
 }
 
-impl SendEmail {
+impl SendEmailHandler {
     #[must_use]
-    pub fn new(mail: Arc<dyn Mail>, post: Outbox, clock: Arc<dyn Clock>) -> Self {
-        Self { mail, post, clock, delivered: HashMap::new() }
+    pub fn new(mail: Arc<dyn Mail>, outbox: Outbox, clock: Arc<dyn Clock>) -> Self {
+        Self { mail, outbox, clock, delivered: HashMap::new() }
     }
 
+    /// Adds what records the outcome of the e-mails of one kind of reference.
     #[must_use]
-    pub fn telling(mut self, delivered: impl Delivered) -> Self {
+    pub fn recording(mut self, delivered: impl Delivered) -> Self {
         self.delivered.insert(delivered.kind(), Arc::new(delivered));
         self
     }
 }
 
 #[async_trait]
-impl Handler for SendEmail {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for SendEmailHandler {
+    type Payload = SendEmail;
 
     /// Its own expiry limits an e-mail.
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
     }
 
-    fn at_once(&self) -> usize {
+    fn concurrency(&self) -> usize {
         2
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let waiting = self.post.open(job);
-        let waiting = waiting.ok_or_else(|| JobError::Lapsed("the letter was sealed with another key".to_owned()))?;
+    async fn run(&self, job: &Job, payload: SendEmail) -> Result<(), JobError> {
+        let waiting = self.outbox.open(job.id, &payload);
+        let waiting =
+            waiting.ok_or_else(|| JobError::Lapsed("the e-mail was encrypted with another key".to_owned()))?;
         if self.clock.now() >= waiting.until {
-            return Err(JobError::Lapsed("it is too late for this letter".to_owned()));
+            return Err(JobError::Lapsed("the e-mail has expired".to_owned()));
         }
         let id = job.id.to_string();
         let sending =
-            EmailInTransit { letter: &waiting.letter, id: &id, written_at: waiting.written_at, request: &job.request };
+            EmailInTransit { email: &waiting.email, id: &id, written_at: waiting.written_at, request: &job.request };
         self.mail.send(&sending).await.map_err(|unsent| match unsent {
             SendError::Later(why) => JobError::Again(why),
-            SendError::Away(why) => JobError::Away(why),
+            SendError::Unavailable(why) => JobError::Unavailable(why),
             SendError::Refused(why) => JobError::Never(why),
         })
     }
@@ -221,15 +225,19 @@ impl Handler for SendEmail {
         &self,
         conn: &mut Conn,
         job: &Job,
+        payload: Option<SendEmail>,
         outcome: JobOutcome<'_>,
         now: Time,
     ) -> Result<Vec<EventRecord>, DbError> {
-        let Some(reference) = self.post.open(job).and_then(|waiting| waiting.reference) else {
+        let waiting = payload.and_then(|payload| self.outbox.open(job.id, &payload));
+        let Some(reference) = waiting.and_then(|waiting| waiting.reference) else {
             return Ok(Vec::new());
         };
         match self.delivered.get(reference.kind.as_str()) {
-            Some(delivered) => delivered.keep(conn, &reference.id, outcome, now, &job.request).await,
-            None => Err(DbError::Broken(format!("nobody asked for mails of {}", reference.kind))),
+            Some(delivered) => delivered.record(conn, &reference.id, outcome, now, &job.request).await,
+            None => {
+                Err(DbError::Broken(format!("nothing records the outcome of e-mails of the kind {}", reference.kind)))
+            }
         }
     }
 }

@@ -9,13 +9,14 @@
 //!
 //! Nothing here relies on the machine's clock alone, which may be set: see `steady` and `leases`.
 
+mod dispatch;
+mod fair_order;
 mod lane;
 mod leases;
 pub mod mail;
 pub mod operator;
 mod steady;
 mod store;
-mod turns;
 mod worker;
 
 #[cfg(test)]
@@ -28,12 +29,14 @@ use actors::ids::Id;
 use actors::live::{EventRecord, RequestId};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use steady::Steady;
 use tokio::sync::Notify;
 
 use crate::db::{Conn, DbError};
-use steady::Steady;
 
-pub use store::{OVER, enqueue, enqueue_after, enqueue_in_turn, failed_count, note};
+pub use store::{RETENTION, enqueue, enqueue_after, enqueue_in_turn, failed_count, save_progress};
 pub use worker::{Handlers, WorkerContext, work};
 
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -44,8 +47,8 @@ pub const HEARTBEAT: Duration = Duration::from_secs(10);
 pub struct Job {
     pub id: Id<Job>,
     pub kind: String,
-    /// JSON in the handler's own format.
-    pub payload: String,
+    /// The [`JobPayload`] of the kind, as JSON.
+    payload: String,
     pub request: RequestId,
     /// 1 on the first attempt.
     pub attempt: i64,
@@ -75,7 +78,7 @@ pub enum JobError {
     Again(String),
     /// The service that it needs is unavailable: the job is to be retried, and no other job of its kind need be tried
     /// before.
-    Away(String),
+    Unavailable(String),
     /// No retry would end otherwise.
     Never(String),
     /// The job has expired; the service that it needs was not called.
@@ -85,7 +88,7 @@ pub enum JobError {
 impl JobError {
     #[must_use]
     pub fn why(&self) -> &str {
-        let (Self::Again(why) | Self::Away(why) | Self::Never(why) | Self::Lapsed(why)) = self;
+        let (Self::Again(why) | Self::Unavailable(why) | Self::Never(why) | Self::Lapsed(why)) = self;
         why
     }
 }
@@ -123,25 +126,32 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Runs the jobs of one kind.
+/// What the jobs of one kind do, with the data for one of them. Both the kind and the JSON are stored: jobs that were
+/// enqueued by an earlier version must stay readable.
+pub trait JobPayload: Serialize + DeserializeOwned + Send + Sync + 'static {
+    const KIND: &'static str;
+}
+
+/// Runs the jobs of one kind. A job whose payload can't be parsed fails for good without reaching its handler's `run`.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
-    fn kind(&self) -> &'static str;
-    fn patience(&self) -> RetryPolicy {
+    type Payload: JobPayload;
+
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::default()
     }
     /// How many of its jobs run concurrently.
-    fn at_once(&self) -> usize {
+    fn concurrency(&self) -> usize {
         4
     }
     /// Runs one attempt of a job.
     ///
     /// # Errors
     /// Returns why it failed, for the log and the row.
-    async fn run(&self, job: &Job) -> Result<(), JobError>;
+    async fn run(&self, job: &Job, payload: Self::Payload) -> Result<(), JobError>;
     /// Records the final outcome of a job, in the transaction that ends it; the returned events are published after the
-    /// commit. An error is logged, and the job has ended nonetheless: repeating its work again and again would be
-    /// worse.
+    /// commit. The payload is `None` if it can't be parsed. An error is logged, and the job has ended nonetheless:
+    /// repeating its work again and again would be worse.
     ///
     /// # Errors
     /// Returns the database error.
@@ -149,6 +159,7 @@ pub trait Handler: Send + Sync + 'static {
         &self,
         _conn: &mut Conn,
         _job: &Job,
+        _payload: Option<Self::Payload>,
         _outcome: JobOutcome<'_>,
         _now: Time,
     ) -> Result<Vec<EventRecord>, DbError> {

@@ -6,6 +6,7 @@ use actors::time::Time;
 
 use super::{Job, store};
 use crate::db::{Db, DbError};
+
 pub use store::{FailedJob, Which};
 
 /// Returns failed jobs after an id, ordered by id.

@@ -45,9 +45,9 @@ mod tests {
 
     use super::*;
 
-    struct Hands(AtomicI64);
+    struct TestClock(AtomicI64);
 
-    impl Clock for Hands {
+    impl Clock for TestClock {
         fn now(&self) -> Time {
             Time::from_millis(self.0.load(Ordering::SeqCst)).unwrap()
         }
@@ -57,11 +57,11 @@ mod tests {
     fn a_clock_that_is_set_back_is_gone_on_from_and_one_that_is_set_forward_is_followed() {
         const HOUR: i64 = 3_600_000;
         let noon = 1_764_000_000_000;
-        let hands = Arc::new(Hands(AtomicI64::new(noon)));
-        let steady = Steady::by(Arc::clone(&hands) as Arc<dyn Clock>);
+        let clock = Arc::new(TestClock(AtomicI64::new(noon)));
+        let steady = Steady::by(Arc::clone(&clock) as Arc<dyn Clock>);
         let began = Instant::now();
         let seen = |shown: i64, after: u64| {
-            hands.0.store(noon + shown, Ordering::SeqCst);
+            clock.0.store(noon + shown, Ordering::SeqCst);
             steady.at(began + Duration::from_millis(after)).millis() - noon
         };
         assert_eq!(seen(60_000, 60_000), 60_000);

@@ -17,13 +17,14 @@ use actors::live::RequestId;
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
-use super::{Job, Jobs};
+use super::{Job, JobPayload, Jobs};
 use crate::db::schema::jobs;
-use crate::db::sweep::Over;
+use crate::db::sweep::Retention;
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl, many};
-pub use queue::{DueQuery, HeldJob, Look, OfKey, again, claim, done, give_up, look, note, renew};
+
+pub use queue::{DueJobs, DueQuery, HeldJob, OfKey, again, claim, done, find_due, give_up, renew, save_progress};
 pub use upkeep::{
-    FailedJob, Leased, Which, failed, free, free_page, give_up_strangers, is_waiting, leased, let_due_again, requeue,
+    FailedJob, Leased, Which, fail_unknown_kinds, failed, free, free_page, is_waiting, leased, requeue, reschedule,
     withdraw,
 };
 
@@ -46,24 +47,23 @@ struct JobRow {
 }
 
 /// A new job.
-struct New<'a> {
+struct NewJob<'a> {
     id: Id<Job>,
-    kind: &'a str,
     fair_key: &'a str,
     now: Time,
     delay: Duration,
     request: &'a RequestId,
 }
 
-impl<'a> New<'a> {
-    fn at_once(kind: &'a str, now: Time, request: &'a RequestId) -> Self {
-        Self { id: Id::generate(), kind, fair_key: "", now, delay: Duration::ZERO, request }
+impl<'a> NewJob<'a> {
+    fn due_now(now: Time, request: &'a RequestId) -> Self {
+        Self { id: Id::generate(), fair_key: "", now, delay: Duration::ZERO, request }
     }
 
-    fn row(&self, payload: &impl serde::Serialize) -> Result<JobRow, DbError> {
+    fn row<P: JobPayload>(&self, payload: &P) -> Result<JobRow, DbError> {
         Ok(JobRow {
             id: Key(self.id),
-            kind: self.kind.to_owned(),
+            kind: P::KIND.to_owned(),
             payload: serde_json::to_string(payload).map_err(|error| DbError::Broken(error.to_string()))?,
             request_id: self.request.to_string(),
             run_at: At(self.now + self.delay),
@@ -78,7 +78,7 @@ impl<'a> New<'a> {
         })
     }
 
-    async fn insert(&self, conn: &mut Conn, payload: &impl serde::Serialize) -> Result<Id<Job>, DbError> {
+    async fn insert(&self, conn: &mut Conn, payload: &impl JobPayload) -> Result<Id<Job>, DbError> {
         let row = self.row(payload)?;
         diesel::insert_into(jobs::table).values(&row).execute(conn).await?;
         Ok(self.id)
@@ -91,12 +91,11 @@ impl<'a> New<'a> {
 /// Returns the database error.
 pub async fn enqueue(
     conn: &mut Conn,
-    kind: &str,
-    payload: &impl serde::Serialize,
+    payload: &impl JobPayload,
     now: Time,
     request: &RequestId,
 ) -> Result<Id<Job>, DbError> {
-    New::at_once(kind, now, request).insert(conn, payload).await
+    NewJob::due_now(now, request).insert(conn, payload).await
 }
 
 /// [`enqueue`] for a job that waits first. The delay is by the time of [`Jobs`], so that it is neither shorter nor
@@ -107,12 +106,11 @@ pub async fn enqueue(
 pub async fn enqueue_after(
     conn: &mut Conn,
     jobs: &Jobs,
-    kind: &str,
-    payload: &impl serde::Serialize,
+    payload: &impl JobPayload,
     delay: Duration,
     request: &RequestId,
 ) -> Result<Id<Job>, DbError> {
-    New { delay, ..New::at_once(kind, jobs.now(), request) }.insert(conn, payload).await
+    NewJob { delay, ..NewJob::due_now(jobs.now(), request) }.insert(conn, payload).await
 }
 
 /// [`enqueue`] for a kind whose jobs are claimed in turns: the jobs of one key, however many, delay those of another
@@ -122,36 +120,33 @@ pub async fn enqueue_after(
 /// Returns the database error.
 pub async fn enqueue_in_turn(
     conn: &mut Conn,
-    kind: &str,
     fair_key: &str,
-    payload: &impl serde::Serialize,
+    payload: &impl JobPayload,
     now: Time,
     request: &RequestId,
 ) -> Result<Id<Job>, DbError> {
-    New { fair_key, ..New::at_once(kind, now, request) }.insert(conn, payload).await
+    NewJob { fair_key, ..NewJob::due_now(now, request) }.insert(conn, payload).await
 }
 
 /// [`enqueue`] with an id that was generated before.
 pub async fn enqueue_as(
     conn: &mut Conn,
     id: Id<Job>,
-    kind: &str,
-    payload: &impl serde::Serialize,
+    payload: &impl JobPayload,
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    New { id, ..New::at_once(kind, now, request) }.insert(conn, payload).await.map(drop)
+    NewJob { id, ..NewJob::due_now(now, request) }.insert(conn, payload).await.map(drop)
 }
 
 /// [`enqueue_as`] for many jobs of a kind.
 pub async fn enqueue_all(
     conn: &mut Conn,
-    kind: &str,
-    payloads: &[(Id<Job>, impl serde::Serialize)],
+    payloads: &[(Id<Job>, impl JobPayload)],
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let rows = payloads.iter().map(|(id, payload)| New { id: *id, ..New::at_once(kind, now, request) }.row(payload));
+    let rows = payloads.iter().map(|(id, payload)| NewJob { id: *id, ..NewJob::due_now(now, request) }.row(payload));
     let rows: Vec<JobRow> = rows.collect::<Result<_, _>>()?;
     many!(conn, &rows, |some| diesel::insert_into(jobs::table).values(some));
     Ok(())
@@ -171,4 +166,5 @@ pub async fn failed_count(conn: &mut Conn) -> Result<i64, DbError> {
 }
 
 /// Jobs that failed for good are stored for this long.
-pub const OVER: Over = Over { table: "jobs", key: "id", at: "failed_at", kept: Duration::from_secs(30 * 24 * 60 * 60) };
+pub const RETENTION: Retention =
+    Retention { table: "jobs", key: "id", at: "failed_at", period: Duration::from_secs(30 * 24 * 60 * 60) };

@@ -11,10 +11,11 @@ use actors::hub::{Hub, HubLimits};
 use actors::live::{EventRecord, RequestId};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::mail::{Block, Delivered, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail};
-use super::{Handler, Handlers, Job, JobError, JobOutcome, Jobs, WorkerContext, enqueue, work};
+use super::mail::{Delivered, EmailBlock, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail, SendEmailHandler};
+use super::{Handler, Handlers, Job, JobError, JobOutcome, JobPayload, Jobs, WorkerContext, enqueue, work};
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
 use crate::db::{Conn, Db, DbError, DbSettings};
 use crate::keys::Secret;
@@ -25,9 +26,9 @@ const CODE: &str = "482913";
 
 /// A clock that the test sets.
 #[derive(Default)]
-struct Hands(AtomicI64);
+struct TestClock(AtomicI64);
 
-impl Clock for Hands {
+impl Clock for TestClock {
     fn now(&self) -> Time {
         Time::from_millis(1_764_000_000_000 + self.0.load(Ordering::SeqCst)).unwrap()
     }
@@ -38,29 +39,29 @@ impl Clock for Hands {
 struct Scripted {
     answers: Mutex<VecDeque<Result<(), SendError>>>,
     ids: Mutex<Vec<String>>,
-    asked: AtomicUsize,
+    attempts: AtomicUsize,
 }
 
 #[async_trait]
 impl Mail for Arc<Scripted> {
     async fn send(&self, sending: &EmailInTransit<'_>) -> Result<(), SendError> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.attempts.fetch_add(1, Ordering::SeqCst);
         self.ids.lock().unwrap().push(sending.id.to_owned());
-        assert!(sending.letter.text().contains(CODE));
+        assert!(sending.email.text().contains(CODE));
         self.answers.lock().unwrap().pop_front().unwrap_or(Ok(()))
     }
 }
 
 /// Records the outcomes of e-mails; fails to record that of the broken one.
 #[derive(Clone, Default)]
-struct Ear(Arc<Mutex<Vec<String>>>);
+struct OutcomeRecorder(Arc<Mutex<Vec<String>>>);
 
 #[async_trait]
-impl Delivered for Ear {
+impl Delivered for OutcomeRecorder {
     fn kind(&self) -> &'static str {
         "invitation"
     }
-    async fn keep(
+    async fn record(
         &self,
         _conn: &mut Conn,
         id: &str,
@@ -73,15 +74,22 @@ impl Delivered for Ear {
     }
 }
 
-/// Counts jobs of another kind.
+/// A job of another kind.
+#[derive(Serialize, Deserialize)]
+struct Count;
+
+impl JobPayload for Count {
+    const KIND: &'static str = "other";
+}
+
+/// Counts its jobs.
 struct Other(Arc<AtomicUsize>);
 
 #[async_trait]
 impl Handler for Other {
-    fn kind(&self) -> &'static str {
-        "other"
-    }
-    async fn run(&self, _job: &Job) -> Result<(), JobError> {
+    type Payload = Count;
+
+    async fn run(&self, _job: &Job, _: Count) -> Result<(), JobError> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
@@ -108,11 +116,11 @@ mod rows {
 
 struct World {
     db: Db,
-    hands: Arc<Hands>,
+    clock: Arc<TestClock>,
     jobs: Jobs,
-    post: Outbox,
+    outbox: Outbox,
     server: Arc<Scripted>,
-    ear: Ear,
+    recorder: OutcomeRecorder,
     others: Arc<AtomicUsize>,
     tasks: Tasks,
     _folder: TempDir,
@@ -124,29 +132,30 @@ impl World {
         let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
         let db = Db::open(DbSettings::at(url)).await.unwrap();
         let server = Arc::new(Scripted { answers: Mutex::new(answers.into_iter().collect()), ..Scripted::default() });
-        let (hands, tasks) = (Arc::new(Hands::default()), Tasks::on(tokio::runtime::Handle::current()));
-        let jobs = Jobs::by(hands.clone() as Arc<dyn Clock>);
-        let (ear, others) = (Ear::default(), Arc::new(AtomicUsize::new(0)));
-        let post = Outbox::sealing_with(Secret::of(vec![7; 32]));
-        let postman = SendEmail::new(Arc::new(Arc::clone(&server)), post.clone(), hands.clone() as Arc<dyn Clock>);
-        let handlers = Handlers::default().with(postman.telling(ear.clone())).with(Other(Arc::clone(&others)));
+        let (clock, tasks) = (Arc::new(TestClock::default()), Tasks::on(tokio::runtime::Handle::current()));
+        let jobs = Jobs::by(clock.clone() as Arc<dyn Clock>);
+        let (recorder, others) = (OutcomeRecorder::default(), Arc::new(AtomicUsize::new(0)));
+        let outbox = Outbox::sealing_with(Secret::of(vec![7; 32]));
+        let sender =
+            SendEmailHandler::new(Arc::new(Arc::clone(&server)), outbox.clone(), clock.clone() as Arc<dyn Clock>);
+        let handlers = Handlers::default().with(sender.recording(recorder.clone())).with(Other(Arc::clone(&others)));
         let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
         let context = WorkerContext { db: db.clone(), hub, jobs: jobs.clone(), tasks: tasks.clone() };
         tasks.spawn(work(context, handlers));
-        Self { db, hands, jobs, post, server, ear, others, tasks, _folder: folder }
+        Self { db, clock, jobs, outbox, server, recorder, others, tasks, _folder: folder }
     }
 
-    async fn send(&self, mailing: impl Into<QueuedEmail>) {
-        let (post, mailing, now) = (self.post.clone(), mailing.into(), self.hands.now());
+    async fn send(&self, email: impl Into<QueuedEmail>) {
+        let (outbox, email, now) = (self.outbox.clone(), email.into(), self.clock.now());
         let sent = self.db.write(move |conn| {
-            Box::pin(async move { post.send(conn, mailing, now, &RequestId::from("a-call")).await })
+            Box::pin(async move { outbox.send(conn, email, now, &RequestId::from("a-call")).await })
         });
         sent.await.unwrap();
         self.jobs.wake();
     }
 
     fn move_on(&self, by: Duration) {
-        self.hands.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+        self.clock.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
         self.jobs.wake();
     }
 
@@ -167,8 +176,8 @@ impl World {
         self.until("all is sent", async |world| world.rows().await.is_empty()).await;
     }
 
-    fn asked(&self) -> usize {
-        self.server.asked.load(Ordering::SeqCst)
+    fn attempts(&self) -> usize {
+        self.server.attempts.load(Ordering::SeqCst)
     }
 }
 
@@ -178,25 +187,25 @@ impl Drop for World {
     }
 }
 
-fn letter() -> OutgoingEmail {
+fn email() -> OutgoingEmail {
     OutgoingEmail {
         to: "ada@example.org".to_owned(),
-        tongue: Locale::English,
+        locale: Locale::English,
         subject: "Your code".to_owned(),
-        blocks: vec![Block::Code(CODE.to_owned())],
+        blocks: vec![EmailBlock::Code(CODE.to_owned())],
         calendar: None,
     }
 }
 
 fn away() -> Result<(), SendError> {
-    Err(SendError::Away("nobody answers".to_owned()))
+    Err(SendError::Unavailable("nobody answers".to_owned()))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_waits_sealed_and_is_the_same_at_each_try() {
     let later = Err(SendError::Later("451".to_owned()));
     let world = World::answering([away(), later]).await;
-    world.send(letter()).await;
+    world.send(email()).await;
     world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
     let (payload, error, for_good) = world.rows().await.remove(0);
     assert!(payload.starts_with(r#"{"sealed":"#) && !payload.contains(CODE) && !payload.contains("ada"), "{payload}");
@@ -213,59 +222,58 @@ async fn a_letter_waits_sealed_and_is_the_same_at_each_try() {
 async fn a_sealed_letter_opens_in_no_other_row_and_with_no_other_key() {
     let world = World::answering([]).await;
     let stranger = Outbox::sealing_with(Secret::of(vec![8; 32]));
-    let now = world.hands.now();
+    let now = world.clock.now();
     let forged = world.db.write(move |conn| {
         Box::pin(async move {
-            stranger.send(conn, letter(), now, &RequestId::from("r")).await?;
-            let payload: serde_json::Value = serde_json::from_str(&rows::payload(conn).await).unwrap();
-            enqueue(conn, "mail", &payload, now, &RequestId::from("r")).await
+            stranger.send(conn, email(), now, &RequestId::from("r")).await?;
+            let payload: SendEmail = serde_json::from_str(&rows::payload(conn).await).unwrap();
+            enqueue(conn, &payload, now, &RequestId::from("r")).await
         })
     });
     forged.await.unwrap();
     world.until("both fail", async |world| world.rows().await.iter().all(|row| row.2)).await;
-    assert_eq!((world.rows().await.len(), world.asked()), (2, 0));
+    assert_eq!((world.rows().await.len(), world.attempts()), (2, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_asked_hears_once_what_became_of_a_letter() {
     let refused = Err(SendError::Refused("550 nobody here".to_owned()));
     let world = World::answering([away(), refused]).await;
-    world.send(QueuedEmail::from(letter()).told_to("invitation", "one")).await;
+    world.send(QueuedEmail::from(email()).reporting_to("invitation", "one")).await;
     world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
-    assert!(world.ear.0.lock().unwrap().is_empty(), "nothing has become of it yet");
+    assert!(world.recorder.0.lock().unwrap().is_empty(), "nothing has become of it yet");
     world.move_on(Duration::from_secs(2));
     world.until("it failed", async |world| world.rows().await[0].2).await;
-    world.send(QueuedEmail::from(letter()).told_to("invitation", "two")).await;
-    world.send(letter()).await;
+    world.send(QueuedEmail::from(email()).reporting_to("invitation", "two")).await;
+    world.send(email()).await;
     world.until("the others went", async |world| world.rows().await.len() == 1).await;
-    let heard = world.ear.0.lock().unwrap().clone();
-    assert_eq!(heard, [r#"one Failed("550 nobody here") a-call"#, "two Done a-call"]);
+    let received = world.recorder.0.lock().unwrap().clone();
+    assert_eq!(received, [r#"one Failed("550 nobody here") a-call"#, "two Done a-call"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_is_not_sent_again_because_nobody_could_keep_that_it_was() {
     let world = World::answering([]).await;
-    world.send(QueuedEmail::from(letter()).told_to("invitation", "broken")).await;
-    world.send(QueuedEmail::from(letter()).told_to("nobody's", "x")).await;
+    world.send(QueuedEmail::from(email()).reporting_to("invitation", "broken")).await;
+    world.send(QueuedEmail::from(email()).reporting_to("nobody's", "x")).await;
     world.until_empty().await;
-    assert_eq!(world.asked(), 2);
+    assert_eq!(world.attempts(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_else_waits() {
     let world = World::answering((0..3).map(|_| away())).await;
     for _ in 0..30 {
-        world.send(letter()).await;
+        world.send(email()).await;
     }
     // Two may have started before the result of the first arrived.
-    world.until("it was asked", async |world| world.asked() >= 1).await;
-    let now = world.hands.now();
-    let other = world
-        .db
-        .write(move |conn| Box::pin(async move { enqueue(conn, "other", &(), now, &RequestId::from("r")).await }));
+    world.until("it was asked", async |world| world.attempts() >= 1).await;
+    let now = world.clock.now();
+    let other =
+        world.db.write(move |conn| Box::pin(async move { enqueue(conn, &Count, now, &RequestId::from("r")).await }));
     other.await.unwrap();
     world.until("the other is done", async |world| world.others.load(Ordering::SeqCst) == 1).await;
-    assert!(world.asked() <= 2, "{} letters knocked at a closed door", world.asked());
+    assert!(world.attempts() <= 2, "{} e-mails were sent to an unavailable server", world.attempts());
     world
         .until("all went", async |world| {
             world.move_on(Duration::from_secs(100));
@@ -282,17 +290,17 @@ async fn a_mail_server_that_is_away_is_not_asked_for_each_letter_and_nothing_els
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_whose_time_is_over_is_given_up_unsent() {
     let world = World::answering([away(), away()]).await;
-    let soon = world.hands.now() + Duration::from_secs(600);
-    world.send(QueuedEmail::from(letter()).until(soon).told_to("invitation", "late")).await;
+    let soon = world.clock.now() + Duration::from_secs(600);
+    world.send(QueuedEmail::from(email()).until(soon).reporting_to("invitation", "late")).await;
     world.until("it was tried", async |world| world.rows().await[0].1.is_some()).await;
     world.move_on(Duration::from_secs(601));
     world.until("it is given up", async |world| world.rows().await[0].2).await;
-    assert_eq!(world.asked(), 1);
-    assert_eq!(*world.ear.0.lock().unwrap(), [r#"late Failed("it is too late for this letter") a-call"#]);
+    assert_eq!(world.attempts(), 1);
+    assert_eq!(*world.recorder.0.lock().unwrap(), [r#"late Failed("the e-mail has expired") a-call"#]);
     // Without its own expiry an e-mail has three days.
-    world.send(letter()).await;
+    world.send(email()).await;
     world.until("it was tried", async |world| world.rows().await.iter().all(|row| row.1.is_some())).await;
     world.move_on(Duration::from_secs(3 * 24 * 3600));
     world.until("it is given up", async |world| world.rows().await.iter().all(|row| row.2)).await;
-    assert_eq!(world.asked(), 2);
+    assert_eq!(world.attempts(), 2);
 }

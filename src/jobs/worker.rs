@@ -13,27 +13,27 @@ use futures_util::FutureExt;
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
 
+use super::dispatch::AnyHandler;
 use super::lane::Lane;
 use super::leases::Leases;
-use super::store::{self, DueQuery, Look};
-use super::turns::deal;
-use super::{HEARTBEAT, Handler, Job, JobError, JobOutcome, Jobs, LEASE};
+use super::store::{self, DueJobs, DueQuery};
+use super::{HEARTBEAT, Handler, Job, JobError, JobOutcome, JobPayload, Jobs, LEASE, fair_order};
 use crate::db::{Conn, Db, DbError};
 use crate::tasks::Tasks;
 
 /// Interval of the check for abandoned leases.
 const LEASES: Duration = Duration::from_secs(5);
 /// Delay until an unavailable database is used again.
-const AWAY: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// The handlers, by kind of job.
 #[derive(Default, Clone)]
-pub struct Handlers(HashMap<&'static str, Arc<dyn Handler>>);
+pub struct Handlers(HashMap<&'static str, Arc<dyn AnyHandler>>);
 
 impl Handlers {
     #[must_use]
-    pub fn with(mut self, handler: impl Handler) -> Self {
-        self.0.insert(handler.kind(), Arc::new(handler));
+    pub fn with<H: Handler>(mut self, handler: H) -> Self {
+        self.0.insert(H::Payload::KIND, Arc::new(handler));
         self
     }
 }
@@ -55,8 +55,8 @@ pub async fn work(context: WorkerContext, handlers: Handlers) {
     let mut worker = Worker {
         context,
         lanes,
-        under_way: RunningJobs::default(),
-        turns: HashMap::new(),
+        running: RunningJobs::default(),
+        last_served: HashMap::new(),
         leases: Leases::default(),
         leases_seen: Instant::now(),
     };
@@ -65,7 +65,7 @@ pub async fn work(context: WorkerContext, handlers: Handlers) {
         () = stopping.cancelled() => return,
     }
     while !stopping.is_cancelled() {
-        if let Next::At(next) = worker.turn().await {
+        if let Next::At(next) = worker.poll().await {
             let now = worker.context.jobs.now();
             tokio::select! {
                 () = worker.context.jobs.woken(now, next) => {}
@@ -78,9 +78,9 @@ pub async fn work(context: WorkerContext, handlers: Handlers) {
 struct Worker {
     context: WorkerContext,
     lanes: HashMap<&'static str, Arc<Lane>>,
-    under_way: RunningJobs,
+    running: RunningJobs,
     /// The key of each kind that was served last.
-    turns: HashMap<&'static str, String>,
+    last_served: HashMap<&'static str, String>,
     leases: Leases,
     leases_seen: Instant,
 }
@@ -98,19 +98,19 @@ impl Worker {
     /// intended.
     async fn begin(&self) {
         let known: Arc<[&'static str]> = self.lanes.keys().copied().collect();
-        self.in_pages("jobs could not be freed", |conn, _| Box::pin(store::free_page(conn))).await;
+        self.in_pages("job leases could not be released at start-up", |conn, _| Box::pin(store::free_page(conn))).await;
         let all = Arc::clone(&known);
-        let strangers = self.in_pages("strange jobs could not be given up", move |conn, now| {
+        let unknown = self.in_pages("jobs of unknown kinds could not be marked as failed", move |conn, now| {
             let known = Arc::clone(&all);
-            Box::pin(async move { store::give_up_strangers(conn, &known, now).await })
+            Box::pin(async move { store::fail_unknown_kinds(conn, &known, now).await })
         });
-        match strangers.await {
+        match unknown.await {
             0 => {}
-            strangers => tracing::error!(strangers, "jobs are of kinds that nobody does"),
+            unknown => tracing::error!(jobs = unknown, "jobs of unknown kinds are marked as failed"),
         }
         for kind in known.iter().copied() {
-            let why = "jobs could not be made due";
-            self.in_pages(why, move |conn, now| Box::pin(store::let_due_again(conn, kind, now))).await;
+            let why = "waiting jobs could not be rescheduled";
+            self.in_pages(why, move |conn, now| Box::pin(store::reschedule(conn, kind, now))).await;
         }
     }
 
@@ -130,15 +130,15 @@ impl Worker {
                 Ok(0) => return rows,
                 Ok(some) => rows += some,
                 Err(error) => {
-                    tracing::warn!(%error, "{why}; it is tried again");
-                    tokio::time::sleep(AWAY).await;
+                    tracing::warn!(%error, "{why}; retrying");
+                    tokio::time::sleep(RETRY_PAUSE).await;
                 }
             }
         }
     }
 
     /// Starts due jobs, as far as there are permits.
-    async fn turn(&mut self) -> Next {
+    async fn poll(&mut self) -> Next {
         if self.leases_seen.elapsed() >= LEASES {
             self.free_lapsed().await;
         }
@@ -147,17 +147,18 @@ impl Worker {
         if wanted.is_empty() {
             return Next::At(None);
         }
-        let looked = self.context.db.read(move |conn| Box::pin(async move { store::look(conn, &wanted, now).await }));
-        let (looks, next) = match looked.await {
+        let found =
+            self.context.db.read(move |conn| Box::pin(async move { store::find_due(conn, &wanted, now).await }));
+        let (found, next) = match found.await {
             Ok(found) => found,
             Err(error) => {
                 let error: DbError = error;
-                tracing::warn!(%error, "due jobs could not be looked for");
+                tracing::warn!(%error, "due jobs could not be queried");
                 return Next::At(None);
             }
         };
-        let has_more = looks.iter().any(|look| look.due.is_empty() && look.ended_at.is_some());
-        let chosen: Vec<Id<Job>> = looks.into_iter().flat_map(|look| self.choose(look, now)).collect();
+        let has_more = found.iter().any(|found| found.due.is_empty() && found.ended_at.is_some());
+        let chosen: Vec<Id<Job>> = found.into_iter().flat_map(|found| self.choose(found, now)).collect();
         if chosen.is_empty() {
             return if has_more { Next::AtOnce } else { Next::At(next) };
         }
@@ -171,7 +172,7 @@ impl Worker {
             }
             Err(error) => {
                 let error: DbError = error;
-                tracing::warn!(%error, "no jobs could be taken");
+                tracing::warn!(%error, "due jobs could not be claimed");
                 Next::At(None)
             }
         }
@@ -179,36 +180,37 @@ impl Worker {
 
     fn wanted(&self, kind: &'static str, lane: &Lane, now: Time) -> Option<DueQuery> {
         let most = lane.free(now);
-        let under_way = self.under_way.of_kind(kind).values().sum();
-        (most > 0).then(|| DueQuery { kind, most, under_way, after: self.turns.get(kind).cloned() })
+        let running = self.running.of_kind(kind).values().sum();
+        (most > 0).then(|| DueQuery { kind, most, running, after: self.last_served.get(kind).cloned() })
     }
 
     /// Returns the jobs to start from the result of a poll for a kind. The next poll begins after the last of their
     /// keys.
-    fn choose(&mut self, look: Look, now: Time) -> Vec<Id<Job>> {
-        let Look { kind, mut due, ended_at } = look;
+    fn choose(&mut self, found: DueJobs, now: Time) -> Vec<Id<Job>> {
+        let DueJobs { kind, mut due, ended_at } = found;
         for of_key in &mut due {
             // A job whose lease was freed while it still runs here must not run twice at once.
-            of_key.ids.retain(|id| !self.under_way.has(*id));
+            of_key.ids.retain(|id| !self.running.has(*id));
         }
         let most = self.lanes.get(kind).map_or(0, |lane| lane.free(now));
-        let dealt = deal(due, self.under_way.of_kind(kind), most);
-        if let Some(last) = dealt.last().map(|(key, _)| key.clone()).or(ended_at) {
-            self.turns.insert(kind, last);
+        let chosen = fair_order::choose(due, self.running.of_kind(kind), most);
+        if let Some(last) = chosen.last().map(|(key, _)| key.clone()).or(ended_at) {
+            self.last_served.insert(kind, last);
         }
-        dealt.into_iter().map(|(_, id)| id).collect()
+        chosen.into_iter().map(|(_, id)| id).collect()
     }
 
     fn start(&self, mut job: Job) {
-        let Some(lane) = self.lanes.get(job.kind.as_str()).map(Arc::clone) else { return };
-        job.attempts = lane.handler.patience().attempts;
-        let place = JobSlot { under_way: self.under_way.clone(), id: job.id, permit: lane.enter() };
-        self.under_way.add(&job, lane.handler.kind());
+        let Some((kind, lane)) = self.lanes.get_key_value(job.kind.as_str()) else { return };
+        let lane = Arc::clone(lane);
+        job.attempts = lane.handler.retry_policy().attempts;
+        let slot = JobSlot { running: self.running.clone(), id: job.id, permit: lane.acquire() };
+        self.running.add(&job, kind);
         let context = self.context.clone();
         let span = tracing::error_span!("job", kind = job.kind, request_id = %job.request, attempt = job.attempt);
         let work = async move {
-            one(&context, &lane, job).await;
-            drop(place);
+            run_attempt(&context, &lane, job).await;
+            drop(slot);
             context.jobs.wake();
         };
         self.context.tasks.spawn(work.instrument(span));
@@ -219,17 +221,17 @@ impl Worker {
         self.leases_seen = Instant::now();
         let leased = match self.context.db.read(|conn| Box::pin(store::leased(conn))).await {
             Ok(leased) => leased,
-            Err(error) => return tracing::debug!(%error, "leases could not be looked at"),
+            Err(error) => return tracing::debug!(%error, "job leases could not be queried"),
         };
-        let lapsed = self.leases.see(leased, |id| self.under_way.has(id), Instant::now());
+        let lapsed = self.leases.see(leased, |id| self.running.has(id), Instant::now());
         if lapsed.is_empty() {
             return;
         }
         match self.context.db.write(move |conn| Box::pin(async move { store::free(conn, &lapsed).await })).await {
-            Ok(freed) => tracing::warn!(freed, "jobs were left behind by whoever had them; they run again"),
+            Ok(freed) => tracing::warn!(jobs = freed, "the leases of abandoned jobs were released; the jobs run again"),
             Err(error) => {
                 let error: DbError = error;
-                tracing::debug!(%error, "jobs stay with a holder that is gone, for now");
+                tracing::debug!(%error, "the leases of abandoned jobs could not be released yet");
             }
         }
     }
@@ -267,14 +269,14 @@ impl RunningJobs {
 
 /// The slot of a running job. Dropping it frees the slot, however the job ended.
 struct JobSlot {
-    under_way: RunningJobs,
+    running: RunningJobs,
     id: Id<Job>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Drop for JobSlot {
     fn drop(&mut self) {
-        self.under_way.all().remove(&self.id);
+        self.running.all().remove(&self.id);
         drop(self.permit.take());
     }
 }
@@ -287,31 +289,31 @@ enum AttemptEnd {
     Failed(String),
 }
 
-async fn one(context: &WorkerContext, lane: &Lane, job: Job) {
+async fn run_attempt(context: &WorkerContext, lane: &Lane, job: Job) {
     let tried = tokio::select! {
         tried = AssertUnwindSafe(lane.handler.run(&job)).catch_unwind() => {
             tried.unwrap_or_else(|_| Err(JobError::Again("the handler panicked".to_owned())))
         }
-        () = hold(context, &job) => {
-            return tracing::warn!("the job is no longer this server's: its work is stopped");
+        () = renew_lease(context, &job) => {
+            return tracing::warn!("the job's lease was lost; the attempt is aborted");
         }
     };
-    lane.hear(&tried, context.jobs.now());
+    lane.record(&tried, context.jobs.now());
     let ending = match tried {
         Ok(()) => AttemptEnd::Done,
         Err(fault) => {
             let for_good = matches!(fault, JobError::Never(_) | JobError::Lapsed(_)) || job.is_last_attempt();
-            tracing::warn!(error = fault.why(), for_good, "a job failed");
+            tracing::warn!(error = fault.why(), permanent = for_good, "job attempt failed");
             let why = fault.why().to_owned();
             if for_good { AttemptEnd::Failed(why) } else { AttemptEnd::Again(why, lane.pause_of(&fault, job.attempt)) }
         }
     };
-    keep(context, &lane.handler, Arc::new(job), Arc::new(ending)).await;
+    store_end(context, &lane.handler, Arc::new(job), Arc::new(ending)).await;
 }
 
 /// Renews a job's lease; returns once it is held no longer. A renewal that fails is retried: meanwhile this server
 /// doesn't claim the job, and no other server may.
-async fn hold(context: &WorkerContext, job: &Job) {
+async fn renew_lease(context: &WorkerContext, job: &Job) {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         let (held, until) = (job.held(), context.jobs.now() + LEASE);
@@ -320,7 +322,7 @@ async fn hold(context: &WorkerContext, job: &Job) {
             Ok(false) => return,
             Err(error) => {
                 let error: DbError = error;
-                tracing::warn!(%error, "a lease could not be renewed");
+                tracing::warn!(%error, "the job's lease could not be renewed");
             }
         }
     }
@@ -328,27 +330,30 @@ async fn hold(context: &WorkerContext, job: &Job) {
 
 /// Stores how a job ended. While the database is unavailable the job counts as running: finished work is not repeated
 /// only because its end could not be written.
-async fn keep(context: &WorkerContext, handler: &Arc<dyn Handler>, job: Arc<Job>, ending: Arc<AttemptEnd>) {
+async fn store_end(context: &WorkerContext, handler: &Arc<dyn AnyHandler>, job: Arc<Job>, ending: Arc<AttemptEnd>) {
     let stopping = context.tasks.stopping();
     loop {
         let (handler, job, ending, now) =
             (Arc::clone(handler), Arc::clone(&job), Arc::clone(&ending), context.jobs.now());
-        let kept = context
+        let stored = context
             .db
             .write(move |conn| Box::pin(async move { end(conn, handler.as_ref(), &job, &ending, now).await }));
-        match kept.await {
+        match stored.await {
             Ok(Some(records)) => return context.hub.publish(records),
             // Also when the answer to COMMIT was missing, and it was committed.
-            Ok(None) => return tracing::warn!("how a job ended is not this server's to say"),
+            Ok(None) => return tracing::warn!("the job's outcome was not stored: its lease was lost"),
             Err(error @ (DbError::Busy | DbError::Unavailable(_) | DbError::Unknown(_))) => {
-                tracing::warn!(%error, "how a job ended could not be kept yet");
+                tracing::warn!(%error, "the job's outcome could not be stored yet; retrying");
             }
             Err(error) => {
-                return tracing::error!(%error, "how a job ended can't be kept; it runs again when its lease has run out");
+                return tracing::error!(
+                    %error,
+                    "the job's outcome can't be stored; the job runs again when its lease expires"
+                );
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(AWAY) => {}
+            () = tokio::time::sleep(RETRY_PAUSE) => {}
             () = stopping.cancelled() => return,
         }
     }
@@ -357,7 +362,7 @@ async fn keep(context: &WorkerContext, handler: &Arc<dyn Handler>, job: Arc<Job>
 /// Returns `None` when the job is no longer held under this claim.
 async fn end(
     conn: &mut Conn,
-    handler: &dyn Handler,
+    handler: &dyn AnyHandler,
     job: &Job,
     ending: &AttemptEnd,
     now: Time,
@@ -370,20 +375,20 @@ async fn end(
             return Ok(waits.then(Vec::new));
         }
     };
-    Ok(if is_ours { Some(hear(conn, handler, job, outcome, now).await) } else { None })
+    Ok(if is_ours { Some(record_outcome(conn, handler, job, outcome, now).await) } else { None })
 }
 
 /// Calls [`Handler::ended`] in a savepoint: a failure to record the outcome must not undo the end of the job.
-async fn hear(
+async fn record_outcome(
     conn: &mut Conn,
-    handler: &dyn Handler,
+    handler: &dyn AnyHandler,
     job: &Job,
     outcome: JobOutcome<'_>,
     now: Time,
 ) -> Vec<EventRecord> {
-    let kept = conn.transaction(async |conn| handler.ended(conn, job, outcome, now).await).await;
-    kept.unwrap_or_else(|error: DbError| {
-        tracing::error!(%error, "what became of a job was not kept where it was asked for");
+    let recorded = conn.transaction(async |conn| handler.ended(conn, job, outcome, now).await).await;
+    recorded.unwrap_or_else(|error: DbError| {
+        tracing::error!(%error, "the job's handler could not record its outcome");
         Vec::new()
     })
 }

@@ -12,7 +12,7 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 
 /// The kinds of events after which access of subscribers is checked again.
-pub const CHANGES_OF_STANDING: [&str; 3] = ["member.changed", "project.deleted", "participant.removed"];
+pub const ACCESS_CHANGE_EVENTS: [&str; 3] = ["member.changed", "project.deleted", "participant.removed"];
 
 /// The kind of the event that replaces one which a subscriber may not see. It keeps the offset and the time, but none
 /// of the content, so that offsets rise by one for every subscriber.
@@ -24,7 +24,7 @@ pub trait Audience: Send + Sync + 'static {
     fn kind(&self) -> TopicKind;
 
     /// Authorizes the caller to subscribe; called again whenever access may have changed. Returns the topic on which
-    /// [`CHANGES_OF_STANDING`] are published in addition to the resource's own: the topic of its project.
+    /// [`ACCESS_CHANGE_EVENTS`] are published in addition to the resource's own: the topic of its project.
     ///
     /// # Errors
     /// 404 for an unknown resource; 403 when the caller has no access.
@@ -47,7 +47,7 @@ pub trait Audience: Send + Sync + 'static {
     ///
     /// # Errors
     /// 503 when this cannot be determined at present.
-    async fn tells(&self, _caller: Principal, _told: &EventRecord) -> Result<bool, ApiError> {
+    async fn may_see(&self, _caller: Principal, _record: &EventRecord) -> Result<bool, ApiError> {
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use actors::live::{Topic, TopicKind};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Duration, sleep};
 
-use super::audience::CHANGES_OF_STANDING;
+use super::audience::ACCESS_CHANGE_EVENTS;
 use crate::access::principal::{Guest, Principal};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -31,7 +31,7 @@ pub async fn ending(state: RealTime, principal: Principal) -> EndCondition {
     let revoked = async {
         match principal {
             Principal::Account(caller) => revoked(&state, caller.session_id).await,
-            Principal::Guest(guest) => put_out(&state, guest).await,
+            Principal::Guest(guest) => access_lost(&state, guest).await,
         }
     };
     tokio::select! {
@@ -56,11 +56,11 @@ async fn revoked(state: &RealTime, session_id: Id<Session>) {
 }
 
 /// Resolves once the guest may no longer join the meeting.
-async fn put_out(state: &RealTime, guest: Guest) {
+async fn access_lost(state: &RealTime, guest: Guest) {
     let topic = Topic { kind: TopicKind::Meeting, id: guest.meeting_id.uuid() };
     loop {
-        let mut records = state.hub.subscribe(topic);
-        match still_stands(state, Principal::Guest(guest)).await {
+        let mut subscription = state.hub.subscribe(topic);
+        match check_access(state, Principal::Guest(guest)).await {
             Ok(()) => {}
             Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => {
                 sleep(AGAIN).await;
@@ -70,9 +70,9 @@ async fn put_out(state: &RealTime, guest: Guest) {
         }
         let changed = async {
             loop {
-                match records.next().await {
-                    HubItem::Told(records) if !CHANGES_OF_STANDING.contains(&&*records.kind) => {}
-                    HubItem::Told(_) | HubItem::Lagged => return,
+                match subscription.next().await {
+                    HubItem::Event(record) if !ACCESS_CHANGE_EVENTS.contains(&&*record.kind) => {}
+                    HubItem::Event(_) | HubItem::Lagged => return,
                     HubItem::Closed => std::future::pending().await,
                 }
             }
@@ -88,7 +88,7 @@ async fn put_out(state: &RealTime, guest: Guest) {
 ///
 /// # Errors
 /// 401, 403 or 404 when the guest has no access; 503 when the store is unavailable.
-pub async fn still_stands(state: &RealTime, principal: Principal) -> Result<(), ApiError> {
+pub async fn check_access(state: &RealTime, principal: Principal) -> Result<(), ApiError> {
     match principal {
         Principal::Account(_) => Ok(()),
         Principal::Guest(guest) => {

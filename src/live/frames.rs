@@ -20,7 +20,7 @@ use crate::http::error::ApiError;
 pub enum ClientFrame {
     Subscribe {
         topic: String,
-        since: Option<Stood>,
+        since: Option<ClientPosition>,
     },
     Unsubscribe {
         topic: String,
@@ -32,12 +32,12 @@ pub enum ClientFrame {
 /// The position a client resumes from, as the client sent it.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stood {
+pub struct ClientPosition {
     epoch: String,
     offset: u64,
 }
 
-impl Stood {
+impl ClientPosition {
     /// `None` if the epoch is malformed.
     #[must_use]
     pub fn since(&self) -> Option<Since> {
@@ -65,19 +65,19 @@ thread_local! {
 }
 
 #[must_use]
-pub fn event(records: &Arc<EventRecord>) -> ByteString {
+pub fn event(record: &Arc<EventRecord>) -> ByteString {
     LAST.with_borrow_mut(|last| match last {
-        Some((known, frame)) if Arc::ptr_eq(known, records) => frame.clone(),
+        Some((known, frame)) if Arc::ptr_eq(known, record) => frame.clone(),
         _ => {
-            let frame = event_anew(records);
-            *last = Some((Arc::clone(records), frame.clone()));
+            let frame = event_anew(record);
+            *last = Some((Arc::clone(record), frame.clone()));
             frame
         }
     })
 }
 
-fn event_anew(records: &EventRecord) -> ByteString {
-    let EventRecord { topic, offset, kind, data, at, request } = records;
+fn event_anew(record: &EventRecord) -> ByteString {
+    let EventRecord { topic, offset, kind, data, at, request } = record;
     // A request id is visible ASCII, which includes quotes and backslashes.
     let request = json!(&**request);
     format!(
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn an_event_is_put_together_once_and_is_json_whatever_its_request_is_called() {
         let topic = Topic { kind: TopicKind::Run, id: Id::<()>::generate().uuid() };
-        let records = |offset| {
+        let record = |offset| {
             Arc::new(EventRecord {
                 topic,
                 offset,
@@ -125,7 +125,7 @@ mod tests {
                 request: r#"a"b\c"#.into(),
             })
         };
-        let (first, second) = (records(1), records(2));
+        let (first, second) = (record(1), record(2));
         let frame = event(&first);
         let expected = json!({
             "type": "event", "topic": topic.to_string(), "offset": 1, "event": "run.progressed",
@@ -140,15 +140,15 @@ mod tests {
     fn a_place_in_another_epoch_is_read_and_one_that_is_no_epoch_is_none() {
         let epoch = Id::<()>::generate();
         let text = json!({"type": "subscribe", "topic": "run:1", "since": {"epoch": epoch, "offset": 7}}).to_string();
-        let Ok(ClientFrame::Subscribe { since: Some(stood), .. }) = serde_json::from_str(&text) else {
+        let Ok(ClientFrame::Subscribe { since: Some(position), .. }) = serde_json::from_str(&text) else {
             panic!("{text}")
         };
-        let since = stood.since().unwrap();
+        let since = position.since().unwrap();
         assert_eq!((since.epoch.map(Id::uuid), since.offset), (Some(epoch.uuid()), 7));
         let text = r#"{"type":"subscribe","topic":"run:1","since":{"epoch":"first","offset":7}}"#;
-        let Ok(ClientFrame::Subscribe { since: Some(stood), .. }) = serde_json::from_str(text) else {
+        let Ok(ClientFrame::Subscribe { since: Some(position), .. }) = serde_json::from_str(text) else {
             panic!("{text}")
         };
-        assert!(stood.since().is_none());
+        assert!(position.since().is_none());
     }
 }

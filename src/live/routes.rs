@@ -5,7 +5,7 @@ use actix_web::dev::Payload;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::end_conditions::still_stands;
+use super::end_conditions::check_access;
 use super::socket;
 use crate::access::policy::{SignedInOrGuest, Ticket};
 use crate::api::operation::Authorized;
@@ -30,8 +30,8 @@ pub async fn issue_ticket(
     request: Authorized<SignedInOrGuest, Empty>,
     state: RealTime,
 ) -> Result<NotReplayable<SocketTicket>, ApiError> {
-    still_stands(&state, request.principal.caller).await?;
-    let ticket = state.tickets.give(request.principal.caller, state.now()).map_err(ApiError::internal)?;
+    check_access(&state, request.access.caller).await?;
+    let ticket = state.tickets.give(request.access.caller, state.now()).map_err(ApiError::internal)?;
     Ok(NotReplayable(Reply::created(SocketTicket { ticket, expires_in: state.tickets.life.as_secs() })))
 }
 
@@ -52,13 +52,14 @@ impl Input for Connection {
 }
 
 pub async fn open_socket(request: Authorized<Ticket, Connection>, state: RealTime) -> Result<Upgraded, ApiError> {
-    let caller = request.principal.caller;
-    still_stands(&state, caller).await?;
-    let Some(place) = state.sockets.take(caller.uuid()) else {
-        let most = format!("An account has {} sockets at most. Close one first.", state.config.sockets.per_account);
+    let caller = request.access.caller;
+    check_access(&state, caller).await?;
+    let Some(permit) = state.sockets.acquire(caller.uuid()) else {
+        let most =
+            format!("An account may have at most {} open sockets. Close one first.", state.config.sockets.per_account);
         let retry_after = Some(std::time::Duration::from_secs(5));
-        return Err(ApiError { retry_after, ..ApiError::saying(Code::TOO_MANY_REQUESTS, most) });
+        return Err(ApiError { retry_after, ..ApiError::with_message(Code::TOO_MANY_REQUESTS, most) });
     };
     let Connection { request, payload } = request.input;
-    socket::open(state, caller, place, &request, payload).map(Upgraded)
+    socket::open(state, caller, permit, &request, payload).map(Upgraded)
 }

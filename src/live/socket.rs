@@ -68,10 +68,10 @@ struct Socket {
     feeds: HashMap<Topic, SpawnHandle>,
     /// The parts of a fragmented message that have arrived.
     pieces: Option<BytesMut>,
-    heard_at: Instant,
+    received_at: Instant,
     pinged_at: Instant,
     /// Released when the socket is dropped.
-    _place: ConnectionPermit<Uuid>,
+    _permit: ConnectionPermit<Uuid>,
 }
 
 /// Upgrades a request to a socket.
@@ -81,11 +81,11 @@ struct Socket {
 pub fn open(
     state: RealTime,
     caller: Principal,
-    place: ConnectionPermit<Uuid>,
+    permit: ConnectionPermit<Uuid>,
     request: &HttpRequest,
     payload: actix_web::dev::Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let line = request.conn_data::<RawConnection>().cloned();
+    let connection = request.conn_data::<RawConnection>().cloned();
     let inbound = Inbound::of(payload, MAX_FRAME_BYTES);
     let window = Rc::new(Window::of(state.config.sockets.window_frames, state.config.sockets.window_bytes));
     let now = Instant::now();
@@ -96,18 +96,18 @@ pub fn open(
         window,
         feeds: HashMap::new(),
         pieces: None,
-        heard_at: now,
+        received_at: now,
         pinged_at: now,
-        _place: place,
+        _permit: permit,
     };
     let upgraded = ws::WsResponseBuilder::new(socket, request, inbound.clone()).frame_size(MAX_FRAME_BYTES).start();
     let upgraded = upgraded.map_err(|error| {
-        let asked = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
-        ApiError { cause: Some(error.to_string().into()), ..ApiError::saying(Code::BAD_REQUEST, asked) }
+        let message = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
+        ApiError { cause: Some(error.to_string().into()), ..ApiError::with_message(Code::BAD_REQUEST, message) }
     })?;
     let (head, session) = upgraded.into_parts();
     let (sender, mut sent) = mpsc::unbounded_channel::<Option<Bytes>>();
-    actix_web::rt::spawn(pump(session, inbound, sender, line));
+    actix_web::rt::spawn(pump(session, inbound, sender, connection));
     let body = poll_fn(move |cx| sent.poll_recv(cx).map(|next| next.flatten().map(Ok::<_, Infallible>)));
     Ok(head.set_body(BoxBody::new(BodyStream::new(body))))
 }
@@ -118,7 +118,7 @@ async fn pump(
     mut session: BoxBody,
     inbound: Inbound,
     sender: mpsc::UnboundedSender<Option<Bytes>>,
-    line: Option<RawConnection>,
+    connection: Option<RawConnection>,
 ) {
     loop {
         let next = tokio::select! {
@@ -143,9 +143,9 @@ async fn pump(
         sender.closed().await;
     };
     if timeout(END, finish).await.is_err()
-        && let Some(line) = line
+        && let Some(connection) = connection
     {
-        line.cut();
+        connection.cut();
     }
 }
 
@@ -182,7 +182,7 @@ fn outgoing(
                     Err(failure) => (Out::Last(topic, refusal(topic, &failure)), Stage::Over),
                 },
                 Stage::Going(mut feed) => match feed.next().await {
-                    StreamItem::Told(records) => (Out::Frame(frames::event(&records)), Stage::Going(feed)),
+                    StreamItem::Event(record) => (Out::Frame(frames::event(&record)), Stage::Going(feed)),
                     StreamItem::Refused(failure) => (Out::Last(topic, refusal(topic, &failure)), Stage::Over),
                     StreamItem::Behind => (Out::Behind, Stage::Over),
                 },
@@ -198,7 +198,7 @@ fn outgoing(
 
 fn refusal(topic: Topic, failure: &ApiError) -> ByteString {
     if let Some(cause) = &failure.cause {
-        tracing::warn!(%topic, cause, "a subscription failed");
+        tracing::warn!(%topic, cause, "subscription failed");
     }
     frames::error(Some(&topic.to_string()), failure)
 }
@@ -209,13 +209,13 @@ impl Actor for Socket {
     type Context = Context;
 
     fn started(&mut self, context: &mut Context) {
-        context.run_interval(LOOK, Self::look);
+        context.run_interval(LOOK, Self::check_liveness);
         let ending = ending(self.state.clone(), self.caller).into_actor(self);
         context.spawn(ending.map(|ending, _, context| match ending {
             EndCondition::Revoked => {
-                close(context, CloseCode::Policy, "the session has ended, or the place in the meeting")
+                close(context, CloseCode::Policy, "the session has ended, or the access to the meeting")
             }
-            EndCondition::Stopping => close(context, CloseCode::Restart, "the server restarts: resume shortly"),
+            EndCondition::Stopping => close(context, CloseCode::Restart, "the server is restarting: resume shortly"),
         }));
     }
 }
@@ -232,11 +232,11 @@ fn close(context: &mut Context, code: CloseCode, why: &str) {
 impl StreamHandler<Result<Message, ProtocolError>> for Socket {
     fn handle(&mut self, message: Result<Message, ProtocolError>, context: &mut Context) {
         let now = Instant::now();
-        self.heard_at = now;
+        self.received_at = now;
         match message {
             Ok(Message::Text(text)) => self.read(text.as_bytes(), context),
             Ok(Message::Continuation(item)) => self.assemble(item, context),
-            Ok(Message::Binary(_)) => close(context, CloseCode::Unsupported, "frames are text"),
+            Ok(Message::Binary(_)) => close(context, CloseCode::Unsupported, "only text frames are supported"),
             Ok(Message::Ping(payload)) => {
                 context.pong(&payload);
                 self.answered(payload.len(), context);
@@ -253,10 +253,10 @@ impl StreamHandler<Result<Message, ProtocolError>> for Socket {
             }
             Ok(Message::Nop) => {}
             Err(_) if self.inbound.was_too_large() => {
-                close(context, CloseCode::Size, "a frame may have 65,536 bytes");
+                close(context, CloseCode::Size, "a frame may have at most 65,536 bytes");
             }
             Err(ProtocolError::Io(_)) => context.stop(),
-            Err(ProtocolError::Overflow) => close(context, CloseCode::Size, "a frame may have 65,536 bytes"),
+            Err(ProtocolError::Overflow) => close(context, CloseCode::Size, "a frame may have at most 65,536 bytes"),
             Err(error) => close(context, CloseCode::Protocol, &error.to_string()),
         }
     }
@@ -270,7 +270,9 @@ impl StreamHandler<Out> for Socket {
                 self.feeds.remove(&topic);
                 context.text(frame);
             }
-            Out::Behind => return close(context, CloseCode::Again, "begin anew: what was missed is not kept"),
+            Out::Behind => {
+                return close(context, CloseCode::Again, "missed events are no longer available: subscribe again");
+            }
         }
         self.ping(context);
     }
@@ -286,15 +288,15 @@ impl Socket {
                 self.pieces = Some(BytesMut::new());
                 (bytes, false)
             }
-            Item::FirstBinary(_) => return close(context, CloseCode::Unsupported, "frames are text"),
+            Item::FirstBinary(_) => return close(context, CloseCode::Unsupported, "only text frames are supported"),
             Item::Continue(bytes) => (bytes, false),
             Item::Last(bytes) => (bytes, true),
         };
         let Some(pieces) = &mut self.pieces else {
-            return close(context, CloseCode::Protocol, "a continuation of nothing");
+            return close(context, CloseCode::Protocol, "a continuation without a first frame");
         };
         if pieces.len() + bytes.len() > MAX_FRAME_BYTES {
-            return close(context, CloseCode::Size, "a message may have 65,536 bytes");
+            return close(context, CloseCode::Size, "a message may have at most 65,536 bytes");
         }
         pieces.extend_from_slice(&bytes);
         if is_last && let Some(text) = self.pieces.take() {
@@ -304,10 +306,10 @@ impl Socket {
 
     fn read(&mut self, text: &[u8], context: &mut Context) {
         match serde_json::from_slice(text) {
-            Ok(ClientFrame::Ping {}) => self.say(frames::pong(), context),
+            Ok(ClientFrame::Ping {}) => self.reply(frames::pong(), context),
             Ok(ClientFrame::Subscribe { topic, since }) => {
-                if let Err(failure) = self.subscribe(&topic, since.and_then(|stood| stood.since()), context) {
-                    self.say(frames::error(Some(&topic), &failure), context);
+                if let Err(failure) = self.subscribe(&topic, since.and_then(|position| position.since()), context) {
+                    self.reply(frames::error(Some(&topic), &failure), context);
                 }
             }
             Ok(ClientFrame::Unsubscribe { topic }) => {
@@ -316,9 +318,9 @@ impl Socket {
                 }
             }
             Err(error) => {
-                let failure = ApiError::saying(Code::BAD_REQUEST, format!("The frame can't be read: {error}."));
-                self.say(frames::error(None, &failure), context);
-                close(context, CloseCode::Policy, "a frame could not be read");
+                let failure = ApiError::with_message(Code::BAD_REQUEST, format!("The frame can't be read: {error}."));
+                self.reply(frames::error(None, &failure), context);
+                close(context, CloseCode::Policy, "invalid frame");
             }
         }
     }
@@ -326,15 +328,15 @@ impl Socket {
     /// Subscribes to a topic; an existing subscription to the same topic is replaced.
     fn subscribe(&mut self, topic: &str, since: Option<Since>, context: &mut Context) -> Result<(), ApiError> {
         let topic: Topic = topic.parse().map_err(|_| {
-            ApiError::saying(Code::VALIDATION_ERROR, "A topic is meeting:<id>, run:<id> or project:<id>.")
+            ApiError::with_message(Code::VALIDATION_ERROR, "A topic must be meeting:<id>, run:<id> or project:<id>.")
         })?;
         self.state.limits.calls.take(&self.caller.uuid().to_string())?;
         if let Some(former) = self.feeds.remove(&topic) {
             context.cancel_future(former);
         }
         if self.feeds.len() >= MAX_SUBSCRIPTIONS {
-            let most = format!("A socket listens to {MAX_SUBSCRIPTIONS} topics at most.");
-            return Err(ApiError::saying(Code::TOO_MANY_REQUESTS, most));
+            let most = format!("A socket may subscribe to at most {MAX_SUBSCRIPTIONS} topics.");
+            return Err(ApiError::with_message(Code::TOO_MANY_REQUESTS, most));
         }
         let outgoing = outgoing(self.state.clone(), self.caller, topic, since, Rc::clone(&self.window));
         self.feeds.insert(topic, context.add_stream(outgoing));
@@ -342,7 +344,7 @@ impl Socket {
     }
 
     /// Sends a reply to a client's frame.
-    fn say(&mut self, frame: ByteString, context: &mut Context) {
+    fn reply(&mut self, frame: ByteString, context: &mut Context) {
         let bytes = frame.len();
         context.text(frame);
         self.answered(bytes, context);
@@ -352,7 +354,7 @@ impl Socket {
         if self.window.answer(bytes) {
             self.ping(context);
         } else {
-            close(context, CloseCode::Again, "read what you asked for");
+            close(context, CloseCode::Again, "responses are not being read");
         }
     }
 
@@ -364,12 +366,12 @@ impl Socket {
         }
     }
 
-    fn look(&mut self, context: &mut Context) {
+    fn check_liveness(&mut self, context: &mut Context) {
         let now = Instant::now();
         if self.window.is_stalled(now) {
-            close(context, CloseCode::Again, "too slow: resume from where you are");
-        } else if now.duration_since(self.heard_at) > SILENCE {
-            close(context, CloseCode::Away, "silent for too long");
+            close(context, CloseCode::Again, "the client is too slow: reconnect and resume");
+        } else if now.duration_since(self.received_at) > SILENCE {
+            close(context, CloseCode::Away, "no frame was received for too long");
         } else if now.duration_since(self.pinged_at) > HEARTBEAT
             && let Some(ping) = self.window.beat(now)
         {

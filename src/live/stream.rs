@@ -52,9 +52,9 @@ pub async fn stream(
     after: Option<u64>,
     ends: fn(event: &str) -> bool,
 ) -> Result<HttpResponse, ApiError> {
-    let place = state.streams.take(caller.user_id.uuid()).ok_or_else(|| ApiError {
+    let permit = state.streams.acquire(caller.user_id.uuid()).ok_or_else(|| ApiError {
         retry_after: Some(HEARTBEAT),
-        ..ApiError::saying(Code::TOO_MANY_REQUESTS, "Too many open streams.")
+        ..ApiError::with_message(Code::TOO_MANY_REQUESTS, "Too many open streams.")
     })?;
     let since = after.map(|offset| Since { epoch: None, offset });
     let (feed, beginning) = TopicStream::begin(state.clone(), caller.into(), topic, since).await?;
@@ -67,7 +67,8 @@ pub async fn stream(
         quiet.set_missed_tick_behavior(MissedTickBehavior::Delay);
         quiet
     };
-    let going = SseStream { feed, ending: Box::pin(ending(state.clone(), caller.into())), quiet, ends, _place: place };
+    let going =
+        SseStream { feed, ending: Box::pin(ending(state.clone(), caller.into())), quiet, ends, _permit: permit };
     let stage = SseStage { first, going: (!is_over).then_some(going) };
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))
@@ -94,7 +95,7 @@ struct SseStream {
     ending: Pin<Box<dyn Future<Output = EndCondition>>>,
     quiet: Interval,
     ends: fn(&str) -> bool,
-    _place: ConnectionPermit<Uuid>,
+    _permit: ConnectionPermit<Uuid>,
 }
 
 fn bodies(stage: SseStage) -> impl Stream<Item = Result<Bytes, Infallible>> {
@@ -107,7 +108,7 @@ fn bodies(stage: SseStage) -> impl Stream<Item = Result<Bytes, Infallible>> {
             biased;
             _ = &mut going.ending => return None,
             fed = going.feed.next() => match fed {
-                StreamItem::Told(records) => (event(&records), !(going.ends)(&records.kind)),
+                StreamItem::Event(record) => (event(&record), !(going.ends)(&record.kind)),
                 // The client reconnects with its last id, and is then refused or starts again.
                 StreamItem::Refused(_) | StreamItem::Behind => return None,
             },
@@ -117,8 +118,8 @@ fn bodies(stage: SseStage) -> impl Stream<Item = Result<Bytes, Infallible>> {
     })
 }
 
-fn event(records: &EventRecord) -> Bytes {
-    written(records.offset, &records.kind, &records.data)
+fn event(record: &EventRecord) -> Bytes {
+    written(record.offset, &record.kind, &record.data)
 }
 
 /// Formats an event. The JSON is on a single line, as all serialized data of this server.

@@ -16,7 +16,7 @@ use actors::ids::Id;
 use actors::live::{EventRecord, Topic};
 use tokio::time::sleep;
 
-use super::audience::{CHANGES_OF_STANDING, Listening, TopicSnapshot, WITHHELD};
+use super::audience::{ACCESS_CHANGE_EVENTS, Listening, TopicSnapshot, WITHHELD};
 use crate::access::principal::Principal;
 use crate::db::events::{self, Epoch};
 use crate::db::{Conn, DbError};
@@ -50,7 +50,7 @@ pub struct Beginning {
 /// The next item of a subscription.
 #[derive(Debug)]
 pub enum StreamItem {
-    Told(Arc<EventRecord>),
+    Event(Arc<EventRecord>),
     /// The subscriber lost access, or the resource was deleted. Nothing follows.
     Refused(ApiError),
     /// Events are missing that are no longer stored, so the subscriber has to start again. Nothing follows.
@@ -63,7 +63,7 @@ pub struct TopicStream {
     caller: Principal,
     topic: Topic,
     /// A second topic, besides the resource's own, whose events show that access may have changed.
-    standing: Option<Subscription>,
+    access_changes: Option<Subscription>,
     /// Whether access has to be checked before the next event is returned.
     doubtful: bool,
     epoch: Id<Epoch>,
@@ -109,14 +109,14 @@ impl TopicStream {
         since: Option<Since>,
     ) -> Result<(Self, Beginning), ApiError> {
         let audience = state.audiences.of(topic.kind)?;
-        let told_under = audience.admit(caller, topic.id).await?;
-        let standing = (told_under != topic).then(|| state.hub.subscribe(told_under));
+        let access_topic = audience.admit(caller, topic.id).await?;
+        let access_changes = (access_topic != topic).then(|| state.hub.subscribe(access_topic));
         let listening = audience.listens(caller, topic.id);
         let mut feed = Self {
             state,
             caller,
             topic,
-            standing,
+            access_changes,
             // A change between the authorization and the subscription was not received.
             doubtful: true,
             epoch: Id::from_uuid(uuid::Uuid::nil()),
@@ -147,35 +147,36 @@ impl TopicStream {
                     Err(refused) => return StreamItem::Refused(refused),
                 }
             }
-            if let Some(records) = self.missed.front() {
-                let Some(seen) = self.as_seen(Arc::clone(records)).await else {
+            if let Some(record) = self.missed.front() {
+                let Some(seen) = self.as_seen(Arc::clone(record)).await else {
                     sleep(AGAIN).await;
                     continue;
                 };
                 self.missed.pop_front();
-                return self.hand(seen);
+                return self.deliver(seen);
             }
             let Some(own) = &mut self.own else {
                 match self.catch_up().await {
                     Ok(true) => {}
                     Ok(false) => return self.lost().await,
                     Err(away) => {
-                        tracing::warn!(topic = %self.topic, %away, "what a listener missed can't be read yet");
+                        tracing::warn!(topic = %self.topic, %away, "missed events could not be loaded yet; retrying");
                         sleep(AGAIN).await;
                     }
                 }
                 continue;
             };
             tokio::select! {
-                heard = own.next() => match heard {
-                    HubItem::Told(records) => self.missed.push_back(records),
+                item = own.next() => match item {
+                    HubItem::Event(record) => self.missed.push_back(record),
                     HubItem::Lagged => self.own = None,
                     HubItem::Closed => return StreamItem::Behind,
                 },
-                heard = hear(&mut self.standing) => match heard {
-                    HubItem::Told(records) => self.doubtful = changes_standing(&records),
+                item = next_item(&mut self.access_changes) => match item {
+                    HubItem::Event(record) => self.doubtful = changes_access(&record),
                     HubItem::Lagged => {
-                        self.standing = self.standing.as_ref().map(|lagged| self.state.hub.subscribe(lagged.topic()));
+                        self.access_changes =
+                            self.access_changes.as_ref().map(|lagged| self.state.hub.subscribe(lagged.topic()));
                         self.doubtful = true;
                     }
                     HubItem::Closed => return StreamItem::Behind,
@@ -185,12 +186,12 @@ impl TopicStream {
     }
 
     /// The event as this subscriber may see it; `None` if its visibility cannot be determined at present.
-    async fn as_seen(&self, records: Arc<EventRecord>) -> Option<Arc<EventRecord>> {
+    async fn as_seen(&self, record: Arc<EventRecord>) -> Option<Arc<EventRecord>> {
         let audience = self.state.audiences.of(self.topic.kind).ok()?;
-        if !audience.is_for_some(&records.kind) || audience.tells(self.caller, &records).await.ok()? {
-            return Some(records);
+        if !audience.is_for_some(&record.kind) || audience.may_see(self.caller, &record).await.ok()? {
+            return Some(record);
         }
-        let EventRecord { topic, offset, at, .. } = *records;
+        let EventRecord { topic, offset, at, .. } = *record;
         Some(Arc::new(EventRecord {
             topic,
             offset,
@@ -201,10 +202,10 @@ impl TopicStream {
         }))
     }
 
-    fn hand(&mut self, records: Arc<EventRecord>) -> StreamItem {
-        self.cursor = records.offset;
-        self.doubtful |= changes_standing(&records);
-        StreamItem::Told(records)
+    fn deliver(&mut self, record: Arc<EventRecord>) -> StreamItem {
+        self.cursor = record.offset;
+        self.doubtful |= changes_access(&record);
+        StreamItem::Event(record)
     }
 
     /// Resumes from the subscriber's position; `None` if the topic has no such position, or its events are no longer
@@ -259,7 +260,7 @@ impl TopicStream {
     /// its buffer meanwhile, so it is dropped.
     fn take(&mut self, page: EventPage, mut own: Subscription) {
         if !page.is_full() {
-            own.after(page.events.last().map_or(self.cursor, |records| records.offset));
+            own.after(page.events.last().map_or(self.cursor, |record| record.offset));
             self.own = Some(own);
         }
         self.missed = page.events.into_iter().map(Arc::new).collect();
@@ -294,13 +295,13 @@ impl TopicStream {
     }
 }
 
-fn changes_standing(records: &EventRecord) -> bool {
-    CHANGES_OF_STANDING.contains(&&*records.kind)
+fn changes_access(record: &EventRecord) -> bool {
+    ACCESS_CHANGE_EVENTS.contains(&&*record.kind)
 }
 
-async fn hear(standing: &mut Option<Subscription>) -> HubItem {
-    match standing {
-        Some(standing) => standing.next().await,
+async fn next_item(subscription: &mut Option<Subscription>) -> HubItem {
+    match subscription {
+        Some(subscription) => subscription.next().await,
         None => std::future::pending().await,
     }
 }

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::Meeting;
+use super::MeetingSnapshot;
 use super::model;
-use super::participants::model::Participant;
+use super::participants::model::ParticipantView;
+use super::recordings::model::RecordingView;
 use crate::access::policy::Resource;
 use crate::access::principal::Principal;
 use crate::http::code::Code;
@@ -24,9 +25,9 @@ pub struct MeetingAudience {
 /// The snapshot of a meeting, with everything that its events report.
 #[derive(Serialize)]
 struct State {
-    meeting: model::Meeting,
-    participants: Vec<Participant>,
-    recordings: [(); 0],
+    meeting: model::MeetingView,
+    participants: Vec<ParticipantView>,
+    recordings: Vec<RecordingView>,
 }
 
 #[async_trait]
@@ -38,8 +39,8 @@ impl audience::Audience for MeetingAudience {
     async fn admit(&self, caller: Principal, id: Uuid) -> Result<Topic, ApiError> {
         let id = Id::from_uuid(id);
         let found = match caller {
-            Principal::Account(caller) => Meeting::find(&self.meetings, id, caller).await?,
-            Principal::Guest(guest) => Meeting::find_for_guest(&self.meetings, id, guest).await?,
+            Principal::Account(caller) => MeetingSnapshot::find(&self.meetings, id, caller).await?,
+            Principal::Guest(guest) => MeetingSnapshot::find_for_guest(&self.meetings, id, guest).await?,
         };
         let meeting = found.resource?;
         if !found.relation.may_attend() {
@@ -53,9 +54,9 @@ impl audience::Audience for MeetingAudience {
             self.meetings.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| ApiError::unavailable(away.0))?;
         let meeting = &found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?.state;
         let state = State {
-            meeting: model::Meeting::of(meeting, &self.meetings.url),
-            participants: meeting.participants.values().map(|one| Participant::of(meeting.id, one)).collect(),
-            recordings: [],
+            meeting: model::MeetingView::of(meeting, &self.meetings.url),
+            participants: meeting.participants.values().map(|one| ParticipantView::of(meeting.id, one)).collect(),
+            recordings: meeting.recordings.values().map(|one| RecordingView::of(meeting.id, one)).collect(),
         };
         TopicSnapshot::of(&state, meeting.revision, "meeting.updated")
     }

@@ -10,17 +10,16 @@ use serde::{Deserialize, Serialize};
 
 use super::invitations::store::deletion::{self as invitations, OF_ACCOUNT};
 use super::participants::store;
-use crate::accounts::model::NOBODY;
+use crate::accounts::model::DELETED_NAME;
 use crate::accounts::profile::deletion::{AfterCommit, DeletedAccount, DeletionHook, ReleaseError};
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
-use crate::jobs::{self, Handler, Job, JobError, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
 use crate::meetings::state::Meetings;
 
 /// Participants that one query reads.
-const PLACES: i64 = 100;
-const FORGET: &str = "forget-guest";
+const PARTICIPANTS: i64 = 100;
 
 /// The deletion hook of meetings.
 pub struct MeetingDeletionHook {
@@ -66,13 +65,14 @@ impl DeletionHook for MeetingDeletionHook {
         let gone = in_pages(&state.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
         gone.await.map_err(|error: DbError| error.to_string())?;
         loop {
-            let named = state.db.read(move |conn| Box::pin(store::naming(conn, user_id, NOBODY, PLACES))).await;
+            let named =
+                state.db.read(move |conn| Box::pin(store::naming(conn, user_id, DELETED_NAME, PARTICIPANTS))).await;
             let named = named.map_err(|error: DbError| error.to_string())?;
             if named.is_empty() {
                 return Ok(());
             }
             for (meeting_id, participant_id) in named {
-                forget(state, Payload { meeting_id, participant_id }, request).await?;
+                erase_name(state, meeting_id, participant_id, request).await?;
             }
         }
     }
@@ -89,46 +89,51 @@ async fn forget_address(
 ) -> Result<usize, DbError> {
     let (gone, guests) = invitations::forget_address(conn, email, most).await?;
     for (meeting_id, participant_id) in guests {
-        jobs::enqueue(conn, FORGET, &Payload { meeting_id, participant_id }, now, request).await?;
+        jobs::enqueue(conn, &EraseGuestName { meeting_id, participant_id }, now, request).await?;
     }
     Ok(gone)
 }
 
-/// A participant of a meeting.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+async fn erase_name(
+    state: &Meetings,
+    meeting_id: Id<Meeting>,
+    participant: Id<ids::Participant>,
+    request: &RequestId,
+) -> Result<(), String> {
+    let command = Command::Forget { participant, name: DELETED_NAME.to_owned() };
+    match state.registry.ask(meeting_id, command, request.clone()).await {
+        // The meeting was deleted in the meantime: no name is left to erase.
+        Ok(_) | Err(shell::CommandError::Missing) => Ok(()),
+        Err(failure) => Err(format!("names could not be erased from the meeting {meeting_id}: {failure:?}")),
+    }
+}
+
+/// Erases the name of a guest who was invited under the address of a deleted account from a meeting.
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct EraseGuestName {
     meeting_id: Id<Meeting>,
     participant_id: Id<ids::Participant>,
 }
 
-async fn forget(state: &Meetings, place: Payload, request: &RequestId) -> Result<(), String> {
-    let Payload { meeting_id, participant_id } = place;
-    let command = Command::Forget { participant: participant_id, name: NOBODY.to_owned() };
-    match state.registry.ask(meeting_id, command, request.clone()).await {
-        // The meeting was deleted in the meantime: nothing is left to forget.
-        Ok(_) | Err(shell::CommandError::Missing) => Ok(()),
-        Err(failure) => Err(format!("the meeting {meeting_id} could not forget: {failure:?}")),
-    }
+impl JobPayload for EraseGuestName {
+    const KIND: &'static str = "forget-guest";
 }
 
-/// Background job: removes the name of a guest who was invited under the address of a deleted account from a meeting.
-pub struct ForgetGuest {
+/// Runs [`EraseGuestName`]. Idempotent.
+pub struct EraseGuestNameHandler {
     pub state: Meetings,
 }
 
 #[async_trait]
-impl Handler for ForgetGuest {
-    fn kind(&self) -> &'static str {
-        FORGET
-    }
+impl Handler for EraseGuestNameHandler {
+    type Payload = EraseGuestName;
 
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let place: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        Ok(forget(&self.state, place, &job.request).await?)
+    async fn run(&self, job: &Job, payload: EraseGuestName) -> Result<(), JobError> {
+        Ok(erase_name(&self.state, payload.meeting_id, payload.participant_id, &job.request).await?)
     }
 }

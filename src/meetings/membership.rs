@@ -18,9 +18,10 @@ use uuid::Uuid;
 
 use super::invitations::store as invitations;
 use super::participants::store as participants;
-use super::store::{self, NotSaved};
+use super::store::{self, MeetingTables};
+use crate::db::journal::{self, NotSaved, Tables};
 use crate::db::{Conn, Db, DbError};
-use crate::jobs::{self, Handler, Job, JobError, Jobs, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
 use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::people::membership_end::{EndedMembership, MembershipHook};
@@ -30,41 +31,36 @@ use crate::tasks::Tasks;
 const MOST: i64 = 20;
 /// Limit of meetings whose loaded actors re-read their state.
 const AWAKE: i64 = 1000;
-const KIND: &str = "exclude from meetings";
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Pause between attempts to make the actors re-read their state.
 const AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The membership hook of meetings: removes the user from the meetings of the project.
-pub struct MeetingPlaces {
-    /// Base of the links in event payloads.
-    pub app_url: String,
-    /// Whether a media server is configured, from whose rooms participants have to be disconnected.
-    pub has_rooms: bool,
+pub struct MeetingParticipantsHook {
+    pub tables: MeetingTables,
     pub db: Db,
-    pub jobs: Jobs,
     pub tasks: Tasks,
     pub registry: Registry<Meeting>,
 }
 
 #[async_trait]
-impl MembershipHook for MeetingPlaces {
+impl MembershipHook for MeetingParticipantsHook {
     async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<EventRecord>, DbError> {
         let EndedMembership { project_id, user_id, at, request } = ended;
         invitations::revoke_open_of_member(conn, *project_id, *user_id, *at).await?;
         let mut records = Vec::new();
-        for id in participants::open_places(conn, *project_id, *user_id, before(*at), MOST).await? {
+        for id in participants::meetings_to_leave(conn, *project_id, *user_id, before(*at), MOST).await? {
             records.extend(self.exclude(conn, id, ended).await?);
         }
-        let payload = Payload { project_id: *project_id, user_id: *user_id, at: *at };
-        jobs::enqueue(conn, KIND, &payload, *at, request).await?;
+        let payload = RemoveFromMeetings { project_id: *project_id, user_id: *user_id, at: *at };
+        jobs::enqueue(conn, &payload, *at, request).await?;
         Ok(records)
     }
 
     async fn settle(&self, ended: &EndedMembership) {
         let EndedMembership { project_id, user_id, .. } = *ended;
         if let Err(away) = reload(&self.db, &self.registry, project_id, user_id).await {
-            tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet");
+            tracing::warn!(%away, "the meetings of a removed member could not be reloaded yet");
             // The request is answered without waiting for this; until it is done, saves of these meetings are refused.
             let (db, registry, stopping) = (self.db.clone(), self.registry.clone(), self.tasks.stopping());
             self.tasks.spawn(async move {
@@ -74,11 +70,11 @@ impl MembershipHook for MeetingPlaces {
                 }
             });
         }
-        self.jobs.wake();
+        self.tables.wake_jobs();
     }
 }
 
-impl MeetingPlaces {
+impl MeetingParticipantsHook {
     /// Removes the user from a meeting with the meeting's own `decide` and save, in the caller's transaction, without
     /// its actor. Returns the events to publish.
     async fn exclude(
@@ -94,10 +90,10 @@ impl MeetingPlaces {
             return Ok(Vec::new());
         }
         let group = Batch { before, changes: vec![Decided { change, request: request.clone(), at: *at }] };
-        match store::write(conn, &group, &self.app_url, self.has_rooms).await {
-            Ok((records, _)) => Ok(records),
+        match journal::write(&self.tables, conn, &group).await {
+            Ok(saved) => Ok(saved.records),
             Err(NotSaved::Failed(failed)) => Err(failed),
-            Err(NotSaved::Conflict) => Err(DbError::Unavailable(format!("the meeting {id} changed meanwhile"))),
+            Err(NotSaved::Conflict) => Err(DbError::Unavailable(format!("the meeting {id} changed in the meantime"))),
         }
     }
 }
@@ -109,7 +105,7 @@ async fn reload(
     project_id: Id<ids::Project>,
     user_id: Id<User>,
 ) -> Result<(), DbError> {
-    let touched = db.read(move |conn| Box::pin(participants::places(conn, project_id, user_id, AWAKE)));
+    let touched = db.read(move |conn| Box::pin(participants::open_meetings(conn, project_id, user_id, AWAKE)));
     for id in touched.await? {
         registry.reload(id).await;
     }
@@ -122,7 +118,7 @@ async fn reload_by_and_by(db: &Db, registry: &Registry<Meeting>, project_id: Id<
     loop {
         db.settle().await;
         let Err(away) = reload(db, registry, project_id, user_id).await else { return };
-        tracing::warn!(%away, "meetings that somebody was put out of are not read anew yet; it is tried again");
+        tracing::warn!(%away, "the meetings of a removed member could not be reloaded; retrying");
         tokio::time::sleep(AGAIN).await;
     }
 }
@@ -133,35 +129,36 @@ fn before(at: Time) -> Id<ids::Invitation> {
     Id::from_uuid(Uuid::from_u128((u128::from(millis) << 80) | (0x7 << 76)))
 }
 
+/// Removes a user from the meetings of a project that the transaction did not cover.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct RemoveFromMeetings {
     project_id: Id<ids::Project>,
     user_id: Id<User>,
     at: Time,
 }
 
-/// Background job: removes the user from the meetings that the transaction did not cover.
-pub struct RemoveFromMeetings {
+impl JobPayload for RemoveFromMeetings {
+    const KIND: &'static str = "exclude from meetings";
+}
+
+/// Runs [`RemoveFromMeetings`]. Idempotent.
+pub struct RemoveFromMeetingsHandler {
     pub state: Meetings,
 }
 
 #[async_trait]
-impl Handler for RemoveFromMeetings {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for RemoveFromMeetingsHandler {
+    type Payload = RemoveFromMeetings;
 
     /// Retries without limit, with short pauses: a user who lost a project must not keep access to its meetings because
     /// a dependency was unavailable for long.
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy { longest_pause: LONGEST_PAUSE, ..RetryPolicy::UNTIL_DONE }
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let payload: Payload =
-            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
-        let Payload { project_id, user_id, at } = payload;
+    async fn run(&self, job: &Job, payload: RemoveFromMeetings) -> Result<(), JobError> {
+        let RemoveFromMeetings { project_id, user_id, at } = payload;
         let state = &self.state;
         reload(&state.db, &state.registry, project_id, user_id).await.map_err(|error| error.to_string())?;
         loop {
@@ -171,7 +168,7 @@ impl Handler for RemoveFromMeetings {
                     if projects::store::role(conn, project_id, user_id).await?.is_some() {
                         return Ok(Vec::new());
                     }
-                    participants::open_places(conn, project_id, user_id, before(at), MOST).await
+                    participants::meetings_to_leave(conn, project_id, user_id, before(at), MOST).await
                 })
             });
             let left = left.await.map_err(|error: DbError| error.to_string())?;

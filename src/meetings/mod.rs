@@ -10,6 +10,7 @@ pub mod membership;
 pub mod model;
 pub mod operations;
 pub mod participants;
+pub mod recordings;
 pub mod routes;
 pub mod state;
 pub mod store;
@@ -32,9 +33,9 @@ use crate::http::error::ApiError;
 use crate::meetings::state::Meetings;
 
 /// A meeting as it was last saved: the resource that policies authorize access to.
-pub type Meeting = Arc<Snapshot<actors::meeting::Meeting>>;
+pub type MeetingSnapshot = Arc<Snapshot<actors::meeting::Meeting>>;
 
-impl Resource for Meeting {
+impl Resource for MeetingSnapshot {
     type State = Meetings;
     type Ids = Id<actors::meeting::Meeting>;
 
@@ -53,7 +54,7 @@ impl Resource for Meeting {
     async fn find_for_guest(state: &Meetings, id: Self::Ids, guest: Guest) -> Result<Loaded<Self>, ApiError> {
         let found = state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
         let meeting = found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
-        let relation = standing_of_guest(&meeting.state, guest, state.now())?;
+        let relation = relation_of_guest(&meeting.state, guest, state.now())?;
         // A participant admitted by another invitation is not the guest's own, even if it is the same person.
         let took_part = relation.took_part && relation.invited;
         Ok(Loaded { relation: Relation { took_part, ..relation }, resource: Ok(meeting) })
@@ -65,7 +66,7 @@ const AFTERWARDS: Duration = Duration::from_secs(3600);
 
 /// Returns the participant that the principal is or was in the meeting.
 #[must_use]
-pub fn place_of(meeting: &actors::meeting::Meeting, principal: Principal) -> Option<&Participant> {
+pub fn participant_of(meeting: &actors::meeting::Meeting, principal: Principal) -> Option<&Participant> {
     match principal {
         Principal::Account(caller) => meeting.participants.of_user(caller.user_id),
         Principal::Guest(guest) => {
@@ -80,8 +81,8 @@ pub fn place_of(meeting: &actors::meeting::Meeting, principal: Principal) -> Opt
 ///
 /// # Errors
 /// 401 when the meeting ended or was cancelled more than an hour ago: the guest's token has expired with it.
-fn standing_of_guest(meeting: &actors::meeting::Meeting, guest: Guest, now: Time) -> Result<Relation, ApiError> {
-    let Some(own) = place_of(meeting, Principal::Guest(guest)) else { return Ok(Relation::default()) };
+fn relation_of_guest(meeting: &actors::meeting::Meeting, guest: Guest, now: Time) -> Result<Relation, ApiError> {
+    let Some(own) = participant_of(meeting, Principal::Guest(guest)) else { return Ok(Relation::default()) };
     if meeting.over_at().is_some_and(|over_at| now >= over_at + AFTERWARDS) {
         return Err(ApiError::of(Code::UNAUTHORIZED));
     }

@@ -1,11 +1,12 @@
 //! HTTP handlers of meetings and their lifecycle, with the bodies and queries they accept.
 
+use actors::meeting::{ConsentPolicy, MeetingStatus};
 use actors::time::Time;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
-use super::model::{ClosingNote, ConsentPolicy, Meeting, MeetingDetails, MeetingListItem, MeetingStatus, Title};
-use super::operations::{self, NewMeeting, Update};
+use super::model::{ClosingNote, MeetingDetails, MeetingListItem, MeetingView, Title};
+use super::operations;
 use super::store::Filter;
 use crate::access::policy::{Analyst, Attendee, Host, Member};
 use crate::api::operation::Authorized;
@@ -14,7 +15,7 @@ use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
-use crate::http::page::{PageQuery, Search};
+use crate::http::list::{Listing, Search};
 use crate::http::version::IfMatch;
 use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
@@ -22,13 +23,10 @@ use crate::projects::model::{Description, Project};
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateMeeting {
-    #[schema(value_type = String, min_length = 1, max_length = 200, example = "Discovery with the clinic", pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
-    title: Title,
-    #[schema(value_type = Option<String>, max_length = 5000)]
-    description: Option<Description>,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
-    scheduled_at: Time,
-    consent_policy: Option<ConsentPolicy>,
+    pub title: Title,
+    pub description: Option<Description>,
+    pub scheduled_at: Time,
+    pub consent_policy: Option<ConsentPolicy>,
 }
 
 impl Body for CreateMeeting {
@@ -52,54 +50,42 @@ pub async fn create(
 ) -> Result<Reply<MeetingDetails>, ApiError> {
     let id = request.new_id();
     let WithClient { input: ValidJson(body), agent } = request.input;
-    let new = NewMeeting {
-        id,
-        title: body.title,
-        description: body.description.unwrap_or_default(),
-        scheduled_at: body.scheduled_at,
-        consent_policy: body.consent_policy.unwrap_or(ConsentPolicy::All),
-    };
-    let made = operations::create(&state, request.principal.caller, &request.principal.resource, new).await?;
-    let details = MeetingDetails::of(&made, request.principal.caller.into(), &state, &agent);
+    let made = operations::create(&state, request.access.caller, &request.access.resource, id, body).await?;
+    let details = MeetingDetails::of(&made, request.access.caller.into(), &state, &agent);
     Ok(Reply::created(details).version(made.version))
 }
 
-pub struct ListMeetings {
-    filter: Filter,
-    page: PageQuery,
-}
-
-impl Query for ListMeetings {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        matches!(key, "status" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let filter = Filter { status: status?, search: search?.map(|search| search.0) };
-        Ok(Self { filter, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { status: status?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("status", "Only meetings of this status.", MeetingStatus::schema()));
-        parameters.push(Search::parameter("Only meetings whose title has this."));
-        parameters
+        vec![
+            query_parameter("status", "Return only meetings with this status.", MeetingStatus::schema()),
+            Search::parameter("Return only meetings whose title contains this text."),
+        ]
     }
 }
 
 pub async fn list(
-    request: Authorized<Member<Project>, ValidQuery<ListMeetings>>,
+    request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Meetings,
 ) -> Result<Reply<List<MeetingListItem>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    operations::list(&state, request.principal.resource.id, asked.filter, asked.page).await.map(Reply::ok)
+    let ValidQuery(listing) = request.input;
+    operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }
 
 pub async fn details(
-    request: Authorized<Attendee<super::Meeting>, WithClient<Empty>>,
+    request: Authorized<Attendee<super::MeetingSnapshot>, WithClient<Empty>>,
     state: Meetings,
 ) -> Result<Reply<MeetingDetails>, ApiError> {
     let details =
-        MeetingDetails::of(&request.principal.resource.state, request.principal.caller, &state, &request.input.agent);
+        MeetingDetails::of(&request.access.resource.state, request.access.caller, &state, &request.input.agent);
     let version = details.version;
     Ok(Reply::ok(details).version(version))
 }
@@ -107,12 +93,11 @@ pub async fn details(
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", min_properties = 1)]
 pub struct UpdateMeeting {
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 200, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
-    title: Option<Title>,
-    #[schema(value_type = Option<String>, max_length = 5000)]
-    description: Option<Description>,
-    #[schema(value_type = Option<chrono::DateTime<chrono::Utc>>, nullable = false)]
-    scheduled_at: Option<Time>,
+    #[schema(nullable = false)]
+    pub title: Option<Title>,
+    pub description: Option<Description>,
+    #[schema(nullable = false)]
+    pub scheduled_at: Option<Time>,
 }
 
 impl Body for UpdateMeeting {
@@ -122,28 +107,25 @@ impl Body for UpdateMeeting {
         let description = fields.patch("description");
         let scheduled_at = fields.replaced("scheduledAt");
         if is_empty {
-            return Err(fields.wrong("Name at least one field to change."));
+            return Err(fields.reject("Name at least one field to change."));
         }
         Ok(Self { title: title?, description: description?.or_empty(), scheduled_at: scheduled_at? })
     }
 }
 
 pub async fn update(
-    request: Authorized<Host<super::Meeting>, IfMatch<ValidJson<UpdateMeeting>>>,
+    request: Authorized<Host<super::MeetingSnapshot>, IfMatch<ValidJson<UpdateMeeting>>>,
     state: Meetings,
-) -> Result<Reply<Meeting>, ApiError> {
+) -> Result<Reply<MeetingView>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
-    let update = Update { title: body.title, description: body.description, scheduled_at: body.scheduled_at, version };
-    operations::update(&state, &request.principal.resource, update, request.request_id)
-        .await
-        .map(|changed| meeting(&changed, &state))
+    let changed = operations::update(&state, &request.access.resource, body, version, request.request_id).await?;
+    Ok(meeting(&changed, &state))
 }
 
 /// The reason for which a meeting is cancelled or ended.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Why {
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 1000)]
     reason: Option<ClosingNote>,
 }
 
@@ -155,41 +137,36 @@ impl Body for Why {
 }
 
 pub async fn cancel(
-    request: Authorized<Host<super::Meeting>, ValidJson<Why>>,
+    request: Authorized<Host<super::MeetingSnapshot>, ValidJson<Why>>,
     state: Meetings,
-) -> Result<Reply<Meeting>, ApiError> {
+) -> Result<Reply<MeetingView>, ApiError> {
     let ValidJson(why) = request.input;
-    let cancelled = operations::cancel(
-        &state,
-        &request.principal.resource,
-        request.principal.caller,
-        why.reason,
-        request.request_id,
-    )
-    .await?;
+    let cancelled =
+        operations::cancel(&state, &request.access.resource, request.access.caller, why.reason, request.request_id)
+            .await?;
     Ok(meeting(&cancelled, &state))
 }
 
 pub async fn start(
-    request: Authorized<Host<super::Meeting>, Empty>,
+    request: Authorized<Host<super::MeetingSnapshot>, Empty>,
     state: Meetings,
-) -> Result<Reply<Meeting>, ApiError> {
+) -> Result<Reply<MeetingView>, ApiError> {
     let started =
-        operations::start(&state, &request.principal.resource, request.principal.caller, request.request_id).await?;
+        operations::start(&state, &request.access.resource, request.access.caller, request.request_id).await?;
     Ok(meeting(&started, &state))
 }
 
 pub async fn end(
-    request: Authorized<Host<super::Meeting>, ValidJson<Why>>,
+    request: Authorized<Host<super::MeetingSnapshot>, ValidJson<Why>>,
     state: Meetings,
-) -> Result<Reply<Meeting>, ApiError> {
+) -> Result<Reply<MeetingView>, ApiError> {
     let ValidJson(why) = request.input;
     let ended =
-        operations::end(&state, &request.principal.resource, request.principal.caller, why.reason, request.request_id)
+        operations::end(&state, &request.access.resource, request.access.caller, why.reason, request.request_id)
             .await?;
     Ok(meeting(&ended, &state))
 }
 
-fn meeting(changed: &super::Meeting, state: &Meetings) -> Reply<Meeting> {
-    Reply::ok(Meeting::of(&changed.state, &state.url)).version(changed.state.version)
+fn meeting(changed: &super::MeetingSnapshot, state: &Meetings) -> Reply<MeetingView> {
+    Reply::ok(MeetingView::of(&changed.state, &state.url)).version(changed.state.version)
 }

@@ -9,6 +9,7 @@ use actors::registry::Registry;
 use super::consents::wording::Wordings;
 use super::media::Rooms;
 use super::participants::attendance::Attendance;
+use crate::clients::files::Folders;
 use crate::http::mounted::Mounted;
 use crate::projects::state::Projects;
 
@@ -23,6 +24,8 @@ pub struct MeetingsParts {
     /// Which sockets are subscribed to which meetings.
     pub attendance: Attendance,
     pub wordings: Wordings,
+    /// The files of recordings.
+    pub recordings: Folders,
     /// The media server, in whose rooms meetings are held.
     pub rooms: Rooms,
 }

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 /// Nice value of child processes. Meetings must not wait for documents: under CPU contention a child gets about a tenth
 /// of the server's share.
-const NICENESS: i32 = 10;
+const NICE_VALUE: i32 = 10;
 
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
@@ -59,8 +59,8 @@ impl Allowance {
     ///
     /// # Errors
     /// Returns the operating system's error; the child must not do any work then.
-    pub fn take(self) -> io::Result<()> {
-        rustix::process::nice(NICENESS)?;
+    pub fn apply(self) -> io::Result<()> {
+        rustix::process::nice(NICE_VALUE)?;
         let bytes = self.memory_mib.saturating_mul(1024 * 1024);
         for (resource, soft, hard) in [
             (Resource::AS, bytes, bytes),
@@ -80,24 +80,24 @@ impl Allowance {
 ///
 /// # Errors
 /// Returns the operating system's error; the child must not do any work then.
-pub fn start_nothing() -> io::Result<()> {
+pub fn forbid_new_processes() -> io::Result<()> {
     setrlimit(Resource::NPROC, 0, 0)
 }
 
 /// How a child ended without giving an answer.
 #[derive(Debug)]
-pub enum Ended {
+pub enum ChildExit {
     NotStarted(std::io::Error),
     /// It exceeded its CPU time.
-    TooLong,
+    CpuTimeExceeded,
     /// It exceeded the wall-clock limit: the machine is overloaded, or the child hangs.
-    Late,
+    TimedOut,
     /// Its output was longer than allowed.
-    TooMuch,
+    OutputTooLarge,
     /// It was ended from outside by SIGHUP, SIGINT or SIGTERM, for example when the whole service is stopped.
-    Told,
+    Terminated,
     /// It crashed or ran out of memory.
-    Died,
+    Crashed,
 }
 
 /// Builds the command that starts a child: without an environment, in a process group of its own so that Ctrl-C reaches
@@ -123,30 +123,30 @@ pub fn command(program: &Path, arguments: &[&str], allowance: Allowance) -> Comm
 ///
 /// # Errors
 /// Returns how the child ended if it did not exit successfully within `wall`, or wrote more than `most` bytes.
-pub async fn answer(mut child: Child, wall: Duration, most: u64) -> Result<Vec<u8>, Ended> {
-    let heard = timeout(wall, hear(&mut child, most)).await.unwrap_or(Err(Ended::Late));
+pub async fn answer(mut child: Child, wall: Duration, most: u64) -> Result<Vec<u8>, ChildExit> {
+    let output_or_exit = timeout(wall, read_output(&mut child, most)).await.unwrap_or(Err(ChildExit::TimedOut));
     // `kill` also waits for the exit, so that the child's slot becomes free only when the process is gone.
     let _ = child.kill().await;
-    heard
+    output_or_exit
 }
 
-async fn hear(child: &mut Child, most: u64) -> Result<Vec<u8>, Ended> {
-    let output = child.stdout.take().ok_or(Ended::Died)?;
+async fn read_output(child: &mut Child, most: u64) -> Result<Vec<u8>, ChildExit> {
+    let output = child.stdout.take().ok_or(ChildExit::Crashed)?;
     let mut answer = Vec::new();
-    output.take(most.saturating_add(1)).read_to_end(&mut answer).await.map_err(|_| Ended::Died)?;
+    output.take(most.saturating_add(1)).read_to_end(&mut answer).await.map_err(|_| ChildExit::Crashed)?;
     if answer.len() as u64 > most {
-        return Err(Ended::TooMuch);
+        return Err(ChildExit::OutputTooLarge);
     }
-    let status = child.wait().await.map_err(|_| Ended::Died)?;
-    if status.success() { Ok(answer) } else { Err(died(status)) }
+    let status = child.wait().await.map_err(|_| ChildExit::Crashed)?;
+    if status.success() { Ok(answer) } else { Err(classify(status)) }
 }
 
 /// Classifies the exit status of a child that failed.
-fn died(status: ExitStatus) -> Ended {
+fn classify(status: ExitStatus) -> ChildExit {
     match signal(status) {
-        _ if is_processor_time(status) => Ended::TooLong,
-        Some(SIGHUP | SIGINT | SIGTERM) => Ended::Told,
-        _ => Ended::Died,
+        _ if is_processor_time(status) => ChildExit::CpuTimeExceeded,
+        Some(SIGHUP | SIGINT | SIGTERM) => ChildExit::Terminated,
+        _ => ChildExit::Crashed,
     }
 }
 

@@ -51,18 +51,18 @@ impl<K: Eq> FairSemaphore<K> {
 
     /// Waits for a permit in the queue of `key`. Dropping the future gives up the place in the queue.
     pub async fn acquire(&self, key: K) -> FairPermit<K> {
-        let turn = {
+        let receiver = {
             let mut state = self.state();
             if state.free > 0 {
                 state.free -= 1;
                 return self.permit();
             }
-            let (give, turn) = oneshot::channel();
-            state.enqueue(key, give);
-            turn
+            let (sender, receiver) = oneshot::channel();
+            state.enqueue(key, sender);
+            receiver
         };
         // The sender is dropped without sending only when the semaphore is dropped, and `self` keeps it alive.
-        turn.await.unwrap_or(FairPermit { semaphore: None })
+        receiver.await.unwrap_or(FairPermit { semaphore: None })
     }
 
     fn permit(&self) -> FairPermit<K> {
@@ -70,14 +70,14 @@ impl<K: Eq> FairSemaphore<K> {
     }
 
     /// Gives a permit to the next waiter whose future still exists, or returns it to the free permits.
-    fn hand_on(&self) {
+    fn release(&self) {
         let mut state = self.state();
         let mut permit = self.permit();
         while let Some(waiter) = state.next() {
             match waiter.send(permit) {
                 Ok(()) => return,
                 // The waiter was dropped. The permit must not be dropped here: that would call this function again.
-                Err(back) => permit = back,
+                Err(returned) => permit = returned,
             }
         }
         permit.semaphore = None;
@@ -110,7 +110,7 @@ impl<K: Eq> State<K> {
 impl<K: Eq> Drop for FairPermit<K> {
     fn drop(&mut self) {
         if let Some(semaphore) = self.semaphore.take() {
-            semaphore.hand_on();
+            semaphore.release();
         }
     }
 }
@@ -126,7 +126,7 @@ mod tests {
     type Waiting = Pin<Box<dyn Future<Output = FairPermit<&'static str>>>>;
 
     /// Requests a permit and asserts that it is not granted at once.
-    fn asks(semaphore: &FairSemaphore<&'static str>, key: &'static str) -> Waiting {
+    fn waiting_for(semaphore: &FairSemaphore<&'static str>, key: &'static str) -> Waiting {
         let semaphore = semaphore.clone();
         let mut waiting: Waiting = Box::pin(async move { semaphore.acquire(key).await });
         assert!((&mut waiting).now_or_never().is_none(), "{key} waits");
@@ -139,24 +139,24 @@ mod tests {
         let mut held = semaphore.acquire("A").now_or_never();
         let mut waiting: Vec<(String, Waiting)> = Vec::new();
         for (key, number) in [("A", 1), ("A", 2), ("A", 3), ("A", 4), ("B", 1), ("C", 1), ("C", 2)] {
-            waiting.push((format!("{key}{number}"), asks(&semaphore, key)));
+            waiting.push((format!("{key}{number}"), waiting_for(&semaphore, key)));
         }
         let mut order = Vec::new();
         while !waiting.is_empty() {
             drop(held.take());
-            let came: Vec<usize> = (0..waiting.len())
+            let granted: Vec<usize> = (0..waiting.len())
                 .filter(|at| {
                     let permit = (&mut waiting[*at].1).now_or_never();
-                    let came = permit.is_some();
-                    if came {
+                    let granted = permit.is_some();
+                    if granted {
                         assert!(held.is_none(), "one at a time");
                         held = permit;
                     }
-                    came
+                    granted
                 })
                 .collect();
-            assert_eq!(came.len(), 1, "somebody is next");
-            order.push(waiting.remove(came[0]).0);
+            assert_eq!(granted.len(), 1, "somebody is next");
+            order.push(waiting.remove(granted[0]).0);
         }
         assert_eq!(order, ["A1", "B1", "C1", "A2", "C2", "A3", "A4"]);
     }
@@ -165,12 +165,13 @@ mod tests {
     fn a_turn_that_is_given_up_goes_to_the_next_and_no_permit_is_lost() {
         let semaphore = FairSemaphore::new(2);
         let held = [semaphore.acquire("A").now_or_never(), semaphore.acquire("A").now_or_never()];
-        let (gone, late, mut stays) = (asks(&semaphore, "A"), asks(&semaphore, "B"), asks(&semaphore, "C"));
-        drop(gone);
+        let (dropped, dropped_later, mut remaining) =
+            (waiting_for(&semaphore, "A"), waiting_for(&semaphore, "B"), waiting_for(&semaphore, "C"));
+        drop(dropped);
         drop(held);
         // B's permit is already sent when B is dropped.
-        drop(late);
-        assert!((&mut stays).now_or_never().is_some());
+        drop(dropped_later);
+        assert!((&mut remaining).now_or_never().is_some());
         let both = [semaphore.acquire("A").now_or_never(), semaphore.acquire("B").now_or_never()];
         assert!(both.iter().all(Option::is_some), "both are free again");
         assert!(semaphore.acquire("A").now_or_never().is_none());

@@ -1,7 +1,7 @@
 //! Progress reporting and cancellation of the loops in a node.
 
 #[cfg(test)]
-pub mod looks;
+pub mod check_intervals;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,19 +32,19 @@ impl LoopControl {
     ///
     /// # Errors
     /// Returns [`Halted`] once the run is cancelled.
-    pub fn mark(&self, done: usize, total: usize) -> Result<(), Halted> {
+    pub fn report(&self, done: usize, total: usize) -> Result<(), Halted> {
         let permille = done.saturating_mul(1000) / total.max(1);
         self.permille.store(u32::try_from(permille).unwrap_or(1000), Ordering::Relaxed);
-        self.look()
+        self.check()
     }
 
     /// Checks for cancellation where no progress can be given.
     ///
     /// # Errors
     /// Returns [`Halted`] once the run is cancelled.
-    pub fn look(&self) -> Result<(), Halted> {
+    pub fn check(&self) -> Result<(), Halted> {
         #[cfg(test)]
-        looks::looked();
+        check_intervals::record_check();
         if self.cancel.is_cancelled() { Err(Halted) } else { Ok(()) }
     }
 

@@ -1,8 +1,7 @@
 //! The interfaces that a run needs from its caller: checkpoint storage, a progress sink, and the source texts.
 
+use actors::run::Node;
 use async_trait::async_trait;
-
-use super::nodes::Node;
 
 /// Stores the outputs of finished nodes, so that a killed run resumes at the node it was in.
 ///

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
+use actors::language::Language;
+use actors::run::AnalysisType;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 use super::readers::SourceText;
 
@@ -57,7 +61,7 @@ pub struct Source {
     pub kind: SourceKind,
     /// Shown in warnings, for example a file name.
     pub name: String,
-    pub text: Result<Arc<SourceText>, Unreadable>,
+    pub text: Result<Arc<SourceText>, UnreadableSource>,
 }
 
 impl Source {
@@ -79,77 +83,26 @@ impl Source {
         code: impl Into<String>,
         message: impl Into<String>,
     ) -> Self {
-        let text = Err(Unreadable { code: code.into(), message: message.into() });
+        let text = Err(UnreadableSource { code: code.into(), message: message.into() });
         Self { id: id.into(), kind, name: name.into(), text }
     }
 }
 
 /// Why a source has no text: a PascalCase code and a sentence for users.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unreadable {
+pub struct UnreadableSource {
     pub code: String,
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The kind of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum SourceKind {
     Document,
     Recording,
-}
-
-/// Which parts of the result are requested; the others stay empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum AnalysisType {
-    /// Everything.
-    Full,
-    /// Requirements, risks and open questions.
-    Requirements,
-    /// Requirements and the stories made from them.
-    UserStories,
-    /// Action items, decisions, open questions and risks.
-    MeetingMinutes,
-}
-
-impl AnalysisType {
-    pub fn wants_requirements(self) -> bool {
-        self != Self::MeetingMinutes
-    }
-
-    pub fn wants_stories(self) -> bool {
-        matches!(self, Self::Full | Self::UserStories)
-    }
-
-    pub fn wants_risks(self) -> bool {
-        self != Self::UserStories
-    }
-
-    pub fn wants_minutes(self) -> bool {
-        matches!(self, Self::Full | Self::MeetingMinutes)
-    }
-}
-
-/// The languages that can be requested for a run. The rules of the embedded engine cover English; sources in other
-/// languages are read, but little is found in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Language {
-    Auto,
-    En,
-    Ar,
-    De,
-    Es,
-    Fr,
-    It,
-    Nl,
-    Pt,
-    Tr,
-    Zh,
-    Ja,
-    Ko,
-    Hi,
-    Ru,
 }
 
 /// A source that contains text. `slot` is its index in the request.

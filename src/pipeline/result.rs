@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 use super::request::SourceKind;
 
@@ -14,12 +16,12 @@ use super::request::SourceKind;
 pub struct PipelineResult {
     pub job_id: String,
     pub status: ResultStatus,
-    pub requirements: Vec<Requirement>,
-    pub user_stories: Vec<UserStory>,
-    pub risks: Vec<Risk>,
-    pub open_questions: Vec<OpenQuestion>,
-    pub action_items: Vec<ActionItem>,
-    pub decisions: Vec<Decision>,
+    pub requirements: Vec<RequirementDraft>,
+    pub user_stories: Vec<UserStoryDraft>,
+    pub risks: Vec<RiskDraft>,
+    pub open_questions: Vec<OpenQuestionDraft>,
+    pub action_items: Vec<ActionItemDraft>,
+    pub decisions: Vec<DecisionDraft>,
     pub summary: Summary,
     pub quality: Quality,
     pub metrics: Metrics,
@@ -37,7 +39,7 @@ pub enum ResultStatus {
 /// exclusive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SourceReference {
+pub struct Citation {
     pub kind: SourceKind,
     /// The source's id from the request (the caller's documentId or recordingId).
     pub source_id: String,
@@ -55,7 +57,7 @@ pub struct SourceReference {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Requirement {
+pub struct RequirementDraft {
     pub key: String,
     #[serde(rename = "type")]
     pub kind: RequirementType,
@@ -67,15 +69,18 @@ pub struct Requirement {
     /// 0–1, two decimals.
     pub confidence: f64,
     pub quality_issues: Vec<QualityIssue>,
-    pub sources: Vec<SourceReference>,
+    pub sources: Vec<Citation>,
     /// Key of a requirement that says nearly the same and was not merged with this one.
     pub duplicate_of: Option<String>,
     /// Keys of requirements that contradict this one.
     pub conflicts_with: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// The type of a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum RequirementType {
     Functional,
     NonFunctional,
@@ -85,8 +90,10 @@ pub enum RequirementType {
 }
 
 /// The characteristics of ISO/IEC 25010:2011.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum QualityCategory {
     FunctionalSuitability,
     PerformanceEfficiency,
@@ -98,8 +105,11 @@ pub enum QualityCategory {
     Portability,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// The priority, as far as the source states it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum Priority {
     Low,
     Medium,
@@ -108,8 +118,11 @@ pub enum Priority {
     Unknown,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// The severity or likelihood of a risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum Severity {
     Low,
     Medium,
@@ -117,16 +130,19 @@ pub enum Severity {
     Critical,
 }
 
-/// What makes an item hard to build or to test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A property of an item that makes it hard to build or to test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QualityIssue {
     pub code: IssueCode,
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// The code of a quality issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum IssueCode {
     VagueWord,
     PassiveWithoutActor,
@@ -143,7 +159,7 @@ pub enum IssueCode {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UserStory {
+pub struct UserStoryDraft {
     pub key: String,
     /// Keys of the requirements that the story covers.
     pub requirement_keys: Vec<String>,
@@ -154,16 +170,16 @@ pub struct UserStory {
     /// "As a …, I want …, so that …", without any clause that the source does not state.
     pub description: String,
     pub priority: Priority,
-    pub acceptance_criteria: Vec<AcceptanceCriterion>,
+    pub acceptance_criteria: Vec<CriterionDraft>,
     /// 0–1, two decimals.
     pub quality_score: f64,
     pub quality_issues: Vec<QualityIssue>,
-    pub sources: Vec<SourceReference>,
+    pub sources: Vec<Citation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AcceptanceCriterion {
+pub struct CriterionDraft {
     pub key: String,
     pub text: String,
     pub given: Option<String>,
@@ -173,47 +189,47 @@ pub struct AcceptanceCriterion {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Risk {
+pub struct RiskDraft {
     pub key: String,
     pub title: String,
     pub description: String,
     pub severity: Severity,
     pub likelihood: Severity,
     pub mitigation: Option<String>,
-    pub sources: Vec<SourceReference>,
+    pub sources: Vec<Citation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OpenQuestion {
+pub struct OpenQuestionDraft {
     pub key: String,
     pub question: String,
     /// The reason why the question counts as open.
     pub why: String,
     pub raised_by: Option<String>,
-    pub sources: Vec<SourceReference>,
+    pub sources: Vec<Citation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ActionItem {
+pub struct ActionItemDraft {
     pub key: String,
     pub text: String,
     pub assignee: Option<String>,
     /// `YYYY-MM-DD`; set only when the text gives day, month and year.
     pub due_date: Option<String>,
-    pub sources: Vec<SourceReference>,
+    pub sources: Vec<Citation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Decision {
+pub struct DecisionDraft {
     pub key: String,
     pub text: String,
-    pub sources: Vec<SourceReference>,
+    pub sources: Vec<Citation>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     pub text: String,
@@ -223,7 +239,8 @@ pub struct Summary {
     pub assumptions: Vec<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// Quality indicators of a result.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Quality {
     /// 0–1, two decimals: the share of requirements without an issue, reduced by conflicts.
@@ -238,14 +255,15 @@ pub struct Quality {
     pub conflicts: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueCount {
     pub code: IssueCode,
     pub count: u32,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Counts and totals of a result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Metrics {
     pub requirements: u32,
@@ -268,7 +286,8 @@ pub struct Metrics {
     pub ungrounded: u32,
     /// Duration of this attempt in milliseconds. The only field that differs between two runs over the same input.
     pub processing_ms: u64,
-    /// Always null: the embedded engine counts no tokens.
+    /// Null when the engine does not count tokens.
+    #[schema(required)]
     pub tokens: Option<u64>,
 }
 
@@ -305,7 +324,7 @@ impl Warning {
 /// Requirements and user stories with their quality issues.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckedItems {
-    pub requirements: Vec<Requirement>,
-    pub user_stories: Vec<UserStory>,
+    pub requirements: Vec<RequirementDraft>,
+    pub user_stories: Vec<UserStoryDraft>,
     pub quality: Quality,
 }

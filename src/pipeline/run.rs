@@ -7,23 +7,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use actors::run::Node;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::time::{MissedTickBehavior, interval_at};
 
-use super::engine::{Book, Embedded, Engine, Texts};
+use super::engine::{Corpus, Embedded, Engine, Texts};
 use super::loop_control::{Halted, LoopControl};
 use super::nodes::build_source_index::{BuildSourceIndex, ToIndex};
 use super::nodes::classify_requirements::{ClassifyRequirements, ToClassify};
 use super::nodes::evidence_grounding::{EvidenceGrounding, ToGround};
-use super::nodes::extract_requirements::{ExtractRequirements, ToRead};
+use super::nodes::extract_requirements::{ExtractRequirements, ToExtract};
 use super::nodes::finalize::{FinalParts, Finalize};
-use super::nodes::generate_user_stories::{GenerateUserStories, ToTell};
+use super::nodes::generate_user_stories::{GenerateUserStories, ToGenerate};
 use super::nodes::prepare_sources::{Offered, OfferedSource, PrepareSources};
 use super::nodes::quality_checks::{QualityChecks, ToCheck};
 use super::nodes::summarize::{Summarize, ToSummarize};
-use super::nodes::transcribe_recordings::{Spoken, TranscribeRecordings};
-use super::nodes::{Node, NodeContext, Step};
+use super::nodes::transcribe_recordings::{TranscribeRecordings, Transcribed};
+use super::nodes::{NodeContext, Step};
 use super::ports::{CheckpointStore, ProgressSink};
 use super::request::{CancelToken, Request};
 use super::result::{PipelineResult, ResultStatus, Warning};
@@ -65,11 +66,11 @@ impl PipelineOutcome {
 pub async fn run(
     request: Request,
     checkpoints: &dyn CheckpointStore,
-    watcher: &dyn ProgressSink,
+    progress_sink: &dyn ProgressSink,
     cancel: CancelToken,
     workers: &Workers,
 ) -> PipelineOutcome {
-    run_with(Arc::new(Embedded), request, checkpoints, watcher, cancel, workers).await
+    run_with(Arc::new(Embedded), request, checkpoints, progress_sink, cancel, workers).await
 }
 
 /// Runs with the given engine. Otherwise the same as [`run`].
@@ -77,16 +78,16 @@ pub async fn run_with(
     engine: Arc<dyn Engine>,
     request: Request,
     checkpoints: &dyn CheckpointStore,
-    watcher: &dyn ProgressSink,
+    progress_sink: &dyn ProgressSink,
     cancel: CancelToken,
     workers: &Workers,
 ) -> PipelineOutcome {
     let started = Instant::now();
     let token = cancel.child_token();
     let _ends_with_this_future = token.clone().drop_guard();
-    let pace = LoopControl::new(token.clone());
-    let mut line = Execution { checkpoints, watcher, token, workers, engine, pace };
-    match line.pass(request).await {
+    let control = LoopControl::new(token.clone());
+    let mut execution = Execution { checkpoints, progress_sink, token, workers, engine, control };
+    match execution.execute(request).await {
         Ok(mut result) => {
             result.metrics.processing_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let warnings = result.warnings.clone();
@@ -97,7 +98,7 @@ pub async fn run_with(
         }
         Err(EarlyEnd::Rejected { reason, warnings }) => PipelineOutcome::Rejected { reason, warnings },
         Err(EarlyEnd::Failed { node, message }) => {
-            tracing::error!(node = node.name(), message, "a pipeline node failed");
+            tracing::error!(node = node.into_str(), message, "a pipeline node failed");
             PipelineOutcome::Failed { node, message }
         }
         Err(EarlyEnd::Cancelled) => PipelineOutcome::Cancelled,
@@ -113,23 +114,23 @@ enum EarlyEnd {
 
 struct Execution<'a> {
     checkpoints: &'a dyn CheckpointStore,
-    watcher: &'a dyn ProgressSink,
+    progress_sink: &'a dyn ProgressSink,
     token: CancelToken,
     workers: &'a Workers,
     engine: Arc<dyn Engine>,
-    pace: LoopControl,
+    control: LoopControl,
 }
 
 impl Execution<'_> {
-    async fn pass(&mut self, request: Request) -> Result<PipelineResult, EarlyEnd> {
+    async fn execute(&mut self, request: Request) -> Result<PipelineResult, EarlyEnd> {
         let Request { job_id, attempt: _, analysis_type, language, sources, bounds } = request;
-        self.tell(Node::PrepareSources, 0).await?;
+        self.report_progress(Node::PrepareSources, 0).await?;
         let (texts, offered) = self
-            .seated(Node::PrepareSources, move |pace: &LoopControl| {
+            .run_blocking(Node::PrepareSources, move |control: &LoopControl| {
                 let mut texts = Texts::default();
                 let mut offered = Vec::new();
                 for (done, source) in sources.iter().enumerate() {
-                    pace.mark(done, sources.len())?;
+                    control.report(done, sources.len())?;
                     let digest = match &source.text {
                         Ok(text) => Ok(texts.open(Arc::clone(text))),
                         Err(unreadable) => {
@@ -145,9 +146,9 @@ impl Execution<'_> {
             .await?;
         let mut context = NodeContext {
             texts: Arc::new(texts),
-            book: Arc::new(Book::default()),
+            corpus: Arc::new(Corpus::default()),
             engine: Arc::clone(&self.engine),
-            pace: self.pace.clone(),
+            control: self.control.clone(),
         };
 
         let (prepared, _) = self.step::<PrepareSources>(offered, &context).await?;
@@ -155,8 +156,9 @@ impl Execution<'_> {
         if prepared.sources.is_empty() {
             return Err(nothing_to_read(warnings));
         }
-        let (spoken, _) = self.step::<TranscribeRecordings>(Spoken { sources: prepared.sources }, &context).await?;
-        let sources = spoken.sources;
+        let (transcribed, _) =
+            self.step::<TranscribeRecordings>(Transcribed { sources: prepared.sources }, &context).await?;
+        let sources = transcribed.sources;
 
         let (index, index_hash) =
             self.step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &context).await?;
@@ -166,11 +168,13 @@ impl Execution<'_> {
         }
         warnings.extend(index.warnings(&sources, bounds));
         let texts = Arc::clone(&context.texts);
-        let book = self.seated(Node::BuildSourceIndex, move |pace: &LoopControl| Book::new(texts, index, pace)).await?;
-        context.book = Arc::new(book);
+        let corpus = self
+            .run_blocking(Node::BuildSourceIndex, move |control: &LoopControl| Corpus::new(texts, index, control))
+            .await?;
+        context.corpus = Arc::new(corpus);
 
-        let to_read = ToRead { analysis_type, index_hash: index_hash.clone(), bounds };
-        let (found, _) = self.step::<ExtractRequirements>(to_read, &context).await?;
+        let to_extract = ToExtract { analysis_type, index_hash: index_hash.clone(), bounds };
+        let (found, _) = self.step::<ExtractRequirements>(to_extract, &context).await?;
 
         let to_classify = ToClassify { index_hash: index_hash.clone(), sources: sources.clone(), found, bounds };
         let (items, _) = self.step::<ClassifyRequirements>(to_classify, &context).await?;
@@ -180,10 +184,10 @@ impl Execution<'_> {
         let mut items = grounded.items;
 
         let requirements = items.requirements.clone();
-        let to_tell = ToTell { analysis_type, index_hash: index_hash.clone(), requirements };
-        let (told, _) = self.step::<GenerateUserStories>(to_tell, &context).await?;
+        let to_generate = ToGenerate { analysis_type, index_hash: index_hash.clone(), requirements };
+        let (generated, _) = self.step::<GenerateUserStories>(to_generate, &context).await?;
 
-        let to_check = ToCheck { sources: sources.clone(), items: items.clone(), user_stories: told.user_stories };
+        let to_check = ToCheck { sources: sources.clone(), items: items.clone(), user_stories: generated.user_stories };
         let (checked, _) = self.step::<QualityChecks>(to_check, &context).await?;
         items.requirements = checked.requirements;
         let user_stories = checked.user_stories;
@@ -207,89 +211,91 @@ impl Execution<'_> {
     /// Returns the output and the hash of the input.
     async fn step<S: Step>(&mut self, input: S::Input, context: &NodeContext) -> Result<(S::Output, String), EarlyEnd> {
         let node = S::NODE;
-        self.pace.restart();
-        self.tell(node, 0).await?;
+        self.control.restart();
+        self.report_progress(node, 0).await?;
         let version = self.engine.version().to_owned();
         let salt = version.clone();
         let (input, hash) = self
-            .seated(node, move |_: &LoopControl| {
+            .run_blocking(node, move |_: &LoopControl| {
                 let hash = hash_of(node, &salt, &input).map_err(|_| Halted)?;
                 Ok((input, hash))
             })
             .await?;
 
         match self.checkpoints.load(node, &hash, &version).await {
-            Ok(Some(kept)) => match serde_json::from_str::<S::Output>(&kept) {
+            Ok(Some(serialized)) => match serde_json::from_str::<S::Output>(&serialized) {
                 Ok(output) => return Ok((output, hash)),
-                Err(fault) => tracing::warn!(node = node.name(), %fault, "a checkpoint could not be read; worked anew"),
+                Err(fault) => {
+                    tracing::warn!(%node, %fault, "the checkpoint could not be parsed; recomputing");
+                }
             },
             Ok(None) => {}
-            Err(fault) => tracing::warn!(node = node.name(), %fault, "no checkpoint to be had; worked anew"),
+            Err(fault) => tracing::warn!(%node, %fault, "the checkpoint could not be loaded; recomputing"),
         }
 
         let context = context.clone();
-        let (output, kept) = self
-            .seated(node, move |_: &LoopControl| {
+        let (output, serialized) = self
+            .run_blocking(node, move |_: &LoopControl| {
                 let output = S::work(&input, &context)?;
-                let kept = serde_json::to_string(&output).ok();
-                Ok((output, kept))
+                let serialized = serde_json::to_string(&output).ok();
+                Ok((output, serialized))
             })
             .await?;
-        let Some(kept) = kept else {
-            return Err(broken(node));
+        let Some(serialized) = serialized else {
+            return Err(internal_error(node));
         };
-        if let Err(fault) = self.checkpoints.save(node, &hash, &version, &kept).await {
-            tracing::warn!(node = node.name(), %fault, "a checkpoint was not kept");
+        if let Err(fault) = self.checkpoints.save(node, &hash, &version, &serialized).await {
+            tracing::warn!(%node, %fault, "the checkpoint could not be stored");
         }
         Ok((output, hash))
     }
 
     /// Runs `work` on the worker pool and reports the node's progress every [`TICK`] meanwhile.
-    async fn seated<T, F>(&self, node: Node, work: F) -> Result<T, EarlyEnd>
+    async fn run_blocking<T, F>(&self, node: Node, work: F) -> Result<T, EarlyEnd>
     where
         T: Send + 'static,
         F: FnOnce(&LoopControl) -> Result<T, Halted> + Send + 'static,
     {
-        let pace = self.pace.clone();
-        let seating = self.workers.seat(move || work(&pace));
-        tokio::pin!(seating);
+        let control = self.control.clone();
+        let starting = self.workers.spawn(move || work(&control));
+        tokio::pin!(starting);
         let mut ticks = interval_at(tokio::time::Instant::now() + TICK, TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut answer = loop {
             tokio::select! {
                 biased;
                 () = self.token.cancelled() => return Err(EarlyEnd::Cancelled),
-                answer = &mut seating => break answer,
-                _ = ticks.tick() => self.tell(node, self.pace.permille()).await?,
+                answer = &mut starting => break answer,
+                _ = ticks.tick() => self.report_progress(node, self.control.permille()).await?,
             }
         };
         loop {
             tokio::select! {
                 biased;
                 () = self.token.cancelled() => return Err(EarlyEnd::Cancelled),
-                told = &mut answer => return match told {
+                result = &mut answer => return match result {
                     Ok(Ok(Ok(output))) => Ok(output),
                     Ok(Ok(Err(Halted))) => Err(EarlyEnd::Cancelled),
                     // The panic message may contain text of the sources, so it is not passed on.
-                    Ok(Err(WorkPanicked)) => Err(broken(node)),
+                    Ok(Err(WorkPanicked)) => Err(internal_error(node)),
                     Err(_) => Err(EarlyEnd::Cancelled),
                 },
-                _ = ticks.tick() => self.tell(node, self.pace.permille()).await?,
+                _ = ticks.tick() => self.report_progress(node, self.control.permille()).await?,
             }
         }
     }
 
-    async fn tell(&self, node: Node, permille: u32) -> Result<(), EarlyEnd> {
+    async fn report_progress(&self, node: Node, permille: u32) -> Result<(), EarlyEnd> {
         if self.token.is_cancelled() {
             return Err(EarlyEnd::Cancelled);
         }
-        let told = self.watcher.progressed(node, node.progress_within(permille), node.label()).await;
-        told.map_err(|_stop| EarlyEnd::Cancelled)
+        let reported = self.progress_sink.progressed(node, node.progress_within(permille), node.label()).await;
+        reported.map_err(|_stop| EarlyEnd::Cancelled)
     }
 }
 
-fn broken(node: Node) -> EarlyEnd {
-    EarlyEnd::Failed { node, message: format!("The step “{}” failed because of a fault of ours.", node.label()) }
+fn internal_error(node: Node) -> EarlyEnd {
+    EarlyEnd::Failed { node, message: format!("The step “{}” failed because of an internal error.", node.label()) }
 }
 
 fn nothing_to_read(warnings: Vec<Warning>) -> EarlyEnd {
@@ -305,7 +311,7 @@ fn nothing_to_read(warnings: Vec<Warning>) -> EarlyEnd {
 /// Returns 64 hex digits of SHA-256 over the node's name, the engine version and the input's JSON.
 fn hash_of<T: Serialize>(node: Node, version: &str, input: &T) -> Result<String, serde_json::Error> {
     let mut hasher = Sha256::new();
-    hasher.update(node.name());
+    hasher.update(node.into_str());
     hasher.update([0]);
     hasher.update(version);
     hasher.update([0]);

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::awake::Awake;
+use self::awake::{Awake, MeetingFiles};
 use super::documents::contents;
 use super::events::{record_event, topic};
 use super::model::Project;
@@ -31,10 +31,9 @@ use crate::db::sweep::{PAGE, Part, in_pages};
 use crate::db::{Conn, Db, DbError, events};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::jobs::{self, Handler, Job, JobError, Jobs, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy};
 use crate::projects::state::Projects;
 
-const KIND: &str = "delete-project";
 /// How long a request keeps deleting contents, for all the projects it deletes together.
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// The delay of the job: by then the request has stopped deleting.
@@ -42,10 +41,15 @@ const THEN: Duration = Duration::from_secs(3);
 /// How many meetings or runs are looked up at once.
 const SOME: i64 = 100;
 
+/// Deletes the contents of a buried project, as far as its request left any.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct DeleteProject {
     project_id: Id<ids::Project>,
+}
+
+impl JobPayload for DeleteProject {
+    const KIND: &'static str = "delete-project";
 }
 
 /// Marks a project as `BURIED`, which hides it from all users, and enqueues the deletion of its contents. Returns the
@@ -62,12 +66,12 @@ pub async fn bury(
 ) -> Result<EventRecord, ApiError> {
     if store::is_busy(conn, project.id).await? {
         let busy = "End its live meetings and its unfinished analysis runs first.";
-        return Err(ApiError::saying(Code::INVALID_STATE, busy));
+        return Err(ApiError::with_message(Code::INVALID_STATE, busy));
     }
-    let records = record_event(conn, project, "project.deleted", now, request).await?;
+    let record = record_event(conn, project, "project.deleted", now, request).await?;
     store::deletion::bury(conn, project.id).await?;
-    jobs::enqueue_after(conn, jobs, KIND, &Payload { project_id: project.id }, THEN, request).await?;
-    Ok(records)
+    jobs::enqueue_after(conn, jobs, &DeleteProject { project_id: project.id }, THEN, request).await?;
+    Ok(record)
 }
 
 /// The deadline until which a request keeps deleting contents.
@@ -83,42 +87,38 @@ pub async fn begin(state: &Projects, id: Id<ids::Project>, until: Instant, reque
     let stopping = state.tasks.stopping().child_token();
     // Cancels the deletion also when the client disconnects.
     let _in_the_end = stopping.clone().drop_guard();
-    let emptying = Emptying { db: state.db.clone(), awake: Arc::clone(&state.awake), stopping, id };
+    let emptying = Emptying { stopping, ..Emptying::of(state, id) };
     let (now, request) = (state.now(), request.clone());
     let emptied = state.tasks.carry(async move { emptying.all(now, &request).await });
     match tokio::time::timeout_at(until, emptied).await {
         Ok(Ok(Ok(()))) => {}
-        Ok(Ok(Err(error))) => tracing::warn!(%error, "a deleted project is not empty yet"),
-        Ok(Err(error)) => tracing::error!(%error, "the deletion of a project did not come to its end"),
-        Err(_) => tracing::info!("a deleted project is large: the rest goes later"),
+        Ok(Ok(Err(error))) => tracing::warn!(%error, "data of a deleted project could not be removed completely yet"),
+        Ok(Err(error)) => tracing::error!(%error, "the task that removes a deleted project's data failed"),
+        Err(_) => tracing::info!("the deleted project is large; the rest of its data is removed later"),
     }
     state.jobs.wake();
 }
 
-/// The job handler that deletes the rest of buried projects. Idempotent.
-pub struct DeleteProjects {
+/// Runs [`DeleteProject`]. Idempotent.
+pub struct DeleteProjectHandler {
     pub state: Projects,
 }
 
 #[async_trait]
-impl Handler for DeleteProjects {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for DeleteProjectHandler {
+    type Payload = DeleteProject;
 
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
     }
 
     /// One project at a time, to leave database capacity to others.
-    fn at_once(&self) -> usize {
+    fn concurrency(&self) -> usize {
         1
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let Payload { project_id: id } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        let (db, awake) = (self.state.db.clone(), Arc::clone(&self.state.awake));
-        let emptying = Emptying { db, awake, stopping: self.state.tasks.stopping(), id };
+    async fn run(&self, job: &Job, payload: DeleteProject) -> Result<(), JobError> {
+        let emptying = Emptying::of(&self.state, payload.project_id);
         let emptied = emptying.all(self.state.now(), &job.request).await;
         self.state.jobs.wake();
         Ok(emptied.map_err(|error| error.to_string())?)
@@ -129,11 +129,22 @@ impl Handler for DeleteProjects {
 struct Emptying {
     db: Db,
     awake: Arc<dyn Awake>,
+    meeting_files: Arc<dyn MeetingFiles>,
     stopping: CancellationToken,
     id: Id<ids::Project>,
 }
 
 impl Emptying {
+    fn of(state: &Projects, id: Id<ids::Project>) -> Self {
+        Self {
+            db: state.db.clone(),
+            awake: Arc::clone(&state.awake),
+            meeting_files: Arc::clone(&state.meeting_files),
+            stopping: state.tasks.stopping(),
+            id,
+        }
+    }
+
     /// # Errors
     /// A database error; what was deleted before it stays deleted.
     async fn all(&self, now: Time, request: &RequestId) -> Result<(), DbError> {
@@ -149,7 +160,14 @@ impl Emptying {
             for meeting in some {
                 self.parts(&OF_MEETING, meeting).await?;
                 self.delete_events(Topic { kind: TopicKind::Meeting, id: meeting.uuid() }).await?;
-                let deleted = self.db.write(move |conn| Box::pin(store::deletion::delete_meeting(conn, meeting))).await;
+                let (files, request) = (Arc::clone(&self.meeting_files), request.clone());
+                let deleted = self.db.write(move |conn| {
+                    Box::pin(async move {
+                        files.enqueue_deletion(conn, meeting, now, &request).await?;
+                        store::deletion::delete_meeting(conn, meeting).await
+                    })
+                });
+                let deleted = deleted.await;
                 self.outcome(&deleted).await;
                 self.awake.forget_meeting(meeting).await;
                 deleted?;
@@ -217,7 +235,7 @@ impl Emptying {
     }
 
     fn goes_on(&self) -> Result<(), DbError> {
-        let stops = || DbError::Unavailable("the server stops".to_owned());
+        let stops = || DbError::Unavailable("the server is stopping".to_owned());
         if self.stopping.is_cancelled() { Err(stops()) } else { Ok(()) }
     }
 }

@@ -13,6 +13,7 @@ pub mod state;
 pub mod store;
 
 use actors::ids::{self, Id};
+use model::Project;
 
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
@@ -20,7 +21,6 @@ use crate::access::role::Relation;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::state::Projects;
-use model::Project;
 
 impl Resource for Project {
     type State = Projects;
@@ -43,8 +43,5 @@ impl Resource for Project {
 /// # Errors
 /// 409 `ProjectArchived`.
 pub fn must_be_active(project: &Project) -> Result<(), ApiError> {
-    match project.status {
-        model::ProjectStatus::Active => Ok(()),
-        model::ProjectStatus::Archived => Err(ApiError::of(Code::PROJECT_ARCHIVED)),
-    }
+    project.status.must_be_active()
 }

@@ -1,23 +1,47 @@
 //! Types of projects.
 
 use actors::ids::{self, Id, User};
+use actors::language::Language;
 use actors::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
-use crate::accounts::model::Language;
-use crate::enumeration;
+use crate::http::code::Code;
+use crate::http::enumeration::Enumeration;
+use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, line, text};
 
-enumeration! {
-    /// An archived project accepts only reads and exports.
-    pub enum ProjectStatus { Active = "ACTIVE", Archived = "ARCHIVED" }
+/// An archived project accepts only reads and exports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ProjectStatus {
+    Active,
+    Archived,
+}
+
+impl Enumeration for ProjectStatus {}
+
+impl ProjectStatus {
+    /// Refuses a change to an archived project.
+    ///
+    /// # Errors
+    /// 409 `ProjectArchived`.
+    pub fn must_be_active(self) -> Result<(), ApiError> {
+        match self {
+            Self::Active => Ok(()),
+            Self::Archived => Err(ApiError::of(Code::PROJECT_ARCHIVED)),
+        }
+    }
 }
 
 /// 1–120 characters on one line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(as = ProjectName, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$", example = "Clinic booking")]
 pub struct Name(pub String);
 
 impl Field for Name {
@@ -27,7 +51,8 @@ impl Field for Name {
 }
 
 /// 0–5,000 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, ToSchema)]
+#[schema(max_length = 5000)]
 pub struct Description(pub String);
 
 impl Field for Description {
@@ -40,19 +65,15 @@ impl Field for Description {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<ids::Project>,
     pub name: String,
     pub description: String,
     pub language: Language,
     pub status: ProjectStatus,
-    #[schema(value_type = uuid::Uuid)]
     pub owner_id: Id<User>,
     /// The version, which is also the ETag; it increases with each edit.
     pub version: i64,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub updated_at: Time,
 }
 

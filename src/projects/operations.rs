@@ -1,20 +1,21 @@
 //! Operations on projects, one function each.
 
 use actors::ids::{self, Id};
+use actors::language::Language;
 use actors::live::RequestId;
 
 use super::deletion;
 use super::events::record_event;
-use super::model::{Counts, Description, MyProject, Name, Project, ProjectStatus};
+use super::model::{Counts, MyProject, Project, ProjectStatus};
+use super::routes::{CreateProject, EditProject};
 use super::store::{self, Filter};
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;
-use crate::accounts::model::Language;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
+use crate::http::list::Listing;
 use crate::projects::state::Projects;
 
 /// Creates a project owned by the caller. If the id exists already, returns that project.
@@ -26,16 +27,14 @@ pub async fn create(
     state: &Projects,
     caller: Caller,
     id: Id<ids::Project>,
-    name: Name,
-    description: Description,
-    language: Language,
+    body: CreateProject,
 ) -> Result<MyProject, ApiError> {
     let now = state.now();
     let project = Project {
         id,
-        name: name.0,
-        description: description.0,
-        language,
+        name: body.name.0,
+        description: body.description.unwrap_or_default().0,
+        language: body.language.unwrap_or(Language::Auto),
         status: ProjectStatus::Active,
         owner_id: caller.user_id,
         version: 1,
@@ -65,27 +64,8 @@ pub async fn create(
 ///
 /// # Errors
 /// Only database errors.
-pub async fn list(
-    state: &Projects,
-    caller: Caller,
-    filter: Filter,
-    page: PageQuery,
-) -> Result<List<MyProject>, ApiError> {
-    state
-        .db
-        .read(move |conn| {
-            Box::pin(async move {
-                let (found, total_count) = store::list(conn, caller.user_id, &filter, &page).await?;
-                let (found, next_cursor) = page.cut(found, |(project, _)| project.id.uuid());
-                let mut items = Vec::with_capacity(found.len());
-                for (project, my_role) in found {
-                    let counts = store::counts(conn, project.id).await?;
-                    items.push(MyProject { project, my_role, counts });
-                }
-                Ok(List { items, next_cursor, total_count })
-            })
-        })
-        .await
+pub async fn list(state: &Projects, caller: Caller, listing: Listing<Filter>) -> Result<List<MyProject>, ApiError> {
+    state.db.read(move |conn| Box::pin(store::list(conn, caller.user_id, listing))).await.map_err(ApiError::from)
 }
 
 /// Returns a project with its counts.
@@ -98,26 +78,6 @@ pub async fn details(state: &Projects, project: Project, my_role: ProjectRole) -
     Ok(MyProject { project, my_role, counts })
 }
 
-/// The fields that an edit changes; `None` leaves a field as it is.
-#[derive(Debug)]
-pub struct ProjectEdit {
-    pub name: Option<Name>,
-    pub description: Option<Description>,
-    pub language: Option<Language>,
-    pub status: Option<ProjectStatus>,
-}
-
-impl ProjectEdit {
-    /// Whether the edit is allowed in an archived project: one that makes it active again, or that sets only the
-    /// status.
-    fn is_allowed_while_archived(&self) -> bool {
-        // Named one by one, so that a new field does not compile without it.
-        let Self { name, description, language, status } = self;
-        let status_alone = name.is_none() && description.is_none() && language.is_none();
-        matches!((status, status_alone), (Some(ProjectStatus::Active), _) | (Some(_), true))
-    }
-}
-
 /// Edits a project. Concurrent edits of different fields are both kept; an edit that changes nothing does not count as
 /// one.
 ///
@@ -127,12 +87,14 @@ pub async fn edit(
     state: &Projects,
     id: Id<ids::Project>,
     my_role: ProjectRole,
-    edit: ProjectEdit,
+    body: EditProject,
     version: Option<i64>,
     request: RequestId,
 ) -> Result<MyProject, ApiError> {
     let now = state.now();
-    let (project, counts, records) = state
+    // Held whatever the outcome is: the change may be committed although the result is unknown.
+    let changing = body.status.map(|_| state.roles.change(id));
+    let changed = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -140,14 +102,14 @@ pub async fn edit(
                 if version.is_some_and(|version| version != before.version) {
                     return Err(ApiError::of(Code::PRECONDITION_FAILED));
                 }
-                if !edit.is_allowed_while_archived() {
+                if !is_allowed_while_archived(&body) {
                     super::must_be_active(&before)?;
                 }
                 let mut project = before.clone();
-                project.name = edit.name.map_or(project.name, |name| name.0);
-                project.description = edit.description.map_or(project.description, |description| description.0);
-                project.language = edit.language.unwrap_or(project.language);
-                project.status = edit.status.unwrap_or(project.status);
+                project.name = body.name.map_or(project.name, |name| name.0);
+                project.description = body.description.map_or(project.description, |description| description.0);
+                project.language = body.language.unwrap_or(project.language);
+                project.status = body.status.unwrap_or(project.status);
                 let counts = store::counts(conn, id).await?;
                 if project == before {
                     return Ok((project, counts, None));
@@ -155,15 +117,25 @@ pub async fn edit(
                 project.version += 1;
                 project.updated_at = now;
                 if !store::update(conn, &project, before.version).await? {
-                    return Err(ApiError::unavailable("two edits of a project met"));
+                    return Err(ApiError::unavailable("two edits of the project conflicted"));
                 }
-                let records = record_event(conn, &project, "project.updated", now, &request).await?;
-                Ok((project, counts, Some(records)))
+                let record = record_event(conn, &project, "project.updated", now, &request).await?;
+                Ok((project, counts, Some(record)))
             })
         })
-        .await?;
-    state.hub.publish(records.into_iter().collect());
+        .await;
+    drop(changing);
+    let (project, counts, record) = changed?;
+    state.hub.publish(record.into_iter().collect());
     Ok(MyProject { project, my_role, counts })
+}
+
+/// Whether an edit is allowed in an archived project: one that makes it active again, or that sets only the status.
+fn is_allowed_while_archived(edit: &EditProject) -> bool {
+    // Named one by one, so that a new field does not compile without it.
+    let EditProject { name, description, language, status } = edit;
+    let status_alone = name.is_none() && description.is_none() && language.is_none();
+    matches!((status, status_alone), (Some(ProjectStatus::Active), _) | (Some(_), true))
 }
 
 /// Deletes a project and everything in it.
@@ -172,21 +144,21 @@ pub async fn edit(
 /// 409 while a meeting is LIVE or a run is unfinished, and for an archived project.
 pub async fn delete(state: &Projects, project: Project, request: RequestId) -> Result<(), ApiError> {
     let now = state.now();
-    let (id, jobs, asked) = (project.id, state.jobs.clone(), request.clone());
+    let (id, jobs, request_id) = (project.id, state.jobs.clone(), request.clone());
     super::must_be_active(&project)?;
     // Held whatever the outcome is: the change may be committed although the result is unknown.
     let changing = state.roles.change(id);
-    let records = state
+    let record = state
         .db
         .write(move |conn| {
             Box::pin(async move {
                 let project = store::find_to_change(conn, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
-                deletion::bury(conn, &jobs, &project, now, &asked).await
+                deletion::bury(conn, &jobs, &project, now, &request_id).await
             })
         })
         .await;
     drop(changing);
-    state.hub.publish(vec![records?]);
+    state.hub.publish(vec![record?]);
     deletion::begin(state, id, deletion::in_a_moment(), &request).await;
     Ok(())
 }

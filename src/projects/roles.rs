@@ -1,12 +1,14 @@
-//! A cache of project roles: every polling request needs one, and they seldom change.
+//! A cache of the roles in projects and of the projects' statuses: nearly every request needs one, and they seldom
+//! change.
 //!
-//! Only this process writes memberships, so an entry is valid until this process invalidates it.
+//! Only this process writes memberships and projects, so an entry is valid until this process invalidates it.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use actors::ids::{self, Id, User};
 
+use super::model::ProjectStatus;
 use super::store;
 use crate::access::role::ProjectRole;
 use crate::db::Db;
@@ -14,22 +16,23 @@ use crate::http::error::ApiError;
 
 const MOST: usize = 50_000;
 
-/// The cache of recently used roles.
+/// The cache of recently used roles and statuses.
 #[derive(Default)]
 pub struct Roles(RwLock<Remembered>);
 
 #[derive(Default)]
 struct Remembered {
     roles: HashMap<(Id<ids::Project>, Id<User>), Option<ProjectRole>>,
-    /// Increases with each invalidation: a role that was read before one must not be cached after it.
+    statuses: HashMap<Id<ids::Project>, ProjectStatus>,
+    /// Increases with each invalidation: what was read before one must not be cached after it.
     forgotten: u64,
-    /// Projects whose members are being changed, with the number of such requests: their roles are read from the
+    /// Projects whose members or status are being changed, with the number of such requests: both are read from the
     /// database.
     changing: HashMap<Id<ids::Project>, usize>,
 }
 
-/// While this guard exists no role of its project is cached, so that a client that learns of a change before the
-/// request that made it has returned sees the new roles, not the old ones.
+/// While this guard exists nothing of its project is cached, so that a client that learns of a change before the
+/// request that made it has returned sees the new roles and status, not the old ones.
 #[must_use]
 pub struct Changing<'a> {
     roles: &'a Roles,
@@ -37,7 +40,7 @@ pub struct Changing<'a> {
 }
 
 impl Roles {
-    /// Must be held while a membership is written, until the outcome is known.
+    /// Must be held while a membership or the project's status is written, until the outcome is known.
     pub fn change(&self, project_id: Id<ids::Project>) -> Changing<'_> {
         self.invalidate(project_id);
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -50,6 +53,7 @@ impl Roles {
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
         remembered.forgotten += 1;
         remembered.roles.retain(|(of, _), _| *of != project_id);
+        remembered.statuses.remove(&project_id);
     }
 
     fn get(&self, key: (Id<ids::Project>, Id<User>)) -> Result<Option<ProjectRole>, u64> {
@@ -57,15 +61,35 @@ impl Roles {
         remembered.roles.get(&key).copied().ok_or(remembered.forgotten)
     }
 
-    fn keep(&self, key: (Id<ids::Project>, Id<User>), role: Option<ProjectRole>, since: u64) {
+    fn insert_role(&self, key: (Id<ids::Project>, Id<User>), role: Option<ProjectRole>, since: u64) {
+        self.remember(key.0, since, |remembered| {
+            if remembered.roles.len() >= MOST {
+                remembered.roles.clear();
+            }
+            remembered.roles.insert(key, role);
+        });
+    }
+
+    fn known_status(&self, project_id: Id<ids::Project>) -> Result<ProjectStatus, u64> {
+        let remembered = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        remembered.statuses.get(&project_id).copied().ok_or(remembered.forgotten)
+    }
+
+    fn insert_status(&self, project_id: Id<ids::Project>, status: ProjectStatus, since: u64) {
+        self.remember(project_id, since, |remembered| {
+            if remembered.statuses.len() >= MOST {
+                remembered.statuses.clear();
+            }
+            remembered.statuses.insert(project_id, status);
+        });
+    }
+
+    /// Keeps what was read of a project, unless something was invalidated since, or the project is being changed.
+    fn remember(&self, project_id: Id<ids::Project>, since: u64, insert: impl FnOnce(&mut Remembered)) {
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if remembered.forgotten != since || remembered.changing.contains_key(&key.0) {
-            return;
+        if remembered.forgotten == since && !remembered.changing.contains_key(&project_id) {
+            insert(&mut remembered);
         }
-        if remembered.roles.len() >= MOST {
-            remembered.roles.clear();
-        }
-        remembered.roles.insert(key, role);
     }
 }
 
@@ -97,13 +121,30 @@ impl Roles {
             Ok(role) => return Ok(role),
             Err(since) => since,
         };
-        let role =
-            db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(ApiError::from)?;
+        let found = db.read(move |conn| Box::pin(store::status_and_role(conn, project_id, user_id))).await;
+        let Some((status, role)) = found.map_err(ApiError::from)? else { return Ok(None) };
+        self.insert_status(project_id, status, since);
         // Absent roles are not cached: their number is unbounded.
         if role.is_some() {
-            self.keep((project_id, user_id), role, since);
+            self.insert_role((project_id, user_id), role, since);
         }
         Ok(role)
+    }
+
+    /// The status of a project; `None` if the project does not exist. After [`Self::of`] it is known without another
+    /// look-up.
+    ///
+    /// # Errors
+    /// Only database errors.
+    pub async fn status(&self, db: &Db, project_id: Id<ids::Project>) -> Result<Option<ProjectStatus>, ApiError> {
+        let since = match self.known_status(project_id) {
+            Ok(status) => return Ok(Some(status)),
+            Err(since) => since,
+        };
+        let found = db.read(move |conn| Box::pin(store::find(conn, project_id))).await.map_err(ApiError::from)?;
+        let status = found.map(|project| project.status);
+        status.into_iter().for_each(|status| self.insert_status(project_id, status, since));
+        Ok(status)
     }
 }
 
@@ -111,29 +152,46 @@ impl Roles {
 mod tests {
     use actors::ids::Id;
 
-    use super::{ProjectRole, Roles};
+    use super::{ProjectRole, ProjectStatus, Roles};
 
     #[test]
     fn nothing_that_was_read_before_or_during_a_change_is_remembered_after_it() {
         let roles = Roles::default();
         let key = (Id::generate(), Id::generate());
         let since = roles.get(key).unwrap_err();
-        roles.keep(key, Some(ProjectRole::Analyst), since);
+        roles.insert_role(key, Some(ProjectRole::Analyst), since);
         assert_eq!(roles.get(key), Ok(Some(ProjectRole::Analyst)));
         let changing = roles.change(key.0);
         let during = roles.get(key).unwrap_err();
-        roles.keep(key, Some(ProjectRole::Analyst), since);
-        roles.keep(key, Some(ProjectRole::Analyst), during);
+        roles.insert_role(key, Some(ProjectRole::Analyst), since);
+        roles.insert_role(key, Some(ProjectRole::Analyst), during);
         assert!(roles.get(key).is_err(), "kept during the change");
         let another = roles.change(key.0);
         drop(changing);
-        roles.keep(key, Some(ProjectRole::Analyst), roles.get(key).unwrap_err());
+        roles.insert_role(key, Some(ProjectRole::Analyst), roles.get(key).unwrap_err());
         assert!(roles.get(key).is_err(), "another change is under way");
         drop(another);
-        roles.keep(key, Some(ProjectRole::Analyst), during);
+        roles.insert_role(key, Some(ProjectRole::Analyst), during);
         assert!(roles.get(key).is_err(), "kept after the change, read during it");
-        roles.keep(key, None, roles.get(key).unwrap_err());
+        roles.insert_role(key, None, roles.get(key).unwrap_err());
         assert_eq!(roles.get(key), Ok(None));
+    }
+
+    #[test]
+    fn a_status_that_was_read_before_or_during_a_change_is_not_remembered_after_it() {
+        let roles = Roles::default();
+        let project = Id::generate();
+        let since = roles.known_status(project).unwrap_err();
+        roles.insert_status(project, ProjectStatus::Active, since);
+        assert_eq!(roles.known_status(project), Ok(ProjectStatus::Active));
+        let changing = roles.change(project);
+        let during = roles.known_status(project).unwrap_err();
+        roles.insert_status(project, ProjectStatus::Active, during);
+        assert!(roles.known_status(project).is_err(), "kept during the change");
+        drop(changing);
+        roles.insert_status(project, ProjectStatus::Active, since);
+        roles.insert_status(project, ProjectStatus::Active, during);
+        assert!(roles.known_status(project).is_err(), "kept after the change, read before or during it");
     }
 
     #[test]
@@ -141,7 +199,7 @@ mod tests {
         let roles = Roles::default();
         let (mine, other) = ((Id::generate(), Id::generate()), Id::generate());
         let _changing = roles.change(other);
-        roles.keep(mine, Some(ProjectRole::Owner), roles.get(mine).unwrap_err());
+        roles.insert_role(mine, Some(ProjectRole::Owner), roles.get(mine).unwrap_err());
         assert_eq!(roles.get(mine), Ok(Some(ProjectRole::Owner)));
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::deletion::awake::Awake;
+use super::deletion::awake::{Awake, MeetingFiles};
 use super::people::membership_end::MembershipHooks;
 use super::roles::Roles;
 use crate::accounts::state::Accounts;
@@ -22,6 +22,8 @@ pub struct ProjectsParts {
     pub membership_hooks: MembershipHooks,
     /// The actors in memory that belong to deleted meetings and runs.
     pub awake: Arc<dyn Awake>,
+    /// The files of deleted meetings.
+    pub meeting_files: Arc<dyn MeetingFiles>,
 }
 
 impl Projects {

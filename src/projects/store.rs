@@ -6,16 +6,16 @@ use std::collections::HashMap;
 
 use actors::ids::{self, Id, Member, User};
 use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl,
-    OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
+    BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
+    QueryDsl, Queryable, Selectable,
 };
 
-use super::model::{Counts, Project, ProjectStatus};
+use super::model::{Counts, MyProject, Project, ProjectStatus};
 use crate::access::role::ProjectRole;
-use crate::accounts::model::Language;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
-use crate::http::page::PageQuery;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = projects)]
@@ -34,11 +34,11 @@ struct ProjectRow {
 impl TryFrom<ProjectRow> for Project {
     type Error = DbError;
     fn try_from(row: ProjectRow) -> Result<Self, DbError> {
-        let broken = |what: &str| DbError::Broken(format!("the project {:?} has the {what}", row.id));
+        let broken = |what: &str| DbError::Broken(format!("the project {:?} has an {what}", row.id));
         Ok(Self {
             id: row.id.0,
-            language: Language::named(&row.language).ok_or_else(|| broken("language of nobody"))?,
-            status: ProjectStatus::named(&row.status).ok_or_else(|| broken("status of nothing"))?,
+            language: row.language.parse().map_err(|_| broken("unknown language"))?,
+            status: row.status.parse().map_err(|_| broken("unknown status"))?,
             name: row.name,
             description: row.description,
             owner_id: row.owner_id.0,
@@ -50,7 +50,7 @@ impl TryFrom<ProjectRow> for Project {
 }
 
 pub(super) fn role_of(text: &str) -> Result<ProjectRole, DbError> {
-    ProjectRole::named(text).ok_or_else(|| DbError::Broken(format!("a member has the role {text}")))
+    text.parse().map_err(|_| DbError::Broken(format!("a member has the role {text}")))
 }
 
 pub async fn find(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, DbError> {
@@ -79,6 +79,26 @@ pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> R
     found.as_deref().map(role_of).transpose()
 }
 
+/// The status of a project, and the role of a user in it if they are a member; `None` if the project does not exist.
+pub async fn status_and_role(
+    conn: &mut Conn,
+    id: Id<ids::Project>,
+    user_id: Id<User>,
+) -> Result<Option<(ProjectStatus, Option<ProjectRole>)>, DbError> {
+    let of_user = members::project_id.eq(projects::id).and(members::user_id.eq(Key(user_id)));
+    let found: Option<(String, Option<String>)> = projects::table
+        .left_join(members::table.on(of_user))
+        .filter(projects::id.eq(Key(id)))
+        .filter(projects::status.ne(deletion::BURIED))
+        .select((projects::status, members::role.nullable()))
+        .first(conn)
+        .await
+        .optional()?;
+    let Some((status, role)) = found else { return Ok(None) };
+    let unknown = |_| DbError::Broken(format!("the project {id} has the status {status}"));
+    Ok(Some((status.parse().map_err(unknown)?, role.as_deref().map(role_of).transpose()?)))
+}
+
 /// Like [`role`], for several users; those who are not members are omitted.
 pub async fn roles(
     conn: &mut Conn,
@@ -98,8 +118,8 @@ pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, DbError>
         id: Key(project.id),
         name: project.name.clone(),
         description: project.description.clone(),
-        language: project.language.as_str().to_owned(),
-        status: project.status.as_str().to_owned(),
+        language: project.language.into_str().to_owned(),
+        status: project.status.into_str().to_owned(),
         owner_id: Key(project.owner_id),
         version: project.version,
         created_at: At(project.created_at),
@@ -112,7 +132,7 @@ pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, DbError>
         members::id.eq(Key(Id::<Member>::generate())),
         members::project_id.eq(Key(project.id)),
         members::user_id.eq(Key(project.owner_id)),
-        members::role.eq(ProjectRole::Owner.as_str()),
+        members::role.eq(ProjectRole::Owner.into_str()),
         members::joined_at.eq(At(project.created_at)),
     );
     diesel::insert_into(members::table).values(owner).execute(conn).await?;
@@ -126,8 +146,8 @@ pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<b
     let updated = diesel::update(projects::table.find(Key(*id))).filter(projects::version.eq(before)).set((
         projects::name.eq(name.clone()),
         projects::description.eq(description.clone()),
-        projects::language.eq(language.as_str()),
-        projects::status.eq(status.as_str()),
+        projects::language.eq(language.into_str()),
+        projects::status.eq(status.into_str()),
         projects::version.eq(*version),
         projects::updated_at.eq(At(*updated_at)),
     ));
@@ -173,43 +193,29 @@ async fn items_of(conn: &mut Conn, id: Id<ids::Project>, kind: &str) -> Result<i
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<ProjectStatus>,
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
-/// Lists a user's projects, newest first. Returns one more than the page holds, and the total count.
+/// Lists a user's projects, newest first.
 pub async fn list(
     conn: &mut Conn,
     user_id: Id<User>,
-    filter: &Filter,
-    page: &PageQuery,
-) -> Result<(Vec<(Project, ProjectRole)>, i64), DbError> {
-    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
-    let status = filter.status.map_or("", ProjectStatus::as_str);
-    macro_rules! mine {
-        () => {
-            projects::table
-                .inner_join(members::table.on(members::project_id.eq(projects::id)))
-                .filter(members::user_id.eq(Key(user_id)))
-                .filter(filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(projects::status.eq(status)))
-                .filter(
-                    filter
-                        .search
-                        .is_none()
-                        .into_sql::<diesel::sql_types::Bool>()
-                        .or(crate::db::lower(projects::name).like(pattern.clone()).escape('\\'))
-                        .or(crate::db::lower(projects::description).like(pattern.clone()).escape('\\')),
-                )
-        };
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<MyProject>, DbError> {
+    let listed = projects::table
+        .inner_join(members::table.on(members::project_id.eq(projects::id)))
+        .filter(members::user_id.eq(Key(user_id)))
+        .filter(is_wanted(projects::status, filter.status))
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            contains(projects::name, pattern).or(contains(projects::description, pattern))
+        }));
+    let (rows, total): (Vec<(ProjectRow, String)>, _) =
+        page_of!(conn, page, listed, projects::id, (ProjectRow::columns(), members::role));
+    let found = page.list(rows, total, |(row, _)| row.id.0.uuid());
+    let mut items = Vec::with_capacity(found.items.len());
+    for (row, role) in found.items {
+        let counts = counts(conn, row.id.0).await?;
+        items.push(MyProject { project: row.try_into()?, my_role: role_of(&role)?, counts });
     }
-    let total: i64 = mine!().count().get_result(conn).await?;
-    let rows: Vec<(ProjectRow, String)> = mine!()
-        .filter(projects::id.lt(Key(Id::<ids::Project>::from_uuid(page.before()))))
-        .order(projects::id.desc())
-        .limit(page.limit + 1)
-        .select((ProjectRow::columns(), members::role))
-        .load(conn)
-        .await?;
-    let rows: Result<Vec<_>, DbError> =
-        rows.into_iter().map(|(row, role)| Ok((row.try_into()?, role_of(&role)?))).collect();
-    Ok((rows?, total))
+    Ok(List { items, next_cursor: found.next_cursor, total_count: found.total_count })
 }

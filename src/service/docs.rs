@@ -15,7 +15,7 @@ use crate::http::error::ApiError;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The files contain nothing private and change only with the program.
-const KEPT: &str = "public, max-age=3600";
+const CACHING: &str = "public, max-age=3600";
 
 /// Mounts the page and its files.
 pub fn mount(service: &mut web::ServiceConfig) {
@@ -36,7 +36,7 @@ fn file(path: &str, config: Arc<Config<'static>>) -> Result<HttpResponse, ApiErr
     let SwaggerFile { bytes, content_type, gzpipped, .. } = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let mut answer = HttpResponse::Ok();
     answer.content_type(content_type);
-    answer.insert_header((CONTENT_SECURITY_POLICY, POLICY)).insert_header((CACHE_CONTROL, KEPT));
+    answer.insert_header((CONTENT_SECURITY_POLICY, POLICY)).insert_header((CACHE_CONTROL, CACHING));
     if gzpipped {
         answer.insert_header((CONTENT_ENCODING, ContentEncoding::Gzip));
     }

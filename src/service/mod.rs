@@ -40,13 +40,13 @@ pub async fn readiness(_: Authorized<Public, Empty>, state: Probes) -> Result<Re
     if !state.readiness.get() {
         return Err(ApiError::unavailable("the server is stopping or has not started yet"));
     }
-    let asked = state.db.read(|conn| {
+    let answered = state.db.read(|conn| {
         Box::pin(async move {
             conn.batch("SELECT 1").await?;
             Ok::<_, DbError>(())
         })
     });
-    asked.await.map_err(ApiError::from)?;
+    answered.await.map_err(ApiError::from)?;
     Ok(Reply::ok(Ready { database: true }))
 }
 

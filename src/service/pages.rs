@@ -49,8 +49,8 @@ const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy")
 /// Microphone, camera, screen capture and autoplay, for this page and not for frames in it.
 const PERMITTED: &str = "camera=(self), microphone=(self), display-capture=(self), autoplay=(self), geolocation=(), \
                          payment=(), usb=(), serial=(), hid=(), midi=()";
-const KEPT_FOR_GOOD: &str = "public, max-age=31536000, immutable";
-const ASKED_EACH_TIME: &str = "public, no-cache";
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+const REVALIDATE: &str = "public, no-cache";
 
 /// The page and its files, as configured for this server.
 struct Join {
@@ -58,10 +58,10 @@ struct Join {
     policy: String,
     /// Digest over all files together.
     digest: String,
-    files: Vec<File>,
+    files: Vec<StaticFile>,
 }
 
-struct File {
+struct StaticFile {
     name: &'static str,
     content_type: &'static str,
     content: &'static [u8],
@@ -81,9 +81,9 @@ pub fn mount(service: &mut web::ServiceConfig, app_url: &str, livekit_url: Optio
             async move { join.page(&id) }
         }
     };
-    let file = move |request: HttpRequest, asked: web::Path<(String, String)>| {
+    let file = move |request: HttpRequest, path: web::Path<(String, String)>| {
         let join = Arc::clone(&join);
-        async move { join.file(&request, &asked.0, &asked.1) }
+        async move { join.file(&request, &path.0, &path.1) }
     };
     service.service(read("/meetings/{meetingId}/join", web::route().to(page)));
     service.service(read("/join/{digest}/{file}", web::route().to(file)));
@@ -101,7 +101,7 @@ fn read(path: &str, route: Route) -> actix_web::Resource {
 
 impl Join {
     fn new(app_url: &str, livekit_url: Option<&str>) -> Self {
-        let files = FILES.map(|(name, content_type, content)| File {
+        let files = FILES.map(|(name, content_type, content)| StaticFile {
             name,
             content_type,
             content,
@@ -129,16 +129,16 @@ impl Join {
         let file = self.files.iter().find(|file| file.name == name).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
         // A page that was loaded before an update requests files under the old digest: it gets the current ones, but
         // not for permanent caching.
-        let kept = if digest == self.digest { KEPT_FOR_GOOD } else { ASKED_EACH_TIME };
+        let cache_control = if digest == self.digest { IMMUTABLE } else { REVALIDATE };
         // A weak validator, because compressed and uncompressed responses are the same file.
         let etag = format!("W/{}", file.etag);
         if is_known(request, &file.etag) {
             let mut known = HttpResponse::NotModified();
-            return Ok(known.insert_header((ETAG, etag)).insert_header((CACHE_CONTROL, kept)).finish());
+            return Ok(known.insert_header((ETAG, etag)).insert_header((CACHE_CONTROL, cache_control)).finish());
         }
         let mut answer = HttpResponse::Ok();
         answer.content_type(file.content_type).insert_header((ETAG, etag));
-        answer.insert_header((CACHE_CONTROL, kept)).insert_header((VARY, "Accept-Encoding"));
+        answer.insert_header((CACHE_CONTROL, cache_control)).insert_header((VARY, "Accept-Encoding"));
         if !takes_gzip(request) {
             return Ok(answer.body(file.content));
         }
@@ -146,7 +146,7 @@ impl Join {
     }
 }
 
-impl File {
+impl StaticFile {
     fn packed(&self) -> Result<Bytes, ApiError> {
         if let Some(packed) = self.packed.get() {
             return Ok(packed.clone());

@@ -4,13 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use actors::mailbox_metrics::MailboxMetrics;
+use bytes::Bytes;
+use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::readiness::Readiness;
 use crate::core::Core;
 use crate::http::mounted::Mounted;
 use crate::http::state::Http;
-use bytes::Bytes;
-use metrics_exporter_prometheus::PrometheusHandle;
 
 /// The state of this area, and the states it depends on. Clones share the same state.
 #[derive(Clone)]

@@ -4,27 +4,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pipeline::media::Prober;
+use pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
+use pipeline::readers::{Reader, ReaderLimits};
+
 use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
-use crate::analysis::operator::CancelRuns;
+use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::run_loop;
 use crate::analysis::supervisor::RunSupervisor;
 use crate::config::Analysis;
 use crate::core::Core;
-use crate::jobs::mail::SendEmail;
+use crate::jobs::mail::SendEmailHandler;
 use crate::jobs::{self, Handlers, WorkerContext};
-use crate::meetings::invitations::calendar_updates::SendCalendarUpdates;
+use crate::meetings::invitations::calendar_updates::SendCalendarUpdatesHandler;
 use crate::meetings::invitations::delivery::Deliveries;
-use crate::meetings::media::jobs::MediaJobs;
+use crate::meetings::media::jobs::SyncMediaRoomHandler;
 use crate::meetings::media::reconcile;
 use crate::meetings::participants::{attendance, erase_names, sweep};
+use crate::meetings::recordings;
+use crate::meetings::recordings::assembly::AssembleRecordingHandler;
+use crate::meetings::recordings::files::DeleteRecordingFilesHandler;
 use crate::meetings::state::Meetings;
 use crate::metrics;
-use crate::pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
-use crate::pipeline::readers::{Reader, ReaderLimits};
 use crate::projects::documents::contents;
-use crate::projects::documents::reading::ReadDocuments;
+use crate::projects::documents::reading::ParseDocumentHandler;
 use crate::{meetings, projects};
 
 /// Creates the supervisor that executes analysis runs.
@@ -41,7 +46,7 @@ pub fn runner(settings: &Analysis) -> Result<RunSupervisor, String> {
 
 /// Returns the path of the server's own binary, which its child processes run too.
 fn program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("the program can't be found: {error}"))
+    std::env::current_exe().map_err(|error| format!("the path of this program can't be determined: {error}"))
 }
 
 /// Starts all background tasks.
@@ -54,53 +59,55 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     let program = program()?;
     let limits = ReaderLimits { parallel: core.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
-        .with(SendEmail::new(mail, core.post.clone(), Arc::clone(&core.clock)).telling(Deliveries))
-        .with(SendCalendarUpdates { state: meetings.clone() })
-        .with(profile::avatar::ForgetAvatars { state: accounts.clone() })
-        .with(profile::erase::EraseAccount { state: deletion.clone() })
-        .with(profile::erase::Overwriting { state: accounts.clone() })
-        .with(contents::ForgetContents { state: projects.clone() })
-        .with(projects::deletion::DeleteProjects { state: projects.clone() })
-        .with(meetings::deletion::ForgetGuest { state: meetings.clone() })
-        .with(erase_names::EraseNames { state: meetings.clone() })
-        .with(meetings::membership::RemoveFromMeetings { state: meetings.clone() })
-        .with(MediaJobs { state: meetings.clone() })
-        .with(CancelRuns { state: analysis.clone() })
-        .with(ReadDocuments { state: projects.clone(), reader: Reader::new(program, limits) });
-    let desk = WorkerContext {
+        .with(SendEmailHandler::new(mail, core.outbox.clone(), Arc::clone(&core.clock)).recording(Deliveries))
+        .with(SendCalendarUpdatesHandler { state: meetings.clone() })
+        .with(profile::avatar::DeleteAvatarFileHandler { state: accounts.clone() })
+        .with(profile::erase::EraseAccountHandler { state: deletion.clone() })
+        .with(profile::erase::OverwriteDeletedHandler { state: accounts.clone() })
+        .with(contents::DeleteContentsHandler { state: projects.clone() })
+        .with(projects::deletion::DeleteProjectHandler { state: projects.clone() })
+        .with(meetings::deletion::EraseGuestNameHandler { state: meetings.clone() })
+        .with(erase_names::EraseNameInEventsHandler { state: meetings.clone() })
+        .with(meetings::membership::RemoveFromMeetingsHandler { state: meetings.clone() })
+        .with(SyncMediaRoomHandler { state: meetings.clone() })
+        .with(CancelRunHandler { state: analysis.clone() })
+        .with(DeleteRecordingFilesHandler { state: meetings.clone() })
+        .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
+        .with(ParseDocumentHandler { state: projects.clone(), reader: Reader::new(program, limits) });
+    let context = WorkerContext {
         db: core.db.clone(),
         hub: core.hub.clone(),
         jobs: core.jobs.clone(),
         tasks: core.tasks.clone(),
     };
-    core.tasks.spawn(jobs::work(desk, handlers));
+    core.tasks.spawn(jobs::work(context, handlers));
     core.tasks.spawn(follow_meetings(meetings.clone()));
-    core.tasks.spawn(tell_what_was_settled(core.clone()));
-    core.tasks.spawn(reconcile::look(meetings.clone()));
+    core.tasks.spawn(reload_after_settled_writes(core.clone()));
+    core.tasks.spawn(reconcile::run(meetings.clone()));
     let runs = analysis.registry.clone();
     core.tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {
-            tracing::error!(why = away.0, "unfinished runs could not be woken");
+            tracing::error!(why = away.0, "unfinished analysis runs could not be resumed");
         }
     });
     core.tasks.spawn(endings::follow(accounts.clone()));
     core.tasks.spawn(run_loop::sweep(analysis.clone()));
-    core.tasks.spawn(sweeps::hourly(projects.clone()));
-    core.tasks.spawn(Arc::clone(&states.http.lines).watch(core.tasks.stopping()));
-    core.tasks.spawn(metrics::keep_up(states.probes.metrics.clone(), metrics::UPKEEP, core.tasks.stopping()));
+    core.tasks.spawn(sweeps::hourly(meetings.clone()));
+    core.tasks.spawn(Arc::clone(&states.http.connections).watch(core.tasks.stopping()));
+    core.tasks.spawn(metrics::run_periodically(states.probes.metrics.clone(), metrics::UPKEEP, core.tasks.stopping()));
     Ok(())
 }
 
 /// Makes subscribers re-read their topics after a write whose outcome was unknown has been settled: its writer could
 /// not publish the events.
-async fn tell_what_was_settled(core: Core) {
+async fn reload_after_settled_writes(core: Core) {
     let (stopping, mut settled) = (core.tasks.stopping(), core.db.settled());
     loop {
         tokio::select! {
             goes_on = settled.next() => if !goes_on { return },
             () = stopping.cancelled() => return,
         }
-        core.hub.look_at_all();
+        core.hub.reread_all();
     }
 }
 
@@ -113,9 +120,10 @@ async fn follow_meetings(state: Meetings) {
         () = stopping.cancelled() => return,
     };
     match woken {
-        Ok(woken) => tracing::info!(due = woken.due, awake = woken.awake, "meetings woken"),
-        Err(away) => tracing::error!(why = away.0, "live meetings could not be woken"),
+        Ok(woken) => tracing::info!(due = woken.due, awake = woken.awake, "live meetings resumed"),
+        Err(away) => tracing::error!(why = away.0, "live meetings could not be resumed"),
     }
-    state.tasks.spawn(attendance::tell_all(state.clone()));
+    state.tasks.spawn(attendance::report_all(state.clone()));
+    state.tasks.spawn(recordings::sweep::sweep(state.clone()));
     sweep::sweep(state).await;
 }

@@ -26,7 +26,7 @@ use crate::service::{docs, pages};
 const DISCONNECT: Duration = Duration::from_secs(1);
 
 /// A server that is bound to its address.
-pub struct Listening {
+pub struct BoundServer {
     pub address: SocketAddr,
     pub server: Server,
 }
@@ -38,7 +38,7 @@ struct Served {
     beside: fn(&States, &mut web::ServiceConfig),
 }
 
-pub fn public(built: &Built) -> Result<Listening, String> {
+pub fn public(built: &Built) -> Result<BoundServer, String> {
     let beside = |states: &States, service: &mut web::ServiceConfig| {
         docs::mount(service);
         pages::mount(service, &states.core.url, states.meetings.rooms.server().map(|media| media.url()));
@@ -47,7 +47,7 @@ pub fn public(built: &Built) -> Result<Listening, String> {
     listen(built, &built.sockets.public, served, built.states.core.config.server.workers)
 }
 
-pub fn internal(built: &Built) -> Result<Listening, String> {
+pub fn internal(built: &Built) -> Result<BoundServer, String> {
     let served = Served { is_public: false, operations: routes::internal, beside: |_, _| () };
     listen(built, &built.sockets.internal, served, 1)
 }
@@ -57,23 +57,24 @@ fn listen(
     listener: &std::net::TcpListener,
     Served { is_public, operations, beside }: Served,
     workers: usize,
-) -> Result<Listening, String> {
+) -> Result<BoundServer, String> {
     let states = built.states.clone();
     let drain = built.states.core.config.server.drain_seconds;
     let paths = Paths::new(operations().iter().map(|operation| operation.path));
-    let door = Arc::new(MiddlewareSettings { paths, over_tls: states.core.url.starts_with("https://"), is_public });
+    let middleware_settings =
+        Arc::new(MiddlewareSettings { paths, over_tls: states.core.url.starts_with("https://"), is_public });
     let service = move || {
-        let door = Arc::clone(&door);
+        let middleware_settings = Arc::clone(&middleware_settings);
         let states = states.clone();
         App::new()
             .wrap(from_fn(count_refusals))
-            .wrap(from_fn(move |request, next| middleware::pass(Arc::clone(&door), request, next)))
+            .wrap(from_fn(move |request, next| middleware::pass(Arc::clone(&middleware_settings), request, next)))
             .configure(|service| states.mount(service))
             .configure(|service| mount(service, &operations()))
             .configure(|service| beside(&states, service))
             .default_service(web::to(|| async { Err::<String, _>(ApiError::of(Code::NOT_FOUND)) }))
     };
-    let lines = Arc::clone(&built.states.http.lines);
+    let connections = Arc::clone(&built.states.http.connections);
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let server = Server::build().disable_signals().shutdown_timeout(drain);
@@ -81,10 +82,10 @@ fn listen(
     let stopping = server.graceful_shutdown_signal();
     // Same as `HttpServer`, except that each connection is wrapped in a `ThrottledStream`.
     let server = server.listen(address.to_string(), own, move || {
-        let (lines, stopping) = (Arc::clone(&lines), stopping.clone());
+        let (connections, stopping) = (Arc::clone(&connections), stopping.clone());
         let gated = fn_service(move |stream: TcpStream| {
-            let (line, peer) = (lines.of(&stream), stream.peer_addr().ok());
-            async move { Ok((ThrottledStream::new(stream, line), Protocol::Http1, peer)) }
+            let (connection, peer) = (connections.of(&stream), stream.peer_addr().ok());
+            async move { Ok((ThrottledStream::new(stream, connection), Protocol::Http1, peer)) }
         });
         let http = HttpService::build()
             .graceful_shutdown_signal(move || {
@@ -98,13 +99,13 @@ fn listen(
             .client_disconnect_timeout(DISCONNECT)
             .local_addr(address)
             .on_connect_ext(|connection: &ThrottledStream, extensions| {
-                extensions.insert(connection.line.clone());
+                extensions.insert(connection.connection.clone());
             });
         let service = service().into_factory().map_err(|error: actix_web::Error| error.error_response());
         gated.and_then(http.finish(map_config(service, |()| AppConfig::default())))
     });
     let server = server.map_err(|error| format!("listening failed: {error}"))?;
-    Ok(Listening { address, server: server.run() })
+    Ok(BoundServer { address, server: server.run() })
 }
 
 /// Mounts operations, with all methods of a path on one resource, so that any other method gets a 405 whose `Allow`

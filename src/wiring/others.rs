@@ -1,9 +1,11 @@
 //! Builds the clients of external services from the settings: the mail server, the media server, the OpenID provider.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clients::files::{Bucket, BucketParts, Files, Folders};
 use crate::clients::livekit::{self, LiveKit, MediaServer};
 use crate::clients::mail::{DevOutbox, Mail, Security, Smtp, SmtpSettings as MailServer};
 use crate::clients::openid::{self, OpenId};
@@ -18,11 +20,7 @@ pub fn connections(wanted: usize) -> usize {
     let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
     let most = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(usize::MAX).max(16);
     if most < wanted {
-        tracing::warn!(
-            wanted,
-            most,
-            "fewer connections than http.connections: the system gives too few file descriptors"
-        );
+        tracing::warn!(wanted, most, "the limit on file descriptors allows fewer connections than http.connections");
     }
     wanted.min(most)
 }
@@ -43,7 +41,7 @@ pub fn mail(mail: &config::Mail, data: &Path) -> Result<Arc<dyn Mail>, String> {
         limit: Duration::from_secs(mail.timeout_seconds),
         ca_file: Some(mail.ca_file.clone()).filter(|file| !file.as_os_str().is_empty()),
     })?;
-    tracing::info!(host = mail.host, port = mail.port, security = mail.security, "mail goes over SMTP");
+    tracing::info!(host = mail.host, port = mail.port, security = mail.security, "e-mails are sent over SMTP");
     Ok(Arc::new(server))
 }
 
@@ -59,8 +57,47 @@ pub fn media_server(livekit: &config::Livekit) -> Result<Option<Arc<dyn MediaSer
         secret: livekit.api_secret.reveal().to_owned(),
         limit: Duration::from_secs(livekit.timeout_seconds),
     })?;
-    tracing::info!(url = livekit.url, "meetings have rooms at the media server");
+    tracing::info!(url = livekit.url, "a media server is configured");
     Ok(Some(Arc::new(server)))
+}
+
+/// Returns the bucket for uploaded files, or `None` if they are in folders.
+pub fn bucket(s3: &config::S3) -> Result<Option<Bucket>, String> {
+    if s3.bucket.is_empty() {
+        return Ok(None);
+    }
+    let bucket = Bucket::new(&BucketParts {
+        endpoint: &s3.endpoint,
+        region: &s3.region,
+        name: &s3.bucket,
+        access_key: &s3.access_key,
+        secret_key: s3.secret_key.reveal(),
+        timeout: Duration::from_secs(s3.timeout_seconds),
+    })?;
+    tracing::info!(bucket = s3.bucket, endpoint = s3.endpoint, "uploaded files are stored in a bucket");
+    Ok(Some(bucket))
+}
+
+/// Returns the store of one kind of uploaded files: the bucket's objects of this name, or the folder.
+pub async fn files(bucket: Option<&Bucket>, name: &str, folder: PathBuf) -> Result<Files, String> {
+    let unusable = |error: io::Error| format!("{} can't be used: {error}", folder.display());
+    let files = match bucket {
+        Some(bucket) => Files::in_bucket(bucket, name, folder.join("incoming")),
+        None => Files::at(folder.clone()).map_err(unusable)?,
+    };
+    files.clear_incoming().await.map_err(unusable)?;
+    Ok(files)
+}
+
+/// Returns the store of files that belong to one owner each: the bucket's objects of this name, or the folder.
+pub async fn folders(bucket: Option<&Bucket>, name: &str, folder: PathBuf) -> Result<Folders, String> {
+    let unusable = |error: io::Error| format!("{} can't be used: {error}", folder.display());
+    let folders = match bucket {
+        Some(bucket) => Folders::in_bucket(bucket, name, folder.join("incoming")),
+        None => Folders::at(folder.clone()).map_err(unusable)?,
+    };
+    folders.clear_incoming().await.map_err(unusable)?;
+    Ok(folders)
 }
 
 /// Returns the OpenID provider's client, or `None` if none is configured.

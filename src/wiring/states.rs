@@ -1,20 +1,19 @@
 //! Builds the state of each area from its own parts and the states it depends on, and mounts it for the operations that
 //! use it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::ServiceConfig;
 use actors::hub::{Hub, HubLimits};
 use actors::ids::Id;
-use actors::live::{Journal, Live};
+use actors::live::{Journal, Live, RequestId};
 use actors::mailbox_metrics::MailboxMetrics;
 use actors::meeting::Meeting;
-use actors::registry::{AllLocal, Registry, RegistryParts as Keeping};
+use actors::registry::{AllLocal, Registry, RegistryParts};
 use actors::run::Run;
 use actors::shell::{Arbiters, ShellLimits as LiveLimits};
-use actors::time::Clock;
+use actors::time::{Clock, Time};
 use async_trait::async_trait;
 
 use super::{background, others};
@@ -27,13 +26,12 @@ use crate::accounts::sessions::refresh_locks::RefreshLocks;
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::{ProjectAudience, RunAudience};
 use crate::analysis::state::{Analysis, AnalysisParts};
-use crate::analysis::store::RunJournal;
+use crate::analysis::store::{RunJournal, RunTables};
 use crate::api::openapi;
 use crate::api::operation::Operation;
-use crate::clients::files::Files;
 use crate::config::Config;
 use crate::core::{Core, CoreParts};
-use crate::db::Db;
+use crate::db::{Conn, Db, DbError};
 use crate::http::budget::Budget;
 use crate::http::call_limits::{CallLimit, CallLimits};
 use crate::http::connection_limit::ConnectionLimit;
@@ -49,9 +47,9 @@ use crate::meetings::consents::wording::Wordings;
 use crate::meetings::media::Rooms;
 use crate::meetings::participants::attendance::Attendance;
 use crate::meetings::state::{Meetings, MeetingsParts};
-use crate::meetings::store::MeetingJournal;
+use crate::meetings::store::{MeetingJournal, MeetingTables};
 use crate::passwords::Passwords;
-use crate::projects::deletion::awake::Awake;
+use crate::projects::deletion::awake::{Awake, MeetingFiles};
 use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
@@ -76,7 +74,7 @@ pub struct States {
 }
 
 /// What the states are built from.
-pub struct Ground {
+pub struct Foundation {
     pub config: Config,
     pub url: String,
     pub db: Db,
@@ -86,9 +84,9 @@ pub struct Ground {
 }
 
 /// The identity of a state, and the function that mounts it.
-type Mount = (Need, Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
+type StateMount = (Need, Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
 
-fn mount_of<M: Mounted + Send + Sync>(state: &M) -> Mount {
+fn mount_of<M: Mounted + Send + Sync>(state: &M) -> StateMount {
     let state = state.clone();
     let mount = move |service: &mut ServiceConfig| {
         service.app_data(state.clone());
@@ -97,7 +95,7 @@ fn mount_of<M: Mounted + Send + Sync>(state: &M) -> Mount {
 }
 
 impl States {
-    fn mounts(&self) -> [Mount; 10] {
+    fn mounts(&self) -> [StateMount; 10] {
         [
             mount_of(&self.core),
             mount_of(&self.http),
@@ -124,7 +122,7 @@ impl States {
         let mounted = self.mounts().map(|(need, _)| need);
         for operation in operations {
             if let Some(missing) = operation.needs.iter().find(|need| !mounted.contains(need)) {
-                return Err(format!("{} needs {}, which is not mounted", operation.id, missing.name));
+                return Err(format!("{} requires {}, which is not mounted", operation.id, missing.name));
             }
         }
         Ok(())
@@ -135,8 +133,8 @@ impl States {
 ///
 /// # Errors
 /// Returns a message if the settings, or the files and rows of an earlier start, can't be used.
-pub async fn make(ground: Ground) -> Result<States, String> {
-    let Ground { config, url, db, clock, tasks, arbiters } = ground;
+pub async fn make(ground: Foundation) -> Result<States, String> {
+    let Foundation { config, url, db, clock, tasks, arbiters } = ground;
     let data = config.server.data.clone();
     let settings = config.clone();
     let key_folder = data.join("keys");
@@ -145,15 +143,16 @@ pub async fn make(ground: Ground) -> Result<States, String> {
     let secret = keys::secret(&key_folder).map_err(keys_fault)?;
     let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
     let jobs = Jobs::by(Arc::clone(&clock));
-    let post = Outbox::sealing_with(secret.clone());
-    let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, post, secret, tasks });
+    let outbox = Outbox::sealing_with(secret.clone());
+    let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, outbox, secret, tasks });
 
     let http = Http::new(HttpParts {
-        lines: Arc::new(Connections::new(&settings.http, others::connections(settings.http.connections))),
+        connections: Arc::new(Connections::new(&settings.http, others::connections(settings.http.connections))),
         budget: Budget::of(settings.http.buffered_bytes),
         settings: settings.http.clone(),
     });
 
+    let bucket = others::bucket(&settings.s3)?;
     let access_life = Duration::from_secs(settings.accounts.access_token_seconds);
     let gate = Gate::new(GateParts {
         tokens: Tokens::new(&ring, &core.url, access_life),
@@ -164,37 +163,32 @@ pub async fn make(ground: Ground) -> Result<States, String> {
     });
 
     let accounts = Accounts::new(AccountsParts {
-        turns: RefreshLocks::default(),
+        refresh_locks: RefreshLocks::default(),
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,
-        avatars: files_at(&data.join("avatars")).await?,
+        avatars: others::files(bucket.as_ref(), "avatars", data.join("avatars")).await?,
         gate: gate.clone(),
     });
 
     let mailboxes = MailboxMetrics::default();
     let idle = Duration::from_secs(settings.analysis.idle_seconds);
-    let keeping = Keepers { core: &core, arbiters: &arbiters, metrics: &mailboxes, idle };
+    let registries = RegistryFactory { core: &core, arbiters: &arbiters, metrics: &mailboxes, idle };
     let media = others::media_server(&settings.livekit)?;
-    let live_meetings = keeping.keep(MeetingJournal {
-        db: core.db.clone(),
-        app_url: core.url.clone(),
-        jobs: core.jobs.clone(),
-        has_rooms: media.is_some(),
-    });
-    let live_runs = keeping.keep(RunJournal { db: core.db.clone() });
+    let tables = MeetingTables { app_url: core.url.clone(), jobs: core.jobs.clone(), has_rooms: media.is_some() };
+    let live_meetings = registries.create(MeetingJournal { db: core.db.clone(), tables: tables.clone() });
+    let live_runs = registries.create(RunJournal { db: core.db.clone(), tables: RunTables });
 
-    let places = meetings::membership::MeetingPlaces {
-        app_url: core.url.clone(),
-        has_rooms: media.is_some(),
+    let membership_hook = meetings::membership::MeetingParticipantsHook {
+        tables,
         db: core.db.clone(),
-        jobs: core.jobs.clone(),
         tasks: core.tasks.clone(),
         registry: live_meetings.clone(),
     };
     let projects = Projects::new(ProjectsParts {
         roles: Roles::default(),
-        files: files_at(&data.join("files")).await?,
-        membership_hooks: MembershipHooks::default().with(places),
+        files: others::files(bucket.as_ref(), "documents", data.join("files")).await?,
+        membership_hooks: MembershipHooks::default().with(membership_hook),
+        meeting_files: Arc::new(RecordingFiles),
         awake: Arc::new(InMemory { meetings: live_meetings.clone(), runs: live_runs.clone() }),
         accounts: accounts.clone(),
     });
@@ -202,6 +196,7 @@ pub async fn make(ground: Ground) -> Result<States, String> {
         registry: live_meetings,
         attendance: Attendance::default(),
         wordings: Wordings::read(&settings.meetings.wordings)?,
+        recordings: others::folders(bucket.as_ref(), "recordings", data.join("recordings")).await?,
         rooms: Rooms::at(media),
         projects: projects.clone(),
     });
@@ -251,23 +246,17 @@ async fn revoked(core: &Core, access_life: Duration) -> Result<Revoked, String> 
     Ok(revoked)
 }
 
-async fn files_at(folder: &Path) -> Result<Files, String> {
-    let files = Files::at(folder.to_owned());
-    files.clear_incoming().await.map_err(|error| format!("{} can't be used: {error}", folder.display()))?;
-    Ok(files)
-}
-
 /// What the registries of all actor kinds share.
-struct Keepers<'a> {
+struct RegistryFactory<'a> {
     core: &'a Core,
     arbiters: &'a Arbiters,
     metrics: &'a MailboxMetrics,
     idle: Duration,
 }
 
-impl Keepers<'_> {
-    fn keep<L: Live>(&self, journal: impl Journal<L>) -> Registry<L> {
-        Registry::new(Keeping {
+impl RegistryFactory<'_> {
+    fn create<L: Live>(&self, journal: impl Journal<L>) -> Registry<L> {
+        Registry::new(RegistryParts {
             journal: Arc::new(journal),
             bus: Arc::new(self.core.hub.clone()),
             clock: Arc::clone(&self.core.clock),
@@ -294,5 +283,21 @@ impl Awake for InMemory {
 
     async fn forget_run(&self, id: Id<Run>) {
         self.runs.reload(id).await;
+    }
+}
+
+/// The files of the recordings of deleted meetings.
+struct RecordingFiles;
+
+#[async_trait]
+impl MeetingFiles for RecordingFiles {
+    async fn enqueue_deletion(
+        &self,
+        conn: &mut Conn,
+        meeting: Id<Meeting>,
+        now: Time,
+        request: &RequestId,
+    ) -> Result<(), DbError> {
+        meetings::recordings::files::enqueue_deletion_of_meeting(conn, meeting, now, request).await
     }
 }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::accounts::{self, profile};
-use crate::db::sweep::{self, Over};
+use crate::db::sweep::{self, Retention};
 use crate::db::{events, idempotency, rate_limits};
+use crate::meetings::recordings;
+use crate::meetings::state::Meetings;
 use crate::projects::documents;
-use crate::projects::state::Projects;
 use crate::{analysis, api, jobs, meetings, projects};
 
 const HOURLY: Duration = Duration::from_secs(3600);
@@ -15,46 +16,51 @@ const DAILY: Duration = Duration::from_secs(24 * 3600);
 
 /// Returns the expiry rules of all tables whose rows expire by age.
 #[must_use]
-pub fn over() -> Vec<Over> {
+pub fn retentions() -> Vec<Retention> {
     let mut all = vec![
-        idempotency::over(api::idempotency::KEPT),
-        rate_limits::OVER,
-        accounts::codes::store::OVER,
-        accounts::external::OVER,
-        accounts::resets::OVER,
-        accounts::store::OVER,
-        jobs::OVER,
-        projects::people::store::invitations::OVER,
-        meetings::invitations::store::OVER,
-        analysis::store::OVER,
+        idempotency::retention(api::idempotency::KEY_LIFETIME),
+        rate_limits::RETENTION,
+        accounts::codes::store::RETENTION,
+        accounts::external::RETENTION,
+        accounts::resets::RETENTION,
+        accounts::store::RETENTION,
+        jobs::RETENTION,
+        projects::people::store::invitations::RETENTION,
+        meetings::invitations::store::RETENTION,
+        analysis::store::RETENTION,
     ];
-    all.extend(accounts::sessions::store::OVER);
+    all.extend(accounts::sessions::store::RETENTION);
     all
 }
 
 /// Runs the sweeps every hour until the server stops. Safe to repeat: a sweep that fails is retried an hour later and
 /// does not hold up the others.
-pub async fn hourly(state: Projects) {
+pub async fn hourly(state: Meetings) {
     let stopping = state.tasks.stopping();
     let mut files_at = state.now();
     loop {
         let now = state.now();
-        sweep::all(&state.db, &over(), now, &stopping).await;
+        sweep::all(&state.db, &retentions(), now, &stopping).await;
         if let Err(error) = events::prune(&state.db, now, &stopping).await {
-            tracing::warn!(%error, "events could not be pruned; it comes again");
+            tracing::warn!(%error, "old events could not be pruned; retrying later");
         }
         if files_at <= now {
             files_at = now + DAILY;
-            for swept in [documents::contents::sweep(&state).await, profile::avatar::sweep(&state).await] {
+            let swept = [
+                documents::contents::sweep(&state).await,
+                profile::avatar::sweep(&state).await,
+                recordings::files::sweep(&state).await,
+            ];
+            for swept in swept {
                 match swept {
                     Ok(0) => {}
-                    Ok(files) => tracing::info!(files, "files that nothing named were removed"),
-                    Err(error) => tracing::warn!(error, "files could not be swept; it comes again"),
+                    Ok(files) => tracing::info!(files, "unreferenced files were removed"),
+                    Err(error) => tracing::warn!(error, "unreferenced files could not be removed; retrying later"),
                 }
             }
         }
         if let Err(error) = state.db.overwrite_deleted().await {
-            tracing::debug!(%error, "what was deleted is not overwritten yet");
+            tracing::debug!(%error, "deleted data is not overwritten yet");
         }
         tokio::select! {
             () = tokio::time::sleep(HOURLY) => {}

@@ -1,9 +1,9 @@
-//! The page on which the interface is read and tried.
+//! Tests of `/docs`, the interactive documentation of the API.
 
 use crate::support::World;
 
-on_both! {
-    async fn the_documentation_loads_whole_under_a_policy_that_runs_nothing_foreign(world: World) {
+on_sqlite! {
+    async fn the_documentation_loads_completely_under_a_policy_without_foreign_code(world: World) {
         let to_page = world.nobody.get("/docs").await.is(302);
         assert_eq!(to_page.header("location"), Some("/docs/"));
         let page = world.nobody.get("/docs/").await.is(200);
@@ -19,14 +19,14 @@ on_both! {
         assert!(files.len() >= 6, "{html}");
         for file in files {
             let file = world.nobody.get(format!("/docs/{}", file.trim_start_matches("./"))).await.is(200);
-            assert!(!file.bytes.is_empty() && file.header("content-security-policy") == Some(policy), "{}", file.asked);
+            assert!(!file.bytes.is_empty() && file.header("content-security-policy") == Some(policy), "{}", file.call);
         }
         let start = world.nobody.get("/docs/swagger-initializer.js").await.is(200).text();
         assert!(start.contains("/api/openapi.json") && !start.contains("://"), "{start}");
         world.nobody.get("/api/openapi.json").await.is(200);
     }
 
-    async fn the_documentation_has_its_files_alone_and_only_the_public_address_has_it(world: World) {
+    async fn the_documentation_serves_only_its_own_files_and_only_on_the_public_address(world: World) {
         world.nobody.get("/docs/../../etc/passwd").await.refused(404, "NotFound");
         world.nobody.get("/docs/none.js").await.refused(404, "NotFound");
         world.nobody.post("/docs/index.html").await.refused(405, "MethodNotAllowed");

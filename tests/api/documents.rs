@@ -1,4 +1,4 @@
-//! Documents: what is uploaded is read, can be verified, and belongs to one project.
+//! Tests of documents: uploads are parsed, their quotes can be verified, and each belongs to one project.
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use diesel::ExpressionMethods;
 use serde_json::{Value, json};
 
 use crate::support::documents::{documents, sample};
-use crate::support::{Place, Role, Server, User, World};
+use crate::support::{Role, Server, ServerSetup, User, World};
 
-/// The text between two offsets, counted as the interface counts.
+/// Returns the text between two offsets in characters, as the API counts.
 fn between(text: &Value, start: &Value, end: &Value) -> String {
     let (start, end) = (start.as_u64().unwrap() as usize, end.as_u64().unwrap() as usize);
     text.as_str().unwrap().chars().skip(start).take(end - start).collect()
 }
 
-/// The kinds and statuses of what was told of a project's documents, in order.
+/// Returns the kinds and statuses of the events recorded of a project's documents, in order.
 async fn records(server: &Server, project: &str) -> Vec<String> {
     let topic = Topic { kind: TopicKind::Project, id: project.parse().unwrap() };
     let read = server.db().await.read(move |conn| Box::pin(events::read_after(conn, topic, 0, 100))).await.unwrap();
     read.iter()
-        .map(|records| {
-            let data: Value = serde_json::from_str(&records.data).unwrap();
-            format!("{} {}", records.kind, data["status"].as_str().unwrap())
+        .map(|record| {
+            let data: Value = serde_json::from_str(&record.data).unwrap();
+            format!("{} {}", record.kind, data["status"].as_str().unwrap())
         })
         .collect()
 }
 
-/// A run, as far as a document is concerned.
+/// The type parameter of the id of a run that reads a document.
 #[derive(Debug)]
 enum Reads {}
 
-/// A run that reads a document, in the database.
+/// Inserts a run that reads a document into the database.
 async fn running(server: &Server, ada: &User, project: &str, document: &str, status: &'static str) -> Id<Reads> {
     let id = Id::generate();
     let (project, user): (Id<ids::Project>, Id<ids::User>) = (project.parse().unwrap(), ada.id.parse().unwrap());
@@ -121,8 +121,8 @@ on_both! {
         assert_eq!(read["readerVersion"], "2");
     }
 
-    async fn each_change_is_told_in_the_project(place: Place) {
-        let server = place.start(&[]);
+    async fn each_change_of_a_document_is_published_in_the_project(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         let (path, _) = ada.read(&project, "plain.txt", b"A line.").await;
@@ -161,7 +161,7 @@ on_both! {
         assert_eq!(counts.data()["counts"]["documents"], 3);
     }
 
-    async fn who_may_do_what(world: World) {
+    async fn documents_are_restricted_to_the_roles_of_their_project(world: World) {
         let ada = world.user().await;
         let (project, other) = (ada.project().await, ada.project().await);
         let (path, document) = ada.read(&project, "plain.txt", b"A line.").await;
@@ -179,7 +179,7 @@ on_both! {
         let stranger = world.user().await;
         stranger.client.get(&path).await.refused(403, "Forbidden");
         world.nobody.get(&path).await.refused(401, "Unauthorized");
-        // A document of another project is not there; who may not look there is not told even that.
+        // A document is not found in another project; a user without access to that project gets 403 instead.
         ada.client.get(format!("{}/{id}", documents(&other))).await.refused(404, "NotFound");
         ada.client.get(format!("{}/{id}/content", documents(&other))).await.refused(404, "NotFound");
         stranger.client.get(format!("{}/{id}", documents(&other))).await.refused(403, "Forbidden");
@@ -218,8 +218,8 @@ on_both! {
         ada.client.get(&path).await.refused(404, "NotFound");
     }
 
-    async fn a_content_goes_with_its_last_document(place: Place) {
-        let server = place.start(&[]);
+    async fn a_content_is_deleted_with_its_last_document(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let (project, other) = (ada.project().await, ada.project().await);
         let kept = |document: &Value| {
@@ -233,7 +233,7 @@ on_both! {
         assert!(kept(&document));
         ada.client.get(format!("{second}/content")).await.is(200);
         ada.client.delete(format!("/api/projects/{other}")).await.is(200);
-        // By a job, which comes after the deletion.
+        // A job deletes the content some time after the document.
         while kept(&document) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -285,7 +285,7 @@ on_both! {
         assert_eq!(ada.settled(&failed).await["status"], "FAILED");
         let refused = ada.client.get(format!("{failed}/text")).await.refused(409, "SourceNotReady");
         assert!(refused.text().contains("password"), "{}", refused.text());
-        // What failed is deleted and uploaded anew.
+        // A failed document can be deleted and uploaded again.
         ada.client.delete(failed).await.is(200);
         let slow = ada.uploaded(&project, "slow.txt", "A line of a long text.\n\n".repeat(50_000).as_bytes()).await;
         ada.client.get(format!("{slow}/text")).await.refused(409, "SourceNotReady");
@@ -293,8 +293,8 @@ on_both! {
         ada.client.get(format!("{slow}/text")).await.is(200);
     }
 
-    async fn a_document_is_read_although_the_server_was_killed(place: Place) {
-        let server = place.start(&[]);
+    async fn a_document_is_read_although_the_server_was_killed(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         let long = "The system shall keep every change for ten years.\n\n".repeat(80_000);
@@ -306,7 +306,7 @@ on_both! {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         server.kill();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let ada = ada.at(&server);
         let document = ada.settled(&path).await;
         assert_eq!(document["status"], "READY", "{document}");

@@ -1,14 +1,15 @@
-//! Uploads that are not what they say, or too much: each is refused or FAILED with a reason, and the server stays up.
+//! Tests of uploads that are malformed, mislabelled or too large: each is refused or FAILED with a reason, and the
+//! server stays up.
 
 use std::io::Write;
 
 use crate::support::documents::{documents, form, sample};
-use crate::support::{Place, World};
+use crate::support::{ServerSetup, World};
 
-/// Of the server that is given such documents, in MiB.
+/// The memory limit of the server in these tests, in MiB.
 const LIMIT: u64 = 768;
 
-/// A DOCX whose body is `document`.
+/// Builds a DOCX whose main part is `document`.
 fn docx(document: &[u8]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
@@ -20,7 +21,7 @@ fn docx(document: &[u8]) -> Vec<u8> {
 }
 
 on_both! {
-    async fn the_type_is_told_by_the_content(world: World) {
+    async fn the_type_of_a_document_is_detected_from_its_content(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".as_slice();
@@ -46,7 +47,7 @@ on_both! {
         assert_eq!(ada.client.get(documents(&project)).await.is(200).data()["totalCount"], 0);
     }
 
-    async fn a_form_says_all_that_is_wrong_with_it(world: World) {
+    async fn an_invalid_form_reports_all_its_errors(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let at = documents(&project);
@@ -76,7 +77,7 @@ on_both! {
         ada.client.post(&at).body(&content_type, cut).await.refused(400, "BadRequest");
     }
 
-    async fn a_name_leads_nowhere(world: World) {
+    async fn a_file_name_cannot_escape_its_folder_or_its_header(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let (path, document) = ada.read(&project, "../../etc/passwd", b"A line.").await;
@@ -95,7 +96,7 @@ on_both! {
         assert!(disposition.ends_with("filename*=UTF-8''%C5%BB%C3%B3%C5%82%C4%87%20%3Cb%3E.html"), "{disposition}");
     }
 
-    async fn an_empty_document_is_taken_and_says_nothing(world: World) {
+    async fn an_empty_document_is_accepted_and_has_no_text(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let (path, document) = ada.read(&project, "empty.txt", b"").await;
@@ -104,8 +105,8 @@ on_both! {
         assert!(ada.client.get(format!("{path}/content")).await.is(200).bytes.is_empty());
     }
 
-    async fn too_much_is_refused_without_being_held(place: Place) {
-        let server = place.start_within(LIMIT, &[]);
+    async fn a_body_that_is_too_large_is_refused_without_being_held_in_memory(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "warm.txt", b"A line.").await;
@@ -118,8 +119,8 @@ on_both! {
         assert_eq!(incoming, 0, "what was refused is gone");
     }
 
-    async fn what_attacks_its_reader_fails_alone(world: World) {
-        // Before the first call: packing it takes longer than a connection is kept open for nothing.
+    async fn a_document_that_attacks_its_parser_fails_alone(world: World) {
+        // Built before the first request: compressing it takes longer than an idle connection stays open.
         let bomb = docx(&vec![b' '; 300 * 1024 * 1024]);
         assert!(bomb.len() < 1024 * 1024);
         let deep = docx("<w:p>".repeat(1_000_000).as_bytes());
@@ -147,9 +148,9 @@ on_both! {
         }
         ada.read(&project, "plain.txt", b"All is well.").await;
     }
-    /// Each came to a gibibyte: the file, its text, the text as JSON, and once more.
-    async fn documents_of_any_size_cost_the_server_a_bounded_memory(place: Place) {
-        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__READERS", "2")]);
+    /// Each of these documents used to cost a gibibyte: the file, its text, the text as JSON, and a second copy.
+    async fn documents_of_any_size_cost_the_server_a_bounded_memory(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__READERS", "2")]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "warm.txt", b"A line.").await;
@@ -162,7 +163,7 @@ on_both! {
             each.extend_from_slice(format!("{at}\n").as_bytes());
             paths.push((ada.uploaded(&project, &format!("{at}.srt"), &each).await, "FAILED"));
         }
-        // As much as is read.
+        // The largest documents that are parsed.
         let voiced = "00:00:01.000 --> 00:00:02.000\n<v Ann>We keep every change.\n\n".repeat(50_000);
         paths.push((ada.uploaded(&project, "most.vtt", format!("WEBVTT\n\n{voiced}").as_bytes()).await, "READY"));
         let text = "We keep every change for ten years. ".repeat(4_900_000 / 36);

@@ -1,7 +1,7 @@
-//! The server killed at random moments under load (R1), and the database taken away from it (R11).
+//! Tests that kill the server at random times under load (R1), and that kill or suspend its database (R11).
 //!
-//! Each meeting has one writer, so that what must be there after a kill is known to the letter: the last write that was
-//! answered, or the one that was under way, whole, and nothing in between.
+//! Each meeting has one writer, so that the state after a kill is known exactly: the last acknowledged write, or the
+//! one in progress, in full and nothing in between.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use crate::analysis::long_text;
 use crate::support::chance::Chance;
 use crate::support::postgres::Cluster;
-use crate::support::{Client, Kind, Place, Server, User};
+use crate::support::{Client, Kind, Server, ServerSetup, User};
 
-/// What a writer knows of its meeting.
+/// The state of a meeting as its writer knows it.
 #[derive(Debug, Clone)]
 struct Written {
     id: String,
-    /// That the last answer said.
+    /// The description of the last response.
     description: String,
     version: u64,
-    /// Sent, and not answered.
+    /// The description of a write that was sent and got no response.
     under_way: Option<String>,
     writes: u64,
 }
 
-/// Writes until nobody answers.
+/// Updates the meeting until the server no longer responds, or until `stop`.
 async fn write(client: &Client, mut meeting: Written, stop: &AtomicBool) -> Written {
     while !stop.load(Ordering::SeqCst) {
         meeting.writes += 1;
@@ -46,7 +46,7 @@ async fn write(client: &Client, mut meeting: Written, stop: &AtomicBool) -> Writ
 }
 
 impl Written {
-    /// Compares with what stands after a restart, and goes on from there.
+    /// Checks the meeting after a restart and returns the state to continue from.
     async fn settled(mut self, client: &Client) -> Self {
         let read = client.get(format!("/api/meetings/{}", self.id)).await.is(200);
         let (description, version) = (read.text_of("description"), read.data()["version"].as_u64().unwrap());
@@ -58,7 +58,7 @@ impl Written {
     }
 }
 
-/// A project made under a key: the answer that was given, or nothing.
+/// A project created with an idempotency key: the response, or `None` when there was none.
 struct Made {
     key: String,
     answer: Option<Vec<u8>>,
@@ -79,14 +79,14 @@ async fn make(client: &Client, round: usize, stop: &AtomicBool) -> Vec<Made> {
     made
 }
 
-/// A run that is at work while the server is killed; after one that is over comes the next.
+/// A run that is in progress while the server is killed; when it has ended, the next one is started.
 struct Work {
     list: String,
     run: String,
     progress: u64,
     runs: usize,
     met: usize,
-    /// How often the server was killed since this run was asked for.
+    /// How often the server was killed since this run was requested.
     kills: usize,
 }
 
@@ -103,7 +103,7 @@ impl Work {
         format!("{list}/{}", ada.client.post(list).json(json!({})).await.is(202).text_of("id"))
     }
 
-    /// After a restart: nothing of its progress is lost, and it is where it was or further.
+    /// Checks the run after a restart: it is in its first attempt and its progress has not fallen.
     async fn goes_on(&mut self, ada: &User) {
         self.kills += 1;
         let run = ada.client.get(&self.run).await.is(200).data().clone();
@@ -112,7 +112,8 @@ impl Work {
         match run["status"].as_str().unwrap() {
             "QUEUED" | "PROCESSING" => (self.progress, self.met) = (progress, self.met + 1),
             status => {
-                // Taken up five times without an end it is given up. The text has more items than are kept of one run.
+                // A run that was begun five times without ending has failed. It can end as PARTIAL, because the text
+                // has more items than are stored of one run.
                 let is_over = matches!(status, "COMPLETED" | "PARTIAL") || (status == "FAILED" && self.kills >= 5);
                 assert!(is_over, "after {} kills: {run}", self.kills);
                 (self.run, self.progress, self.kills) = (Self::next(&self.list, ada).await, 0, 0);
@@ -147,11 +148,11 @@ async fn begin(server: &Server) -> (User, Vec<Written>) {
 }
 
 on_both! {
-    /// On PostgreSQL the lease of a killed server holds for ten seconds more, so there are fewer rounds.
-    async fn what_was_answered_outlives_a_kill_and_nothing_is_applied_twice(place: Place) {
-        let (rounds, longest) = if place.kind == Kind::Sqlite { (50, 200) } else { (4, 1500) };
+    /// On PostgreSQL the lease of a killed server is held for ten more seconds, so there are fewer rounds.
+    async fn acknowledged_writes_survive_a_kill_and_nothing_is_applied_twice(setup: ServerSetup) {
+        let (rounds, longest) = if setup.kind == Kind::Sqlite { (50, 200) } else { (4, 1500) };
         let mut chance = Chance::new();
-        let mut server = place.start(&[]);
+        let mut server = setup.start(&[]);
         let (mut ada, mut meetings) = begin(&server).await;
         let mut work = Work::begin(&ada).await;
         let (mut acknowledged, mut made, mut under_way) = (0, 0, 0);
@@ -166,7 +167,7 @@ on_both! {
                 stop.store(true, Ordering::SeqCst);
             };
             let (written, projects, ()) = tokio::join!(writers, make(&maker, round, &stop), killed);
-            server = place.start(&[]);
+            server = setup.start(&[]);
             ada = ada.at(&server);
             work.goes_on(&ada).await;
             under_way += written.iter().filter(|meeting| meeting.under_way.is_some()).count();
@@ -176,7 +177,7 @@ on_both! {
                 let again = ada.client.post("/api/projects").key(&project.key).json(json!({"name": project.key})).await;
                 match &project.answer {
                     Some(answer) => assert_eq!(&again.is(201).bytes, answer, "the same answer again"),
-                    // Its effect may stand, or another try is under way until its lease is over.
+                    // The killed request may have taken effect, or it still holds the key until its lease expires.
                     None => assert!(matches!(again.status, 201 | 409), "{}", again.text()),
                 }
                 let found = ada.client.get(format!("/api/projects?search={}&limit=100", project.key)).await.is(200);
@@ -201,7 +202,7 @@ on_both! {
     }
 }
 
-/// Keeps writing and says how each write went: status and how long it took.
+/// Writes until `until` is set; returns the start, the status and the duration of each write.
 async fn load(client: Client, meeting: String, until: Arc<AtomicBool>) -> Vec<(Instant, u16, Duration)> {
     let mut seen = Vec::new();
     let mut writes = 0;
@@ -215,13 +216,13 @@ async fn load(client: Client, meeting: String, until: Arc<AtomicBool>) -> Vec<(I
     seen
 }
 
-/// Takes the database away by `away`, brings it back by `back`, under load.
+/// Makes the database unavailable by `away` and available again by `back`, under load, and checks the writes meanwhile.
 fn without_the_database(away: impl Fn(&mut Cluster), back: impl Fn(&mut Cluster)) {
     let Some(mut cluster) = Cluster::start().unwrap() else { return };
-    let place = Place::on(&cluster);
+    let setup = ServerSetup::on(&cluster);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         let stop = Arc::new(AtomicBool::new(false));

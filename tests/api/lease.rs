@@ -1,4 +1,4 @@
-//! A server that sleeps through its lease on PostgreSQL, as one on a machine that stood still.
+//! Test of a server that is suspended until its lease on PostgreSQL has expired, as on a machine that was paused.
 
 use std::process::Command;
 use std::time::Duration;
@@ -6,24 +6,24 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::support::world::tell;
-use crate::support::{Kind, Place, Server};
+use crate::support::world::run_on;
+use crate::support::{Kind, Server, ServerSetup};
 
 fn signal(server: &Server, signal: &str) {
     assert!(Command::new("kill").arg(signal).arg(server.pid().to_string()).status().unwrap().success());
 }
 
 #[test]
-fn a_server_that_slept_through_its_lease_keeps_no_write_and_ends() {
-    tell(Kind::Postgres, |place: Place| async move {
-        let mut slept = place.start(&[]);
+fn a_server_suspended_past_its_lease_saves_no_write_and_exits() {
+    run_on(Kind::Postgres, |setup: ServerSetup| async move {
+        let mut slept = setup.start(&[]);
         let ada = slept.user().await;
         let project = ada.project().await;
         let paths = join_all((0..16).map(|_| ada.meeting_path(&project))).await;
         signal(&slept, "-STOP");
-        // It waits until the lease has run out.
-        let next = place.start(&[]);
-        // These wait in the sleeping server's sockets.
+        // The start waits until the lease has expired.
+        let next = setup.start(&[]);
+        // These requests wait in the sockets of the suspended server.
         let late = join_all(paths.iter().map(|path| {
             let late = ada.client.patch(path).json(json!({"title": "late"}));
             async { late.tried().await.map(|answer| answer.status) }
@@ -33,7 +33,7 @@ fn a_server_that_slept_through_its_lease_keeps_no_write_and_ends() {
             signal(&slept, "-CONT");
         };
         let (late, ()) = tokio::join!(late, wakes);
-        // Refused, or cut off by its end.
+        // Refused, or cut off when the server exits.
         assert!(late.iter().all(|status| !matches!(status, Ok(200))), "{late:?}");
         let ended = slept.wait(Duration::from_secs(30)).unwrap();
         assert!(!ended.success());

@@ -1,7 +1,8 @@
-//! The interface, proved from outside: the real program on both databases, spoken to over HTTP.
+//! Tests of the API from outside: the real program on both databases, called over HTTP.
 //!
-//! One binary for all, since each links the whole service. A story is written once, in `on_both!`, and told twice.
-//! `support` has the server, the client (which checks what holds for every answer, at each answer) and the builders.
+//! All tests are in one binary, because each binary links the whole service. A test is written once, in `on_both!`, and
+//! runs on SQLite and on PostgreSQL. `support` has the server, the client (which checks of every response what must
+//! hold for all of them) and the builders.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,16 +19,16 @@ mod accounts;
 mod admin;
 mod analysis;
 mod docs;
+mod document_queue;
 mod documents;
-mod documents_in_turn;
 mod doubt;
 mod hostile_documents;
-mod house;
 mod invitations;
 mod join_page;
 mod kill;
 mod lease;
 mod mail;
+mod media;
 mod meetings;
 mod openapi;
 mod participants;
@@ -36,6 +37,8 @@ mod permissions;
 mod profile;
 mod projects;
 mod real_time;
-mod rooms;
+mod recordings;
+mod server;
 mod smoke;
+mod stored_files;
 mod sweeps;

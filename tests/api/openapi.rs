@@ -1,4 +1,4 @@
-//! The OpenAPI document against the table of operations, and against itself.
+//! Tests of the OpenAPI document: it agrees with operations.tsv and is consistent in itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ impl Row {
         self.path.starts_with("/api/") && self.path.contains("Id}")
     }
 
-    /// The statuses that the table asks for: its own, and the usual ones where they can occur.
+    /// Returns the statuses that the row requires: its own, and the common ones where they can occur.
     fn statuses(&self, has_body: bool) -> BTreeSet<&str> {
         let mut statuses: BTreeSet<&str> = self.errors.iter().copied().chain([self.success]).collect();
         if !matches!(self.who, "public" | "ticket" | "signed" | "internal") {
@@ -65,7 +65,7 @@ async fn document(world: &World) -> Value {
     world.nobody.get("/api/openapi.json").await.is(200).body
 }
 
-/// Operations by method and path.
+/// Returns the operations of the document by method and path.
 fn operations(document: &Value) -> BTreeMap<(String, String), Value> {
     let paths = document["paths"].as_object().unwrap().iter();
     let each = paths.flat_map(|(path, methods)| {
@@ -86,7 +86,7 @@ fn visit(value: &Value, seen: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-on_both! {
+on_sqlite! {
     async fn every_operation_of_the_table_is_served_and_described_and_no_other(world: World) {
         let document = document(&world).await;
         let mut served = operations(&document);
@@ -159,7 +159,7 @@ on_both! {
         for operation in routes::public().into_iter().filter(|operation| operation.answer.data.is_some()) {
             let described = &served[&(operation.method.as_str().to_lowercase(), operation.path.to_owned())];
             let success = &described["responses"][operation.success.to_string()]["content"]["application/json"];
-            assert_eq!(success["examples"]["success"]["value"]["message"], operation.says, "{}", operation.id);
+            assert_eq!(success["examples"]["success"]["value"]["message"], operation.message, "{}", operation.id);
         }
     }
 
@@ -173,7 +173,7 @@ on_both! {
         assert_eq!(error["required"].as_array().unwrap().len(), 4, "{error}");
         let reasons = schemas["ErrorReason"]["enum"].as_array().unwrap();
         assert!(["Required", "InvalidValue", "UnknownKey", "TooLong"].iter().all(|reason| reasons.contains(&json!(reason))));
-        // A type that is null alone breaks generators of clients.
+        // A type that can only be null breaks client generators.
         assert_eq!(schemas["Failure"]["properties"]["data"]["type"], json!(["object", "null"]));
     }
 
@@ -199,28 +199,28 @@ fn the_program_prints_the_document_that_the_server_serves() {
     assert_eq!(printed, colloquy::api::openapi::document(&colloquy::routes::all()));
 }
 
-/// Each in words of its own, so that whoever reads a log of answers knows what happened.
+/// Each message is unique, so that a log of responses shows which operation happened.
 #[test]
-fn every_operation_says_what_happened_in_its_own_words() {
+fn every_operation_has_a_success_message_of_its_own() {
     let mut said: BTreeMap<&str, &str> = BTreeMap::new();
     for operation in routes::all() {
         let is_enveloped = operation.answer.data.is_some();
-        assert_eq!(is_enveloped, !operation.says.is_empty(), "{}: {:?}", operation.id, operation.says);
+        assert_eq!(is_enveloped, !operation.message.is_empty(), "{}: {:?}", operation.id, operation.message);
         if !is_enveloped {
             continue;
         }
-        let words: Vec<&str> = operation.says.split_whitespace().collect();
-        assert!(words.len() > 1 && operation.says.ends_with('.'), "{}: {}", operation.id, operation.says);
+        let words: Vec<&str> = operation.message.split_whitespace().collect();
+        assert!(words.len() > 1 && operation.message.ends_with('.'), "{}: {}", operation.id, operation.message);
         let bare = words.iter().all(|word| {
             let word = word.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
             ["ok", "okay", "accepted", "created", "success", "done"].contains(&word.as_str())
         });
-        assert!(!bare, "{}: {}", operation.id, operation.says);
-        if let Some(other) = said.insert(operation.says, operation.id) {
+        assert!(!bare, "{}: {}", operation.id, operation.message);
+        if let Some(other) = said.insert(operation.message, operation.id) {
             panic!("{other} and {} say the same", operation.id);
         }
     }
-    let of = |id: &str| routes::all().into_iter().find(|operation| operation.id == id).unwrap().says;
+    let of = |id: &str| routes::all().into_iter().find(|operation| operation.id == id).unwrap().message;
     assert_eq!(of("updateMeeting"), "Meeting updated.");
     assert_eq!(of("getAiAnalysisRunStatus"), "AI analysis run status retrieved.");
 }

@@ -1,23 +1,24 @@
-//! Who may call what (S12), for every route of the table at once: a new route is covered by being there, and fails without
-//! a row in operations.tsv.
+//! Tests of the permissions (S12) of every route in the route table: a new route is covered automatically, and fails
+//! without a row in operations.tsv.
 //!
-//! The order of refusals is the interface's: 401, the id's syntax 400, the parent's 404, 403, and only then the body.
+//! The order of refusals is that of the API: 401, 400 for the id's syntax, 404 for the parent, 403, and only then the
+//! body.
 
 use actix_web::http::Method;
 use colloquy::access::policy::Who;
 use colloquy::api::operation::Operation;
 use colloquy::routes;
 use jsonwebtoken::Header;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::accounts::tokens;
 use crate::invitations::Guest;
 use crate::openapi;
-use crate::participants::Room;
+use crate::participants::TestMeeting;
 use crate::support::client::Request;
 use crate::support::{Client, Role, User, World};
 
-/// What anyone may call. A route that is to be open must be written here too.
+/// The routes that need no token. A new public route must be listed here too.
 pub const PUBLIC: &[&str] = &[
     "POST /api/auth/register",
     "POST /api/auth/confirm-account",
@@ -41,10 +42,11 @@ pub const PUBLIC: &[&str] = &[
 
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
-/// What each word of the table of operations gives whoever comes: `u` a 401, `f` a 403, `o` neither.
+/// The expected outcome of each `who` of operations.tsv, for each caller in [`Cast::everybody`]: `u` is a 401, `f` a
+/// 403, `o` neither.
 const EXPECTED: &[(&str, [&str; 4])] = &[
-    // nobody, expired token, ended session; stranger, taken out, manager and owner elsewhere; the roles, rising; a guest of
-    // the meeting, and of another
+    // no token, expired token, ended session; user without a project, removed member, manager and owner of another
+    // project; stakeholder, analyst, manager, owner; guest of the meeting, guest of another meeting
     ("public", ["ooo", "oooo", "oooo", "oo"]),
     ("public, signed in or not", ["ouu", "oooo", "oooo", "oo"]),
     ("user", ["uuu", "oooo", "oooo", "ff"]),
@@ -56,15 +58,17 @@ const EXPECTED: &[(&str, [&str; 4])] = &[
     ("owner", ["uuu", "ffff", "fffo", "ff"]),
     ("host", ["uuu", "ffff", "ffoo", "ff"]),
     ("attendee", ["uuu", "ffff", "oooo", "of"]),
-    // Of these, the owner and the guest alone are in the meeting.
+    // Of these callers only the owner and the guest are in the meeting.
     ("participant", ["uuu", "ffff", "fffo", "of"]),
+    // Of these callers only the analyst and those above may hear what was recorded; no guest ever may.
+    ("listener", ["uuu", "ffff", "fooo", "ff"]),
     ("signed", ["uuu", "uuuu", "uuuu", "uu"]),
 ];
 
-/// Open to all; but who sends a token has to send a good one, since it says whose the answer is.
+/// Public operations where a token, if one is sent, must be valid, because it determines the account of the response.
 const SIGNED_IN_OR_NOT: &[&str] = &["acceptInvitation", "declineInvitation"];
 
-/// The word that a guard stands for.
+/// Returns the word of operations.tsv for a guard.
 const fn word(who: Who) -> &'static str {
     match who {
         Who::Public => "public",
@@ -77,42 +81,48 @@ const fn word(who: Who) -> &'static str {
         Who::Host => "host",
         Who::Attendee => "attendee",
         Who::Participant => "participant",
+        Who::Listener => "listener",
         Who::Ticket => "ticket",
         Who::Signed => "signed",
         Who::Internal => "internal",
     }
 }
 
-/// Who may call a route, as the table of operations has it.
+/// Returns who may call a route according to operations.tsv.
 fn row(operation: &Operation) -> &'static str {
     let method = operation.method.as_str().to_lowercase();
     let row = openapi::table().into_iter().find(|row| row.method == method && row.path == operation.path);
     row.unwrap_or_else(|| panic!("{} has no row in operations.tsv", name(operation))).who
 }
 
-/// What somebody is to expect of a route, by their place among [`Cast::everybody`].
+/// Returns the expected outcomes of a route, in the order of [`Cast::everybody`].
 fn expected(who: &str) -> String {
     let found = EXPECTED.iter().find(|(word, _)| *word == who);
     found.unwrap_or_else(|| panic!("nobody has said what {who} means")).1.concat()
 }
 
-/// A project of ada's with a meeting, and everybody who may come.
+/// A project of Ada's with a meeting, and a client for each kind of caller.
 struct Cast {
     ada: User,
     project: String,
     meeting: String,
+    recording: String,
     everybody: Vec<(&'static str, Client)>,
 }
 
 async fn cast(world: &World) -> Cast {
-    let (room, elsewhere) = (Room::open(world.server).await, Room::open(world.server).await);
+    let (room, elsewhere) = (TestMeeting::open(world.server).await, TestMeeting::open(world.server).await);
+    // Before anybody is there whose consent it would need.
+    let recording = json!({"uploadMode": "CHUNKED", "mimeType": "audio/webm"});
+    let recording = room.ada.client.post(format!("{}/recordings/start", room.path)).json(recording).await.is(201);
+    let recording = recording.text_of("id");
     room.joined(&room.ada).await;
     let (guest, other_guest) = (Guest::of(world.server, &room).await, Guest::of(world.server, &elsewhere).await);
     guest.join(&room).await.is(200);
     other_guest.join(&elsewhere).await.is(200);
     let meeting = room.path.rsplit('/').next().unwrap().to_owned();
-    let Room { ada, project, .. } = room;
-    let Room { ada: ben, project: other, .. } = elsewhere;
+    let TestMeeting { ada, project, .. } = room;
+    let TestMeeting { ada: ben, project: other, .. } = elsewhere;
     let ended = world.member(&project, Role::Owner).await;
     ended.client.post("/api/auth/logout").await.is(200);
     let removed = world.member(&project, Role::Owner).await;
@@ -135,10 +145,10 @@ async fn cast(world: &World) -> Cast {
         ("a guest of the meeting", guest.client),
         ("a guest of another meeting", other_guest.client),
     ];
-    Cast { ada, project, meeting, everybody }
+    Cast { ada, project, meeting, recording, everybody }
 }
 
-/// An access token of somebody's that is right but for its time.
+/// Returns an access token of a user that is valid except for its expiry.
 fn expired(world: &World, user: &User) -> String {
     let header = Header { typ: Some("at+jwt".to_owned()), kid: Some("access-1".to_owned()), ..Header::default() };
     let claims = tokens::part(user.client.token(), 1);
@@ -151,13 +161,15 @@ impl Cast {
         filled(operation.path, |name| match name {
             "projectId" => self.project.clone(),
             "meetingId" => self.meeting.clone(),
+            "recordingId" => self.recording.clone(),
             _ => NOWHERE.to_owned(),
         })
     }
 }
 
-/// The path with a value for each of its parameters.
+/// Returns the path with each parameter replaced by a value. The index of a chunk is no id and always the first.
 fn filled(template: &str, value: impl Fn(&str) -> String) -> String {
+    let template = &template.replace("{chunkIndex}", "0");
     let segments = template.split('/').map(|segment| {
         segment.strip_prefix('{').and_then(|name| name.strip_suffix('}')).map_or(segment.to_owned(), &value)
     });
@@ -168,7 +180,7 @@ fn name(operation: &Operation) -> String {
     format!("{} {}", operation.method, operation.path)
 }
 
-/// A call with a body that no operation takes.
+/// Returns a request with a body that no operation accepts.
 fn badly(client: &Client, operation: &Operation, path: &str) -> Request {
     let request = client.request(operation.method.as_str().parse().unwrap(), path);
     if operation.method == Method::GET {
@@ -186,19 +198,19 @@ fn guarded() -> Vec<Operation> {
 }
 
 on_both! {
-    async fn every_route_that_is_not_open_to_all_is_401_to_nobody(world: World) {
+    async fn every_route_that_is_not_public_is_401_without_a_token(world: World) {
         for operation in routes::public() {
             let id = filled(operation.path, |_| NOWHERE.to_owned());
             let answer = badly(&world.nobody, &operation, &id).await;
             let open = PUBLIC.contains(&name(&operation).as_str());
-            // A log-in that fails is a 401 of another kind.
+            // A failed log-in is a 401 with another code.
             let refused = answer.codes().contains(&"Unauthorized");
             assert_eq!(refused, !open, "{}: {}", name(&operation), answer.text());
             assert_eq!(open, matches!(operation.who, Who::Public), "{}", name(&operation));
         }
     }
 
-    async fn nobody_is_401_before_anything_else_is_looked_at(world: World) {
+    async fn a_missing_token_is_401_before_anything_else_is_checked(world: World) {
         for operation in guarded() {
             let path = filled(operation.path, |_| "no-uuid".to_owned());
             badly(&world.nobody, &operation, &path).await.refused(401, "Unauthorized");
@@ -211,8 +223,8 @@ on_both! {
         for operation in guarded().iter().filter(|operation| operation.path.contains("Id}")) {
             let path = filled(operation.path, |_| "no-uuid".to_owned());
             badly(&stranger.client, operation, &path).await.refused(400, "BadRequest");
-            // Also where only the last of several is none.
-            let count = operation.path.matches('{').count();
+            // Also where only the last of several ids is no UUID.
+            let count = operation.path.matches("Id}").count();
             let seen = std::cell::Cell::new(0);
             let path = filled(operation.path, |_| {
                 seen.set(seen.get() + 1);
@@ -224,23 +236,27 @@ on_both! {
 
     async fn a_parent_that_is_missing_is_404_before_the_permission_and_the_body(world: World) {
         let stranger = world.user().await;
-        let guest = Guest::of(world.server, &Room::open(world.server).await).await;
+        let guest = Guest::of(world.server, &TestMeeting::open(world.server).await).await;
         for operation in guarded().iter().filter(|operation| operation.path.contains("Id}")) {
             let path = filled(operation.path, |_| NOWHERE.to_owned());
             let code = if operation.path.starts_with("/api/meetings/") { "MeetingNotFound" } else { "NotFound" };
             badly(&stranger.client, operation, &path).await.refused(404, code);
             let answer = badly(&guest.client, operation, &path).await;
-            // What needs an account and nothing else is nothing to a guest, whatever is there.
+            // A route that only needs an account is 403 to a guest, whether or not the parent exists.
             if operation.who == Who::User { answer.refused(403, "Forbidden") } else { answer.refused(404, code) };
         }
     }
 
-    /// With bodies that nobody takes: a permission that is missing is told before they are looked at.
-    async fn everybody_gets_of_every_route_what_the_table_says(world: World) {
+    /// The bodies are invalid: a missing permission is reported before the body is read.
+    async fn every_caller_gets_of_every_route_the_outcome_of_the_table(world: World) {
         let cast = cast(&world).await;
         let mut operations = routes::public();
-        // What takes all others their thing comes last.
-        operations.sort_by_key(|operation| operation.id == "deleteProject");
+        // The operations that delete the resource of others come last.
+        operations.sort_by_key(|operation| match operation.id {
+            "deleteProject" => 2,
+            "deleteRecording" => 1,
+            _ => 0,
+        });
         let mut faults = Vec::new();
         let mut cells = 0;
         for operation in &operations {
@@ -248,7 +264,10 @@ on_both! {
             let expected = expected(if is_either { "public, signed in or not" } else { row(operation) });
             assert_eq!(expected.len(), cast.everybody.len());
             let path = cast.path(operation);
-            for ((who, client), expected) in cast.everybody.iter().zip(expected.chars()) {
+            // Whoever may do it comes after those who may not: it can be done once.
+            let mut everybody: Vec<_> = cast.everybody.iter().zip(expected.chars()).collect();
+            everybody.sort_by_key(|(_, expected)| *expected == 'o');
+            for ((who, client), expected) in everybody {
                 let answer = badly(client, operation, &path).await;
                 let got = match answer.status {
                     401 if answer.codes() == ["Unauthorized"] => 'u',
@@ -266,7 +285,7 @@ on_both! {
         println!("{cells} cells of {} routes", operations.len());
     }
 
-    async fn who_may_is_told_what_is_wrong_with_the_body(world: World) {
+    async fn an_authorized_caller_gets_the_errors_of_the_body(world: World) {
         let cast = cast(&world).await;
         let writes = |operation: &&Operation| {
             operation.input.schema.is_some() && operation.input.content_type == "application/json"
@@ -275,7 +294,7 @@ on_both! {
         assert!(with_json.len() > 10);
         for operation in with_json {
             let path = cast.path(&operation);
-            // What is about a child that isn't there is 404 whatever its body.
+            // A request about a missing child is 404, whatever its body.
             if path.contains(NOWHERE) {
                 badly(&cast.ada.client, &operation, &path).await.refused(404, "NotFound");
                 continue;
@@ -290,9 +309,16 @@ on_both! {
     }
 }
 
+/// Returns the schema that a reference names, also where the value may be null; any other schema unchanged.
+fn resolved<'a>(schemas: &'a Value, schema: &'a Value) -> &'a Value {
+    let named = |one: &'a Value| one["$ref"].as_str().map(|name| &schemas[name.rsplit('/').next().unwrap()]);
+    let either = schema["oneOf"].as_array().into_iter().flatten();
+    named(schema).or_else(|| either.filter_map(named).next()).unwrap_or(schema)
+}
+
 on_both! {
-    /// Strings that take no control characters, or no line breaks, say so in the document, and no others.
-    async fn what_the_document_says_of_characters_is_what_is_taken(world: World) {
+    /// The document gives a pattern for exactly the strings that accept no control characters, or no line breaks.
+    async fn the_character_patterns_of_the_document_match_what_is_accepted(world: World) {
         let cast = cast(&world).await;
         let document = world.nobody.get("/api/openapi.json").await.is(200).body;
         let mut strings = 0;
@@ -305,8 +331,9 @@ on_both! {
             if path.contains(NOWHERE) {
                 continue;
             }
-            let properties = document["components"]["schemas"][name]["properties"].as_object().unwrap();
-            for (field, schema) in properties {
+            let schemas = &document["components"]["schemas"];
+            for (field, schema) in schemas[name]["properties"].as_object().unwrap() {
+                let schema = resolved(schemas, schema);
                 let is_string = schema["type"] == "string" || schema["type"] == json!(["string", "null"]);
                 if !is_string || schema["format"].is_string() || schema["enum"].is_array() {
                     continue;
@@ -315,7 +342,7 @@ on_both! {
                 let pattern = regex::Regex::new(pattern).unwrap();
                 for text in ["a bell\u{7}", "a bell\u{7} within", "a\u{85}b", "two\nlines", "a\ttab"] {
                     let call = cast.ada.client.request(operation.method.as_str().parse().unwrap(), &path);
-                    // Never whole, so that nothing is done.
+                    // Always with an unknown key, so that nothing is done.
                     let answer = call.json(json!({field: text, "aKeyOfNobody": 1})).await.is(422);
                     let refused = answer.faults().contains(&(field.clone(), "InvalidValue".to_owned()));
                     assert_eq!(refused, !pattern.is_match(text), "{name}.{field}: {text:?}: {}", answer.text());

@@ -1,9 +1,9 @@
-//! The harness itself.
+//! Tests of the test harness itself.
 
-use crate::support::{Place, Role, World};
+use crate::support::{Role, ServerSetup, World};
 
 on_both! {
-    async fn somebody_makes_a_project_and_a_meeting(world: World) {
+    async fn a_user_creates_a_project_and_a_meeting(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let meeting = ada.meeting_path(&project).await;
@@ -11,12 +11,12 @@ on_both! {
         member.client.get(meeting).await.is(200);
     }
 
-    async fn a_server_that_was_killed_goes_on_where_it_was(place: Place) {
-        let server = place.start(&[]);
+    async fn a_server_that_was_killed_goes_on_where_it_was(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         server.kill();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         ada.at(&server).client.get(format!("/api/projects/{project}")).await.is(200);
     }
 }

@@ -1,10 +1,10 @@
-//! What nothing names any longer goes by itself.
+//! Tests of the sweep that deletes files which no row refers to.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::support::Place;
+use crate::support::ServerSetup;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -13,7 +13,7 @@ fn age(path: &Path) {
     file.set_modified(SystemTime::now() - 2 * DAY).unwrap();
 }
 
-/// A file of a hash that no row has.
+/// Writes a file whose name is a hash that no row has; returns its path.
 fn orphan(folder: &Path) -> PathBuf {
     let name = "ab".repeat(32);
     fs::create_dir_all(folder.join("ab")).unwrap();
@@ -22,20 +22,20 @@ fn orphan(folder: &Path) -> PathBuf {
     path
 }
 
-/// All files that are kept in a folder.
-fn kept(folder: &Path) -> Vec<PathBuf> {
+/// Returns all files that are stored in a folder, without those in `incoming`.
+fn stored_files(folder: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(folder).unwrap().flatten().filter(|folder| folder.file_name() != "incoming");
     folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten().map(|file| file.path())).collect()
 }
 
 on_both! {
-    async fn files_that_nothing_names_go_after_a_day_and_those_of_documents_stay(place: Place) {
-        let server = place.start(&[]);
+    async fn files_without_a_row_are_deleted_after_a_day_and_those_of_documents_stay(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "note.md", b"# Needs\n\nThe system must keep the secret of the harbour.\n").await;
         let (files, avatars) = (server.data.join("files"), server.data.join("avatars"));
-        let documents = kept(&files);
+        let documents = stored_files(&files);
         assert_eq!(documents.len(), 1);
         server.kill();
         let old = [orphan(&files), orphan(&avatars)];
@@ -43,7 +43,7 @@ on_both! {
         let young = files.join("cd").join("cd".repeat(32));
         fs::create_dir_all(files.join("cd")).unwrap();
         fs::write(&young, "whose upload is under way").unwrap();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let deadline = Instant::now() + Duration::from_secs(20);
         while old.iter().any(|path| path.exists()) {
             assert!(Instant::now() < deadline, "they stay");

@@ -159,6 +159,25 @@ class Client:
         self.call("POST", f"/api/meetings/{meeting}/start")
         return meeting, self.call("POST", f"/api/meetings/{meeting}/join")["id"]
 
+    def recording(self, project, mode):
+        """A recording of a meeting that nobody has joined yet; its id, and the meeting's."""
+        meeting = self.meeting(project, "Recorded")
+        self.call("POST", f"/api/meetings/{meeting}/start")
+        asked = {"uploadMode": mode, "mimeType": "audio/wav", "consentAttestation": {"text": "Everyone agreed."}}
+        return self.call("POST", f"/api/meetings/{meeting}/recordings/start", asked)["id"], meeting
+
+    def recorded(self, project):
+        """A recording that is complete."""
+        recording, _ = self.recording(project, "SINGLE_FILE")
+        path = f"/api/recordings/{recording}"
+        sound = b"RIFF" + (36 + 1600).to_bytes(4, "little") + b"WAVEfmt \x10\0\0\0\x01\0\x01\0"
+        sound += (8000).to_bytes(4, "little") + (16000).to_bytes(4, "little") + b"\x02\0\x10\0data"
+        sound += (1600).to_bytes(4, "little") + bytes(1600)
+        self.call("PUT", f"{path}/file", sound, "application/octet-stream")
+        self.call("POST", f"{path}/stop", {})
+        self.wait(path, lambda found: found["status"] == "READY")
+        return recording
+
     def guest(self, meeting, email):
         """Asks a guest into a meeting; the invitation's id, and the token of the link."""
         asked = {"invitees": [{"email": email}]}
@@ -197,6 +216,11 @@ def main():
             "PROJECT": project,
             "USER_ID": client.avatar(),
             "EDITED_PROJECT": client.project("To be edited"),
+            "RECORDING": client.recorded(project),
+            "CHUNKED_RECORDING": client.recording(project, "CHUNKED")[0],
+            "FILE_RECORDING": client.recording(project, "SINGLE_FILE")[0],
+            "STOPPED_RECORDING": client.recording(project, "CHUNKED")[0],
+            "DELETED_RECORDING": client.recording(project, "CHUNKED")[0],
             "DELETED_PROJECT": client.project("To be deleted"),
             "MEETING": client.meeting(project, "Kick-off"),
             "STARTED_MEETING": client.meeting(project, "To be started"),

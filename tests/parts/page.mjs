@@ -139,18 +139,18 @@ class Person {
 }
 
 const scenes = {
-  /** Log-in, waiting, and a meeting that is cancelled meanwhile: `cancel` is the call that does it. */
+  /** Sign-in, waiting, and a meeting that is cancelled meanwhile: `cancel` is the call that does it. */
   async waiting(browser, { page, host, outsider, cancel }) {
     const stranger = await Person.at(browser, page);
-    await stranger.sees('Log in to join');
-    await stranger.lookTwice('the log-in', 'Log in to join', 'سجّل الدخول للانضمام');
+    await stranger.sees('Sign in to join');
+    await stranger.lookTwice('the sign-in', 'Sign in to join', 'سجّل الدخول للانضمام');
     await stranger.logIn({ ...outsider, password: 'not this one' });
     await stranger.reads('The e-mail address or the password is wrong.');
     await stranger.logIn(outsider);
     await stranger.sees('This account is not invited');
     await stranger.look('a refusal');
     await stranger.press('Use another account');
-    await stranger.sees('Log in to join');
+    await stranger.sees('Sign in to join');
     await stranger.logIn(host);
     await stranger.sees('The meeting has not started yet');
     await stranger.lookTwice('waiting', 'The meeting has not started yet', 'لم يبدأ الاجتماع بعد');
@@ -178,11 +178,11 @@ const scenes = {
     const ticked = await grace.page.getByRole('checkbox', { checked: true }).count();
     if (ticked > 0) grace.faults.push('an answer is chosen beforehand');
     await grace.press('I agree');
-    await grace.reads('choose at least the recording');
+    await grace.reads('select at least the recording');
     await grace.press('I do not agree');
     await ada.hearsOfOther('does not agree to be recorded');
-    await ada.tick('My voice and picture may be recorded');
-    await ada.tick('What I say may be written down');
+    await ada.tick('My audio and video may be recorded');
+    await ada.tick('My speech may be transcribed');
     await ada.press('I agree');
     await grace.hearsOfOther('agreed to:');
     await ada.lookTwice('the meeting', 'You are in the meeting', 'أنت في الاجتماع');
@@ -194,7 +194,7 @@ const scenes = {
     await grace.press('Join again');
     await grace.sees('You are in the meeting');
     await ada.press('End the meeting for all');
-    await ada.reach('button', 'Go on with the meeting');
+    await ada.reach('button', 'Continue the meeting');
     await ada.page.keyboard.press('Escape');
     await ada.press('End the meeting for all');
     const sure = ada.page.getByRole('dialog').getByRole('button', { name: 'End the meeting for all' });
@@ -202,7 +202,7 @@ const scenes = {
     await sure.press('Enter');
     for (const person of [ada, grace]) {
       await person.sees('The meeting has ended');
-      await person.reads('The host ended it for everybody.');
+      await person.reads('The host ended it for everyone.');
     }
     await grace.lookTwice('the end', 'The meeting has ended', 'انتهى الاجتماع');
     return [...(await ada.isGone()), ...(await grace.isGone())];

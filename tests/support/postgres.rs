@@ -1,10 +1,11 @@
-//! A real PostgreSQL for tests: its own cluster in a temporary folder, which dies with the tests.
+//! A real PostgreSQL for tests: a cluster of its own in a temporary folder, which ends with the test process.
 //!
-//! [`schema`] gives a test a schema of its own in a cluster that all tests of the process share; [`Cluster::start`] gives
-//! one that the test may kill. The programs are those under /usr/lib/postgresql, or on the PATH. Where there are none the
-//! test says SKIPPED; with the variable CI set that is a failure.
+//! [`schema`] creates a schema for one test in a cluster that all tests of the process share; [`Cluster::start`] starts
+//! a cluster that the test may kill. The programs are those under /usr/lib/postgresql, or on the PATH. Without them a
+//! test prints SKIPPED and ends; with the variable CI set that is an error.
 //!
-//! fsync is off: a killed server loses nothing by it (a machine that loses power would), but no figure may be taken here.
+//! fsync is off: a killed server loses nothing by it (a machine that loses power would), but nothing that is measured
+//! here is a valid performance figure.
 
 #![allow(dead_code, reason = "each test binary uses a part of this file")]
 
@@ -19,10 +20,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The URL of a new, empty schema. `None`: no PostgreSQL on this machine, and the test is to end here.
+/// Creates an empty schema and returns its URL, or `None` without PostgreSQL on this machine: the test should return
+/// then.
 ///
 /// # Errors
-/// The cluster doesn't start, or there is none in CI.
+/// Returns an error when the cluster doesn't start, or when there is no PostgreSQL and CI is set.
 pub fn schema() -> Result<Option<String>, String> {
     static SHARED: OnceLock<Result<Option<Cluster>, String>> = OnceLock::new();
     match SHARED.get_or_init(Cluster::start) {
@@ -32,7 +34,7 @@ pub fn schema() -> Result<Option<String>, String> {
     }
 }
 
-/// A running cluster. It ends when this is dropped, or the process ends, however that ends.
+/// A running cluster. It ends when this value is dropped, or when the test process ends in any way.
 pub struct Cluster {
     programs: PathBuf,
     home: PathBuf,
@@ -41,13 +43,13 @@ pub struct Cluster {
     running: Option<Running>,
 }
 
-/// The shell that ends the server when the pipe to it closes.
+/// The shell that stops the server when the pipe to it closes.
 struct Running {
     shell: Child,
     pipe: ChildStdin,
 }
 
-/// Ends the server when its input ends; a line with `keep` keeps the data.
+/// Starts the server and stops it when the shell's input ends; deletes the data unless a line with `keep` came before.
 const WRAPPER: &str = r#"
 "$1/postgres" -D "$2/data" -k "$2" -h 127.0.0.1 -p "$3" -c fsync=off -c full_page_writes=off -c max_connections=200 \
   -c shared_buffers=32MB -c logging_collector=off >"$2/log" 2>&1 &
@@ -59,8 +61,10 @@ wait $server
 "#;
 
 impl Cluster {
+    /// Creates and starts a cluster. Returns `None` without PostgreSQL on this machine.
+    ///
     /// # Errors
-    /// It doesn't start, or there is no PostgreSQL in CI.
+    /// Returns an error when it doesn't start, or when there is no PostgreSQL and CI is set.
     pub fn start() -> Result<Option<Self>, String> {
         let Some(programs) = programs() else {
             if std::env::var_os("CI").is_some() {
@@ -83,8 +87,8 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// As [`Cluster::start`]; here COMMIT hangs for whoever sets `synchronous_commit` to `on`, until
-    /// [`Cluster::let_commits_go`]: it waits for a second server, which there is none of.
+    /// As [`Cluster::start`], but the COMMIT of a transaction that sets `synchronous_commit` to `on` hangs until
+    /// [`Cluster::let_commits_go`]: it waits for a synchronous standby, which does not exist.
     ///
     /// # Errors
     /// As [`Cluster::start`].
@@ -97,19 +101,19 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// Every COMMIT that hangs comes to its end.
+    /// Lets every hanging COMMIT complete.
     ///
     /// # Errors
-    /// The server refuses it.
+    /// Returns an error when the server refuses it.
     pub fn let_commits_go(&self) -> Result<(), String> {
         self.sql("ALTER SYSTEM RESET synchronous_standby_names")?;
         self.sql("SELECT pg_reload_conf()").map(drop)
     }
 
-    /// The URL of a new, empty schema.
+    /// Creates an empty schema and returns its URL.
     ///
     /// # Errors
-    /// The server refuses it.
+    /// Returns an error when the server refuses it.
     pub fn schema(&self) -> Result<String, String> {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let name = format!("test_{}", LAST.fetch_add(1, Ordering::Relaxed) + 1);
@@ -117,19 +121,19 @@ impl Cluster {
         Ok(format!("postgres://postgres@127.0.0.1:{}/postgres?options=-c%20search_path%3D{name}", self.port))
     }
 
-    /// Runs SQL as the superuser and answers what `psql` prints, unaligned and without headings.
+    /// Runs SQL as the superuser and returns what `psql` prints, unaligned and without headings.
     ///
     /// # Errors
-    /// The server refuses it.
+    /// Returns an error when the server refuses it.
     pub fn sql(&self, sql: &str) -> Result<String, String> {
         let port = self.port.to_string();
         self.run("psql", &["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "postgres", "-XAtqc", sql])
     }
 
-    /// Kills the server and all its connections, as a crash does.
+    /// Kills the server and all its connections, as a crash does; the data stays.
     ///
     /// # Errors
-    /// The processes can't be found.
+    /// Returns an error when the processes can't be found.
     pub fn kill(&mut self) -> Result<(), String> {
         self.signal("-KILL")?;
         self.end(true);
@@ -139,7 +143,7 @@ impl Cluster {
     /// Starts the server again on its data and its port.
     ///
     /// # Errors
-    /// It doesn't start.
+    /// Returns an error when it doesn't start within 30 s.
     pub fn resume_service(&mut self) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.args(["-c", WRAPPER, "sh"]).arg(&self.programs).arg(&self.home).arg(self.port.to_string());
@@ -155,16 +159,18 @@ impl Cluster {
         self.wait_until_it_answers()
     }
 
-    /// Stops all its processes where they stand: connections stay open and nothing answers.
+    /// Suspends all its processes: connections stay open and get no response.
     ///
     /// # Errors
-    /// The processes can't be found.
+    /// Returns an error when the processes can't be found.
     pub fn freeze(&self) -> Result<(), String> {
         self.signal("-STOP")
     }
 
+    /// Resumes the processes after [`Cluster::freeze`].
+    ///
     /// # Errors
-    /// The processes can't be found.
+    /// Returns an error when the processes can't be found.
     pub fn thaw(&self) -> Result<(), String> {
         self.signal("-CONT")
     }
@@ -186,10 +192,10 @@ impl Cluster {
         let file = self.path("data/postmaster.pid");
         let pid = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
         let server = pid.lines().next().unwrap_or_default().trim().to_owned();
-        // The server first, so that it starts no more of them.
+        // The server comes first, so that it starts no more children.
         let children = children(&server);
         for pid in std::iter::once(server).chain(children) {
-            // One that has just ended by itself is fine.
+            // It may have just ended by itself.
             let _ = Command::new("kill").arg(signal).arg(&pid).stderr(Stdio::null()).status();
         }
         Ok(())
@@ -198,7 +204,7 @@ impl Cluster {
     fn end(&mut self, keep: bool) {
         if let Some(Running { mut shell, mut pipe }) = self.running.take() {
             if keep {
-                // A shell that is gone keeps the data too.
+                // The write fails when the shell has exited; the data stays then too.
                 let _ = pipe.write_all(b"keep\n");
             }
             drop(pipe);
@@ -227,13 +233,13 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // A frozen server couldn't end.
+        // A suspended server could not stop.
         let _ = self.signal("-CONT");
         self.end(false);
     }
 }
 
-/// The newest version's folder of programs.
+/// Returns the folder with the programs of the newest version.
 fn programs() -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -254,7 +260,7 @@ fn temporary_folder() -> Result<PathBuf, String> {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let name = format!("colloquy-pg-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
     let folder = std::env::temp_dir().join(name);
-    // Left by a former process with this id.
+    // It may exist from an earlier process with the same id.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(|error| error.to_string())?;
@@ -265,7 +271,7 @@ fn is_root(mine: &Path) -> Result<bool, String> {
     fs::metadata(mine).map(|metadata| metadata.uid() == 0).map_err(|error| error.to_string())
 }
 
-/// PostgreSQL refuses to run as root; its package makes this user.
+/// Returns the ids of the user `postgres`, which PostgreSQL's package creates: PostgreSQL refuses to run as root.
 fn postgres_user() -> Result<(u32, u32), String> {
     let users = fs::read_to_string("/etc/passwd").map_err(|error| error.to_string())?;
     let line = users.lines().find(|line| line.starts_with("postgres:")).ok_or("no user postgres to run it as")?;
@@ -285,11 +291,11 @@ fn as_user(command: &mut Command, user: Option<(u32, u32)>) -> &mut Command {
     }
 }
 
-/// The ids of the processes whose parent is `pid`.
+/// Returns the ids of the processes whose parent is `pid`.
 fn children(pid: &str) -> Vec<String> {
     let is_child = |process: &Path| {
         let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
-        // The name in brackets may hold blanks; the state and the parent follow it.
+        // The name in parentheses may contain spaces; the state and the parent's id follow it.
         stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)) == Some(pid)
     };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());

@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use super::consent::{ConsentAnswer, Wording};
-use super::participant::Role;
-use super::presence::Observation;
-use super::state::{EndReason, Status};
+use super::link::Observation;
+use super::participant::MeetingRole;
+use super::recording::{RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal};
+use super::state::{EndReason, MeetingStatus};
 use crate::ids::{self, Id, User};
 use crate::time::Time;
 
 /// A command to a meeting. The caller's permission was checked before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
+    /// A field that is `None` stays as it is.
     Update {
-        title: FieldChange<String>,
-        description: FieldChange<String>,
-        scheduled_at: FieldChange<Time>,
+        title: Option<String>,
+        description: Option<String>,
+        scheduled_at: Option<Time>,
         /// The version that the caller saw; `None` accepts any version.
         if_match: Option<u64>,
     },
@@ -37,7 +39,7 @@ pub enum Command {
     /// An invitation was accepted.
     Admit {
         newcomer: Newcomer,
-        role: Role,
+        role: MeetingRole,
         invitation: Id<ids::Invitation>,
         /// The maximum number of participants of one meeting; removed ones do not count.
         most: usize,
@@ -51,10 +53,14 @@ pub enum Command {
     Leave {
         participant: Id<ids::Participant>,
     },
-    /// `by` is `None` if no user removed them: their invitation was revoked.
+    /// `by` is `None` if no user removed them: they are no longer a member of the project.
     Remove {
         participant: Id<ids::Participant>,
         by: Option<Id<User>>,
+    },
+    /// An invitation was revoked: removes the participants whom it admitted, but not the host. Safe to repeat.
+    RemoveAdmitted {
+        invitation: Id<ids::Invitation>,
     },
     Consent {
         participant: Id<ids::Participant>,
@@ -82,6 +88,19 @@ pub enum Command {
         participant: Id<ids::Participant>,
         name: String,
     },
+    StartRecording {
+        draft: RecordingDraft,
+        limits: RecordingLimits,
+    },
+    Recording {
+        recording: Id<ids::Recording>,
+        command: RecordingCommand,
+        limits: RecordingLimits,
+    },
+    /// Applies the time limits of recordings. Safe to repeat.
+    SweepRecordings {
+        limits: RecordingLimits,
+    },
 }
 
 /// Time limits of a meeting.
@@ -105,33 +124,17 @@ pub struct Newcomer {
     pub email: Option<String>,
 }
 
-/// What a change does with a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FieldChange<T> {
-    Keep,
-    Set(T),
-}
-
-impl<T: PartialEq> FieldChange<T> {
-    /// Sets the new value. Returns whether that changed the field.
-    pub(super) fn apply(self, field: &mut T) -> bool {
-        match self {
-            Self::Set(value) if value != *field => {
-                *field = value;
-                true
-            }
-            Self::Keep | Self::Set(_) => false,
-        }
-    }
-}
-
 /// Why a meeting refused a command. Nothing changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// If-Match named another version than this, the current one. Checked before [`Refusal::InvalidState`].
-    Stale { version: u64 },
+    Stale {
+        version: u64,
+    },
     /// The command is not possible in this state of the meeting.
-    InvalidState { status: Status },
+    InvalidState {
+        status: MeetingStatus,
+    },
     /// The meeting has no participant with that id.
     NoSuchParticipant,
     /// The participant was removed, and not invited again.
@@ -142,4 +145,5 @@ pub enum Refusal {
     Full,
     /// The host can't be removed: a meeting always has one.
     LastHost,
+    Recording(RecordingRefusal),
 }

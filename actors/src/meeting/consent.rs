@@ -11,32 +11,44 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
-use super::command::Refusal;
-use super::event::Event;
-use super::participant::Participant;
-use super::state::{ConsentPolicy, Meeting, Status};
+use super::Meeting;
 use crate::ids::{self, Id};
-use crate::live::Change;
 use crate::time::Time;
-use crate::words::words;
 
-words! {
-    /// A participant's answer to the request for consent.
-    Decision { Granted = "GRANTED", Refused = "REFUSED", Withdrawn = "WITHDRAWN", }
+/// The answer of a participant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ConsentDecision {
+    Granted,
+    Refused,
+    Withdrawn,
+    /// The host declared that everyone who can be heard in an imported recording has consented.
+    Attested,
 }
-words! {
-    /// What a participant's speech may be used for.
-    Scope { Recording = "RECORDING", Transcript = "TRANSCRIPT", AiAnalysis = "AI_ANALYSIS", }
+/// What a participant's speech may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ConsentScope {
+    Recording,
+    Transcript,
+    AiAnalysis,
 }
 
 /// A participant's latest answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
-    pub decision: Decision,
-    /// The granted scopes; empty unless [`Decision::Granted`].
-    pub scopes: BTreeSet<Scope>,
+    pub decision: ConsentDecision,
+    /// The granted scopes; empty unless [`ConsentDecision::Granted`].
+    pub scopes: BTreeSet<ConsentScope>,
     /// The text that was answered; for a withdrawal, the text that had been granted.
     pub wording: Wording,
     pub at: Time,
@@ -53,7 +65,7 @@ pub struct Wording {
 /// A participant's answer to the consent text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConsentAnswer {
-    Grant(BTreeSet<Scope>),
+    Grant(BTreeSet<ConsentScope>),
     Decline,
 }
 
@@ -64,8 +76,8 @@ pub struct LedgerEntry {
     pub number: u64,
     pub meeting_id: Id<Meeting>,
     pub participant_id: Id<ids::Participant>,
-    pub decision: Decision,
-    pub scopes: BTreeSet<Scope>,
+    pub decision: ConsentDecision,
+    pub scopes: BTreeSet<ConsentScope>,
     pub wording: Wording,
     pub at: Time,
     /// Hash of the user agent that sent the answer. The user agent itself is stored separately, and may be erased
@@ -93,15 +105,8 @@ impl Ledger {
 
 impl Consent {
     #[must_use]
-    pub fn grants(&self, scope: Scope) -> bool {
-        self.decision == Decision::Granted && self.scopes.contains(&scope)
-    }
-}
-
-impl Participant {
-    #[must_use]
-    pub fn grants(&self, scope: Scope) -> bool {
-        self.consent.as_ref().is_some_and(|consent| consent.grants(scope))
+    pub fn grants(&self, scope: ConsentScope) -> bool {
+        self.decision == ConsentDecision::Granted && self.scopes.contains(&scope)
     }
 }
 
@@ -111,7 +116,7 @@ impl LedgerEntry {
     /// line feed.
     #[must_use]
     pub fn hash(&self) -> Digest {
-        let scopes: Vec<_> = self.scopes.iter().map(|scope| scope.as_str()).collect();
+        let scopes: Vec<_> = self.scopes.iter().map(|scope| scope.into_str()).collect();
         let Self { number, meeting_id, participant_id, decision, wording, at, user_agent_hash, previous, .. } = self;
         let Wording { version, language, text_hash } = wording;
         Digest::of(&format!(
@@ -132,94 +137,6 @@ impl LedgerEntry {
             end = Ledger { entries: entry.number, head: entry.hash() };
         }
         end == head
-    }
-}
-
-impl Meeting {
-    /// Records a participant's answer. Repeating the same answer changes nothing. The caller has already checked that
-    /// the participant answers for themselves and was shown the current text.
-    pub(super) fn consent(
-        &self,
-        who: Id<ids::Participant>,
-        answer: ConsentAnswer,
-        wording: Wording,
-        user_agent: &str,
-        now: Time,
-    ) -> Result<Change<Self>, Refusal> {
-        let participant = self.participants.get(&who).ok_or(Refusal::NoSuchParticipant)?;
-        if participant.first_joined_at.is_none() {
-            return Err(Refusal::NeverJoined);
-        }
-        if !matches!(self.status(), Status::Live | Status::Ended) {
-            return Err(self.invalid());
-        }
-        let former = participant.consent.as_ref();
-        let at = former.map_or(now, |former| now.max(former.at));
-        let consent = match answer {
-            ConsentAnswer::Grant(scopes) => Consent { decision: Decision::Granted, scopes, wording, at },
-            ConsentAnswer::Decline => match former {
-                Some(former) if former.decision == Decision::Granted => Consent {
-                    decision: Decision::Withdrawn,
-                    scopes: BTreeSet::new(),
-                    wording: former.wording.clone(),
-                    at,
-                },
-                // A refusal or withdrawal need not be repeated, even if the text has changed since.
-                Some(_) => return Ok(self.unchanged()),
-                None => Consent { decision: Decision::Refused, scopes: BTreeSet::new(), wording, at },
-            },
-        };
-        if former.is_some_and(|former| (Consent { at, ..former.clone() }) == consent) {
-            return Ok(self.unchanged());
-        }
-        let entry = LedgerEntry {
-            number: self.ledger.entries + 1,
-            meeting_id: self.id,
-            participant_id: who,
-            decision: consent.decision,
-            scopes: consent.scopes.clone(),
-            wording: consent.wording.clone(),
-            at,
-            user_agent_hash: Digest::of(user_agent),
-            previous: self.ledger.head,
-        };
-        let mut next = self.clone();
-        next.participants.put(Participant { consent: Some(consent), ..participant.clone() });
-        next.ledger = Ledger { entries: entry.number, head: entry.hash() };
-        Ok(next.with_events(vec![Event::Consented { entry: Box::new(entry), user_agent: user_agent.to_owned() }]))
-    }
-
-    /// Checks whether a recording may run now. Under ALL, everyone who is in the meeting must have granted it; under
-    /// NOTICE it always may.
-    ///
-    /// # Errors
-    /// Returns the participants who have not granted it.
-    pub fn may_record(&self) -> Result<(), Vec<Id<ids::Participant>>> {
-        self.granted_by(Scope::Recording, Participant::is_joined)
-    }
-
-    /// Checks whether a recording that was made elsewhere may be stored: everyone who ever joined must have granted it,
-    /// whatever the policy.
-    ///
-    /// # Errors
-    /// Returns the participants who have not granted it.
-    pub fn may_import(&self) -> Result<(), Vec<Id<ids::Participant>>> {
-        let lacking = self.lacking(Scope::Recording, |one| one.first_joined_at.is_some());
-        if lacking.is_empty() { Ok(()) } else { Err(lacking) }
-    }
-
-    fn granted_by(&self, scope: Scope, asked: impl Fn(&Participant) -> bool) -> Result<(), Vec<Id<ids::Participant>>> {
-        match (self.consent_policy, self.lacking(scope, asked)) {
-            (ConsentPolicy::Notice, _) => Ok(()),
-            (ConsentPolicy::All, lacking) if lacking.is_empty() => Ok(()),
-            (ConsentPolicy::All, lacking) => Err(lacking),
-        }
-    }
-
-    /// Returns those participants selected by `asked` who have not granted the scope.
-    pub fn lacking(&self, scope: Scope, asked: impl Fn(&Participant) -> bool) -> Vec<Id<ids::Participant>> {
-        let people = self.participants.values();
-        people.filter(|one| asked(one) && !one.grants(scope)).map(|one| one.id).collect()
     }
 }
 

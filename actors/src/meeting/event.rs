@@ -1,6 +1,7 @@
 //! The events of a meeting.
 
 use super::consent::LedgerEntry;
+use super::recording::RecordingEvent;
 use super::state::EndReason;
 use crate::ids::{self, Id, User};
 
@@ -36,12 +37,19 @@ pub enum Event {
     Consented {
         entry: Box<LedgerEntry>,
         user_agent: String,
+        /// The text itself, if it is the host's own.
+        text: Option<String>,
     },
     /// The participant's name must be removed from the events that were recorded before.
     Forgotten {
         participant: Id<ids::Participant>,
         /// The participant was in the meeting until now.
         left: bool,
+    },
+    /// What happened to a recording.
+    Recording {
+        recording: Id<ids::Recording>,
+        what: RecordingEvent,
     },
 }
 
@@ -59,14 +67,28 @@ impl Event {
             Self::Removed { .. } => "participant.removed",
             Self::Changed { .. } | Self::Forgotten { left: false, .. } => "participant.updated",
             Self::Consented { .. } => "participant.consent",
+            Self::Recording { what, .. } => what.kind(),
         }
     }
 
-    /// Returns the participant that the event is about; `None` if it is about the meeting itself.
+    /// Returns the recording that the event is about.
+    #[must_use]
+    pub const fn recording(&self) -> Option<Id<ids::Recording>> {
+        match self {
+            Self::Recording { recording, .. } => Some(*recording),
+            _ => None,
+        }
+    }
+
+    /// Returns the participant that the event is about; `None` if it is about the meeting itself or a recording.
     #[must_use]
     pub const fn participant(&self) -> Option<Id<ids::Participant>> {
         match self {
-            Self::Updated | Self::Started { .. } | Self::Ended { .. } | Self::Cancelled { .. } => None,
+            Self::Updated
+            | Self::Started { .. }
+            | Self::Ended { .. }
+            | Self::Cancelled { .. }
+            | Self::Recording { .. } => None,
             Self::Joined { participant }
             | Self::Left { participant }
             | Self::Removed { participant }

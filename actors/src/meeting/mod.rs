@@ -8,23 +8,34 @@
 //! ```
 //!
 //! Repeating start, end or cancel after it has happened changes nothing and is not an error. Any other transition that
-//! is not in the diagram is refused. Modules: `state` (the meeting and its life cycle), `participant` and `people` (who
-//! is in it, and how they join and leave), `presence` (who is connected), `consent` (what they agreed to).
+//! is not in the diagram is refused. Modules: `state`, `participant`, `link` and `consent` are
+//! what there is; `decide` (the life cycle), `people` (who joins and leaves), `presence` (who is connected) and
+//! `answers` (what they agreed to) are what commands do to it; `recording` has both for recordings.
 //!
 //! Only changes to the meeting itself raise its version; changes to its participants have a revision and an event of
 //! their own. Deliberately absent: lengths and syntax (checked by the HTTP layer), permissions (checked by `access`).
 
+mod answers;
 mod command;
 mod consent;
+mod decide;
 mod event;
+mod link;
 mod participant;
 mod people;
 mod presence;
+mod recording;
 mod state;
 
-pub use command::{Command, FieldChange, Newcomer, Refusal, TimeLimits};
-pub use consent::{Consent, ConsentAnswer, Decision, Digest, Ledger, LedgerEntry, Scope, Wording};
+pub use command::{Command, Newcomer, Refusal, TimeLimits};
+pub use consent::{Consent, ConsentAnswer, ConsentDecision, ConsentScope, Digest, Ledger, LedgerEntry, Wording};
 pub use event::Event;
-pub use participant::{Participant, ParticipantStatus, People, Presence, Role};
-pub use presence::{Link, MediaSession, Observation};
-pub use state::{ConsentPolicy, EndReason, Meeting, MeetingDraft, State, Status};
+pub use link::{Link, MediaSession, Observation};
+pub use participant::{MeetingRole, Participant, ParticipantStatus, People, Presence};
+
+pub use recording::{
+    Attestation, Chunk, ChunkSpan, FailureReason, MOST_CHUNKS, Pause, Pauses, ReceivedChunks, Recording,
+    RecordingBasis, RecordingCommand, RecordingContent, RecordingDraft, RecordingEvent, RecordingLimits,
+    RecordingMimeType, RecordingRefusal, RecordingStatus, RecordingWait, Recordings, Stage, UploadMode,
+};
+pub use state::{ConsentPolicy, EndReason, Meeting, MeetingDraft, MeetingStatus, State};

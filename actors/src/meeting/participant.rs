@@ -8,11 +8,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::consent::Consent;
-use super::presence::{Link, MediaSession};
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+use super::consent::{Consent, ConsentScope};
+use super::link::{Link, MediaSession};
 use crate::ids::{self, Id, User};
 use crate::time::Time;
-use crate::words::words;
 
 /// A user or guest who is in the meeting, was in it, or is invited to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub struct Participant {
     pub user_id: Option<Id<User>>,
     pub display_name: String,
     pub email: Option<String>,
-    pub role: Role,
+    pub role: MeetingRole,
     pub presence: Presence,
     /// The invitation by which they were last admitted. `None` if none was needed.
     pub invitation: Option<Id<ids::Invitation>>,
@@ -56,16 +59,30 @@ pub enum Presence {
     },
 }
 
-words! {
-    /// The role of a participant in a meeting.
-    Role { Host = "HOST", CoHost = "CO_HOST", Participant = "PARTICIPANT", Observer = "OBSERVER", }
+/// The role of a participant in a meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum MeetingRole {
+    Host,
+    CoHost,
+    Participant,
+    Observer,
 }
-words! {
-    /// [`Presence`] as the API shows it.
-    ParticipantStatus { Invited = "INVITED", Joined = "JOINED", Left = "LEFT", Removed = "REMOVED", }
+/// The attendance status of a participant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ParticipantStatus {
+    Invited,
+    Joined,
+    Left,
+    Removed,
 }
 
-impl Role {
+impl MeetingRole {
     /// Returns whether this role leads the meeting (HOST and CO_HOST).
     #[must_use]
     pub const fn leads(self) -> bool {
@@ -81,7 +98,7 @@ impl Participant {
         user_id: Option<Id<User>>,
         display_name: String,
         email: Option<String>,
-        role: Role,
+        role: MeetingRole,
     ) -> Self {
         Self {
             id,
@@ -138,6 +155,12 @@ impl Participant {
         if let Some(media) = &mut self.media {
             media.is_open = false;
         }
+    }
+
+    /// Returns whether the participant granted the scope.
+    #[must_use]
+    pub fn grants(&self, scope: ConsentScope) -> bool {
+        self.consent.as_ref().is_some_and(|consent| consent.grants(scope))
     }
 }
 
@@ -210,7 +233,7 @@ impl People {
 
     /// Returns the number of participants who count towards the maximum: all but the removed.
     #[must_use]
-    pub fn places(&self) -> usize {
+    pub fn capacity_used(&self) -> usize {
         self.values().filter(|one| !one.is_removed()).count()
     }
 

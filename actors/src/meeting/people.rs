@@ -2,8 +2,8 @@
 
 use super::command::{Newcomer, Refusal};
 use super::event::Event;
-use super::participant::{Participant, Presence, Role};
-use super::state::{Meeting, Status};
+use super::participant::{MeetingRole, Participant, Presence};
+use super::state::{Meeting, MeetingStatus};
 use crate::ids::{self, Id, User};
 use crate::live::Change;
 use crate::time::Time;
@@ -14,18 +14,18 @@ impl Meeting {
     pub(super) fn admit(
         &self,
         newcomer: Newcomer,
-        role: Role,
+        role: MeetingRole,
         invitation: Id<ids::Invitation>,
         most: usize,
     ) -> Result<Change<Self>, Refusal> {
-        if !matches!(self.status(), Status::Scheduled | Status::Live) {
+        if !matches!(self.status(), MeetingStatus::Scheduled | MeetingStatus::Live) {
             return Err(self.invalid());
         }
         let Some(known) = self.known(&newcomer) else {
             let Newcomer { id, user_id, display_name, email } = newcomer;
             let invitation = Some(invitation);
             let new = Participant { invitation, ..Participant::invited(id, user_id, display_name, email, role) };
-            return self.with_place(new, most, |participant| Event::Changed { participant });
+            return self.with_capacity_check(new, most, |participant| Event::Changed { participant });
         };
         let mut next = known.clone();
         // A guest who signed in is linked to that account from now on.
@@ -41,13 +41,13 @@ impl Meeting {
         if known.invitation != Some(invitation) {
             next.invitation = Some(invitation);
             // The host keeps that role, whatever an invitation says.
-            next.role = if known.role == Role::Host { Role::Host } else { role };
+            next.role = if known.role == MeetingRole::Host { MeetingRole::Host } else { role };
         }
         if next == *known {
             return Ok(self.unchanged());
         }
         let event = |participant| Event::Changed { participant };
-        if known.is_removed() { self.with_place(next, most, event) } else { Ok(self.with(next, event)) }
+        if known.is_removed() { self.with_capacity_check(next, most, event) } else { Ok(self.with(next, event)) }
     }
 
     /// Joins the meeting: accounts without an invitation (the caller has checked that they are project members), guests
@@ -66,14 +66,14 @@ impl Meeting {
         }
         let waits = known.is_some_and(|known| known.role.leads());
         match self.status() {
-            Status::Live => {}
-            Status::Scheduled if waits => {}
-            Status::Scheduled | Status::Ended | Status::Cancelled => return Err(self.invalid()),
+            MeetingStatus::Live => {}
+            MeetingStatus::Scheduled if waits => {}
+            MeetingStatus::Scheduled | MeetingStatus::Ended | MeetingStatus::Cancelled => return Err(self.invalid()),
         }
         let Newcomer { id, user_id, display_name: own_name, email } = newcomer;
         let mut next = match known {
             Some(known) => known.clone(),
-            None if user_id.is_some() => Participant::invited(id, user_id, own_name, email, Role::Participant),
+            None if user_id.is_some() => Participant::invited(id, user_id, own_name, email, MeetingRole::Participant),
             None => return Err(Refusal::NoSuchParticipant),
         };
         if let Some(display_name) = display_name {
@@ -85,12 +85,12 @@ impl Meeting {
             let event = |participant| Event::Changed { participant };
             return if is_same { Ok(self.unchanged()) } else { Ok(self.with(next, event)) };
         }
-        next.presence = Presence::Joined { joined_at: now, link: super::presence::Link::Awaited };
+        next.presence = Presence::Joined { joined_at: now, link: super::link::Link::Awaited };
         next.first_joined_at = next.first_joined_at.or(Some(now));
         let is_new = known.is_none();
         let event = |participant| Event::Joined { participant };
-        let mut change = if is_new { self.with_place(next, most, event)? } else { self.with(next, event) };
-        change.next.look_around(now);
+        let mut change = if is_new { self.with_capacity_check(next, most, event)? } else { self.with(next, event) };
+        change.next.update_empty_since(now);
         Ok(change)
     }
 
@@ -101,7 +101,7 @@ impl Meeting {
             Presence::Joined { .. } => {
                 let mut next = self.clone();
                 let event = next.lets_leave(participant, now);
-                next.look_around(now);
+                next.update_empty_since(now);
                 Ok(next.with_events(vec![event]))
             }
             Presence::Left { .. } => Ok(self.unchanged()),
@@ -121,14 +121,32 @@ impl Meeting {
         if participant.is_removed() {
             return Ok(self.unchanged());
         }
-        if participant.role == Role::Host {
+        if participant.role == MeetingRole::Host {
             return Err(Refusal::LastHost);
         }
         let mut next = participant.clone();
         next.remove(by, now);
         let mut change = self.with(next, |participant| Event::Removed { participant });
-        change.next.look_around(now);
+        change.next.update_empty_since(now);
         Ok(change)
+    }
+
+    /// Removes the participants whom an invitation admitted: more than one if an account followed a guest's link. The
+    /// host stays.
+    pub(super) fn remove_admitted(&self, invitation: Id<ids::Invitation>, now: Time) -> Change<Self> {
+        let admitted = |one: &&Participant| one.invitation == Some(invitation) && one.role != MeetingRole::Host;
+        let mut next = self.clone();
+        let mut events = Vec::new();
+        for participant in self.participants.values().filter(admitted).filter(|one| !one.is_removed()) {
+            let mut removed = participant.clone();
+            removed.remove(None, now);
+            events.push(Event::Removed { participant: removed.id });
+            next.participants.put(removed);
+        }
+        if !events.is_empty() {
+            next.update_empty_since(now);
+        }
+        next.with_events(events)
     }
 
     /// Removes an account that has lost its membership of the project. The host only leaves, and stays the host: a
@@ -136,8 +154,8 @@ impl Meeting {
     pub(super) fn exclude(&self, user: Id<User>, now: Time) -> Result<Change<Self>, Refusal> {
         let known = self.participants.of_user(user).filter(|_| self.over_at().is_none());
         match known {
-            Some(known) if known.role == Role::Host && known.is_joined() => self.leave(known.id, now),
-            Some(known) if known.role != Role::Host => self.remove(known.id, None, now),
+            Some(known) if known.role == MeetingRole::Host && known.is_joined() => self.leave(known.id, now),
+            Some(known) if known.role != MeetingRole::Host => self.remove(known.id, None, now),
             Some(_) | None => Ok(self.unchanged()),
         }
     }
@@ -153,7 +171,7 @@ impl Meeting {
         }
         let left = known.is_joined();
         let mut change = self.with(next, |participant| Event::Forgotten { participant, left });
-        change.next.look_around(now);
+        change.next.update_empty_since(now);
         Ok(change)
     }
 
@@ -170,12 +188,12 @@ impl Meeting {
         next.with_events(vec![event])
     }
 
-    fn with_place(
+    fn with_capacity_check(
         &self,
         participant: Participant,
         most: usize,
         event: impl Fn(Id<ids::Participant>) -> Event,
     ) -> Result<Change<Self>, Refusal> {
-        if self.participants.places() >= most { Err(Refusal::Full) } else { Ok(self.with(participant, event)) }
+        if self.participants.capacity_used() >= most { Err(Refusal::Full) } else { Ok(self.with(participant, event)) }
     }
 }

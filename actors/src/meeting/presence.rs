@@ -13,65 +13,11 @@ use std::time::Duration;
 
 use super::command::{Refusal, TimeLimits};
 use super::event::Event;
+use super::link::{Link, MediaSession, Observation};
 use super::participant::{Participant, Presence};
 use super::state::{EndReason, Meeting, State};
-use crate::ids::{self, Id};
 use crate::live::Change;
 use crate::time::Time;
-
-/// How a participant who joined is connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Link {
-    /// Not connected yet since they joined. No timeout runs.
-    Awaited,
-    /// Connected by one of our sockets, or the media server, or both.
-    Up { socket: bool },
-    /// No longer connected by either.
-    Lost { since: Time },
-}
-
-/// A connection to the media server. The newest one counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MediaSession {
-    /// When it began, according to the media server.
-    pub began_at: Time,
-    /// The media server's name for it.
-    pub name: String,
-    pub is_open: bool,
-}
-
-/// An observation about a participant's connections.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Observation {
-    /// Whether they have an open socket to this meeting on this server.
-    Socket { participant: Id<ids::Participant>, is_open: bool },
-    /// What the media server reported about one connection.
-    Media { participant: Id<ids::Participant>, session: MediaSession },
-}
-
-impl Observation {
-    #[must_use]
-    pub const fn participant(&self) -> Id<ids::Participant> {
-        match self {
-            Self::Socket { participant, .. } | Self::Media { participant, .. } => *participant,
-        }
-    }
-}
-
-impl Link {
-    #[must_use]
-    pub const fn has_socket(self) -> bool {
-        matches!(self, Self::Up { socket: true })
-    }
-
-    #[must_use]
-    pub const fn lost_since(self) -> Option<Time> {
-        match self {
-            Self::Lost { since } => Some(since),
-            Self::Awaited | Self::Up { .. } => None,
-        }
-    }
-}
 
 impl Participant {
     /// Returns the participant after an observation. Observations about a participant who is not in the meeting change
@@ -82,7 +28,7 @@ impl Participant {
         // Whether the observation is about an actual connection, even one that is closed.
         let (socket, is_known) = match seen {
             Observation::Socket { is_open, .. } => (*is_open, *is_open),
-            Observation::Media { session, .. } => (link.has_socket(), next.media_told(session)),
+            Observation::Media { session, .. } => (link.has_socket(), next.apply_media_session(session)),
         };
         let media = next.media.as_ref().is_some_and(|media| media.is_open);
         let link = match link {
@@ -97,11 +43,11 @@ impl Participant {
 
     /// Applies a report of the media server, in whatever order reports arrive: of two connections the later one counts,
     /// and a closed connection never reopens. Returns whether the report changed anything.
-    fn media_told(&mut self, session: &MediaSession) -> bool {
-        let place = |session: &MediaSession| (session.began_at, session.name.clone());
+    fn apply_media_session(&mut self, session: &MediaSession) -> bool {
+        let key = |session: &MediaSession| (session.began_at, session.name.clone());
         match &mut self.media {
-            Some(known) if place(known) > place(session) => false,
-            Some(known) if place(known) == place(session) => {
+            Some(known) if key(known) > key(session) => false,
+            Some(known) if key(known) == key(session) => {
                 let ends = known.is_open && !session.is_open;
                 known.is_open &= session.is_open;
                 ends
@@ -159,7 +105,7 @@ impl Meeting {
                 _ => Ok(self.unchanged()),
             };
         }
-        next.look_around(now);
+        next.update_empty_since(now);
         Ok(next.with_events(events))
     }
 
@@ -173,7 +119,7 @@ impl Meeting {
     }
 
     /// Updates `empty_since` of a live meeting.
-    pub(super) fn look_around(&mut self, now: Time) {
+    pub(super) fn update_empty_since(&mut self, now: Time) {
         if let State::Live { started_at, empty_since } = self.state {
             let is_empty = self.participants.joined().next().is_none();
             let empty_since = is_empty.then(|| empty_since.unwrap_or_else(|| now.max(started_at)));

@@ -16,7 +16,7 @@ use super::{RegistryInner, WAKE_AGAIN};
 use crate::live::{Live, Spawner, Topic};
 use crate::panics::caught_async;
 
-pub(super) struct Doubts<K>(Mutex<HashMap<K, Doubt>>);
+pub(super) struct SuspectKeys<K>(Mutex<HashMap<K, Doubt>>);
 
 struct Doubt {
     /// Number of saves under this key whose outcome was unknown.
@@ -26,13 +26,13 @@ struct Doubt {
     settled: watch::Sender<()>,
 }
 
-impl<K> Default for Doubts<K> {
+impl<K> Default for SuspectKeys<K> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K> Doubts<K> {
+impl<K> SuspectKeys<K> {
     fn keys(&self) -> MutexGuard<'_, HashMap<K, Doubt>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,7 +72,9 @@ impl<L: Live> RegistryInner<L> {
                 match settled {
                     Ok(Ok(())) if registry.times(key) == times => return registry.settle_doubt(key),
                     Ok(Ok(())) => continue,
-                    Ok(Err(unavailable)) => tracing::warn!(kind = L::KIND, %key, ?unavailable, "not settled yet"),
+                    Ok(Err(unavailable)) => {
+                        tracing::warn!(kind = L::KIND, %key, ?unavailable, "the outcome of a save is not settled yet");
+                    }
                     Err(_) => tracing::error!(kind = L::KIND, %key, "settling a save panicked"),
                 }
                 if registry.closing.load(Ordering::SeqCst) {

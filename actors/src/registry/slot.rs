@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::RegistryInner;
 use crate::live::{Live, StoreUnavailable, Topic};
-use crate::shell::{Handle, Lease};
+use crate::shell::{ActorLease, Handle};
 
 /// A key's slot: callers that arrive while the entity is being loaded wait here.
 pub(super) struct Slot<L: Live> {
@@ -51,7 +51,7 @@ impl<L: Live> Slot<L> {
             Ok(SlotState::Awake(handle)) => Ok(Arc::clone(handle)),
             Ok(SlotState::Absent(absent)) => Err(absent.clone()),
             Ok(SlotState::Waking) | Err(_) => {
-                Err(Absent::Unavailable(StoreUnavailable("waking was given up".to_owned())))
+                Err(Absent::Unavailable(StoreUnavailable("loading the actor was given up".to_owned())))
             }
         }
     }
@@ -71,7 +71,7 @@ impl<L: Live> SlotLease<L> {
     }
 }
 
-impl<L: Live> Lease for SlotLease<L> {
+impl<L: Live> ActorLease for SlotLease<L> {
     fn troubled(&mut self, must_be_awake: bool) {
         self.wake_again = must_be_awake;
         self.slot.is_troubled.store(true, Ordering::SeqCst);
@@ -93,7 +93,9 @@ impl<L: Live> Drop for SlotLease<L> {
         self.slot.state.send_if_modified(|state| {
             let given_up = matches!(state, SlotState::Waking);
             if given_up {
-                *state = SlotState::Absent(Absent::Unavailable(StoreUnavailable("waking was given up".to_owned())));
+                *state = SlotState::Absent(Absent::Unavailable(StoreUnavailable(
+                    "loading the actor was given up".to_owned(),
+                )));
             }
             given_up
         });

@@ -1,7 +1,7 @@
 //! The commands of a run, and the reasons why it refuses them.
 
 use super::node::Node;
-use super::state::{RunWarning, Status};
+use super::state::{AiRunStatus, RunWarning};
 use crate::ids::{AiJob, Id, User};
 
 /// A command to a run. Those with an `attempt` come from the pipeline, the others from users.
@@ -19,7 +19,7 @@ pub enum Command {
         progress: u8,
         message: String,
     },
-    /// PARTIAL if a warning reports a gap ([`RunWarning::tells_of_a_gap`]), else COMPLETED.
+    /// PARTIAL if a warning reports a gap ([`RunWarning::reports_gap`]), else COMPLETED.
     Complete {
         attempt: u32,
         warnings: Vec<RunWarning>,
@@ -48,5 +48,5 @@ pub enum Refusal {
     /// The command names an attempt other than the current one: the result of its work is no longer needed.
     OldAttempt { current: u32 },
     /// The command is not possible in this state of the run.
-    InvalidState { status: Status },
+    InvalidState { status: AiRunStatus },
 }

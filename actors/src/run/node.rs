@@ -1,23 +1,27 @@
 //! The pipeline's nodes: their names, their labels for users, and the progress at their start.
 
-use crate::words::words;
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
-words! {
-    /// A step of the pipeline, in the order of execution.
-    Node {
-        Queued = "queued",
-        PrepareSources = "prepare_sources",
-        TranscribeRecordings = "transcribe_recordings",
-        BuildSourceIndex = "build_source_index",
-        ExtractRequirements = "extract_requirements",
-        ClassifyRequirements = "classify_requirements",
-        EvidenceGrounding = "evidence_grounding",
-        GenerateUserStories = "generate_user_stories",
-        QualityChecks = "quality_checks",
-        Summarize = "summarize",
-        Finalize = "finalize",
-        Done = "done",
-    }
+/// A step of the pipeline, in the order of execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive, const_into_str)]
+pub enum Node {
+    Queued,
+    PrepareSources,
+    TranscribeRecordings,
+    BuildSourceIndex,
+    ExtractRequirements,
+    ClassifyRequirements,
+    EvidenceGrounding,
+    GenerateUserStories,
+    QualityChecks,
+    Summarize,
+    Finalize,
+    Done,
 }
 
 impl Node {
@@ -57,5 +61,16 @@ impl Node {
             Self::Finalize => 97,
             Self::Done => 100,
         }
+    }
+
+    /// Returns the progress in percent when `permille` of the node's work is done; it stays below the next node's
+    /// start.
+    #[must_use]
+    pub fn progress_within(self, permille: u32) -> u8 {
+        let start = u32::from(self.progress());
+        let next = Self::VARIANTS.iter().map(|node| u32::from(node.progress())).find(|&at| at > start).unwrap_or(start);
+        let last = next.saturating_sub(1).max(start);
+        let now = start + (next - start) * permille.min(1000) / 1000;
+        u8::try_from(now.min(last)).unwrap_or(99)
     }
 }

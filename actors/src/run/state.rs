@@ -1,16 +1,18 @@
 //! The state of a run, and what each command does to it.
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::command::{Command, Refusal};
 use super::event::Event;
 use super::node::Node;
 use crate::ids::{AiJob, Document, Id, Project, User};
+use crate::language::Language;
 use crate::live::{Change, Live, Topic, TopicKind};
 use crate::meeting::Meeting;
 use crate::time::Time;
-use crate::words::words;
 
 /// The maximum progress of a run that has not succeeded yet, in percent.
 const NOT_YET: u8 = 99;
@@ -27,7 +29,7 @@ pub struct Run {
     pub document_ids: Vec<Id<Document>>,
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: AnalysisType,
-    pub language: String,
+    pub language: Language,
     pub engine: String,
     /// New for each attempt.
     pub ai_job_id: Id<AiJob>,
@@ -85,35 +87,67 @@ pub enum State {
     },
 }
 
-words! {
-    /// [`State`] as the API shows it.
-    Status {
-        Queued = "QUEUED",
-        Processing = "PROCESSING",
-        Completed = "COMPLETED",
-        Partial = "PARTIAL",
-        Rejected = "REJECTED",
-        Failed = "FAILED",
-        Cancelled = "CANCELLED",
-    }
+/// The lifecycle status of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum AiRunStatus {
+    Queued,
+    Processing,
+    Completed,
+    Partial,
+    Rejected,
+    Failed,
+    Cancelled,
 }
-words! {
-    /// What the analysis looks for.
-    AnalysisType {
-        Full = "FULL",
-        Requirements = "REQUIREMENTS",
-        UserStories = "USER_STORIES",
-        MeetingMinutes = "MEETING_MINUTES",
+/// The kinds of results that an analysis produces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum AnalysisType {
+    /// Everything.
+    Full,
+    /// Requirements, risks and open questions.
+    Requirements,
+    /// Requirements and the stories made from them.
+    UserStories,
+    /// Action items, decisions, open questions and risks.
+    MeetingMinutes,
+}
+
+impl AnalysisType {
+    #[must_use]
+    pub fn wants_requirements(self) -> bool {
+        self != Self::MeetingMinutes
+    }
+
+    #[must_use]
+    pub fn wants_stories(self) -> bool {
+        matches!(self, Self::Full | Self::UserStories)
+    }
+
+    #[must_use]
+    pub fn wants_risks(self) -> bool {
+        self != Self::UserStories
+    }
+
+    #[must_use]
+    pub fn wants_minutes(self) -> bool {
+        matches!(self, Self::Full | Self::MeetingMinutes)
     }
 }
 
 /// A warning about a result, shown to users.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunWarning {
+    #[schema(example = "SourceFailed")]
     pub code: String,
     pub message: String,
     /// The document or recording that it is about.
+    #[schema(required)]
     pub source_id: Option<Uuid>,
 }
 
@@ -127,7 +161,7 @@ impl RunWarning {
 
     /// Returns whether a run with this warning is PARTIAL: something in its sources is missing from the result.
     #[must_use]
-    pub fn tells_of_a_gap(&self) -> bool {
+    pub fn reports_gap(&self) -> bool {
         [Self::SOURCE_FAILED, Self::SOURCE_TOO_LONG, Self::TOO_MANY_ITEMS].contains(&self.code.as_str())
     }
 }
@@ -141,7 +175,7 @@ pub struct RunDraft {
     pub document_ids: Vec<Id<Document>>,
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: AnalysisType,
-    pub language: String,
+    pub language: Language,
     pub engine: String,
     pub ai_job_id: Id<AiJob>,
     pub input_hash: String,
@@ -176,15 +210,15 @@ impl Run {
     }
 
     #[must_use]
-    pub const fn status(&self) -> Status {
+    pub const fn status(&self) -> AiRunStatus {
         match self.state {
-            State::Queued => Status::Queued,
-            State::Processing { .. } => Status::Processing,
-            State::Completed { .. } => Status::Completed,
-            State::Partial { .. } => Status::Partial,
-            State::Rejected { .. } => Status::Rejected,
-            State::Failed { .. } => Status::Failed,
-            State::Cancelled { .. } => Status::Cancelled,
+            State::Queued => AiRunStatus::Queued,
+            State::Processing { .. } => AiRunStatus::Processing,
+            State::Completed { .. } => AiRunStatus::Completed,
+            State::Partial { .. } => AiRunStatus::Partial,
+            State::Rejected { .. } => AiRunStatus::Rejected,
+            State::Failed { .. } => AiRunStatus::Failed,
+            State::Cancelled { .. } => AiRunStatus::Cancelled,
         }
     }
 
@@ -259,7 +293,7 @@ impl Run {
                 node.label().clone_into(&mut next.message);
             }
             State::Processing { .. } if self.taken_up >= MOST_TAKEN_UP => {
-                let often = "The analysis was begun five times and never came to its end, so it is not begun again.";
+                let often = "The analysis was started five times and never finished, so it is not started again.";
                 return self.fail(attempt, often.to_owned(), now);
             }
             State::Processing { .. } => {}
@@ -287,14 +321,14 @@ impl Run {
         let mut next = self.clone();
         next.state = State::Processing { started_at, node };
         next.progress = progress.max(node.progress()).min(NOT_YET).max(self.progress);
-        next.message = spoken(message, node.label());
+        next.message = text_or(message, node.label());
         if next == *self { Ok(self.unchanged()) } else { Ok(next.changed(Event::Progressed, now)) }
     }
 
     fn complete(&self, attempt: u32, warnings: Vec<RunWarning>, now: Time) -> Result<Change<Self>, Refusal> {
         let (started_at, _) = self.processing(attempt)?;
         let completed_at = now.max(started_at);
-        let partial = warnings.iter().any(RunWarning::tells_of_a_gap);
+        let partial = warnings.iter().any(RunWarning::reports_gap);
         let mut next = self.clone();
         next.progress = Node::Done.progress();
         next.warnings = warnings;
@@ -312,7 +346,7 @@ impl Run {
 
     fn reject(&self, attempt: u32, reason: String, now: Time) -> Result<Change<Self>, Refusal> {
         let (started_at, node) = self.processing(attempt)?;
-        let reason = spoken(reason, "There was nothing to analyse");
+        let reason = text_or(reason, "There was nothing to analyse");
         let mut next = self.clone();
         next.message.clone_from(&reason);
         next.state = State::Rejected { started_at, completed_at: now.max(started_at), node, reason };
@@ -321,7 +355,7 @@ impl Run {
 
     fn fail(&self, attempt: u32, message: String, now: Time) -> Result<Change<Self>, Refusal> {
         let (started_at, node) = self.processing(attempt)?;
-        let error_message = spoken(message, "The analysis failed");
+        let error_message = text_or(message, "The analysis failed");
         let mut next = self.clone();
         "Analysis failed".clone_into(&mut next.message);
         next.state = State::Failed { started_at, completed_at: now.max(started_at), node, error_message };
@@ -390,7 +424,7 @@ impl Run {
 }
 
 /// Returns the text, or `silence` if the text is blank.
-fn spoken(text: String, silence: &str) -> String {
+fn text_or(text: String, silence: &str) -> String {
     if text.trim().is_empty() { silence.to_owned() } else { text }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct OpenBatch<L: Live> {
 
 /// The outcome of deciding a command, for the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(super) enum BatchDecision {
     /// Accepted, whether it changes something or not.
     Taken,
     Refused,
@@ -53,12 +53,12 @@ impl<L: Live> OpenBatch<L> {
         request: RequestId,
         now: Time,
         reply_sender: ReplySender<L>,
-    ) -> Decision {
+    ) -> BatchDecision {
         self.taken += 1;
         match caught(|| self.latest.state.decide(command, now)) {
             Ok(Ok(change)) if !self.fits(&change) => {
                 send(reply_sender, Err(CommandError::Broken));
-                Decision::Broken("a change contradicts itself")
+                BatchDecision::Broken("a change is inconsistent")
             }
             Ok(Ok(change)) => {
                 if !change.events.is_empty() {
@@ -67,15 +67,15 @@ impl<L: Live> OpenBatch<L> {
                     self.changes.push(Decided { change, request, at: now });
                 }
                 self.answer(reply_sender, Ok(Arc::clone(&self.latest)));
-                Decision::Taken
+                BatchDecision::Taken
             }
             Ok(Err(refusal)) => {
                 self.answer(reply_sender, Err(CommandError::Refused(refusal)));
-                Decision::Refused
+                BatchDecision::Refused
             }
             Err(_) => {
                 send(reply_sender, Err(CommandError::Broken));
-                Decision::Broken("deciding panicked")
+                BatchDecision::Broken("deciding panicked")
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Test environment for live entities, in memory: a journal as strict as the real one, with faults on demand.
+//! An in-memory test environment for actors: a journal as strict as the real one, with faults on demand.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![cfg_attr(test, expect(dead_code, reason = "each test binary takes what it needs"))]
 
-pub mod people;
+pub mod participants;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use actors::hub::{EventLog, Hub, HubLimits};
 use actors::ids::{Id, Project, User};
+use actors::language::Language;
 use actors::live::{
     Batch, Decided, EventRecord, Journal, Live, RequestId, Spawner, StoreUnavailable, Topic, TopicKind, Unsaved,
 };
@@ -28,7 +29,7 @@ use tokio::sync::{Semaphore, watch};
 pub enum Fault {
     /// Nothing is written.
     Fails,
-    /// As if another process had saved first, without a write that this process can see.
+    /// Returns a conflict, as if another process had saved first, but writes nothing.
     Conflicts,
     /// Never returns, writes nothing.
     Hangs,
@@ -43,7 +44,7 @@ pub enum Fault {
     Panics,
 }
 
-/// The store: states by key, events by topic. Refuses stale revisions.
+/// An in-memory journal: states by key, events by topic. Refuses stale revisions with a conflict.
 pub struct Store<L: Live> {
     states: Mutex<HashMap<L::Key, L>>,
     events: Mutex<BTreeMap<Topic, Vec<EventRecord>>>,
@@ -116,7 +117,7 @@ impl<L: Live> Store<L> {
         self.unsettled.store(times, Ordering::SeqCst);
     }
 
-    /// From now on loads and saves wait at a gate until the test adds permits, one for each.
+    /// Makes loads and saves wait at the returned gate until the test adds permits, one for each.
     pub fn hold(&self) -> Arc<Semaphore> {
         let gate = Arc::new(Semaphore::new(0));
         *self.gate.lock().unwrap() = Some(Arc::clone(&gate));
@@ -236,21 +237,21 @@ impl<L: Live> Journal<L> for Store<L> {
 #[async_trait]
 impl<L: Live> EventLog for Store<L> {
     async fn read(&self, topic: Topic, after: u64, limit: usize) -> Result<Vec<EventRecord>, StoreUnavailable> {
-        Ok(self.records(topic).into_iter().filter(|records| records.offset > after).take(limit).collect())
+        Ok(self.records(topic).into_iter().filter(|record| record.offset > after).take(limit).collect())
     }
 }
 
 /// A clock that only moves when the test moves it.
 #[derive(Debug, Default)]
-pub struct Hands(AtomicI64);
+pub struct ManualClock(AtomicI64);
 
-impl Hands {
+impl ManualClock {
     pub fn move_on(&self, by: Duration) {
         self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
 
-impl Clock for Hands {
+impl Clock for ManualClock {
     fn now(&self) -> Time {
         noon() + Duration::from_millis(u64::try_from(self.0.load(Ordering::SeqCst)).unwrap())
     }
@@ -261,27 +262,27 @@ pub struct World<L: Live> {
     pub store: Arc<Store<L>>,
     pub hub: Hub,
     pub registry: Registry<L>,
-    pub hands: Arc<Hands>,
+    pub clock: Arc<ManualClock>,
     pub arbiters: Arbiters,
     metrics: MailboxMetrics,
 }
 
 impl<L: Live> World<L> {
     pub fn new(store: Arc<Store<L>>, arbiters: Arbiters, limits: ShellLimits) -> Self {
-        let hands = Arc::new(Hands::default());
+        let clock = Arc::new(ManualClock::default());
         let tasks: Arc<dyn Spawner> = Arc::new(arbiters.clone());
         let hub = Hub::new(Arc::clone(&store) as Arc<dyn EventLog>, tasks, HubLimits::default());
         let metrics = MailboxMetrics::default();
         let registry = Registry::new(RegistryParts {
             journal: Arc::clone(&store) as Arc<dyn Journal<L>>,
             bus: Arc::new(hub.clone()),
-            clock: Arc::clone(&hands) as Arc<dyn Clock>,
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ownership: Arc::new(AllLocal),
             arbiters: arbiters.clone(),
             metrics: metrics.clone(),
             limits,
         });
-        Self { store, hub, registry, hands, arbiters, metrics }
+        Self { store, hub, registry, clock, arbiters, metrics }
     }
 
     /// Runs everything on the test's own thread with tokio's paused clock, which only advances when all tasks are idle.
@@ -295,7 +296,8 @@ impl<L: Live> World<L> {
     }
 }
 
-/// Yields to the other tasks of this thread until the condition holds. Does not advance a paused clock.
+/// Yields to the other tasks of this thread until the condition holds. Does not advance a paused clock. Panics after
+/// 100,000 yields.
 pub async fn until(mut holds: impl FnMut() -> bool) {
     for _ in 0..100_000 {
         if holds() {
@@ -341,7 +343,7 @@ pub fn run() -> Run {
             document_ids: vec![Id::generate()],
             meeting_id: None,
             analysis_type: AnalysisType::Full,
-            language: "EN".to_owned(),
+            language: Language::En,
             engine: "embedded".to_owned(),
             ai_job_id: Id::generate(),
             input_hash: "hash".to_owned(),
@@ -363,8 +365,8 @@ impl Chance {
     pub fn from_env() -> (Self, u64) {
         let seed = std::env::var("ACTORS_SEED").ok().map_or_else(
             || {
-                let drawn = Id::<()>::generate().uuid().as_u128();
-                (drawn ^ (drawn >> 64)) as u64
+                let bits = Id::<()>::generate().uuid().as_u128();
+                (bits ^ (bits >> 64)) as u64
             },
             |text| text.parse().unwrap(),
         );

@@ -5,11 +5,12 @@ pub mod store;
 
 use std::time::Duration;
 
+use actors::language::Language;
 use actors::time::Time;
 use subtle::ConstantTimeEq;
 
 use super::emails;
-use super::model::{CodePurpose, Language};
+use super::model::CodePurpose;
 use crate::accounts::state::Accounts;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
@@ -44,7 +45,7 @@ impl IssuedCode {
         subject: &str,
         now: Time,
     ) -> Result<Self, ApiError> {
-        let code = generate::draw()?;
+        let code = generate::new_code()?;
         let life = state.config.accounts.code_seconds;
         Ok(Self {
             email: email.to_owned(),
@@ -66,15 +67,15 @@ impl IssuedCode {
     ///
     /// # Errors
     /// Returns the database error.
-    pub async fn keep(&self, conn: &mut Conn) -> Result<(), DbError> {
+    pub async fn save(&self, conn: &mut Conn) -> Result<(), DbError> {
         store::replace(conn, &self.email, self.purpose, &self.hash, self.tries, self.expires_at).await
     }
 
     /// Returns its e-mail, which is not sent any more once the code has expired.
     #[must_use]
     pub fn mailing(&self, language: Language) -> QueuedEmail {
-        let letter = emails::code(&self.email, language, &self.code, self.purpose, self.minutes);
-        QueuedEmail::from(letter).until(self.expires_at)
+        let email = emails::code(&self.email, language, &self.code, self.purpose, self.minutes);
+        QueuedEmail::from(email).until(self.expires_at)
     }
 }
 
@@ -89,8 +90,8 @@ pub async fn redeem(
     hash: &str,
     now: Time,
 ) -> Result<bool, DbError> {
-    let Some(kept) = store::take_try(conn, email, purpose, now).await? else { return Ok(false) };
-    let right = bool::from(kept.as_bytes().ct_eq(hash.as_bytes()));
+    let Some(stored_hash) = store::take_try(conn, email, purpose, now).await? else { return Ok(false) };
+    let right = bool::from(stored_hash.as_bytes().ct_eq(hash.as_bytes()));
     if right {
         store::delete(conn, email, purpose).await?;
     }

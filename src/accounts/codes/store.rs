@@ -7,7 +7,7 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use super::super::model::CodePurpose;
 use crate::db::schema::codes;
-use crate::db::sweep::Over;
+use crate::db::sweep::Retention;
 use crate::db::{At, Conn, DbError, RunQueryDsl};
 
 /// Stores the hash of a code; an older code of the same address and purpose is deleted.
@@ -19,10 +19,10 @@ pub async fn replace(
     tries: i64,
     expires_at: Time,
 ) -> Result<(), DbError> {
-    diesel::delete(codes::table.find((email, purpose.as_str()))).execute(conn).await?;
+    diesel::delete(codes::table.find((email, purpose.into_str()))).execute(conn).await?;
     let row = (
         codes::email.eq(email.to_owned()),
-        codes::purpose.eq(purpose.as_str()),
+        codes::purpose.eq(purpose.into_str()),
         codes::code_hash.eq(hash.to_owned()),
         codes::tries_left.eq(tries),
         codes::expires_at.eq(At(expires_at)),
@@ -39,7 +39,7 @@ pub async fn take_try(
     purpose: CodePurpose,
     now: Time,
 ) -> Result<Option<String>, DbError> {
-    let tried = diesel::update(codes::table.find((email, purpose.as_str())))
+    let tried = diesel::update(codes::table.find((email, purpose.into_str())))
         .filter(codes::tries_left.gt(0))
         .filter(codes::expires_at.gt(At(now)))
         .set(codes::tries_left.eq(codes::tries_left - 1))
@@ -48,9 +48,10 @@ pub async fn take_try(
 }
 
 pub async fn delete(conn: &mut Conn, email: &str, purpose: CodePurpose) -> Result<(), DbError> {
-    diesel::delete(codes::table.find((email, purpose.as_str()))).execute(conn).await?;
+    diesel::delete(codes::table.find((email, purpose.into_str()))).execute(conn).await?;
     Ok(())
 }
 
 /// Sweep: deletes expired codes.
-pub const OVER: Over = Over { table: "codes", key: "email, purpose", at: "expires_at", kept: Duration::ZERO };
+pub const RETENTION: Retention =
+    Retention { table: "codes", key: "email, purpose", at: "expires_at", period: Duration::ZERO };

@@ -18,4 +18,4 @@ mod pending_login;
 pub mod routes;
 mod store;
 
-pub use store::{OVER, forget_codes};
+pub use store::{RETENTION, forget_codes};

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
 
 use crate::http::fields::{Field, InvalidValue};
 
@@ -68,8 +69,9 @@ impl Field for CodeChallenge {
     }
 }
 
-/// The secret of a challenge. Its `Debug` output does not show it.
-#[derive(Clone)]
+/// The secret whose SHA-256 is the code challenge (RFC 7636).
+#[derive(Clone, ToSchema)]
+#[schema(min_length = 43, max_length = 128, pattern = "^[A-Za-z0-9._~-]{43,128}$")]
 pub struct CodeVerifier(String);
 
 impl CodeVerifier {
@@ -88,11 +90,11 @@ impl std::fmt::Debug for CodeVerifier {
 
 impl Field for CodeVerifier {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let is_good = |text: &&str| {
+        let is_valid = |text: &&str| {
             (43..=128).contains(&text.len())
                 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
         };
-        let verifier = value.as_str().filter(is_good).map(|text| Self(text.to_owned()));
+        let verifier = value.as_str().filter(is_valid).map(|text| Self(text.to_owned()));
         verifier.ok_or_else(|| InvalidValue::value("This must be 43 to 128 letters, digits and signs of -._~."))
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actors::ids::Id;
+use actors::language::Language;
 use actors::live::RequestId;
 use actors::time::Time;
 use subtle::ConstantTimeEq;
@@ -12,7 +13,7 @@ use super::pending_login::{self, PendingLogin};
 use super::store::{self, LoginCode};
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::Public;
-use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName, Language};
+use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName};
 use crate::accounts::sessions::issued::IssuedSession;
 use crate::accounts::sessions::store as sessions;
 use crate::accounts::state::Accounts;
@@ -50,18 +51,19 @@ pub async fn begin(
     return_url: Option<ReturnUrl>,
 ) -> Result<SentOn, ApiError> {
     let provider = provider(state)?;
-    let drawn = || OneTimeToken::draw().map(|token| token.text().to_owned());
-    let under_way = PendingLogin {
-        state: drawn()?,
-        nonce: drawn()?,
-        verifier: drawn()?,
+    let generated = || OneTimeToken::generate().map(|token| token.text().to_owned());
+    let pending_login = PendingLogin {
+        state: generated()?,
+        nonce: generated()?,
+        verifier: generated()?,
         code_challenge: challenge.as_str().to_owned(),
         return_url: return_url.map(|url| url.as_str().to_owned()),
         expires_at: (state.now() + AT_PROVIDER).millis(),
     };
-    let location = provider.authorize_url(&under_way.state, &under_way.nonce, &under_way.verifier, state.now()).await;
+    let location =
+        provider.authorize_url(&pending_login.state, &pending_login.nonce, &pending_login.verifier, state.now()).await;
     let seconds = i64::try_from(AT_PROVIDER.as_secs()).unwrap_or(0);
-    let cookie = under_way.set(&state.secret, seconds, is_secure(state)).map_err(ApiError::internal)?;
+    let cookie = pending_login.set(&state.secret, seconds, is_secure(state)).map_err(ApiError::internal)?;
     Ok(SentOn { location: location.map_err(refused)?, cookie: Some(cookie) })
 }
 
@@ -73,7 +75,7 @@ fn is_secure(state: &Accounts) -> bool {
 fn refused(fault: OpenIdError) -> ApiError {
     let retry_after = Some(Duration::from_secs(10));
     match fault {
-        OpenIdError::Away(why) => {
+        OpenIdError::Unavailable(why) => {
             ApiError { cause: Some(why.into()), retry_after, ..ApiError::of(Code::LOGIN_PROVIDER_UNAVAILABLE) }
         }
         OpenIdError::Wrong(why) => ApiError { cause: Some(why.into()), ..ApiError::of(Code::LOGIN_PROVIDER_FAILED) },
@@ -89,13 +91,13 @@ fn refused(fault: OpenIdError) -> ApiError {
 pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) -> Result<SentOn, ApiError> {
     let provider = provider(state)?;
     let opened = returned.cookie.as_deref().and_then(|value| PendingLogin::open(&state.secret, value, state.now()));
-    let return_url = opened.as_ref().and_then(|under_way| under_way.return_url.clone());
+    let return_url = opened.as_ref().and_then(|pending_login| pending_login.return_url.clone());
     let finished = finished(state, provider, opened, &returned, request).await;
     let mut fragment = url::form_urlencoded::Serializer::new(String::new());
     match finished {
         Ok(code) => fragment.append_pair("code", code.text()),
         Err(failure) => {
-            tracing::info!(code = failure.code.name, cause = failure.cause, "a log-in at the provider failed");
+            tracing::info!(code = failure.code.name, cause = failure.cause, "log-in at the OpenID provider failed");
             fragment.append_pair("error", failure.code.name)
         }
     };
@@ -109,44 +111,45 @@ pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) ->
 async fn finished(
     state: &Accounts,
     provider: &OpenId,
-    under_way: Option<PendingLogin>,
+    pending_login: Option<PendingLogin>,
     returned: &Returned,
     request: RequestId,
 ) -> Result<OneTimeToken, ApiError> {
     let invalid = || ApiError::of(Code::LOGIN_STATE_INVALID);
-    let under_way = under_way.ok_or_else(invalid)?;
+    let pending_login = pending_login.ok_or_else(invalid)?;
     let given = returned.state.as_deref().unwrap_or_default();
-    if !bool::from(given.as_bytes().ct_eq(under_way.state.as_bytes())) {
+    if !bool::from(given.as_bytes().ct_eq(pending_login.state.as_bytes())) {
         return Err(invalid());
     }
     if let Some(error) = &returned.error {
         // The parameter comes from an untrusted caller: it is logged, and never passed on to the application.
         let error: String = error.chars().filter(char::is_ascii_graphic).take(100).collect();
         let is_away = ["server_error", "temporarily_unavailable"].contains(&error.as_str());
-        let said = format!("the provider said {error}");
-        return Err(refused(if is_away { OpenIdError::Away(said) } else { OpenIdError::Refused(said) }));
+        let said = format!("the provider reported {error}");
+        return Err(refused(if is_away { OpenIdError::Unavailable(said) } else { OpenIdError::Refused(said) }));
     }
     if returned.issuer.as_ref().is_some_and(|issuer| issuer != provider.issuer()) {
-        return Err(refused(OpenIdError::Refused("another provider answered".to_owned())));
+        return Err(refused(OpenIdError::Refused("another provider responded".to_owned())));
     }
     let code = returned.code.as_deref().ok_or_else(invalid)?;
     let now = state.now();
-    let used = (STATE, state.secret.hex("login state", &[under_way.state.as_bytes()]));
+    let used = (STATE, state.secret.hex("login state", &[pending_login.state.as_bytes()]));
     let is_used =
         state.db.write(move |conn| Box::pin(async move { rate_limits::count(conn, &[used], now).await })).await;
     if is_used.map_err(ApiError::from)?.is_some() {
         return Err(invalid());
     }
-    let identity = provider.identify(code, &under_way.verifier, &under_way.nonce, now).await.map_err(refused)?;
-    let token = OneTimeToken::draw()?;
+    let identity =
+        provider.identify(code, &pending_login.verifier, &pending_login.nonce, now).await.map_err(refused)?;
+    let token = OneTimeToken::generate()?;
     let settling = Settling {
         issuer: provider.issuer().to_owned(),
         identity,
-        code_hash: token.kept(&state.secret, CODE)?,
-        code_challenge: under_way.code_challenge,
+        code_hash: token.stored_hash(&state.secret, CODE)?,
+        code_challenge: pending_login.code_challenge,
         now: state.now(),
         request,
-        post: state.post.clone(),
+        outbox: state.outbox.clone(),
     };
     settle(state, settling).await?;
     state.jobs.wake();
@@ -162,7 +165,7 @@ struct Settling {
     code_challenge: String,
     now: Time,
     request: RequestId,
-    post: Outbox,
+    outbox: Outbox,
 }
 
 async fn settle(state: &Accounts, settling: Settling) -> Result<(), ApiError> {
@@ -217,8 +220,8 @@ impl Settling {
         let email = email.as_str();
         let account = match accounts::account_of(conn, email).await? {
             Some(account) => {
-                let letter = emails::login_linked(&account.email, account.language);
-                self.post.send(conn, letter, self.now, &self.request).await?;
+                let email = emails::login_linked(&account.email, account.language);
+                self.outbox.send(conn, email, self.now, &self.request).await?;
                 account
             }
             None => {
@@ -238,7 +241,7 @@ impl Settling {
         let before_at = email.split('@').next().unwrap_or(email);
         let named = self.identity.name.as_deref().map(|name| name.chars().take(120).collect::<String>());
         let name = named.and_then(|name| FullName::parse(&serde_json::json!(name)).ok());
-        let language = self.identity.locale.as_deref().and_then(|locale| Language::named(locale.get(..2)?));
+        let language = self.identity.locale.as_deref().and_then(|locale| locale.get(..2)?.parse::<Language>().ok());
         Account {
             id: Id::generate(),
             email: email.to_owned(),
@@ -266,7 +269,7 @@ pub async fn exchange(
     let invalid = || ApiError::of(Code::LOGIN_CODE_INVALID);
     let code_hash = code.hash(&state.secret, CODE).ok_or_else(invalid)?;
     let now = state.now();
-    let session = IssuedSession::draw(state, &by.device, now)?;
+    let session = IssuedSession::generate(state, &by.device, now)?;
     let new = session.clone();
     let account: Option<Account> = state
         .db
@@ -274,8 +277,8 @@ pub async fn exchange(
             Box::pin(async move {
                 // A code is used up by any attempt, so a wrong verifier does not roll back the transaction.
                 let Some(taken) = store::take_code(conn, &code_hash).await? else { return Ok::<_, DbError>(None) };
-                let is_good = taken.expires_at > now && verifier.fits(&taken.code_challenge);
-                if !is_good || !accounts::hold(conn, taken.user_id).await? {
+                let is_valid = taken.expires_at > now && verifier.fits(&taken.code_challenge);
+                if !is_valid || !accounts::hold(conn, taken.user_id).await? {
                     return Ok(None);
                 }
                 sessions::insert(conn, taken.user_id, &new).await?;

@@ -49,8 +49,8 @@ impl PendingLogin {
             return None;
         }
         let opened = secret.open(PURPOSE, NAME.as_bytes(), &URL_SAFE_NO_PAD.decode(value).ok()?)?;
-        let under_way: Self = serde_json::from_slice(&opened).ok()?;
-        (under_way.expires_at > now.millis()).then_some(under_way)
+        let pending_login: Self = serde_json::from_slice(&opened).ok()?;
+        (pending_login.expires_at > now.millis()).then_some(pending_login)
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::{PendingLogin, dropped, value};
     use crate::keys::Secret;
 
-    fn under_way() -> PendingLogin {
+    fn pending_login() -> PendingLogin {
         PendingLogin {
             state: "state".to_owned(),
             nonce: "nonce".to_owned(),
@@ -100,16 +100,16 @@ mod tests {
     #[test]
     fn what_is_set_comes_back_to_us_alone_and_in_time() {
         let secret = Secret::of(vec![7; 32]);
-        let set = under_way().set(&secret, 600, true).unwrap();
+        let set = pending_login().set(&secret, 600, true).unwrap();
         assert!(set.ends_with("; HttpOnly; SameSite=Lax; Secure; Path=/api/auth/google-login; Max-Age=600"), "{set}");
-        assert!(!under_way().set(&secret, 600, false).unwrap().contains("Secure"));
+        assert!(!pending_login().set(&secret, 600, false).unwrap().contains("Secure"));
         let sent = format!("a=b; {}; c=d", set.split(';').next().unwrap());
-        let kept = value([sent.as_str()].into_iter()).unwrap();
+        let stored = value([sent.as_str()].into_iter()).unwrap();
         let now = Time::from_millis(999).unwrap();
-        assert_eq!(PendingLogin::open(&secret, &kept, now), Some(under_way()));
-        assert_eq!(PendingLogin::open(&secret, &kept, Time::from_millis(1000).unwrap()), None);
-        assert_eq!(PendingLogin::open(&Secret::of(vec![8; 32]), &kept, now), None);
-        assert_eq!(PendingLogin::open(&secret, &format!("{kept}A"), now), None);
+        assert_eq!(PendingLogin::open(&secret, &stored, now), Some(pending_login()));
+        assert_eq!(PendingLogin::open(&secret, &stored, Time::from_millis(1000).unwrap()), None);
+        assert_eq!(PendingLogin::open(&Secret::of(vec![8; 32]), &stored, now), None);
+        assert_eq!(PendingLogin::open(&secret, &format!("{stored}A"), now), None);
         assert!(dropped(false).contains("Max-Age=0"));
     }
 

@@ -28,7 +28,9 @@ pub struct GoogleLogin {
 }
 
 impl Query for GoogleLogin {
-    const KEYS: &'static [&'static str] = &["returnUrl", "codeChallenge"];
+    fn has(key: &str) -> bool {
+        matches!(key, "returnUrl" | "codeChallenge")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let return_url = fields.optional("returnUrl");
         let code_challenge = fields.required("codeChallenge");
@@ -37,10 +39,13 @@ impl Query for GoogleLogin {
     fn parameters() -> Vec<Parameter> {
         let path = ObjectBuilder::new().schema_type(Type::String).max_length(Some(2000)).pattern(Some("^/"));
         let challenge = ObjectBuilder::new().schema_type(Type::String).pattern(Some(CHALLENGE_PATTERN));
-        let challenge =
-            query_parameter("codeChallenge", "S256 of a verifier that exchangeLoginCode is given.", challenge);
+        let challenge = query_parameter(
+            "codeChallenge",
+            "PKCE code challenge (S256); pass its verifier to exchangeLoginCode.",
+            challenge,
+        );
         vec![
-            query_parameter("returnUrl", "Where in the application to go on: a path.", path),
+            query_parameter("returnUrl", "Path in the application to return to after the sign-in.", path),
             ParameterBuilder::from(challenge).required(Required::True).build(),
         ]
     }
@@ -81,10 +86,10 @@ impl Input for Returned {
     fn describe() -> Described {
         let text = || ObjectBuilder::new().schema_type(Type::String);
         let parameters = vec![
-            query_parameter("code", "The provider's code.", text()),
-            query_parameter("state", "What was drawn when the log-in was begun.", text()),
-            query_parameter("iss", "Who answers.", text()),
-            query_parameter("error", "Why there is no code.", text()),
+            query_parameter("code", "The authorization code of the provider.", text()),
+            query_parameter("state", "The state that was generated when the sign-in started.", text()),
+            query_parameter("iss", "The issuer of the response.", text()),
+            query_parameter("error", "The error of the provider, in place of a code.", text()),
         ];
         Described { parameters, ..Described::default() }
     }
@@ -100,9 +105,7 @@ pub async fn google_login_callback(
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ExchangeLoginCode {
-    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     code: OneTimeToken,
-    #[schema(value_type = String, min_length = 43, max_length = 128, pattern = "^[A-Za-z0-9._~-]{43,128}$")]
     code_verifier: CodeVerifier,
 }
 
@@ -119,5 +122,5 @@ pub async fn exchange_login_code(
     state: Accounts,
 ) -> Result<Reply<AuthResponse>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::exchange(&state, &request.principal, body.code, body.code_verifier).await.map(Reply::ok)
+    operations::exchange(&state, &request.access, body.code, body.code_verifier).await.map(Reply::ok)
 }

@@ -7,7 +7,7 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl};
 
 use crate::db::schema::{external_logins, login_codes, users};
-use crate::db::sweep::Over;
+use crate::db::sweep::Retention;
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
 /// Returns the account that is linked to an account at a provider, unless it was deleted.
@@ -79,4 +79,5 @@ pub async fn forget_codes(conn: &mut Conn, user_id: Id<User>) -> Result<(), DbEr
 }
 
 /// Sweep: deletes expired codes.
-pub const OVER: Over = Over { table: "login_codes", key: "code_hash", at: "expires_at", kept: Duration::ZERO };
+pub const RETENTION: Retention =
+    Retention { table: "login_codes", key: "code_hash", at: "expires_at", period: Duration::ZERO };

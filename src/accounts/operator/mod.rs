@@ -6,9 +6,10 @@
 mod store;
 
 use actors::ids::{Id, User};
+use actors::language::Language;
 use actors::time::Time;
 
-use super::model::{Account, Email, FullName, JobTitle, Language};
+use super::model::{Account, Email, FullName, JobTitle};
 use super::profile::store::set_password;
 use super::sessions::store::{self as sessions, SessionsToEnd};
 use super::store as accounts;
@@ -16,6 +17,7 @@ use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::passwords::{self, Passwords};
+
 pub use store::AccountListItem;
 
 /// An account to create. The operator vouches for its address, so it needs no code.
@@ -48,7 +50,7 @@ pub async fn create_user(db: &Db, passwords: &Passwords, new: NewUser, now: Time
     };
     db.write(move |conn| {
         Box::pin(async move {
-            let taken = || ApiError::saying(Code::CONFLICT, format!("{} has an account already.", account.email));
+            let taken = || ApiError::with_message(Code::CONFLICT, format!("{} already has an account.", account.email));
             if accounts::account_of(conn, &account.email).await?.is_some() {
                 return Err(taken());
             }
@@ -83,7 +85,7 @@ pub async fn reset_password(
             // Re-read, because the owner may have chosen another password meanwhile; the one set here takes precedence.
             let account = accounts::account(conn, account.id).await?.ok_or_else(|| unknown(&account.email))?;
             if !set_password(conn, &account, &hash, now).await? {
-                return Err(ApiError::unavailable("the password was changed at the same time: try again"));
+                return Err(ApiError::unavailable("the password was changed at the same time; try again"));
             }
             Ok(sessions::end(conn, account.id, SessionsToEnd::All, now).await?.len())
         })
@@ -121,10 +123,11 @@ async fn found(db: &Db, email: Email) -> Result<Account, ApiError> {
 }
 
 fn unknown(email: &str) -> ApiError {
-    ApiError::saying(Code::NOT_FOUND, format!("{email} has no account."))
+    ApiError::with_message(Code::NOT_FOUND, format!("{email} has no account."))
 }
 
 async fn hashed(passwords: &Passwords, password: String, own_words: &[&str]) -> Result<String, ApiError> {
-    passwords::acceptable(&password, own_words).map_err(|wrong| ApiError::unfit(wrong.reason, wrong.message))?;
+    passwords::acceptable(&password, own_words)
+        .map_err(|wrong| ApiError::invalid_request(wrong.reason, wrong.message))?;
     passwords.hash(password).await
 }

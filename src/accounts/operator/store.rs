@@ -38,7 +38,7 @@ pub async fn list(conn: &mut Conn, after: Id<User>, limit: i64, now: Time) -> Re
         .load(conn)
         .await?;
     let shown: Vec<Key<User>> = rows.iter().map(|row| row.0).collect();
-    let standing: Vec<(Key<User>, i64, Option<At>)> = sessions::table
+    let active: Vec<(Key<User>, i64, Option<At>)> = sessions::table
         .filter(sessions::user_id.eq_any(&shown))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(At(now)))
@@ -46,10 +46,10 @@ pub async fn list(conn: &mut Conn, after: Id<User>, limit: i64, now: Time) -> Re
         .select((sessions::user_id, diesel::dsl::count(sessions::id), diesel::dsl::max(sessions::last_used_at)))
         .load(conn)
         .await?;
-    let standing: HashMap<Id<User>, (i64, Option<At>)> =
-        standing.into_iter().map(|(id, count, last)| (id.0, (count, last))).collect();
+    let active: HashMap<Id<User>, (i64, Option<At>)> =
+        active.into_iter().map(|(id, count, last)| (id.0, (count, last))).collect();
     let listed = |(id, email, full_name, job_title, language, created_at): Row| {
-        let (sessions, last) = standing.get(&id.0).copied().unwrap_or((0, None));
+        let (sessions, last) = active.get(&id.0).copied().unwrap_or((0, None));
         AccountListItem {
             id: id.0,
             email,

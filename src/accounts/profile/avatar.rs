@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 
 use super::picture::{self, Unusable};
 use super::store;
-use super::upload::Upload;
+use super::upload::AvatarUpload;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::access::role::Relation;
@@ -25,14 +25,13 @@ use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::reason::Reason;
-use crate::jobs::{self, Handler, Job, JobError, Jobs};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs};
 
-const KIND: &str = "forget-avatar";
 /// How many pictures may wait to be decoded; further uploads get 429.
 const WAITING: usize = 16;
 /// One picture is decoded at a time: the largest takes up to 300 MB of memory.
-static TURN: Semaphore = Semaphore::const_new(1);
-static PLACES: Semaphore = Semaphore::const_new(1 + WAITING);
+static DECODING: Semaphore = Semaphore::const_new(1);
+static PERMITS: Semaphore = Semaphore::const_new(1 + WAITING);
 /// After this time an upload has its row, or never gets one.
 const SETTLED: Duration = Duration::from_secs(3600);
 
@@ -52,8 +51,8 @@ impl Resource for Avatar {
 
     async fn find(state: &Accounts, id: Self::Ids, _: Caller) -> Result<Loaded<Self>, ApiError> {
         let sha256 = state.db.read(move |conn| Box::pin(store::avatar(conn, id))).await.map_err(ApiError::from)?;
-        let thing = sha256.map(|sha256| Self { sha256 }).ok_or_else(|| ApiError::of(Code::NOT_FOUND));
-        Ok(Loaded { relation: Relation::default(), resource: thing })
+        let resource = sha256.map(|sha256| Self { sha256 }).ok_or_else(|| ApiError::of(Code::NOT_FOUND));
+        Ok(Loaded { relation: Relation::default(), resource })
     }
 }
 
@@ -62,101 +61,110 @@ impl Resource for Avatar {
 /// # Errors
 /// 415 for anything but a PNG, JPEG or WebP picture; 422 for one that is damaged or too large; 429 while too many wait
 /// to be decoded.
-pub async fn upload(state: &Accounts, caller: Caller, upload: Upload, request: RequestId) -> Result<Profile, ApiError> {
+pub async fn upload(
+    state: &Accounts,
+    caller: Caller,
+    upload: AvatarUpload,
+    request: RequestId,
+) -> Result<Profile, ApiError> {
     let face = made(upload).await?;
     let mut incoming = state.avatars.receive().await.map_err(ApiError::unavailable)?;
     incoming.write(&face).await.map_err(ApiError::unavailable)?;
     let received = incoming.end().await.map_err(ApiError::unavailable)?;
     let now = state.now();
-    let (jobs, sha256, asked) = (state.jobs.clone(), received.sha256.clone(), request.clone());
+    let (jobs, sha256, request_id) = (state.jobs.clone(), received.sha256.clone(), request.clone());
     // The job is enqueued before the file is stored, so that a crash of this server leaves no file without a job to
     // delete it.
     state
         .db
-        .write(move |conn| Box::pin(async move { forget_unless_chosen(conn, &jobs, sha256, &asked).await }))
+        .write(move |conn| Box::pin(async move { enqueue_deletion_later(conn, &jobs, sha256, &request_id).await }))
         .await
         .map_err(ApiError::from)?;
     let sha256 = received.sha256.clone();
-    let kept = state.avatars.keep(received).await.map_err(ApiError::unavailable)?;
-    let (account, kept) = state
+    let stored = state.avatars.store(received).await.map_err(ApiError::unavailable)?;
+    let (account, stored) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
                 let changed = store::set_avatar(conn, caller.user_id, &sha256, now).await?;
                 let (account, former): (Account, _) = changed.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
                 if let Some(former) = former.filter(|former| *former != sha256) {
-                    forget(conn, former, now, &request).await?;
+                    enqueue_deletion(conn, former, now, &request).await?;
                 }
                 // The guard is part of the result, so it lives past COMMIT even if the client has disconnected.
-                Ok::<_, ApiError>((account, kept))
+                Ok::<_, ApiError>((account, stored))
             })
         })
         .await?;
-    drop(kept);
+    drop(stored);
     state.jobs.wake();
     Ok(Profile::from(&account))
 }
 
-async fn made(Upload(file): Upload) -> Result<Vec<u8>, ApiError> {
-    let _place = PLACES.try_acquire().map_err(|_| ApiError::too_many(Duration::from_secs(1)))?;
-    let turn = TURN.acquire().await.map_err(ApiError::internal)?;
+async fn made(AvatarUpload(file): AvatarUpload) -> Result<Vec<u8>, ApiError> {
+    let _permit = PERMITS.try_acquire().map_err(|_| ApiError::too_many(Duration::from_secs(1)))?;
+    let decoding = DECODING.acquire().await.map_err(ApiError::internal)?;
     let bytes = file.read().await.map_err(ApiError::unavailable)?;
     let made = spawn_blocking(move || {
         // The permit is held by the blocking task itself, which goes on when the client disconnects.
         let made = picture::face(&bytes);
-        drop(turn);
+        drop(decoding);
         made
     });
     let made = made.await.unwrap_or_else(|panic| {
-        tracing::warn!(%panic, "a decoder of pictures panicked");
+        tracing::warn!(%panic, "the image decoder panicked");
         Err(Unusable::Damaged)
     });
     made.map_err(|unusable| {
         let field = |message: &str| ApiError::field("file", Reason::InvalidValue, message);
         match unusable {
-            Unusable::OtherType => ApiError::saying(Code::UNSUPPORTED_MEDIA_TYPE, "Send a PNG, JPEG or WebP picture."),
-            Unusable::TooLarge => field("This picture has too many pixels: 25 million are taken."),
+            Unusable::OtherType => {
+                ApiError::with_message(Code::UNSUPPORTED_MEDIA_TYPE, "Send a PNG, JPEG or WebP picture.")
+            }
+            Unusable::TooLarge => field("This picture has too many pixels: at most 25 million are allowed."),
             Unusable::Damaged => field("This picture is damaged: it can't be read."),
         }
     })
 }
 
+/// Deletes an avatar file unless an account uses it.
 #[derive(Serialize, Deserialize)]
-struct Payload {
+pub struct DeleteAvatarFile {
     sha256: String,
+}
+
+impl JobPayload for DeleteAvatarFile {
+    const KIND: &'static str = "forget-avatar";
 }
 
 /// Enqueues a job that deletes an avatar file unless an account uses it.
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn forget(conn: &mut Conn, sha256: String, now: Time, request: &RequestId) -> Result<(), DbError> {
-    jobs::enqueue(conn, KIND, &Payload { sha256 }, now, request).await.map(|_| ())
+pub async fn enqueue_deletion(conn: &mut Conn, sha256: String, now: Time, request: &RequestId) -> Result<(), DbError> {
+    jobs::enqueue(conn, &DeleteAvatarFile { sha256 }, now, request).await.map(|_| ())
 }
 
 /// Enqueues a delayed job that deletes an avatar file which no account uses by then.
-async fn forget_unless_chosen(
+async fn enqueue_deletion_later(
     conn: &mut Conn,
     jobs: &Jobs,
     sha256: String,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    jobs::enqueue_after(conn, jobs, KIND, &Payload { sha256 }, SETTLED, request).await.map(|_| ())
+    jobs::enqueue_after(conn, jobs, &DeleteAvatarFile { sha256 }, SETTLED, request).await.map(|_| ())
 }
 
-/// The job that deletes an avatar file if no account uses it. Safe to repeat.
-pub struct ForgetAvatars {
+/// Runs [`DeleteAvatarFile`]. Idempotent.
+pub struct DeleteAvatarFileHandler {
     pub state: Accounts,
 }
 
 #[async_trait]
-impl Handler for ForgetAvatars {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for DeleteAvatarFileHandler {
+    type Payload = DeleteAvatarFile;
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let Payload { sha256 } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+    async fn run(&self, _: &Job, DeleteAvatarFile { sha256 }: DeleteAvatarFile) -> Result<(), JobError> {
         // Uploads wait, so that none reuses the file between the query and the deletion.
         let forgetting = self.state.avatars.forgetting().await;
         let wanted = sha256.clone();

@@ -166,7 +166,7 @@ pub async fn delete_account(
             Err(ReleaseError::Refused(failure)) => return Err(failure),
         }
     }
-    Err(ApiError::unavailable("what the account has part in changed all the time"))
+    Err(ApiError::unavailable("the account's projects and meetings kept changing"))
 }
 
 /// What remains to be done after the transaction.
@@ -177,7 +177,7 @@ struct Ended {
 
 /// Runs the transaction that deletes the account.
 async fn end(state: &AccountDeletion, leaving: Arc<DeletedAccount>) -> Result<Ended, ReleaseError> {
-    let (holders, post, jobs) = (state.hooks.clone(), state.post.clone(), state.jobs.clone());
+    let (holders, outbox, jobs) = (state.hooks.clone(), state.outbox.clone(), state.jobs.clone());
     let secret = state.secret.clone();
     let work = state.db.write(move |conn| {
         Box::pin(async move {
@@ -197,10 +197,10 @@ async fn end(state: &AccountDeletion, leaving: Arc<DeletedAccount>) -> Result<En
                 addresses.extend(holder.addresses(conn, account.id).await?);
                 afterwards.extend(holder.release(conn, &leaving).await?);
             }
-            let sessions = store::let_go(conn, account, *now).await?;
-            post.send(conn, emails::account_deleted(account), *now, request).await?;
+            let sessions = store::revoke_logins(conn, account, *now).await?;
+            outbox.send(conn, emails::account_deleted(account), *now, request).await?;
             if let Some(face) = face {
-                avatar::forget(conn, face, *now, request).await?;
+                avatar::enqueue_deletion(conn, face, *now, request).await?;
             }
             let addresses = addresses.iter().map(|email| erase::hashed(&secret, email)).collect();
             erase::enqueue(conn, &jobs, (account.id, addresses), *now, request).await?;

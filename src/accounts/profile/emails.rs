@@ -1,46 +1,49 @@
 //! The e-mails of the profile, in English and Arabic: notifications that an owner gets about every such change.
 
-use crate::accounts::model::{Account, Language};
-use crate::jobs::mail::{Block, OutgoingEmail};
+use actors::language::Language;
+
+use crate::accounts::model::Account;
+use crate::jobs::mail::{EmailBlock, OutgoingEmail};
 
 pub fn password_changed(account: &Account) -> OutgoingEmail {
     let (subject, text) = match account.language {
         Language::Ar => (
             "تم تغيير كلمة مرورك",
-            "تم تغيير كلمة مرور حسابك في Colloquy، وانتهت جميع الجلسات الأخرى. إن لم تكن أنت من فعل ذلك فاختر كلمة مرور \
-             جديدة فورًا عبر «نسيت كلمة المرور».",
+            "تم تغيير كلمة مرور حسابك في Colloquy، وأُنهيت جميع الجلسات الأخرى. إن لم تكن أنت من فعل ذلك فأعد تعيين كلمة \
+             المرور فورًا عبر «نسيت كلمة المرور».",
         ),
         _ => (
             "Your password was changed",
-            "The password of your account with Colloquy was changed, and every other session has ended. If it was not \
-             you, choose a new one at once, with \"forgot my password\".",
+            "The password of your Colloquy account was changed, and all other sessions were ended. If you did not do this, \
+             reset your password immediately with “Forgot my password”.",
         ),
     };
-    letter(account, subject, text)
+    email(account, subject, text)
 }
 
 pub fn account_deleted(account: &Account) -> OutgoingEmail {
     let (subject, text) = match account.language {
         Language::Ar => (
-            "تم حذف حسابك",
-            "تم حذف حسابك في Colloquy مع كل ما يخصك وحدك. ما أضفته إلى مشاريع الآخرين يبقى لهم دون اسمك. هذه آخر رسالة \
-             تصلك منا.",
+            "تم حذف حسابك في Colloquy",
+            "تم حذف حسابك في Colloquy مع جميع البيانات التي تخصك وحدك. يبقى ما أضفته إلى مشاريع الآخرين فيها دون اسمك. \
+             هذه آخر رسالة تصلك من Colloquy.",
         ),
         _ => (
-            "Your account was deleted",
-            "Your account with Colloquy was deleted, and with it all that was yours alone. What you added to the \
-             projects of others stays theirs, without your name. This is the last mail you get from us.",
+            "Your Colloquy account was deleted",
+            "Your Colloquy account was deleted, together with all data that belonged to you alone. Content that you added to \
+             other people's projects remains there, without your name. This is the last e-mail that you will receive \
+             from Colloquy.",
         ),
     };
-    letter(account, subject, text)
+    email(account, subject, text)
 }
 
-fn letter(account: &Account, subject: &str, text: &str) -> OutgoingEmail {
+fn email(account: &Account, subject: &str, text: &str) -> OutgoingEmail {
     OutgoingEmail {
         to: account.email.clone(),
-        tongue: account.language.tongue(),
+        locale: account.language.into(),
         subject: subject.to_owned(),
-        blocks: vec![Block::Text(text.to_owned())],
+        blocks: vec![EmailBlock::Text(text.to_owned())],
         calendar: None,
     }
 }

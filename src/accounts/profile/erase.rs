@@ -19,28 +19,31 @@ use crate::accounts::state::Accounts;
 use crate::db::idempotency::OF_ACCOUNT;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, Jobs, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy};
 use crate::keys::Secret;
 
 /// Delay of the second run: by then, requests that were in progress when the account was deleted have ended; they may
 /// have written a name again.
 const ONCE_MORE: Duration = Duration::from_secs(30);
 /// After this many pages at most, the job saves its progress: a retry repeats no more than these.
-const NOTED: usize = 20;
-const ERASE: &str = "erase-account";
-const OVERWRITE: &str = "overwrite-deleted";
+const PAGES_BETWEEN_SAVES: usize = 20;
 /// By then the last e-mail to the account is sent and its row deleted; otherwise the hourly sweep overwrites it.
 const AFTER_THE_LAST_MAIL: Duration = Duration::from_secs(2);
 
-#[derive(Serialize, Deserialize)]
+/// Erases the personal data of an account: first in the features, then in stored events and idempotent responses.
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct EraseAccount {
     user_id: Id<User>,
     /// See [`hashed`].
     addresses: Vec<String>,
     /// The progress of earlier attempts.
     #[serde(default)]
     reached: Reached,
+}
+
+impl JobPayload for EraseAccount {
+    const KIND: &'static str = "erase-account";
 }
 
 /// Returns the keyed hash that identifies an address without storing it.
@@ -59,28 +62,25 @@ pub async fn enqueue(
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let payload = Payload { user_id, addresses, reached: Reached::default() };
-    jobs::enqueue(conn, ERASE, &payload, now, request).await?;
-    jobs::enqueue_after(conn, jobs, ERASE, &payload, ONCE_MORE, request).await.map(|_| ())
+    let payload = EraseAccount { user_id, addresses, reached: Reached::default() };
+    jobs::enqueue(conn, &payload, now, request).await?;
+    jobs::enqueue_after(conn, jobs, &payload, ONCE_MORE, request).await.map(|_| ())
 }
 
-/// The job that erases personal data: first in the features, then in stored events and idempotent responses.
-pub struct EraseAccount {
+/// Runs [`EraseAccount`]. Idempotent.
+pub struct EraseAccountHandler {
     pub state: AccountDeletion,
 }
 
 #[async_trait]
-impl Handler for EraseAccount {
-    fn kind(&self) -> &'static str {
-        ERASE
-    }
+impl Handler for EraseAccountHandler {
+    type Payload = EraseAccount;
 
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+    async fn run(&self, job: &Job, payload: EraseAccount) -> Result<(), JobError> {
         let user_id = payload.user_id;
         let now = self.state.now();
         let ended = self.state.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
@@ -94,47 +94,47 @@ impl Handler for EraseAccount {
         self.erase_traces(job, payload).await?;
         let (jobs, request) = (self.state.jobs.clone(), job.request.clone());
         let later = self.state.db.write(move |conn| {
-            let (nothing, delay) = (serde_json::json!({}), AFTER_THE_LAST_MAIL);
-            Box::pin(async move { jobs::enqueue_after(conn, &jobs, OVERWRITE, &nothing, delay, &request).await })
+            let (overwrite, delay) = (OverwriteDeleted {}, AFTER_THE_LAST_MAIL);
+            Box::pin(async move { jobs::enqueue_after(conn, &jobs, &overwrite, delay, &request).await })
         });
         later.await.map_err(|error: DbError| error.to_string())?;
         Ok(())
     }
 }
 
-impl EraseAccount {
+impl EraseAccountHandler {
     /// Scans all stored events and idempotent responses once, page by page, starting at the saved progress.
-    async fn erase_traces(&self, job: &Job, mut payload: Payload) -> Result<(), JobError> {
+    async fn erase_traces(&self, job: &Job, mut payload: EraseAccount) -> Result<(), JobError> {
         let (secret, addresses) = (self.state.secret.clone(), payload.addresses.clone());
         let person = Person::of(payload.user_id, move |email| addresses.contains(&hashed(&secret, email)));
         let stopping = self.state.tasks.stopping();
-        let mut since_noted = 0;
+        let mut since_saved = 0;
         loop {
             if stopping.is_cancelled() {
-                return Err(JobError::Again("the server stops".to_owned()));
+                return Err(JobError::Again("the server is stopping".to_owned()));
             }
-            let page = personal_data::look(&self.state.db, &person, &payload.reached)
+            let page = personal_data::read_page(&self.state.db, &person, &payload.reached)
                 .await
                 .map_err(|error| error.to_string())?;
             // Past the last page there is no more progress.
             let Some(reached) = page.reached.clone() else { return Ok(()) };
-            since_noted += 1;
+            since_saved += 1;
             let former = std::mem::replace(&mut payload.reached, reached);
-            if page.is_clean() && since_noted < NOTED {
+            if page.is_clean() && since_saved < PAGES_BETWEEN_SAVES {
                 continue;
             }
-            let (own, noted) = (job.clone(), serde_json::to_value(&payload).map_err(|error| error.to_string())?);
+            let (job, progress) = (job.clone(), payload.clone());
             let written = self.state.db.write(move |conn| {
                 Box::pin(async move {
                     let is_whole = page.write(conn).await?;
-                    if is_whole && !jobs::note(conn, &own, &noted).await? {
-                        return Err(DbError::Broken("the job is another attempt's by now".to_owned()));
+                    if is_whole && !jobs::save_progress(conn, &job, &progress).await? {
+                        return Err(DbError::Broken("another attempt has claimed the job".to_owned()));
                     }
                     Ok(is_whole)
                 })
             });
             if written.await.map_err(|error: DbError| error.to_string())? {
-                since_noted = 0;
+                since_saved = 0;
             } else {
                 payload.reached = former;
             }
@@ -142,22 +142,28 @@ impl EraseAccount {
     }
 }
 
-/// The job that makes the database overwrite deleted data in its own files.
-pub struct Overwriting {
+/// Makes the database overwrite deleted data in its own files.
+#[derive(Serialize, Deserialize)]
+pub struct OverwriteDeleted {}
+
+impl JobPayload for OverwriteDeleted {
+    const KIND: &'static str = "overwrite-deleted";
+}
+
+/// Runs [`OverwriteDeleted`].
+pub struct OverwriteDeletedHandler {
     pub state: Accounts,
 }
 
 #[async_trait]
-impl Handler for Overwriting {
-    fn kind(&self) -> &'static str {
-        OVERWRITE
-    }
+impl Handler for OverwriteDeletedHandler {
+    type Payload = OverwriteDeleted;
 
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
     }
 
-    async fn run(&self, _: &Job) -> Result<(), JobError> {
+    async fn run(&self, _: &Job, _: OverwriteDeleted) -> Result<(), JobError> {
         Ok(self.state.db.overwrite_deleted().await.map_err(|error| error.to_string())?)
     }
 }

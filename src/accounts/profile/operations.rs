@@ -2,9 +2,10 @@
 
 use actors::live::RequestId;
 
+use super::routes::EditProfile;
 use super::{emails, proof, store};
 use crate::access::principal::Caller;
-use crate::accounts::model::{FullName, JobTitle, Language, Profile, TypedPassword};
+use crate::accounts::model::{JobTitle, NewPassword, Profile, TypedPassword};
 use crate::accounts::sessions::operations::are_over;
 use crate::accounts::sessions::store::{self as sessions, SessionsToEnd};
 use crate::accounts::state::Accounts;
@@ -24,29 +25,21 @@ pub async fn details(state: &Accounts, caller: Caller) -> Result<Profile, ApiErr
     Ok(Profile::from(&account))
 }
 
-/// The changes of an edit.
-#[derive(Debug)]
-pub struct ProfileEdit {
-    pub full_name: FullName,
-    pub job_title: Patch<JobTitle>,
-    pub language: Option<Language>,
-}
-
 /// Edits the caller's account; an edit without a difference changes nothing. In meetings, participants keep the name
 /// that they joined with.
 ///
 /// # Errors
 /// 401 when the account was deleted.
-pub async fn edit(state: &Accounts, caller: Caller, edit: ProfileEdit) -> Result<Profile, ApiError> {
+pub async fn edit(state: &Accounts, caller: Caller, body: EditProfile) -> Result<Profile, ApiError> {
     let now = state.now();
-    let job_title = match edit.job_title {
+    let job_title = match body.job_title {
         Patch::Keep => Patch::Keep,
         Patch::Set(JobTitle(Some(title))) => Patch::Set(title),
         Patch::Clear | Patch::Set(JobTitle(None)) => Patch::Clear,
     };
     let edited = state.db.write(move |conn| {
         Box::pin(
-            async move { store::edit(conn, caller.user_id, &edit.full_name.0, job_title, edit.language, now).await },
+            async move { store::edit(conn, caller.user_id, &body.full_name.0, job_title, body.language, now).await },
         )
     });
     let account = edited.await.map_err(ApiError::from)?.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
@@ -62,25 +55,25 @@ pub async fn change_password(
     state: &Accounts,
     caller: Caller,
     current: Option<TypedPassword>,
-    new: TypedPassword,
+    new: NewPassword,
     request: RequestId,
 ) -> Result<Profile, ApiError> {
     let account = proof::owner(state, caller, current, "currentPassword").await?;
     passwords::acceptable(&new.0, &[&account.email, &account.full_name])
         .map_err(|wrong| ApiError::field("newPassword", wrong.reason, wrong.message))?;
     let hash = state.passwords.hash(new.0).await?;
-    let (now, post) = (state.now(), state.post.clone());
+    let (now, outbox) = (state.now(), state.outbox.clone());
     let (account, ended) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
                 if !store::set_password(conn, &account, &hash, now).await? {
                     // A concurrent change committed first, so the password that was checked is no longer valid.
-                    let former = "This was your password until now: it was changed meanwhile.";
+                    let former = "This password is no longer valid: it was changed in the meantime.";
                     return Err(ApiError::at("currentPassword", Code::WRONG_PASSWORD, former));
                 }
                 let ended = sessions::end(conn, account.id, SessionsToEnd::Others(caller.session_id), now).await?;
-                post.send(conn, emails::password_changed(&account), now, &request).await?;
+                outbox.send(conn, emails::password_changed(&account), now, &request).await?;
                 let account = accounts::account(conn, account.id).await?;
                 Ok((account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?, ended))
             })

@@ -7,7 +7,7 @@ use actors::ids::{Id, User};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::accounts::model::NOBODY;
+use crate::accounts::model::DELETED_NAME;
 use crate::db::events::{EventPosition, Text};
 use crate::db::{Conn, Db, DbError, events, idempotency};
 
@@ -70,11 +70,11 @@ impl Person {
 /// Returns whether anything changed.
 fn forget(object: &mut Map<String, Value>) -> bool {
     let mut changed = false;
-    let nobody = Value::from(NOBODY);
+    let deleted_name = Value::from(DELETED_NAME);
     let replacements = [
-        ("fullName", &nobody),
-        ("displayName", &nobody),
-        ("name", &nobody),
+        ("fullName", &deleted_name),
+        ("displayName", &deleted_name),
+        ("name", &deleted_name),
         ("email", &Value::Null),
         ("jobTitle", &Value::Null),
         ("avatarUrl", &Value::Null),
@@ -140,12 +140,12 @@ impl RewrittenPage {
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn look(db: &Db, person: &Person, reached: &Reached) -> Result<RewrittenPage, DbError> {
+pub async fn read_page(db: &Db, person: &Person, reached: &Reached) -> Result<RewrittenPage, DbError> {
     let mut page = RewrittenPage { reached: None, events: Vec::new(), answers: Vec::new() };
     match reached.clone() {
-        Reached::Events(place) => {
+        Reached::Events(position) => {
             let texts =
-                db.read(move |conn| Box::pin(async move { events::texts_after(conn, &place, PAGE).await })).await?;
+                db.read(move |conn| Box::pin(async move { events::texts_after(conn, &position, PAGE).await })).await?;
             page.reached = Some(match texts.last() {
                 Some(Text { topic, position, .. }) => {
                     Reached::Events(EventPosition { topic: topic.clone(), position: *position })
@@ -172,7 +172,7 @@ pub async fn look(db: &Db, person: &Person, reached: &Reached) -> Result<Rewritt
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, Person, Reached, RewrittenPage, look};
+    use super::{PAGE, Person, Reached, RewrittenPage, read_page};
     use crate::db::Db;
     use crate::db::tests::{on_both, run};
     use actors::ids::Id;
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn names_and_addresses_go_and_all_else_stays() {
-        let records = json!({
+        let payload = json!({
             "id": OTHER, "userId": ID, "fullName": "Ada", "email": "ada@example.org", "avatarUrl": "/x", "role": "OWNER",
             "actor": {"id": ID, "name": "Ada"},
             "invitees": [
@@ -197,7 +197,7 @@ mod tests {
             ],
             "createdById": ID, "title": "What Ada said",
         });
-        let erased: Value = serde_json::from_str(&ada().erased_from(&records.to_string()).unwrap()).unwrap();
+        let erased: Value = serde_json::from_str(&ada().erased_from(&payload.to_string()).unwrap()).unwrap();
         assert_eq!(
             erased,
             json!({
@@ -270,7 +270,7 @@ mod tests {
             plant(&db).await;
             let (mut reached, mut pages, mut written) = (Reached::default(), 0, 0);
             loop {
-                let page = look(&db, &ada(), &reached).await.unwrap();
+                let page = read_page(&db, &ada(), &reached).await.unwrap();
                 let Some(next) = page.reached.clone() else { break };
                 (reached, pages) = (next, pages + 1);
                 if !page.is_clean() {
@@ -281,7 +281,7 @@ mod tests {
             // One more page, to notice that the events have ended.
             assert_eq!(pages, 2 * 20_000 / PAGE + 1);
             assert_eq!(written, 6, "three in what was told and three in what was answered");
-            let again = look(&db, &ada(), &Reached::default()).await.unwrap();
+            let again = read_page(&db, &ada(), &Reached::default()).await.unwrap();
             assert!(again.is_clean());
         })
         .await;
@@ -291,13 +291,13 @@ mod tests {
     async fn what_others_wrote_meanwhile_is_not_undone() {
         on_both(async |db| {
             plant(&db).await;
-            let mut page = look(&db, &ada(), &Reached::default()).await.unwrap();
+            let mut page = read_page(&db, &ada(), &Reached::default()).await.unwrap();
             while page.is_clean() {
-                page = look(&db, &ada(), &page.reached.unwrap()).await.unwrap();
+                page = read_page(&db, &ada(), &page.reached.unwrap()).await.unwrap();
             }
             run(&db, "UPDATE events SET data = '{\"fullName\":\"Ada\",\"told\":\"anew\"}'").await;
             assert!(!write(&db, page).await, "it is to be looked at again");
-            assert!(look(&db, &ada(), &Reached::default()).await.unwrap().is_clean());
+            assert!(read_page(&db, &ada(), &Reached::default()).await.unwrap().is_clean());
         })
         .await;
     }

@@ -96,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Cursor;
 
-    fn drawn(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+    fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
         let shade = |x: u32, y: u32| Rgb([(x % 251) as u8, (y % 241) as u8, 90]);
         let mut bytes = Vec::new();
         let picture = DynamicImage::from(RgbImage::from_fn(width, height, shade));
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn of_any_size_comes_one_size() {
         for (width, height) in [(1, 1), (1, 20_000), (20_000, 1), (511, 513), (2_000, 700)] {
-            let face = face(&drawn(width, height, ImageFormat::Png)).unwrap();
+            let face = face(&encoded(width, height, ImageFormat::Png)).unwrap();
             let face = image::load_from_memory_with_format(&face, ImageFormat::WebP).unwrap();
             assert_eq!(face.dimensions(), (SIDE, SIDE), "{width} × {height}");
         }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn one_pixel_more_than_the_longest_side_is_refused_before_it_is_unpacked() {
-        assert_eq!(face(&drawn(1, 20_001, ImageFormat::Png)), Err(Unusable::TooLarge));
+        assert_eq!(face(&encoded(1, 20_001, ImageFormat::Png)), Err(Unusable::TooLarge));
     }
 
     proptest! {
@@ -131,7 +131,7 @@ mod tests {
             kind in 0_usize..3, at in 0_usize..10_000, bit in 0_u32..8, cut in 0_usize..10_000
         ) {
             let format = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP][kind];
-            let mut bytes = drawn(24, 18, format);
+            let mut bytes = encoded(24, 18, format);
             let (at, cut) = (at % bytes.len(), cut % bytes.len());
             bytes[at] ^= 1 << bit;
             let _ = face(&bytes);

@@ -30,10 +30,10 @@ pub async fn owner(
     let found = state.db.read(move |conn| {
         Box::pin(async move {
             let account = accounts::account(conn, caller.user_id).await?;
-            Ok::<_, DbError>((account, store::session_begun(conn, caller.session_id).await?))
+            Ok::<_, DbError>((account, store::session_started_at(conn, caller.session_id).await?))
         })
     });
-    let (account, begun) = found.await.map_err(ApiError::from)?;
+    let (account, started) = found.await.map_err(ApiError::from)?;
     let account = account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
     match (&account.password_hash, typed) {
         (Some(hash), Some(typed)) => {
@@ -45,22 +45,22 @@ pub async fn owner(
             let counted = reserved.await.map_err(ApiError::from)?.map_err(ApiError::too_many)?;
             let checked = state.passwords.check(typed.0, Some(hash.clone())).await;
             if matches!(checked, Ok(PasswordCheck::Wrong)) {
-                return Err(wrong(field, "The password is wrong."));
+                return Err(wrong_password(field, "The password is wrong."));
             }
             let released = state.db.write(move |conn| Box::pin(rate_limits::release(conn, counted, &[])));
             released.await.map_err(ApiError::from)?;
             checked.map(|_| account)
         }
         (Some(_), None) => Err(ApiError::field(field, Reason::Required, Reason::Required.sentence())),
-        (None, Some(_)) => Err(wrong(field, "This account has no password.")),
+        (None, Some(_)) => Err(wrong_password(field, "This account has no password.")),
         (None, None) => {
             let recent = Duration::from_secs(state.config.accounts.recent_login_seconds);
-            let is_recent = begun.is_some_and(|begun| state.now().since(begun) <= recent);
+            let is_recent = started.is_some_and(|started| state.now().since(started) <= recent);
             if is_recent { Ok(account) } else { Err(ApiError::of(Code::RECENT_LOGIN_REQUIRED)) }
         }
     }
 }
 
-fn wrong(field: &str, message: &str) -> ApiError {
+fn wrong_password(field: &str, message: &str) -> ApiError {
     ApiError::at(field, Code::WRONG_PASSWORD, message)
 }

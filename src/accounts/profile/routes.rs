@@ -3,15 +3,16 @@
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, ETAG};
+use actors::language::Language;
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
 use super::avatar::{self, Avatar};
-use super::operations::{self, ProfileEdit};
-use super::upload::Upload;
+use super::operations;
+use super::upload::AvatarUpload;
 use super::{deletion, picture};
 use crate::access::policy::{AnyUser, SignedIn};
-use crate::accounts::model::{FullName, JobTitle, Language, Profile, TypedPassword};
+use crate::accounts::model::{FullName, JobTitle, NewPassword, Profile, TypedPassword};
 use crate::accounts::state::Accounts;
 use crate::api::operation::Authorized;
 use crate::http::answer::Cached;
@@ -26,20 +27,19 @@ use crate::http::patch::Patch;
 const PIECE_BYTES: usize = 64 * 1024;
 
 pub async fn details(request: Authorized<SignedIn, Empty>, state: Accounts) -> Result<Reply<Profile>, ApiError> {
-    operations::details(&state, request.principal.caller).await.map(Reply::ok)
+    operations::details(&state, request.access.caller).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct EditProfile {
-    #[schema(value_type = String, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
-    full_name: FullName,
+    pub full_name: FullName,
     /// Absent: unchanged. Null or blank: cleared.
-    #[schema(value_type = Option<String>, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
-    job_title: Patch<JobTitle>,
+    #[schema(value_type = Option<JobTitle>)]
+    pub job_title: Patch<JobTitle>,
     /// Absent: unchanged.
     #[schema(nullable = false)]
-    language: Option<Language>,
+    pub language: Option<Language>,
 }
 
 impl Body for EditProfile {
@@ -56,22 +56,24 @@ pub async fn edit(
     state: Accounts,
 ) -> Result<Reply<Profile>, ApiError> {
     let ValidJson(body) = request.input;
-    let edit = ProfileEdit { full_name: body.full_name, job_title: body.job_title, language: body.language };
-    operations::edit(&state, request.principal.caller, edit).await.map(Reply::ok)
+    operations::edit(&state, request.access.caller, body).await.map(Reply::ok)
 }
 
-pub async fn upload_avatar(request: Authorized<SignedIn, Upload>, state: Accounts) -> Result<Reply<Profile>, ApiError> {
-    avatar::upload(&state, request.principal.caller, request.input, request.request_id).await.map(Reply::ok)
+pub async fn upload_avatar(
+    request: Authorized<SignedIn, AvatarUpload>,
+    state: Accounts,
+) -> Result<Reply<Profile>, ApiError> {
+    avatar::upload(&state, request.access.caller, request.input, request.request_id).await.map(Reply::ok)
 }
 
 /// Serves the avatar as an attachment, like every file that a user uploaded; clients must revalidate it each time,
 /// since an avatar may be withdrawn.
 pub async fn download_avatar(request: Authorized<AnyUser<Avatar>, Empty>, state: Accounts) -> Result<Cached, ApiError> {
-    let Avatar { sha256 } = request.principal.resource;
+    let Avatar { sha256 } = request.access.resource;
     // The avatar was withdrawn after its row was read.
     let file = state.avatars.open(&sha256).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => ApiError::of(Code::NOT_FOUND),
-        _ => ApiError::internal(error),
+        _ => ApiError::of_stored_file(&error),
     })?;
     let size = file.metadata().await.map_err(ApiError::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
@@ -90,10 +92,8 @@ pub async fn download_avatar(request: Authorized<AnyUser<Avatar>, Empty>, state:
 pub struct ChangePassword {
     /// Required if the account has a password; otherwise absent, and the session must have begun within the last ten
     /// minutes.
-    #[schema(value_type = Option<String>, format = Password, min_length = 1, max_length = 1000)]
     current_password: Option<TypedPassword>,
-    #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
-    new_password: TypedPassword,
+    new_password: NewPassword,
 }
 
 impl Body for ChangePassword {
@@ -111,7 +111,7 @@ pub async fn change_password(
     let ValidJson(body) = request.input;
     let changed = operations::change_password(
         &state,
-        request.principal.caller,
+        request.access.caller,
         body.current_password,
         body.new_password,
         request.request_id,
@@ -125,7 +125,6 @@ pub async fn change_password(
 pub struct DeleteAccount {
     /// Required if the account has a password; otherwise absent, and the session must have begun within the last ten
     /// minutes.
-    #[schema(value_type = Option<String>, format = Password, min_length = 1, max_length = 1000)]
     password: Option<TypedPassword>,
 }
 
@@ -141,6 +140,6 @@ pub async fn delete(
     state: deletion::AccountDeletion,
 ) -> Result<Reply<Nothing>, ApiError> {
     let ValidJson(body) = request.input;
-    deletion::delete_account(&state, request.principal.caller, body.password, request.request_id).await?;
+    deletion::delete_account(&state, request.access.caller, body.password, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

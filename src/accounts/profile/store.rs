@@ -1,10 +1,11 @@
 //! Queries for the profile of an account.
 
 use actors::ids::{Id, Session, User};
+use actors::language::Language;
 use actors::time::Time;
 use diesel::{ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl};
 
-use crate::accounts::model::{Account, Language, NOBODY};
+use crate::accounts::model::{Account, DELETED_NAME};
 use crate::accounts::sessions::store::{SessionsToEnd, end};
 use crate::accounts::store::account;
 use crate::db::schema::{codes, external_logins, login_codes, registrations, reset_tokens, sessions, users};
@@ -39,7 +40,7 @@ pub async fn edit(
         .set((
             users::full_name.eq(after.full_name.clone()),
             users::job_title.eq(after.job_title.clone()),
-            users::language.eq(after.language.as_str()),
+            users::language.eq(after.language.into_str()),
             users::updated_at.eq(At(now)),
         ))
         .execute(conn)
@@ -87,7 +88,7 @@ pub async fn worn(conn: &mut Conn, faces: Vec<String>) -> Result<Vec<String>, Db
 }
 
 /// Returns when a session was created by its log-in.
-pub async fn session_begun(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, DbError> {
+pub async fn session_started_at(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, DbError> {
     let found: Option<At> = sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
     Ok(found.map(|at| at.0))
 }
@@ -127,9 +128,9 @@ pub async fn become_pseudonym(
     let deleted = diesel::update(users::table.find(Key(id))).filter(users::deleted_at.is_null()).set((
         // The address is unique, so changing it locks the row against transactions that would insert a reference to it.
         users::email.eq(format!("deleted:{id}")),
-        users::full_name.eq(NOBODY),
+        users::full_name.eq(DELETED_NAME),
         users::job_title.eq(None::<String>),
-        users::language.eq(Language::En.as_str()),
+        users::language.eq(Language::En.into_str()),
         users::password_hash.eq(None::<String>),
         users::deleted_at.eq(Some(At(now))),
         users::updated_at.eq(At(now)),
@@ -154,7 +155,7 @@ pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Ve
 
 /// Ends the sessions of an account and deletes every other row that can be used to log in. Returns the sessions that
 /// ended with this call.
-pub async fn let_go(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, DbError> {
+pub async fn revoke_logins(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, DbError> {
     let id = Key(account.id);
     let ended = end_all(conn, account.id, now).await?;
     diesel::delete(reset_tokens::table.find(id)).execute(conn).await?;

@@ -14,9 +14,9 @@ use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
 
 /// A completely received file whose content is not checked yet.
-pub struct Upload(pub Received);
+pub struct AvatarUpload(pub Received);
 
-impl Input for Upload {
+impl Input for AvatarUpload {
     const BUFFERED: bool = false;
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
@@ -34,7 +34,7 @@ impl Input for Upload {
                     faults.push(if known {
                         FieldError::value(Reason::Repeated, Some(name), Reason::Repeated.sentence())
                     } else {
-                        FieldError::value(Reason::UnknownKey, Some(name), "This part is not known here.")
+                        FieldError::value(Reason::UnknownKey, Some(name), "This part of the form is unknown.")
                     });
                     small(part).await?;
                 }
@@ -66,7 +66,7 @@ impl Input for Upload {
         let file = ObjectBuilder::new()
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
-            .description(Some("PNG, JPEG or WebP, told by the content; at most 5 MiB and 25 million pixels."));
+            .description(Some("PNG, JPEG or WebP, detected from the content; at most 5 MiB and 25 million pixels."));
         let form = ObjectBuilder::new().property("file", file).required("file");
         Described {
             content_type: "multipart/form-data",

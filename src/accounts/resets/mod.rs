@@ -9,4 +9,4 @@ pub mod operations;
 pub mod routes;
 mod store;
 
-pub use store::OVER;
+pub use store::RETENTION;

@@ -33,8 +33,8 @@ pub async fn verify_otp(state: &Accounts, by: &Public, email: Email, typed: Stri
     let now = state.now();
     let life = state.config.accounts.reset_token_seconds;
     let expires_at = now + Duration::from_secs(life);
-    let token = OneTimeToken::draw()?;
-    let token_hash = token.kept(&state.secret, TOKEN)?;
+    let token = OneTimeToken::generate()?;
+    let token_hash = token.stored_hash(&state.secret, TOKEN)?;
     let rates = limits::code_tries(state, by, &email);
     let secret = state.secret.clone();
     let tried = state.db.write(move |conn| {
@@ -72,14 +72,14 @@ pub async fn reset_password(
 ) -> Result<(), ApiError> {
     // A malformed token is looked up and counted too: no row has an empty hash.
     let token_hash = token.hash(&state.secret, TOKEN).unwrap_or_default();
-    let account = whose(state, by, token_hash.clone()).await?.or_refused("resetToken")?;
+    let account = account_of_token(state, by, token_hash.clone()).await?.or_refused("resetToken")?;
     passwords::acceptable(&password, &[&account.email, &account.full_name])
         .map_err(|wrong| ApiError::field("newPassword", wrong.reason, wrong.message))?;
     let hash = state.passwords.hash(password).await?;
     let now = state.now();
     let codes_of = limits::code_tries(state, by, &account.email);
     let logins_of = limits::of_logins(state, by, &account.email);
-    let post = state.post.clone();
+    let outbox = state.outbox.clone();
     let set: Verification<Vec<Id<Session>>> = state
         .db
         .write(move |conn| {
@@ -97,8 +97,8 @@ pub async fn reset_password(
                 external::forget_codes(conn, account.id).await?;
                 codes::store::delete(conn, &account.email, PURPOSE).await?;
                 limits::forgive_logins(conn, &logins_of).await?;
-                let letter = emails::password_changed(&account.email, account.language);
-                post.send(conn, letter, now, &request).await?;
+                let email = emails::password_changed(&account.email, account.language);
+                outbox.send(conn, email, now, &request).await?;
                 Ok(Verification::Right(ended))
             })
         })
@@ -109,7 +109,11 @@ pub async fn reset_password(
 }
 
 /// Returns the account of a token. An unknown token counts against the client.
-async fn whose(state: &Accounts, by: &Public, token_hash: String) -> Result<Verification<Account>, ApiError> {
+async fn account_of_token(
+    state: &Accounts,
+    by: &Public,
+    token_hash: String,
+) -> Result<Verification<Account>, ApiError> {
     let rates = limits::token_tries(state, by);
     let now = state.now();
     let found = state.db.write(move |conn| {

@@ -6,7 +6,7 @@ use super::model::ResetToken;
 use super::operations;
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::Public;
-use crate::accounts::model::{CodePurpose, Email, TypedCode, TypedPassword};
+use crate::accounts::model::{CodePurpose, Email, NewPassword, TypedCode};
 use crate::accounts::operations::resend_otp;
 use crate::accounts::state::Accounts;
 use crate::api::operation::Authorized;
@@ -18,7 +18,6 @@ use crate::http::input::{Body, ValidJson};
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SendResetPasswordEmail {
-    #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
 }
 
@@ -33,16 +32,14 @@ pub async fn send_reset_password_email(
     state: Accounts,
 ) -> Result<Reply<Nothing>, ApiError> {
     let ValidJson(body) = request.input;
-    resend_otp(&state, &request.principal, body.email, CodePurpose::ResetPassword, request.request_id).await?;
+    resend_otp(&state, &request.access, body.email, CodePurpose::ResetPassword, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct VerifyOtp {
-    #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = String, min_length = 1, max_length = 20, example = "123456")]
     code: TypedCode,
 }
 
@@ -59,16 +56,14 @@ pub async fn verify_otp(
     state: Accounts,
 ) -> Result<Reply<ResetToken>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::verify_otp(&state, &request.principal, body.email, body.code.0).await.map(Reply::ok)
+    operations::verify_otp(&state, &request.access, body.email, body.code.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ResetPassword {
-    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     reset_token: OneTimeToken,
-    #[schema(value_type = String, format = Password, min_length = 10, max_length = 128, example = "correct horse battery staple")]
-    new_password: TypedPassword,
+    new_password: NewPassword,
 }
 
 impl Body for ResetPassword {
@@ -84,7 +79,7 @@ pub async fn reset_password(
     state: Accounts,
 ) -> Result<Reply<Nothing>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::reset_password(&state, &request.principal, body.reset_token, body.new_password.0, request.request_id)
+    operations::reset_password(&state, &request.access, body.reset_token, body.new_password.0, request.request_id)
         .await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -7,7 +7,7 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::db::schema::reset_tokens;
-use crate::db::sweep::Over;
+use crate::db::sweep::Retention;
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
 /// Stores the hash of a token; an older one of the account is deleted.
@@ -24,21 +24,22 @@ pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expir
 
 /// Returns the account of a token, unless the token has expired.
 pub async fn owner(conn: &mut Conn, token_hash: &str, now: Time) -> Result<Option<Id<User>>, DbError> {
-    let good = reset_tokens::table
+    let valid = reset_tokens::table
         .filter(reset_tokens::token_hash.eq(token_hash))
         .filter(reset_tokens::expires_at.gt(At(now)));
-    let owner: Option<Key<User>> = good.select(reset_tokens::user_id).first(conn).await.optional()?;
+    let owner: Option<Key<User>> = valid.select(reset_tokens::user_id).first(conn).await.optional()?;
     Ok(owner.map(|id| id.0))
 }
 
 /// Deletes a token on use. Returns false if it was used already or has expired.
 pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Time) -> Result<bool, DbError> {
-    let good = reset_tokens::table
+    let valid = reset_tokens::table
         .find(Key(user_id))
         .filter(reset_tokens::token_hash.eq(token_hash))
         .filter(reset_tokens::expires_at.gt(At(now)));
-    Ok(diesel::delete(good).execute(conn).await? == 1)
+    Ok(diesel::delete(valid).execute(conn).await? == 1)
 }
 
 /// Sweep: deletes expired tokens.
-pub const OVER: Over = Over { table: "reset_tokens", key: "user_id", at: "expires_at", kept: Duration::ZERO };
+pub const RETENTION: Retention =
+    Retention { table: "reset_tokens", key: "user_id", at: "expires_at", period: Duration::ZERO };

@@ -27,7 +27,7 @@ impl IssuedSession {
     ///
     /// # Errors
     /// 500 when the system provides no random bytes.
-    pub fn draw(state: &Accounts, device: &str, now: Time) -> Result<Self, ApiError> {
+    pub fn generate(state: &Accounts, device: &str, now: Time) -> Result<Self, ApiError> {
         Ok(Self {
             id: Id::generate(),
             salt: hex::encode(random::<16>().map_err(ApiError::internal)?),

@@ -43,16 +43,16 @@ pub async fn login(state: &Accounts, by: &Public, email: Email, password: String
         (PasswordCheck::Right | PasswordCheck::RightButWeak, Some(hash), Some(account)) => (hash, account),
         _ => return Err(not_let_in(state, counted, password, registration).await?),
     };
-    let kept = match checked {
+    let stored = match checked {
         PasswordCheck::RightButWeak => state.passwords.hash(password).await?,
         _ => hash.clone(),
     };
-    let session = IssuedSession::draw(state, &by.device, state.now())?;
+    let session = IssuedSession::generate(state, &by.device, state.now())?;
     let (user_id, new) = (account.id, session.clone());
     let is_in = state.db.write(move |conn| {
         Box::pin(async move {
             // A password that was changed while it was checked is no longer valid.
-            let stands = accounts::still_has(conn, user_id, &hash, &kept).await?;
+            let stands = accounts::still_has(conn, user_id, &hash, &stored).await?;
             if stands {
                 store::insert(conn, user_id, &new).await?;
                 rate_limits::release(conn, counted, &[LOGINS]).await?;
@@ -100,7 +100,7 @@ async fn begin_login(
 ) -> Result<(Reservation, Option<Account>, Option<Registration>), ApiError> {
     let rates = limits::logins(state, by, &email);
     let now = state.now();
-    let begun = state.db.write(move |conn| {
+    let started = state.db.write(move |conn| {
         Box::pin(async move {
             let counted = match rate_limits::reserve(conn, &rates, now).await? {
                 Ok(counted) => counted,
@@ -110,7 +110,7 @@ async fn begin_login(
             Ok(Ok((counted, account, accounts::registration_of(conn, &email).await?)))
         })
     });
-    begun.await?.map_err(ApiError::too_many)
+    started.await?.map_err(ApiError::too_many)
 }
 
 /// Takes back a counted failure that was none.
@@ -129,9 +129,9 @@ pub async fn refresh_token(state: &Accounts, token: &str) -> Result<AuthResponse
     let id = presented.session_id;
     // Serialized, so that of a burst all but the first two requests are refused after a read alone. The row decides
     // which request wins, not this lock.
-    let _turn = state.turns.take(id).await;
+    let _guard = state.refresh_locks.take(id).await;
     let now = state.now();
-    let found = state.db.read(move |conn| Box::pin(store::standing(conn, id, now))).await.map_err(ApiError::from)?;
+    let found = state.db.read(move |conn| Box::pin(store::active(conn, id, now))).await.map_err(ApiError::from)?;
     let session = found.ok_or_else(refused)?;
     // Checked before anything is changed: a forged token must not end the session of another user.
     if !presented.is_genuine(&state.secret, &session.salt) || is_of_a_rush(presented, &session, now) {
@@ -152,7 +152,7 @@ pub async fn refresh_token(state: &Accounts, token: &str) -> Result<AuthResponse
         Rotated::To(counter) | Rotated::Again(counter) => counter,
         Rotated::Refused => return Err(refused()),
         Rotated::Reused => {
-            tracing::warn!(session = %id, "a spent refresh token was presented: the session is ended");
+            tracing::warn!(session = %id, "a used refresh token was presented again; the session is ended");
             state.revoked.add(id, now);
             return Err(refused());
         }
@@ -211,8 +211,5 @@ pub fn are_over(state: &Accounts, ended: Vec<Id<Session>>, now: Time) {
 /// Returns the database error.
 pub async fn list(state: &Accounts, caller: Caller, page: PageQuery) -> Result<List<model::Session>, ApiError> {
     let now = state.now();
-    let found = state.db.read(move |conn| Box::pin(store::list(conn, caller, page, now))).await;
-    let (sessions, total_count) = found.map_err(ApiError::from)?;
-    let (items, next_cursor) = page.cut(sessions, |session| session.id.uuid());
-    Ok(List { items, next_cursor, total_count })
+    state.db.read(move |conn| Box::pin(store::list(conn, caller, page, now))).await.map_err(ApiError::from)
 }

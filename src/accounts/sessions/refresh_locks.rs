@@ -4,11 +4,11 @@ use actors::ids::{Id, Session};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// The number of locks. Sessions share them, so that no list of sessions has to be maintained.
-const TURNS: usize = 256;
+const LOCKS: usize = 256;
 
 /// Keeps a burst of identical requests from queuing for the database, which would only refuse them. This is an
 /// optimization: correctness is ensured by the rows.
-pub struct RefreshLocks([Mutex<()>; TURNS]);
+pub struct RefreshLocks([Mutex<()>; LOCKS]);
 
 impl Default for RefreshLocks {
     fn default() -> Self {
@@ -20,9 +20,9 @@ impl RefreshLocks {
     /// Acquires the lock of a session. It is released when the guard is dropped.
     pub async fn take(&self, id: Id<Session>) -> Option<MutexGuard<'_, ()>> {
         // The last byte of an id is random.
-        let place = id.uuid().as_bytes().last().map_or(0, |byte| usize::from(*byte));
-        match self.0.get(place) {
-            Some(turn) => Some(turn.lock().await),
+        let index = id.uuid().as_bytes().last().map_or(0, |byte| usize::from(*byte));
+        match self.0.get(index) {
+            Some(lock) => Some(lock.lock().await),
             None => None,
         }
     }

@@ -16,9 +16,7 @@ use crate::http::page::PageQuery;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Login {
-    #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     password: TypedPassword,
 }
 
@@ -35,7 +33,7 @@ pub async fn login(
     state: Accounts,
 ) -> Result<Reply<AuthResponse>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::login(&state, &request.principal, body.email, body.password.0).await.map(Reply::ok)
+    operations::login(&state, &request.access, body.email, body.password.0).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
@@ -77,7 +75,7 @@ pub async fn log_out(
     state: Accounts,
 ) -> Result<Reply<Nothing>, ApiError> {
     let ValidJson(body) = request.input;
-    operations::log_out(&state, request.principal.caller, body.all_sessions.unwrap_or(false)).await?;
+    operations::log_out(&state, request.access.caller, body.all_sessions.unwrap_or(false)).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
@@ -86,13 +84,13 @@ pub async fn list(
     state: Accounts,
 ) -> Result<Reply<List<model::Session>>, ApiError> {
     let ValidQuery(page) = request.input;
-    operations::list(&state, request.principal.caller, page).await.map(Reply::ok)
+    operations::list(&state, request.access.caller, page).await.map(Reply::ok)
 }
 
 pub async fn revoke(
     request: Authorized<Own<OngoingSession>, Empty>,
     state: Accounts,
 ) -> Result<Reply<Nothing>, ApiError> {
-    operations::revoke(&state, request.principal.caller, request.principal.resource.0).await?;
+    operations::revoke(&state, request.access.caller, request.access.resource.0).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -12,8 +12,9 @@ use super::issued::IssuedSession;
 use super::model;
 use crate::access::principal::Caller;
 use crate::db::schema::sessions;
-use crate::db::sweep::Over;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::sweep::Retention;
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, page_of};
+use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
 /// The counter of a session's first refresh token.
@@ -48,7 +49,7 @@ pub struct RefreshState {
 }
 
 /// Returns an active session; `None` when it has ended or does not exist.
-pub async fn standing(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<RefreshState>, DbError> {
+pub async fn active(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<RefreshState>, DbError> {
     let found: Option<(String, Key<User>, i64, i64, At)> = sessions::table
         .find(Key(id))
         .filter(sessions::revoked_at.is_null())
@@ -185,41 +186,33 @@ fn seen((id, device, created_at, last_used_at): Row, current: Id<Session>) -> mo
     }
 }
 
-/// Returns a page of the active sessions of an account, with one extra item, and the total number of active sessions.
+/// Lists the active sessions of an account, newest first.
 pub async fn list(
     conn: &mut Conn,
     caller: Caller,
     page: PageQuery,
     now: Time,
-) -> Result<(Vec<model::Session>, i64), DbError> {
-    let going_on = || {
-        sessions::table
-            .filter(sessions::user_id.eq(Key(caller.user_id)))
-            .filter(sessions::revoked_at.is_null())
-            .filter(sessions::expires_at.gt(At(now)))
-    };
-    let rows: Vec<Row> = going_on()
-        .filter(sessions::id.lt(Key(Id::<Session>::from_uuid(page.before()))))
-        .order(sessions::id.desc())
-        .limit(page.limit + 1)
-        .select((sessions::id, sessions::device, sessions::created_at, sessions::last_used_at))
-        .load(conn)
-        .await?;
-    let count = going_on().count().get_result(conn).await?;
-    Ok((rows.into_iter().map(|row| seen(row, caller.session_id)).collect(), count))
+) -> Result<List<model::Session>, DbError> {
+    let active = sessions::table
+        .filter(sessions::user_id.eq(Key(caller.user_id)))
+        .filter(sessions::revoked_at.is_null())
+        .filter(sessions::expires_at.gt(At(now)));
+    let columns = (sessions::id, sessions::device, sessions::created_at, sessions::last_used_at);
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, active, sessions::id, columns);
+    Ok(page.list(rows, total, |(id, ..)| id.0.uuid()).map(|row| seen(row, caller.session_id)))
 }
 
 /// Returns the account of an active session.
 pub async fn owner(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<Id<User>>, DbError> {
-    Ok(standing(conn, id, now).await?.map(|session| session.user_id))
+    Ok(active(conn, id, now).await?.map(|session| session.user_id))
 }
 
 /// Sweep: deletes sessions one day after they expired or were revoked: by then their tokens are refused without the
 /// row.
-pub const OVER: [Over; 2] = [ended("expires_at"), ended("revoked_at")];
+pub const RETENTION: [Retention; 2] = [ended("expires_at"), ended("revoked_at")];
 
-const fn ended(at: &'static str) -> Over {
-    Over { table: "sessions", key: "id", at, kept: Duration::from_secs(24 * 60 * 60) }
+const fn ended(at: &'static str) -> Retention {
+    Retention { table: "sessions", key: "id", at, period: Duration::from_secs(24 * 60 * 60) }
 }
 
 /// Returns the sessions that were revoked since a given time: read at the start of a server, and by `endings`.

@@ -25,7 +25,7 @@ pub async fn dashboard(
     state: &Analysis,
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
-    says: &str,
+    message: &str,
 ) -> Result<Prerendered<ResultsDashboard>, ApiError> {
     let found = state
         .db
@@ -44,12 +44,12 @@ pub async fn dashboard(
         (None, Some(_)) => Err(ApiError::of(Code::NOT_FOUND)),
         (None, None) => {
             let empty = ResultsDashboard::empty(project_id, state.now());
-            Ok(rendered("\"none\"".to_owned(), success(200, says, &empty)?))
+            Ok(rendered("\"none\"".to_owned(), success(200, message, &empty)?))
         }
-        (Some((_, None)), _) => Err(ApiError::saying(Code::INVALID_STATE, "The run has no result.")),
+        (Some((_, None)), _) => Err(ApiError::with_message(Code::INVALID_STATE, "The run has no result.")),
         (Some((id, Some((result, at)))), _) => {
             let result = RawValue::from_string(result).map_err(ApiError::internal)?;
-            Ok(rendered(format!("\"{id}-{}\"", at.millis()), success(200, says, &result)?))
+            Ok(rendered(format!("\"{id}-{}\"", at.millis()), success(200, message, &result)?))
         }
     }
 }

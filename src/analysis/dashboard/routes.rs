@@ -21,7 +21,9 @@ pub struct OfRun {
 }
 
 impl Query for OfRun {
-    const KEYS: &'static [&'static str] = &["runId"];
+    fn has(key: &str) -> bool {
+        key == "runId"
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         Ok(Self { run_id: fields.optional("runId")? })
     }
@@ -37,5 +39,5 @@ pub async fn dashboard(
     state: Analysis,
 ) -> Result<Prerendered<ResultsDashboard>, ApiError> {
     let ValidQuery(of) = request.input;
-    operations::dashboard(&state, request.principal.resource.id, of.run_id, request.says).await
+    operations::dashboard(&state, request.access.resource.id, of.run_id, request.message).await
 }

@@ -15,26 +15,26 @@ use std::time::Duration;
 
 use actors::ids::{Id, User};
 use actors::live::{Batch, Decided, Journal, Live, RequestId, Unsaved};
-use actors::run::{Command, Run, Status};
+use actors::run::{AiRunStatus, Command, Run};
 use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::operations;
-use super::store::RunJournal;
+use super::store::{RunJournal, RunTables};
 use crate::analysis::state::Analysis;
 use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::jobs::{self, Handler, Job, JobError};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload};
+
 pub use store::RunListItem;
 
-const KIND: &str = "cancel-run";
 /// How long to wait for a server to claim the job. A running server claims it within a second.
-const TAKEN: Duration = Duration::from_secs(5);
+const CLAIMED: Duration = Duration::from_secs(5);
 /// How long to wait for the run to end after that: the server's actor may have to be loaded first.
 const ENDED: Duration = Duration::from_secs(15);
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often saving is tried when other writers change the run in between.
 const CONFLICTS: usize = 5;
 
@@ -43,10 +43,15 @@ const fn operator() -> Id<User> {
     Id::from_uuid(uuid::Uuid::nil())
 }
 
+/// Cancels a run for an operator.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct CancelRun {
     run_id: Id<Run>,
+}
+
+impl JobPayload for CancelRun {
+    const KIND: &'static str = "cancel-run";
 }
 
 /// Lists runs with an id after `after`, oldest first: only unfinished ones, or all.
@@ -66,15 +71,15 @@ pub async fn list(db: &Db, after: Id<Run>, limit: i64, with_those_over: bool) ->
 pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), ApiError> {
     unfinished(db, id).await?;
     let request: RequestId = format!("operator-{id}").into();
-    let asked = Arc::clone(&request);
-    let payload = Payload { run_id: id };
-    let job = db.write(move |conn| Box::pin(async move { jobs::enqueue(conn, KIND, &payload, now, &asked).await }));
+    let request_id = Arc::clone(&request);
+    let payload = CancelRun { run_id: id };
+    let job = db.write(move |conn| Box::pin(async move { jobs::enqueue(conn, &payload, now, &request_id).await }));
     let job = job.await?;
-    for _ in 0..TAKEN.as_millis() / LOOK.as_millis() {
+    for _ in 0..CLAIMED.as_millis() / POLL_INTERVAL.as_millis() {
         if !jobs::operator::is_waiting(db, job).await? {
             return until_over(db, id).await;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     if !jobs::operator::withdraw(db, job).await? {
         return until_over(db, id).await;
@@ -84,35 +89,42 @@ pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), ApiError> {
 
 /// 409 for a run that has ended.
 async fn unfinished(db: &Db, id: Id<Run>) -> Result<Run, ApiError> {
-    let found = RunJournal { db: db.clone() }.load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
-    let run = found.ok_or_else(|| ApiError::saying(Code::NOT_FOUND, format!("There is no run {id}.")))?;
+    let found = RunJournal { db: db.clone(), tables: RunTables }
+        .load(id)
+        .await
+        .map_err(|away| ApiError::unavailable(away.0))?;
+    let run = found.ok_or_else(|| ApiError::with_message(Code::NOT_FOUND, format!("There is no run {id}.")))?;
     if run.is_over() {
-        let over = format!("The run {id} is over: it is {}.", run.status().as_str());
-        return Err(ApiError::saying(Code::INVALID_STATE, over));
+        let over = format!("The run {id} has already ended with the status {}.", run.status().into_str());
+        return Err(ApiError::with_message(Code::INVALID_STATE, over));
     }
     Ok(run)
 }
 
 async fn until_over(db: &Db, id: Id<Run>) -> Result<(), ApiError> {
-    for _ in 0..ENDED.as_millis() / LOOK.as_millis() {
-        let run = RunJournal { db: db.clone() }.load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
+    for _ in 0..ENDED.as_millis() / POLL_INTERVAL.as_millis() {
+        let run = RunJournal { db: db.clone(), tables: RunTables }
+            .load(id)
+            .await
+            .map_err(|away| ApiError::unavailable(away.0))?;
         match run.map(|run| run.status()) {
             // The run was deleted with its project.
-            None | Some(Status::Cancelled) => return Ok(()),
-            Some(Status::Queued | Status::Processing) => tokio::time::sleep(LOOK).await,
+            None | Some(AiRunStatus::Cancelled) => return Ok(()),
+            Some(AiRunStatus::Queued | AiRunStatus::Processing) => tokio::time::sleep(POLL_INTERVAL).await,
             Some(status) => {
-                let over = format!("The run {id} came to its end first: it is {}.", status.as_str());
-                return Err(ApiError::saying(Code::INVALID_STATE, over));
+                let over =
+                    format!("The run {id} ended before it could be cancelled; its status is {}.", status.into_str());
+                return Err(ApiError::with_message(Code::INVALID_STATE, over));
             }
         }
     }
-    let message = "The server was told and has not ended the run yet; see `colloquy admin list-runs`.";
-    Err(ApiError::saying(Code::SERVICE_UNAVAILABLE, message))
+    let message = "The cancellation was requested, but the run has not ended yet; see `colloquy admin list-runs`.";
+    Err(ApiError::with_message(Code::SERVICE_UNAVAILABLE, message))
 }
 
 /// Without a server: applies and saves the change that the run's actor would make.
 async fn save(db: &Db, id: Id<Run>, request: RequestId, now: Time) -> Result<(), ApiError> {
-    let journal = RunJournal { db: db.clone() };
+    let journal = RunJournal { db: db.clone(), tables: RunTables };
     for _ in 0..CONFLICTS {
         let before = unfinished(db, id).await?;
         let decided = before.decide(Command::Cancel { by: operator() }, now);
@@ -124,23 +136,19 @@ async fn save(db: &Db, id: Id<Run>, request: RequestId, now: Time) -> Result<(),
             Err(Unsaved::Failed(why) | Unsaved::Unknown(why)) => return Err(ApiError::unavailable(why)),
         }
     }
-    Err(ApiError::unavailable("the run changed all the time"))
+    Err(ApiError::unavailable("the run kept changing"))
 }
 
-/// The job handler that cancels runs for an operator. Idempotent.
-pub struct CancelRuns {
+/// Runs [`CancelRun`]. Idempotent.
+pub struct CancelRunHandler {
     pub state: Analysis,
 }
 
 #[async_trait]
-impl Handler for CancelRuns {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for CancelRunHandler {
+    type Payload = CancelRun;
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let payload: Payload =
-            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
+    async fn run(&self, job: &Job, payload: CancelRun) -> Result<(), JobError> {
         match operations::stop(&self.state, payload.run_id, operator(), Arc::clone(&job.request)).await {
             Ok(_) => Ok(()),
             // The run has ended already, or was deleted.

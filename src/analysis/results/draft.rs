@@ -3,6 +3,7 @@
 
 use actors::run::Run;
 use actors::time::Time;
+use pipeline::PipelineResult;
 
 use super::items::{self, Coded, Known};
 use super::model::{Requirement, UserStory};
@@ -12,7 +13,6 @@ use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
 use crate::db::{At, DbError, Key};
 use crate::http::error::ApiError;
-use crate::pipeline::PipelineResult;
 
 /// Items written in one transaction, far below what a database can do within its time limit.
 const AT_ONCE: usize = 200;
@@ -59,23 +59,23 @@ pub async fn write(state: &Analysis, run: &Run, result: PipelineResult) -> Resul
     let made = result.requirements.into_iter().map(|found| items::requirement(found, &requirements, run, context.now));
     let mut made: Vec<Requirement> = made.collect();
     let last_requirement = context.write(Kind::Requirement, &mut made, &requirements).await?;
-    let records = result.user_stories.into_iter();
-    let mut records: Vec<UserStory> =
-        records.map(|found| items::story(found, &stories, &requirements, run, context.now)).collect();
-    let last_story = context.write(Kind::UserStory, &mut records, &stories).await?;
+    let drafted = result.user_stories.into_iter();
+    let mut drafted: Vec<UserStory> =
+        drafted.map(|found| items::story(found, &stories, &requirements, run, context.now)).collect();
+    let last_story = context.write(Kind::UserStory, &mut drafted, &stories).await?;
 
     let dashboard = ResultsDashboard {
         project_id: run.project_id,
         run_id: Some(run.id),
         generated_at: context.now,
-        summary: result.summary.into(),
+        summary: result.summary,
         requirements: made,
-        user_stories: records,
+        user_stories: drafted,
         risks: items::numbered(result.risks, items::risk),
         open_questions: items::numbered(result.open_questions, items::open_question),
         action_items: items::numbered(result.action_items, items::action_item),
-        metrics: result.metrics.into(),
-        quality: result.quality.into(),
+        metrics: result.metrics,
+        quality: result.quality,
         artifacts: Vec::new(),
         exports: Vec::new(),
         decisions: items::numbered(result.decisions, items::decision),

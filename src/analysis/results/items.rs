@@ -5,15 +5,18 @@ use std::collections::{BTreeSet, HashMap};
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
+use pipeline::result::{
+    ActionItemDraft, Citation, CriterionDraft, DecisionDraft, OpenQuestionDraft, RequirementDraft, RiskDraft,
+    UserStoryDraft,
+};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::model::{
-    AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Priority, Requirement, RequirementType, RevisionSource,
-    Risk, SourceReference, UserStory, WorkflowStatus, category,
+    AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
+    UserStory, WorkflowStatus,
 };
 use super::store::{Facts, Item, Kind};
-use crate::pipeline::result as found;
 
 /// The project's existing items of one kind among those that a run found, and the ids of all of the latter.
 pub struct Known {
@@ -73,8 +76,8 @@ impl Coded for Requirement {
         Facts {
             id: self.id,
             kind: Kind::Requirement,
-            item_type: self.kind.as_str(),
-            priority: self.priority.as_str(),
+            item_type: self.kind.into_str(),
+            priority: self.priority.into_str(),
             search_text: format!("{} {}", self.title, self.statement).to_lowercase(),
         }
     }
@@ -89,7 +92,7 @@ impl Coded for UserStory {
             id: self.id,
             kind: Kind::UserStory,
             item_type: "",
-            priority: self.priority.as_str(),
+            priority: self.priority.into_str(),
             search_text: format!("{} {}", self.title, self.description).to_lowercase(),
         }
     }
@@ -99,7 +102,7 @@ impl Coded for UserStory {
 }
 
 /// Merges the sources found now with those found earlier in other documents.
-fn merged(now: Vec<found::SourceReference>, before: Vec<SourceReference>) -> Vec<SourceReference> {
+fn merged(now: Vec<Citation>, before: Vec<SourceReference>) -> Vec<SourceReference> {
     let mut sources: Vec<SourceReference> = now.into_iter().map(SourceReference::from).collect();
     let of = |source: &SourceReference| source.document_id.or(source.recording_id);
     let seen: BTreeSet<_> = sources.iter().map(of).collect();
@@ -107,21 +110,21 @@ fn merged(now: Vec<found::SourceReference>, before: Vec<SourceReference>) -> Vec
     sources
 }
 
-pub fn requirement(found: found::Requirement, known: &Known, run: &Run, now: Time) -> Requirement {
+pub fn requirement(found: RequirementDraft, known: &Known, run: &Run, now: Time) -> Requirement {
     let existing: Option<Requirement> = known.existing(&found.key);
     let (created_at, run_id, before) =
         existing.map_or((now, run.id, Vec::new()), |existing| (existing.created_at, existing.run_id, existing.sources));
     Requirement {
         id: known.own_id(&found.key),
         code: String::new(),
-        kind: RequirementType::from(found.kind),
-        category: category(found.category),
+        kind: found.kind,
+        category: found.category,
         title: found.title,
         statement: found.statement,
-        priority: Priority::from(found.priority),
+        priority: found.priority,
         confidence: found.confidence,
         workflow_status: WorkflowStatus::NeedsReview,
-        quality_issues: found.quality_issues.into_iter().map(Into::into).collect(),
+        quality_issues: found.quality_issues,
         sources: merged(found.sources, before),
         duplicate_of: found.duplicate_of.and_then(|key| known.id(&key)),
         conflicts_with: found.conflicts_with.iter().filter_map(|key| known.id(key)).collect(),
@@ -134,12 +137,12 @@ pub fn requirement(found: found::Requirement, known: &Known, run: &Run, now: Tim
     }
 }
 
-pub fn story(found: found::UserStory, known: &Known, requirements: &Known, run: &Run, now: Time) -> UserStory {
+pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &Run, now: Time) -> UserStory {
     let existing: Option<UserStory> = known.existing(&found.key);
     let (created_at, run_id, before, criteria) = existing.map_or((now, run.id, Vec::new(), Vec::new()), |existing| {
         (existing.created_at, existing.run_id, existing.sources, existing.acceptance_criteria)
     });
-    let criterion = |(position, found): (usize, found::AcceptanceCriterion)| AcceptanceCriterion {
+    let criterion = |(position, found): (usize, CriterionDraft)| AcceptanceCriterion {
         id: criteria
             .iter()
             .find(|one| one.text == found.text)
@@ -159,11 +162,11 @@ pub fn story(found: found::UserStory, known: &Known, requirements: &Known, run: 
         goal: found.goal,
         benefit: found.benefit,
         description: found.description,
-        priority: Priority::from(found.priority),
+        priority: found.priority,
         acceptance_criteria: found.acceptance_criteria.into_iter().enumerate().map(criterion).collect(),
         workflow_status: WorkflowStatus::NeedsReview,
         quality_score: found.quality_score,
-        quality_issues: found.quality_issues.into_iter().map(Into::into).collect(),
+        quality_issues: found.quality_issues,
         sources: merged(found.sources, before),
         version: 1,
         revision_source: RevisionSource::AiGenerated,
@@ -184,24 +187,24 @@ pub fn numbered<F, T>(found: Vec<F>, make: impl Fn(F, Uuid, usize) -> T) -> Vec<
         .collect()
 }
 
-fn references(sources: Vec<found::SourceReference>) -> Vec<SourceReference> {
+fn references(sources: Vec<Citation>) -> Vec<SourceReference> {
     sources.into_iter().map(Into::into).collect()
 }
 
-pub fn risk(found: found::Risk, id: Uuid, number: usize) -> Risk {
+pub fn risk(found: RiskDraft, id: Uuid, number: usize) -> Risk {
     Risk {
         id,
         code: format!("RISK-{number:03}"),
         title: found.title,
         description: found.description,
-        severity: found.severity.into(),
-        likelihood: found.likelihood.into(),
+        severity: found.severity,
+        likelihood: found.likelihood,
         mitigation: found.mitigation,
         sources: references(found.sources),
     }
 }
 
-pub fn open_question(found: found::OpenQuestion, id: Uuid, number: usize) -> OpenQuestion {
+pub fn open_question(found: OpenQuestionDraft, id: Uuid, number: usize) -> OpenQuestion {
     OpenQuestion {
         id,
         code: format!("Q-{number:03}"),
@@ -212,7 +215,7 @@ pub fn open_question(found: found::OpenQuestion, id: Uuid, number: usize) -> Ope
     }
 }
 
-pub fn action_item(found: found::ActionItem, id: Uuid, number: usize) -> ActionItem {
+pub fn action_item(found: ActionItemDraft, id: Uuid, number: usize) -> ActionItem {
     ActionItem {
         id,
         code: format!("ACT-{number:03}"),
@@ -223,6 +226,6 @@ pub fn action_item(found: found::ActionItem, id: Uuid, number: usize) -> ActionI
     }
 }
 
-pub fn decision(found: found::Decision, id: Uuid, number: usize) -> Decision {
+pub fn decision(found: DecisionDraft, id: Uuid, number: usize) -> Decision {
     Decision { id, code: format!("DEC-{number:03}"), text: found.text, sources: references(found.sources) }
 }

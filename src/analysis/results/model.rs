@@ -3,43 +3,42 @@
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
+use pipeline::SourceKind;
+use pipeline::result::{Citation, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::enumeration;
-use crate::pipeline::SourceKind as PipelineSourceKind;
-use crate::pipeline::result as found;
+use crate::http::enumeration::Enumeration;
 
-enumeration! {
-    /// The kind of a source.
-    pub enum SourceKind { Document = "DOCUMENT", Recording = "RECORDING" }
+impl Enumeration for RequirementType {}
+impl Enumeration for Priority {}
+
+/// The review status of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum WorkflowStatus {
+    NeedsReview,
+    Approved,
+    Rejected,
 }
-enumeration! {
-    /// The type of a requirement.
-    pub enum RequirementType {
-        Functional = "FUNCTIONAL", NonFunctional = "NON_FUNCTIONAL", Business = "BUSINESS", Constraint = "CONSTRAINT",
-        Unknown = "UNKNOWN",
-    }
+
+impl Enumeration for WorkflowStatus {}
+/// Who last wrote the text of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum RevisionSource {
+    AiGenerated,
+    HumanEdited,
+    AiRegenerated,
 }
-enumeration! {
-    /// The priority, as far as the source states it.
-    pub enum Priority { Low = "LOW", Medium = "MEDIUM", High = "HIGH", Critical = "CRITICAL", Unknown = "UNKNOWN" }
-}
-enumeration! {
-    /// The severity or likelihood of a risk.
-    pub enum Severity { Low = "LOW", Medium = "MEDIUM", High = "HIGH", Critical = "CRITICAL" }
-}
-enumeration! {
-    /// The review status of an item.
-    pub enum WorkflowStatus { NeedsReview = "NEEDS_REVIEW", Approved = "APPROVED", Rejected = "REJECTED" }
-}
-enumeration! {
-    /// Who last wrote the text of an item.
-    pub enum RevisionSource {
-        AiGenerated = "AI_GENERATED", HumanEdited = "HUMAN_EDITED", AiRegenerated = "AI_REGENERATED",
-    }
-}
+
+impl Enumeration for RevisionSource {}
 
 /// Where an item comes from. The quote occurs verbatim in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -67,15 +66,6 @@ pub struct SourceReference {
     pub speaker: Option<String>,
 }
 
-/// A property that makes an item hard to implement or to test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct QualityIssue {
-    #[schema(example = "VAGUE_WORD")]
-    pub code: String,
-    pub message: String,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Requirement {
@@ -86,7 +76,7 @@ pub struct Requirement {
     pub kind: RequirementType,
     /// For NON_FUNCTIONAL requirements: a quality characteristic of ISO/IEC 25010.
     #[schema(required)]
-    pub category: Option<String>,
+    pub category: Option<QualityCategory>,
     pub title: String,
     pub statement: String,
     pub priority: Priority,
@@ -96,7 +86,7 @@ pub struct Requirement {
     pub workflow_status: WorkflowStatus,
     pub quality_issues: Vec<QualityIssue>,
     pub sources: Vec<SourceReference>,
-    /// Another requirement that says nearly the same.
+    /// Another requirement with nearly the same statement.
     #[schema(required)]
     pub duplicate_of: Option<Uuid>,
     /// Requirements that contradict this one.
@@ -104,11 +94,8 @@ pub struct Requirement {
     pub version: i64,
     pub revision_source: RevisionSource,
     pub suspect: bool,
-    #[schema(value_type = Uuid)]
     pub run_id: Id<Run>,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub updated_at: Time,
 }
 
@@ -163,11 +150,8 @@ pub struct UserStory {
     pub suspect: bool,
     #[schema(required)]
     pub tracker_issue: Option<TrackerIssue>,
-    #[schema(value_type = Uuid)]
     pub run_id: Id<Run>,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub updated_at: Time,
 }
 
@@ -225,69 +209,15 @@ pub struct Decision {
     pub sources: Vec<SourceReference>,
 }
 
-/// The serialized name of a value of a pipeline enumeration.
-fn spelled(value: impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(text)) => text,
-        _ => String::new(),
-    }
-}
-
-impl From<found::Priority> for Priority {
-    fn from(priority: found::Priority) -> Self {
-        match priority {
-            found::Priority::Low => Self::Low,
-            found::Priority::Medium => Self::Medium,
-            found::Priority::High => Self::High,
-            found::Priority::Critical => Self::Critical,
-            found::Priority::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl From<found::Severity> for Severity {
-    fn from(severity: found::Severity) -> Self {
-        match severity {
-            found::Severity::Low => Self::Low,
-            found::Severity::Medium => Self::Medium,
-            found::Severity::High => Self::High,
-            found::Severity::Critical => Self::Critical,
-        }
-    }
-}
-
-impl From<found::RequirementType> for RequirementType {
-    fn from(kind: found::RequirementType) -> Self {
-        match kind {
-            found::RequirementType::Functional => Self::Functional,
-            found::RequirementType::NonFunctional => Self::NonFunctional,
-            found::RequirementType::Business => Self::Business,
-            found::RequirementType::Constraint => Self::Constraint,
-            found::RequirementType::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl From<found::QualityIssue> for QualityIssue {
-    fn from(issue: found::QualityIssue) -> Self {
-        Self { code: spelled(issue.code), message: issue.message }
-    }
-}
-
-/// The name of a non-functional requirement's category.
-pub fn category(category: Option<found::QualityCategory>) -> Option<String> {
-    category.map(spelled)
-}
-
-impl From<found::SourceReference> for SourceReference {
-    fn from(source: found::SourceReference) -> Self {
+impl From<Citation> for SourceReference {
+    fn from(source: Citation) -> Self {
         let id = source.source_id.parse().ok();
-        let (kind, document_id, recording_id) = match source.kind {
-            PipelineSourceKind::Document => (SourceKind::Document, id, None),
-            PipelineSourceKind::Recording => (SourceKind::Recording, None, id),
+        let (document_id, recording_id) = match source.kind {
+            SourceKind::Document => (id, None),
+            SourceKind::Recording => (None, id),
         };
         Self {
-            kind,
+            kind: source.kind,
             document_id,
             recording_id,
             quote: source.quote,

@@ -5,10 +5,9 @@ use serde::de::DeserializeOwned;
 
 use super::store::{self, Filter, Kind};
 use crate::analysis::state::Analysis;
-use crate::db::DbError;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
+use crate::http::list::Listing;
 
 /// Lists a project's items of one kind, newest first.
 ///
@@ -18,13 +17,8 @@ pub async fn list<T: DeserializeOwned>(
     state: &Analysis,
     project_id: Id<ids::Project>,
     kind: Kind,
-    filter: Filter,
-    page: PageQuery,
+    listing: Listing<Filter>,
 ) -> Result<List<T>, ApiError> {
-    let found =
-        state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, kind, &filter, &page).await }));
-    let (found, total_count) = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
-    let (found, next_cursor) = page.cut(found, |(id, _)| *id);
-    let items = found.iter().map(|(_, body)| serde_json::from_str(body));
-    Ok(List { items: items.collect::<Result<_, _>>().map_err(ApiError::internal)?, next_cursor, total_count })
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, kind, listing))).await;
+    found.map_err(ApiError::from)?.try_map(|body| serde_json::from_str(&body)).map_err(ApiError::internal)
 }

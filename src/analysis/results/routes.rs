@@ -1,9 +1,10 @@
 //! The HTTP endpoints of a project's requirements and user stories.
 
+use pipeline::result::{Priority, RequirementType};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 
-use super::model::{Priority, Requirement, RequirementType, UserStory, WorkflowStatus};
+use super::model::{Requirement, UserStory, WorkflowStatus};
 use super::operations;
 use super::store::{Filter, Kind};
 use crate::access::policy::Member;
@@ -13,68 +14,60 @@ use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Query, ValidQuery, query_parameter};
-use crate::http::page::{PageQuery, Search};
+use crate::http::list::{Listing, Search};
 use crate::projects::model::Project;
 
-pub struct ListRequirements {
-    filter: Filter,
-    page: PageQuery,
-}
+/// The filter of the list of requirements: that of the user stories, and the type.
+pub struct RequirementFilter(Filter);
 
-impl Query for ListRequirements {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "type", "priority", "status", "search"];
+impl Query for RequirementFilter {
+    fn has(key: &str) -> bool {
+        key == "type" || Filter::has(key)
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let item_type = fields.optional("type");
-        let ListUserStories { filter, page } = ListUserStories::read(fields)?;
-        Ok(Self { filter: Filter { item_type: item_type?, ..filter }, page })
+        let filter = Filter::read(fields)?;
+        Ok(Self(Filter { item_type: item_type?, ..filter }))
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = ListUserStories::parameters();
-        parameters.push(query_parameter("type", "Only requirements of this type.", RequirementType::schema()));
+        let mut parameters = Filter::parameters();
+        parameters.push(query_parameter("type", "Return only requirements of this type.", RequirementType::schema()));
         parameters
     }
 }
 
 pub async fn requirements(
-    request: Authorized<Member<Project>, ValidQuery<ListRequirements>>,
+    request: Authorized<Member<Project>, ValidQuery<Listing<RequirementFilter>>>,
     state: Analysis,
 ) -> Result<Reply<List<Requirement>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    operations::list(&state, request.principal.resource.id, Kind::Requirement, asked.filter, asked.page)
-        .await
-        .map(Reply::ok)
+    let ValidQuery(Listing { filter: RequirementFilter(filter), page }) = request.input;
+    let listing = Listing { filter, page };
+    operations::list(&state, request.access.resource.id, Kind::Requirement, listing).await.map(Reply::ok)
 }
 
-pub struct ListUserStories {
-    filter: Filter,
-    page: PageQuery,
-}
-
-impl Query for ListUserStories {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "priority", "status", "search"];
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        matches!(key, "priority" | "status" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let priority = fields.optional("priority");
         let status = fields.optional("status");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let search = search?.map(|search| search.0);
-        Ok(Self { filter: Filter { item_type: None, priority: priority?, status: status?, search }, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { item_type: None, priority: priority?, status: status?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("priority", "Only items of this priority.", Priority::schema()));
-        parameters.push(query_parameter("status", "Only items of this workflow status.", WorkflowStatus::schema()));
-        parameters.push(Search::parameter("Only items whose text has this."));
-        parameters
+        vec![
+            query_parameter("priority", "Return only items with this priority.", Priority::schema()),
+            query_parameter("status", "Return only items with this workflow status.", WorkflowStatus::schema()),
+            Search::parameter("Return only items whose text contains this text."),
+        ]
     }
 }
 
 pub async fn user_stories(
-    request: Authorized<Member<Project>, ValidQuery<ListUserStories>>,
+    request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Analysis,
 ) -> Result<Reply<List<UserStory>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    operations::list(&state, request.principal.resource.id, Kind::UserStory, asked.filter, asked.page)
-        .await
-        .map(Reply::ok)
+    let ValidQuery(listing) = request.input;
+    operations::list(&state, request.access.resource.id, Kind::UserStory, listing).await.map(Reply::ok)
 }

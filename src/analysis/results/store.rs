@@ -6,15 +6,17 @@ use actors::run::Run;
 use actors::time::Time;
 use diesel::upsert::excluded;
 use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension,
-    QueryDsl, Queryable, Selectable, TextExpressionMethods,
+    EscapeExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
+    TextExpressionMethods,
 };
+use pipeline::result::{Priority, RequirementType};
 use uuid::Uuid;
 
-use super::model::{Priority, RequirementType, WorkflowStatus};
+use super::model::WorkflowStatus;
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
-use crate::http::page::PageQuery;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_found, is_wanted, many, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 
 /// The kinds of items that have codes within a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +118,7 @@ impl DraftItem {
             text_key,
             item_type: facts.item_type.to_owned(),
             priority: facts.priority.to_owned(),
-            workflow_status: WorkflowStatus::NeedsReview.as_str().to_owned(),
+            workflow_status: WorkflowStatus::NeedsReview.into_str().to_owned(),
             search_text: facts.search_text,
             body,
             created_at: At(now),
@@ -203,7 +205,7 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
             items::body.eq(excluded(items::body)),
             items::updated_at.eq(excluded(items::updated_at)),
         ));
-    let unreviewed = items::workflow_status.eq(WorkflowStatus::NeedsReview.as_str());
+    let unreviewed = items::workflow_status.eq(WorkflowStatus::NeedsReview.into_str());
     // The `filter` of an insert statement; `QueryDsl` has the one for selects.
     diesel::query_dsl::methods::FilterDsl::filter(upsert, unreviewed).execute(conn).await?;
 
@@ -247,53 +249,25 @@ pub struct Filter {
     pub item_type: Option<RequirementType>,
     pub priority: Option<Priority>,
     pub status: Option<WorkflowStatus>,
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
-/// Lists a project's items as (id, body), newest first. Returns one more than the page holds, and the total count.
+/// Lists the bodies of a project's items, newest first.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     kind: Kind,
-    filter: &Filter,
-    page: &PageQuery,
-) -> Result<(Vec<(Uuid, String)>, i64), DbError> {
-    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
-    let item_type = filter.item_type.map_or("", RequirementType::as_str);
-    let priority = filter.priority.map_or("", Priority::as_str);
-    let status = filter.status.map_or("", WorkflowStatus::as_str);
-    macro_rules! listed {
-        () => {
-            items::table
-                .filter(items::project_id.eq(Key(project_id)))
-                .filter(items::kind.eq(kind.as_str()))
-                .filter(
-                    filter.item_type.is_none().into_sql::<diesel::sql_types::Bool>().or(items::item_type.eq(item_type)),
-                )
-                .filter(
-                    filter.priority.is_none().into_sql::<diesel::sql_types::Bool>().or(items::priority.eq(priority)),
-                )
-                .filter(
-                    filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(items::workflow_status.eq(status)),
-                )
-                .filter(
-                    filter
-                        .search
-                        .is_none()
-                        .into_sql::<diesel::sql_types::Bool>()
-                        .or(items::search_text.like(pattern.clone()).escape('\\')),
-                )
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<(Key<()>, String)> = listed!()
-        .filter(items::id.lt(Key(Id::<()>::from_uuid(page.before()))))
-        .order(items::id.desc())
-        .limit(page.limit + 1)
-        .select((items::id, items::body))
-        .load(conn)
-        .await?;
-    Ok((rows.into_iter().map(|(id, body)| (id.0.uuid(), body)).collect(), total))
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<String>, DbError> {
+    let listed = items::table
+        .filter(items::project_id.eq(Key(project_id)))
+        .filter(items::kind.eq(kind.as_str()))
+        .filter(is_wanted(items::item_type, filter.item_type))
+        .filter(is_wanted(items::priority, filter.priority))
+        .filter(is_wanted(items::workflow_status, filter.status))
+        .filter(is_found(filter.search.as_ref(), |pattern| items::search_text.like(pattern.to_owned()).escape('\\')));
+    let (rows, total): (Vec<(Key<()>, String)>, _) = page_of!(conn, page, listed, items::id, (items::id, items::body));
+    Ok(page.list(rows, total, |(id, _)| id.0.uuid()).map(|(_, body)| body))
 }
 
 /// The result of a run, and when it was generated.

@@ -12,8 +12,8 @@ use tokio::time::{sleep, timeout};
 
 use super::super::wire::request;
 use super::documents;
-use crate::api_client::answer::{Document, Project, Run};
-use crate::api_client::caller::Caller;
+use crate::api_client::answer::{DocumentAnswer, ProjectAnswer, RunAnswer};
+use crate::api_client::caller::ApiClient;
 use crate::api_client::sources;
 
 /// Number of attackers of each kind.
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The target, and the accounts for the attackers that need one.
 pub struct Attack {
     pub server: SocketAddr,
-    pub callers: Vec<Caller>,
+    pub callers: Vec<ApiClient>,
 }
 
 impl Attack {
@@ -44,10 +44,10 @@ impl Attack {
     pub async fn begin(self) -> Result<JoinSet<()>, String> {
         let mut all = JoinSet::new();
         let mut callers = self.callers.into_iter();
-        let reader = callers.next().ok_or("nobody has an account")?;
+        let reader = callers.next().ok_or("there is no account")?;
         let (token, text) = (reader.token.clone().unwrap_or_default(), long_text(&reader).await?);
         for caller in callers {
-            let project: Project = caller.post("/api/projects", &json!({ "name": "Hostile" })).await?;
+            let project: ProjectAnswer = caller.post("/api/projects", &json!({ "name": "Hostile" })).await?;
             all.spawn(write_documents(caller, project.id));
         }
         let body = "x".repeat(15_000);
@@ -60,8 +60,8 @@ impl Attack {
             " ".repeat(500_000)
         );
         for number in 0..STALLED {
-            let begun = if number % 2 == 0 { log_in.clone() } else { create.clone() };
-            all.spawn(again_and_again(self.server, number, move |stream| stall(stream, begun.clone())));
+            let started = if number % 2 == 0 { log_in.clone() } else { create.clone() };
+            all.spawn(again_and_again(self.server, number, move |stream| stall(stream, started.clone())));
         }
         for number in 0..UNREAD {
             let path = if number % 2 == 0 { text.clone() } else { "/api/openapi.json".to_owned() };
@@ -80,17 +80,17 @@ impl Attack {
 
 /// Uploads a document whose text is larger than the operating system's socket buffers, and returns the path of the
 /// text.
-async fn long_text(caller: &Caller) -> Result<String, String> {
-    let project: Project = caller.post("/api/projects", &json!({ "name": "Long" })).await?;
+async fn long_text(caller: &ApiClient) -> Result<String, String> {
+    let project: ProjectAnswer = caller.post("/api/projects", &json!({ "name": "Long" })).await?;
     let content = "A text that nobody will read to its end.\n\n".repeat(60_000).into_bytes();
-    let file = sources::File { name: "long.txt".to_owned(), content };
+    let file = sources::SampleFile { name: "long.txt".to_owned(), content };
     let document = sources::upload(caller, &project.id, file).await?;
     let read = sources::read(caller, &project.id, &document.id).await?;
     Ok(format!("/api/projects/{}/documents/{}/text", project.id, read.id))
 }
 
 /// Uploads one hostile document after the other, and analyses those that can be read.
-async fn write_documents(caller: Caller, project: String) {
+async fn write_documents(caller: ApiClient, project: String) {
     loop {
         for file in documents::hostile() {
             // The outcome does not matter.
@@ -100,14 +100,14 @@ async fn write_documents(caller: Caller, project: String) {
     }
 }
 
-async fn analyse(caller: &Caller, project: &str, file: sources::File) -> Result<(), String> {
-    let document: Document = sources::upload(caller, project, file).await?;
+async fn analyse(caller: &ApiClient, project: &str, file: sources::SampleFile) -> Result<(), String> {
+    let document: DocumentAnswer = sources::upload(caller, project, file).await?;
     let read = sources::read(caller, project, &document.id).await?;
     if read.status == "READY" {
         let path = format!("/api/projects/{project}/ai/runs");
-        let begun: Value = caller.post(&path, &json!({ "documentIds": [document.id] })).await?;
-        let id = begun.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        while !caller.get::<Run>(&format!("{path}/{id}")).await?.is_over() {
+        let started: Value = caller.post(&path, &json!({ "documentIds": [document.id] })).await?;
+        let id = started.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        while !caller.get::<RunAnswer>(&format!("{path}/{id}")).await?.is_over() {
             sleep(PAUSE).await;
         }
     }
@@ -138,8 +138,8 @@ async fn connect(own: IpAddr, server: SocketAddr) -> std::io::Result<TcpStream> 
 }
 
 /// Sends a body without its end, and waits.
-async fn stall(mut stream: TcpStream, begun: String) {
-    if stream.write_all(begun.as_bytes()).await.is_ok() {
+async fn stall(mut stream: TcpStream, started: String) {
+    if stream.write_all(started.as_bytes()).await.is_ok() {
         end_of(&mut stream).await;
     }
 }

@@ -1,10 +1,10 @@
 //! Hostile documents that cost more than in proportion to their size, or once did.
 
-use crate::api_client::sources::File;
+use crate::api_client::sources::SampleFile;
 
 /// Returns the documents, each small enough to be accepted.
-pub fn hostile() -> Vec<File> {
-    let file = |name: &str, content: String| File { name: name.to_owned(), content: content.into_bytes() };
+pub fn hostile() -> Vec<SampleFile> {
+    let file = |name: &str, content: String| SampleFile { name: name.to_owned(), content: content.into_bytes() };
     let sentences = "The system shall answer. ".repeat(2_000);
     let srt: String = (1..60_000).map(|cue| format!("{cue}\n00:00:01,000 --> 00:00:02,000\nA: x\n\n")).collect();
     let speakers: String =
@@ -19,7 +19,7 @@ pub fn hostile() -> Vec<File> {
             (0..2_000).map(|at| format!("{} {}\n\ntext\n\n", "#".repeat(at % 6 + 1), "h".repeat(200))).collect(),
         ),
         file("lead.md", format!("{}:\n\n{}", "lead ".repeat(20_000), "- item\n".repeat(20_000))),
-        File { name: "cycle.pdf".to_owned(), content: cyclic_pdf() },
+        SampleFile { name: "cycle.pdf".to_owned(), content: cyclic_pdf() },
         file("cues.srt", srt),
         file("speakers.srt", speakers),
         file("attributes.html", format!("<html><body><p{attributes}>x</p></body></html>")),

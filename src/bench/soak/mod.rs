@@ -16,18 +16,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actors::ids::Id;
+use attack::Attack;
+use person::SimulatedPerson;
 use serde_json::json;
+use tally::Tally;
 use tokio::task::JoinSet;
 
 use super::memory::{own_kib, peak_kib};
 use super::people;
-use crate::api_client::account::Account;
-use crate::api_client::answer::Project;
-use crate::api_client::caller::{Caller, http};
+use crate::api_client::account::ClientAccount;
+use crate::api_client::answer::ProjectAnswer;
+use crate::api_client::caller::{ApiClient, http};
 use crate::api_client::own_server::OwnServer;
-use attack::Attack;
-use person::Person;
-use tally::Tally;
 
 /// The defaults, except that idle actors leave memory soon enough to be seen in a short run.
 const SETTINGS: [(&str, &str); 3] =
@@ -56,22 +56,22 @@ pub struct Soak {
 ///
 /// # Errors
 /// Returns a message if the server doesn't start, exits, or fails one of the criteria.
-pub async fn measure(asked: &Soak) -> Result<(), String> {
+pub async fn measure(arguments: &Soak) -> Result<(), String> {
     let server = OwnServer::start(&SETTINGS).await?;
-    let count = usize::try_from(asked.people).map_err(|error| error.to_string())?;
+    let count = usize::try_from(arguments.people).map_err(|error| error.to_string())?;
     let mut callers = gather(&server, count + Attack::ACCOUNTS).await?;
     let attackers = callers.split_off(count);
-    let time = MINUTE * u32::try_from(asked.minutes).map_err(|error| error.to_string())?;
+    let time = MINUTE * u32::try_from(arguments.minutes).map_err(|error| error.to_string())?;
 
     println!(
-        "{count} honest people alone, for {} s; memory is the server's own, in KiB, the mean (least–most):",
+        "{count} ordinary users alone, for {} s; the server's own memory in KiB, mean (minimum–maximum):",
         (time / 5).as_secs()
     );
     let alone = Arc::new(Tally::new());
     let going = begin(&callers, &alone);
     watch(&server, &alone, time / 5).await?;
     drop(going);
-    println!("alone: {}\n\nThe same with attackers, for {} s:", alone.line(), time.as_secs());
+    println!("alone: {}\n\nThe same users beside attackers, for {} s:", alone.line(), time.as_secs());
 
     let beside = Arc::new(Tally::new());
     let attack = Attack { server: super::address(&server)?, callers: attackers }.begin().await?;
@@ -79,28 +79,28 @@ pub async fn measure(asked: &Soak) -> Result<(), String> {
     let memory = watch(&server, &beside, time).await?;
     drop((going, attack));
     println!("beside attackers: {}", beside.line());
-    alone.said().iter().chain(&beside.said()).for_each(|said| println!("  {said}"));
+    alone.messages().iter().chain(&beside.messages()).for_each(|message| println!("  {message}"));
     judge(&alone, &beside, &memory, peak_kib(server.process_id())?)
 }
 
 /// Creates accounts and returns a caller for each.
-async fn gather(server: &OwnServer, count: usize) -> Result<Vec<Caller>, String> {
-    let mut owner = Caller::at(&server.url)?;
-    let account = Account::named("Olga Owner", "olga@colloquy.example");
+async fn gather(server: &OwnServer, count: usize) -> Result<Vec<ApiClient>, String> {
+    let mut owner = ApiClient::at(&server.url)?;
+    let account = ClientAccount::named("Olga Owner", "olga@colloquy.example");
     account.open(&owner, server.data()).await?;
     owner.token = Some(account.log_in(&owner).await?.access_token);
-    let project: Project = owner.post("/api/projects", &json!({ "name": "Everybody" })).await?;
-    let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is none.")?;
+    let project: ProjectAnswer = owner.post("/api/projects", &json!({ "name": "Everybody" })).await?;
+    let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is invalid.")?;
     let tokens = people::gather(server.data(), project_id, count).await?;
     let http = http()?;
-    let caller = |token| Caller { http: http.clone(), url: server.url.clone(), token: Some(token) };
+    let caller = |token| ApiClient { http: http.clone(), url: server.url.clone(), token: Some(token) };
     Ok(tokens.into_iter().map(caller).collect())
 }
 
-fn begin(callers: &[Caller], tally: &Arc<Tally>) -> JoinSet<()> {
+fn begin(callers: &[ApiClient], tally: &Arc<Tally>) -> JoinSet<()> {
     let mut going = JoinSet::new();
     for (number, caller) in callers.iter().enumerate() {
-        going.spawn(Person { caller: caller.clone(), tally: Arc::clone(tally), number }.live());
+        going.spawn(SimulatedPerson { caller: caller.clone(), tally: Arc::clone(tally), number }.live());
     }
     going
 }
@@ -127,14 +127,19 @@ impl Held {
 
 /// Samples the server's memory until the time has passed, and prints it every minute.
 async fn watch(server: &OwnServer, tally: &Tally, time: Duration) -> Result<Held, String> {
-    let (began, mut records, mut held) = (Instant::now(), 0, Held(Vec::new()));
+    let (began, mut printed_minutes, mut held) = (Instant::now(), 0, Held(Vec::new()));
     while began.elapsed() < time {
         tokio::time::sleep(LOOK).await;
         let at = began.elapsed();
         held.0.push((at, own_kib(server.process_id())?));
-        if at.as_secs() / 60 > records {
-            records = at.as_secs() / 60;
-            println!("{records:>4} min {:>9.0} ({})  {}", held.until(at, MEAN), held.range(at, MEAN), tally.line());
+        if at.as_secs() / 60 > printed_minutes {
+            printed_minutes = at.as_secs() / 60;
+            println!(
+                "{printed_minutes:>4} min {:>9.0} ({})  {}",
+                held.until(at, MEAN),
+                held.range(at, MEAN),
+                tally.line()
+            );
         }
     }
     Ok(held)
@@ -147,7 +152,8 @@ fn judge(alone: &Tally, beside: &Tally, memory: &Held, peak: u64) -> Result<(), 
     let grown = now / then.max(1.0);
     let slower = beside.percentile(99) / alone.percentile(99).max(0.001);
     println!(
-        "\nmemory after {} s: {then:.0} KiB; at the end: {now:.0} KiB ({grown:.3}); at most, with pages of files: {peak} KiB",
+        "\nmemory after {} s: {then:.0} KiB; at the end: {now:.0} KiB ({grown:.3}); \
+         peak, including cached file pages: {peak} KiB",
         settled.as_secs()
     );
     println!(
@@ -157,13 +163,13 @@ fn judge(alone: &Tally, beside: &Tally, memory: &Held, peak: u64) -> Result<(), 
     );
     let mut faults = Vec::new();
     if grown > MOST_MEMORY {
-        faults.push("Memory grows.");
+        faults.push("The server's memory grows.");
     }
     if slower > MOST_P99 {
-        faults.push("The attackers are felt.");
+        faults.push("The attackers slow down ordinary users.");
     }
     if alone.failed() + beside.failed() > 0 {
-        faults.push("Somebody honest got a 5xx.");
+        faults.push("An ordinary user got a 5xx.");
     }
     if alone.calls() == 0 || beside.calls() == 0 {
         faults.push("Nothing was measured.");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::sockets;
 use super::tally::{Outcome, Tally};
-use crate::api_client::caller::{Caller, unanswered};
+use crate::api_client::caller::{ApiClient, unanswered};
 use crate::api_client::sources;
 
 /// Pause between two calls; 50 users make about 50 calls a second.
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Interval for polling a document or a run.
 const LOOK: Duration = Duration::from_millis(500);
 
-pub struct Person {
-    pub caller: Caller,
+pub struct SimulatedPerson {
+    pub caller: ApiClient,
     pub tally: Arc<Tally>,
     /// Staggers the users, so that they do not all do the same at the same time.
     pub number: usize,
 }
 
-impl Person {
+impl SimulatedPerson {
     /// Runs until it is dropped. An error ends the round, and the next one starts.
     pub async fn live(self) {
         tokio::time::sleep(THOUGHT.mul_f64(self.number as f64 / 7.0 % 1.0)).await;
@@ -68,7 +68,7 @@ impl Person {
             Ok(socket) => socket,
             Err(why) => {
                 self.tally.note(began.elapsed(), Outcome::Odd);
-                self.tally.say(why);
+                self.tally.note_message(why);
                 return None;
             }
         };
@@ -76,11 +76,11 @@ impl Person {
             let body = json!({ "title": format!("Weekly, item {number}") });
             self.call(Method::PATCH, &path, Some(body)).await?;
             let began = Instant::now();
-            let heard =
+            let received =
                 async { while socket.next().await.is_some_and(|next| next.is_ok_and(|next| !next.is_text())) {} };
-            if tokio::time::timeout(PATIENCE, heard).await.is_err() {
+            if tokio::time::timeout(PATIENCE, received).await.is_err() {
                 self.tally.note(began.elapsed(), Outcome::Odd);
-                self.tally.say("A change was not pushed.".to_owned());
+                self.tally.note_message("A change was not pushed.".to_owned());
             }
             self.call(Method::GET, &path, None).await?;
         }
@@ -100,8 +100,8 @@ impl Person {
         let document = text(&self.timed(&documents, request).await?, "id")?;
         self.settled(&format!("{documents}/{document}")).await?;
         let runs = format!("/api/projects/{project}/ai/runs");
-        let begun = self.call(Method::POST, &runs, Some(json!({ "documentIds": [document] }))).await?;
-        let run = text(&begun, "id")?;
+        let started = self.call(Method::POST, &runs, Some(json!({ "documentIds": [document] }))).await?;
+        let run = text(&started, "id")?;
         self.settled(&format!("{runs}/{run}")).await?;
         self.call(Method::GET, &format!("/api/projects/{project}/ai/results-dashboard?runId={run}"), None).await?;
         self.call(Method::DELETE, &format!("{documents}/{document}"), None).await?;
@@ -119,7 +119,7 @@ impl Person {
             tokio::time::sleep(LOOK).await;
         }
         self.tally.note(began.elapsed(), Outcome::Odd);
-        self.tally.say(format!("{path} was not done within {} s.", PATIENCE.as_secs()));
+        self.tally.note_message(format!("{path} did not finish within {} s.", PATIENCE.as_secs()));
         None
     }
 
@@ -144,7 +144,7 @@ impl Person {
             }
             Ok((status, body)) => {
                 let body: String = String::from_utf8_lossy(&body).chars().take(200).collect();
-                self.tally.say(format!("{path}: {status} {body}"));
+                self.tally.note_message(format!("{path}: {status} {body}"));
                 let outcome = match status {
                     500.. => Outcome::Failed,
                     429 => Outcome::Limited,
@@ -153,7 +153,7 @@ impl Person {
                 (outcome, None)
             }
             Err(error) => {
-                self.tally.say(unanswered(path, &error));
+                self.tally.note_message(unanswered(path, &error));
                 (Outcome::Odd, None)
             }
         };

@@ -28,7 +28,7 @@ pub struct Tally {
     failed: AtomicU64,
     limited: AtomicU64,
     odd: AtomicU64,
-    said: Mutex<Vec<String>>,
+    messages: Mutex<Vec<String>>,
 }
 
 impl Tally {
@@ -39,7 +39,7 @@ impl Tally {
             failed: AtomicU64::new(0),
             limited: AtomicU64::new(0),
             odd: AtomicU64::new(0),
-            said: Mutex::default(),
+            messages: Mutex::default(),
         }
     }
 
@@ -59,15 +59,15 @@ impl Tally {
     }
 
     /// Stores an error message, up to the first `SENTENCES`.
-    pub fn say(&self, sentence: String) {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.len() < SENTENCES {
-            said.push(sentence);
+    pub fn note_message(&self, sentence: String) {
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if messages.len() < SENTENCES {
+            messages.push(sentence);
         }
     }
 
-    pub fn said(&self) -> Vec<String> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn messages(&self) -> Vec<String> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn failed(&self) -> u64 {
@@ -94,7 +94,7 @@ impl Tally {
     pub fn line(&self) -> String {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         format!(
-            "{:>8} calls, p50 {:>7.1} ms, p99 {:>7.1} ms; {} × 5xx, {} × 429, {} otherwise not as asked",
+            "{:>8} calls, p50 {:>7.1} ms, p99 {:>7.1} ms; {} × 5xx, {} × 429, {} other failures",
             self.calls(),
             self.percentile(50),
             self.percentile(99),
@@ -115,8 +115,8 @@ mod tests {
         (1..=1000).for_each(|millis| tally.note(Duration::from_millis(millis), Outcome::Good));
         tally.note(Duration::from_secs(86_400), Outcome::Failed);
         for (percent, expected) in [(50, 501.0), (99, 991.0)] {
-            let records = tally.percentile(percent);
-            assert!((records / expected - 1.0).abs() < 0.06, "{records} instead of {expected}");
+            let measured = tally.percentile(percent);
+            assert!((measured / expected - 1.0).abs() < 0.06, "{measured} instead of {expected}");
         }
         assert_eq!((tally.calls(), tally.failed()), (1001, 1));
     }

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::token::Signer;
-use super::webhook::WireParticipant;
-use super::{Connection, MediaServer, MediaServerError, Pass, RoomSpec, SOURCES, Seal, Token};
+use super::webhook::{WireParticipant, WireRoom};
+use super::{MediaConnection, MediaServer, MediaServerError, Pass, RoomSpec, SOURCES, Seal, Token};
 
 /// Maximum number of concurrent requests; further ones wait, within their timeout.
 const AT_ONCE: usize = 64;
@@ -40,7 +40,7 @@ pub struct LiveKit {
     api: String,
     signer: Signer,
     http: reqwest::Client,
-    places: Semaphore,
+    permits: Semaphore,
     limit: Duration,
 }
 
@@ -66,10 +66,10 @@ impl LiveKit {
             .pool_max_idle_per_host(0)
             .user_agent("Colloquy")
             .build()
-            .map_err(|error| format!("the client of the media server can't be made: {error}"))?;
+            .map_err(|error| format!("the media server's client can't be created: {error}"))?;
         let api = with_scheme(if api_url.is_empty() { &url } else { &api_url }, ["http", "https"]);
         let url = with_scheme(&url, ["ws", "wss"]);
-        Ok(Self { url, api, signer: Signer::new(key, secret), http, places: Semaphore::new(AT_ONCE), limit })
+        Ok(Self { url, api, signer: Signer::new(key, secret), http, permits: Semaphore::new(AT_ONCE), limit })
     }
 
     /// Sends one request. Returns `None` when the room or participant does not exist.
@@ -81,7 +81,7 @@ impl LiveKit {
         request: &str,
     ) -> Result<Option<A>, MediaServerError> {
         let answer = async {
-            let _place = self.places.acquire().await.map_err(|closed| away(method, closed))?;
+            let _permit = self.permits.acquire().await.map_err(|closed| away(method, closed))?;
             self.answer(method, grants, body, request).await
         };
         let answered = tokio::time::timeout(self.limit, answer).await;
@@ -107,7 +107,7 @@ impl LiveKit {
         let mut bytes = Vec::new();
         while let Some(piece) = answer.chunk().await.map_err(|error| away(method, causes(&error)))? {
             if bytes.len() + piece.len() > ANSWER_BYTES {
-                return Err(away(method, "the answer has no end"));
+                return Err(away(method, "the response is too long"));
             }
             bytes.extend_from_slice(&piece);
         }
@@ -121,7 +121,7 @@ impl LiveKit {
             // Wrong credentials, a server that is not LiveKit, or an overloaded one: every request would fail alike.
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND, _)
             | (StatusCode::TOO_MANY_REQUESTS, _) => Err(away(method, why)),
-            (status, _) if status.is_client_error() => Err(MediaServerError::Refused(said(method, why))),
+            (status, _) if status.is_client_error() => Err(MediaServerError::Refused(one_line(method, why))),
             _ => Err(away(method, why)),
         }
     }
@@ -131,16 +131,9 @@ impl LiveKit {
 struct Done {}
 
 #[derive(Deserialize)]
-struct Rooms {
-    #[serde(default)]
-    rooms: Vec<RoomList>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
 struct RoomList {
-    sid: String,
-    name: String,
+    #[serde(default)]
+    rooms: Vec<WireRoom>,
 }
 
 #[derive(Deserialize)]
@@ -171,7 +164,7 @@ impl MediaServer for LiveKit {
             "metadata": room.metadata,
         });
         let made: Option<Done> = self.call("CreateRoom", grants, &body, request).await?;
-        made.map(|_| ()).ok_or_else(|| away("CreateRoom", "there is no such thing as making a room"))
+        made.map(|_| ()).ok_or_else(|| away("CreateRoom", "the method was not found"))
     }
 
     async fn delete_room(&self, room: &str, request: &str) -> Result<(), MediaServerError> {
@@ -204,12 +197,12 @@ impl MediaServer for LiveKit {
 
     async fn instance(&self, room: &str, request: &str) -> Result<Option<String>, MediaServerError> {
         let grants = VideoGrants { room_list: true, ..VideoGrants::default() };
-        let found: Option<Rooms> = self.call("ListRooms", grants, &json!({"names": [room]}), request).await?;
+        let found: Option<RoomList> = self.call("ListRooms", grants, &json!({"names": [room]}), request).await?;
         let mut rooms = found.into_iter().flat_map(|found| found.rooms);
         Ok(rooms.find(|listed| listed.name == room).map(|listed| listed.sid))
     }
 
-    async fn connections(&self, room: &str, request: &str) -> Result<Vec<Connection>, MediaServerError> {
+    async fn connections(&self, room: &str, request: &str) -> Result<Vec<MediaConnection>, MediaServerError> {
         let found: Option<ParticipantList> =
             self.call("ListParticipants", admin(room), &json!({"room": room}), request).await?;
         Ok(found.into_iter().flat_map(|found| found.participants).map(WireParticipant::connection).collect())
@@ -221,11 +214,11 @@ fn admin(room: &str) -> VideoGrants {
 }
 
 fn away(method: &str, why: impl Display) -> MediaServerError {
-    MediaServerError::Away(said(method, why))
+    MediaServerError::Unavailable(one_line(method, why))
 }
 
 /// Makes a text of the media server fit for the log: one line of at most 300 characters.
-fn said(method: &str, why: impl Display) -> String {
+fn one_line(method: &str, why: impl Display) -> String {
     let text = format!("{method}: {why}");
     text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).take(300).collect()
 }
@@ -238,7 +231,7 @@ fn causes(error: &reqwest::Error) -> String {
         why = format!("{why}: {one}");
         cause = one.source();
     }
-    if error.is_timeout() { format!("{why}: it took too long") } else { why }
+    if error.is_timeout() { format!("{why}: timed out") } else { why }
 }
 
 /// Replaces the scheme of a URL by the clear-text or TLS one of a pair, and removes the trailing slash.

@@ -23,7 +23,7 @@ pub use webhook::{Seal, WebhookError, WebhookEvent, What};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MediaServerError {
     /// The media server is unreachable or rejects this server: no request would succeed at present.
-    Away(String),
+    Unavailable(String),
     /// The media server rejects this request.
     Refused(String),
 }
@@ -62,7 +62,7 @@ pub struct Token {
 
 /// A participant's connection to a media room.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connection {
+pub struct MediaConnection {
     pub identity: String,
     /// The id that the media server assigns to the connection (its `sid`); different for each connection.
     pub name: String,
@@ -132,5 +132,5 @@ pub trait MediaServer: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns why the media server gave no answer.
-    async fn connections(&self, room: &str, request: &str) -> Result<Vec<Connection>, MediaServerError>;
+    async fn connections(&self, room: &str, request: &str) -> Result<Vec<MediaConnection>, MediaServerError>;
 }

@@ -61,9 +61,9 @@ fn a_body_is_taken_as_it_was_signed_and_no_other() {
     let server = server();
     let body = r#"{"event":"room_started","id":"EV_1","createdAt":"1764000000","room":{"sid":"RM_1","name":"r"}}"#;
     let seal = server.seal(&signature(SECRET, body)).unwrap();
-    let heard = seal.open(body.as_bytes()).unwrap();
-    assert_eq!((heard.id.as_str(), heard.room.as_str(), heard.what), ("EV_1", "r", What::RoomStarted));
-    assert_eq!(heard.at.millis(), 1_764_000_000_000);
+    let event = seal.open(body.as_bytes()).unwrap();
+    assert_eq!((event.id.as_str(), event.room.as_str(), event.what), ("EV_1", "r", What::RoomStarted));
+    assert_eq!(event.at.millis(), 1_764_000_000_000);
     assert_eq!(seal.open(format!("{body} ").as_bytes()), Err(WebhookError::NotSigned));
     assert!(server.seal(&signature("another-secret-of-32-characters-x", body)).is_none());
     // An access token for a room is not a valid webhook signature.
@@ -77,8 +77,8 @@ fn an_event_with_words_that_are_newer_than_this_is_read_as_far_as_it_concerns_us
     let body = r#"{"event":"participant_left","id":"EV_2","createdAt":1764000000,"shape":{"new":[1]},
         "room":{"name":"r","x":1},"participant":{"identity":"i","sid":"PA_1","joinedAtMs":"1764000000123",
         "state":"HALF_THERE","permission":{"canPublish":true,"new":1},"disconnectReason":"NEW_REASON"}}"#;
-    let heard = server.seal(&signature(SECRET, body)).unwrap().open(body.as_bytes()).unwrap();
-    let What::Disconnected(connection) = heard.what else { panic!("{heard:?}") };
+    let event = server.seal(&signature(SECRET, body)).unwrap().open(body.as_bytes()).unwrap();
+    let What::Disconnected(connection) = event.what else { panic!("{event:?}") };
     assert_eq!((connection.identity.as_str(), connection.name.as_str()), ("i", "PA_1"));
     assert_eq!(connection.may_publish, Some(true));
     assert_eq!(connection.began_at.millis(), 1_764_000_000_123);

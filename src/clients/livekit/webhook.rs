@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 
-use super::Connection;
+use super::MediaConnection;
 
 /// A verified signature of the media server; the hash in it is still to be compared with that of the body.
 #[derive(Debug, Clone)]
@@ -45,10 +45,10 @@ pub enum What {
         /// The reason that newer media servers send; otherwise empty.
         reason: String,
     },
-    Connected(Connection),
-    Disconnected(Connection),
+    Connected(MediaConnection),
+    Disconnected(MediaConnection),
     /// A connection that failed before it was established.
-    Aborted(Connection),
+    Aborted(MediaConnection),
     Other,
 }
 
@@ -67,7 +67,7 @@ impl Seal {
         }
         let event: WireEvent =
             serde_json::from_slice(body).map_err(|error| WebhookError::Unreadable(error.to_string()))?;
-        Ok(event.heard())
+        Ok(event.into_event())
     }
 }
 
@@ -84,11 +84,12 @@ struct WireEvent {
     room_end_reason: serde_json::Value,
 }
 
+/// A room on the wire, both in events and in the room list.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct WireRoom {
-    sid: String,
-    name: String,
+pub(super) struct WireRoom {
+    pub(super) sid: String,
+    pub(super) name: String,
 }
 
 /// A participant on the wire, both in events and in the participant list.
@@ -111,15 +112,15 @@ struct Permission {
 }
 
 impl WireParticipant {
-    pub(super) fn connection(self) -> Connection {
+    pub(super) fn connection(self) -> MediaConnection {
         let millis = if self.joined_at_ms > 0 { self.joined_at_ms } else { self.joined_at.saturating_mul(1000) };
         let may_publish = self.permission.map(|permission| permission.can_publish);
-        Connection { identity: self.identity, name: self.sid, began_at: instant(millis), may_publish }
+        MediaConnection { identity: self.identity, name: self.sid, began_at: instant(millis), may_publish }
     }
 }
 
 impl WireEvent {
-    fn heard(self) -> WebhookEvent {
+    fn into_event(self) -> WebhookEvent {
         let connection = self.participant.map(WireParticipant::connection);
         let what = match (self.event.as_str(), connection) {
             ("room_started", _) => What::RoomStarted,

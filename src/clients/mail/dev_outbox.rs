@@ -29,15 +29,15 @@ impl DevOutbox {
 
     /// Writes an e-mail to a temporary file and hard-links it to its final name, so that no file is ever partial and
     /// none replaces another. An e-mail that is there already, from before the server was killed, is not written again.
-    async fn put(&self, address: &str, mut time: Time, letter: &[u8]) -> io::Result<()> {
+    async fn put(&self, address: &str, mut time: Time, message: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.folder).await?;
         let aside = self.folder.join(format!(".{}.part", Id::<OutgoingEmail>::generate()));
-        fs::write(&aside, letter).await?;
+        fs::write(&aside, message).await?;
         let placed = loop {
             let file = self.folder.join(format!("{}-{address}.eml", time.utc().format("%Y%m%dT%H%M%S%.3fZ")));
             match fs::hard_link(&aside, &file).await {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    if fs::read(&file).await.is_ok_and(|there| there == letter) {
+                    if fs::read(&file).await.is_ok_and(|there| there == message) {
                         break Ok(());
                     }
                     time = time + Duration::from_millis(1);
@@ -56,7 +56,7 @@ impl Mail for DevOutbox {
         let message = message(sending, &self.from).map_err(SendError::Refused)?;
         let plain = |c: char| if c.is_alphanumeric() || "@.+-_".contains(c) { c } else { '_' };
         // File systems limit a name to 255 bytes, and an address may be that long.
-        let address: String = sending.letter.to.chars().map(plain).take(100).collect();
+        let address: String = sending.email.to.chars().map(plain).take(100).collect();
         let put = self.put(&address, sending.written_at, &message.formatted()).await;
         put.map_err(|error| SendError::Later(format!("{}: {error}", self.folder.display())))
     }

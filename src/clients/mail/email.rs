@@ -1,17 +1,20 @@
 //! An e-mail as a list of blocks, and its rendering as plain text and as HTML.
 
+use actors::language::Language;
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
-use super::inert::{balanced, inert, stripped};
+use super::inert::{inert, stripped};
 
 /// An e-mail to one recipient.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OutgoingEmail {
     pub to: String,
-    pub tongue: Locale,
+    // Jobs stored by earlier versions call it `tongue`.
+    #[serde(alias = "tongue")]
+    pub locale: Locale,
     pub subject: String,
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<EmailBlock>,
     /// A calendar object that is sent along, also as an `.ics` attachment.
     pub calendar: Option<Calendar>,
 }
@@ -24,9 +27,19 @@ pub enum Locale {
     Arabic,
 }
 
+/// The language of e-mails to a user with this language.
+impl From<Language> for Locale {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Ar => Self::Arabic,
+            _ => Self::English,
+        }
+    }
+}
+
 /// A part of an e-mail, in order from top to bottom. Only the URL of a `Link` is a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Block {
+pub enum EmailBlock {
     /// Text that this server writes; a user-chosen name within it goes through [`super::isolated`].
     Text(String),
     /// A code that the recipient types elsewhere: alone on its line.
@@ -55,7 +68,7 @@ struct HtmlPage<'a> {
     /// The side on which a line begins: `left` or `right`.
     side: &'static str,
     subject: String,
-    blocks: &'a [Block],
+    blocks: &'a [EmailBlock],
 }
 
 impl OutgoingEmail {
@@ -63,12 +76,12 @@ impl OutgoingEmail {
     #[must_use]
     pub fn text(&self) -> String {
         let blocks = self.blocks.iter().map(|block| match block {
-            Block::Text(text) => inert(text),
-            Block::Code(code) => code.clone(),
+            EmailBlock::Text(text) => inert(text),
+            EmailBlock::Code(code) => code.clone(),
             // Marked as a quotation, so that the recipient neither takes it for this server's own text nor a number in
             // it for a code.
-            Block::Quote(text) => stripped(text).lines().map(quoted).collect::<Vec<_>>().join("\n"),
-            Block::Link { label, url } => format!("{}\n{url}", inert(label)),
+            EmailBlock::Quote(text) => stripped(text).lines().map(quoted).collect::<Vec<_>>().join("\n"),
+            EmailBlock::Link { label, url } => format!("{}\n{url}", inert(label)),
         });
         blocks.collect::<Vec<_>>().join("\n\n") + "\n"
     }
@@ -78,7 +91,7 @@ impl OutgoingEmail {
     /// # Errors
     /// Returns a message when the template can't be rendered.
     pub fn html(&self) -> Result<String, String> {
-        let (language, direction, side) = match self.tongue {
+        let (language, direction, side) = match self.locale {
             Locale::English => ("en", "ltr", "left"),
             Locale::Arabic => ("ar", "rtl", "right"),
         };
@@ -86,11 +99,11 @@ impl OutgoingEmail {
         page.render().map_err(|error| error.to_string())
     }
 
-    /// Returns the subject on one line, without control characters, whatever text it was built from.
+    /// Returns the subject on one line, without control characters and addresses, whatever text it was built from.
     #[must_use]
     pub fn subject_line(&self) -> String {
         let visible = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c };
-        let words: String = balanced(&self.subject).chars().map(visible).collect();
+        let words: String = inert(&self.subject).chars().map(visible).collect();
         words.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

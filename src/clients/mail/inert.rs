@@ -25,14 +25,14 @@ pub fn isolated(text: &str) -> String {
 /// `\n`.
 pub fn stripped(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}', '\u{85}'], "\n");
-    lines.chars().filter(|c| !turns(*c) && (*c == '\n' || *c == '\t' || !c.is_control())).collect()
+    lines.chars().filter(|c| !is_bidi_control(*c) && (*c == '\n' || *c == '\t' || !c.is_control())).collect()
 }
 
 /// Removes characters that change the text direction, except isolates; closes isolates that are left open, and removes
 /// closing characters without an opening one.
 pub fn balanced(text: &str) -> String {
     let mut open = 0_usize;
-    let mut kept = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             ISOLATE => open += 1,
@@ -40,16 +40,16 @@ pub fn balanced(text: &str) -> String {
             END => open -= 1,
             // Directional marks, which have no end, affect only the neighbouring punctuation.
             '\u{200e}' | '\u{200f}' | '\u{61c}' => {}
-            c if turns(c) => continue,
+            c if is_bidi_control(c) => continue,
             _ => {}
         }
-        kept.push(c);
+        out.push(c);
     }
-    kept.extend(std::iter::repeat_n(END, open));
-    kept
+    out.extend(std::iter::repeat_n(END, open));
+    out
 }
 
-const fn turns(c: char) -> bool {
+const fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -118,9 +118,10 @@ mod tests {
 
     #[test]
     fn sentences_stay_as_they_are() {
-        for kept in ["It is 5.5 m. Then: go on (e.g. here)...", "Note: at 10:30, hotel:2, data:", "أكّد عنوان بريدك."]
+        for unchanged in
+            ["It is 5.5 m. Then: go on (e.g. here)...", "Note: at 10:30, hotel:2, data:", "أكّد عنوان بريدك."]
         {
-            assert_eq!(inert(kept), kept);
+            assert_eq!(inert(unchanged), unchanged);
         }
     }
 

@@ -17,15 +17,15 @@ use super::{Calendar, EmailInTransit, OutgoingEmail};
 /// Returns a message that says why the MIME message can't be built: an invalid recipient, a link that is not http or
 /// https, or a part that can't be encoded.
 pub fn message(sending: &EmailInTransit<'_>, from: &Mailbox) -> Result<Message, String> {
-    let EmailInTransit { letter, id, written_at, request } = *sending;
-    let to: Address = letter.to.parse().map_err(|error| format!("the address can't be written to: {error}"))?;
-    if let Some(link) = letter.links().find(|link| !is_web(link)) {
-        return Err(format!("{} is no address of the web", link.split(':').next().unwrap_or_default()));
+    let EmailInTransit { email, id, written_at, request } = *sending;
+    let to: Address = email.to.parse().map_err(|error| format!("the recipient's address is invalid: {error}"))?;
+    if let Some(link) = email.links().find(|link| !is_web(link)) {
+        return Err(format!("{} is not an http or https URL", link.split(':').next().unwrap_or_default()));
     }
     let alternative = part(MultiPart::alternative(), id, "alternative")
-        .singlepart(text(ContentType::TEXT_PLAIN, letter.text())?)
-        .singlepart(text(ContentType::TEXT_HTML, letter.html()?)?);
-    let content = match &letter.calendar {
+        .singlepart(text(ContentType::TEXT_PLAIN, email.text())?)
+        .singlepart(text(ContentType::TEXT_HTML, email.html()?)?);
+    let content = match &email.calendar {
         None => alternative,
         Some(calendar) => with_calendar(alternative, calendar, id)?,
     };
@@ -34,7 +34,7 @@ pub fn message(sending: &EmailInTransit<'_>, from: &Mailbox) -> Result<Message, 
         .date(written_at.utc().into())
         .from(from.clone())
         .to(Mailbox::new(None, to))
-        .subject(letter.subject_line())
+        .subject(email.subject_line())
         // RFC 3834: keeps automatic responders, such as absence notes, from replying.
         .raw_header(header("Auto-Submitted", "auto-generated"))
         .raw_header(header("X-Request-Id", &request.replace(|c: char| !c.is_ascii_graphic(), "")))
@@ -45,7 +45,7 @@ pub fn message(sending: &EmailInTransit<'_>, from: &Mailbox) -> Result<Message, 
 impl OutgoingEmail {
     fn links(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().filter_map(|block| match block {
-            super::Block::Link { url, .. } => Some(url.as_str()),
+            super::EmailBlock::Link { url, .. } => Some(url.as_str()),
             _ => None,
         })
     }
@@ -78,7 +78,7 @@ fn text(content_type: ContentType, text: String) -> Result<SinglePart, String> {
 fn with_calendar(alternative: MultiPart, calendar: &Calendar, id: &str) -> Result<MultiPart, String> {
     let Calendar { method, text } = calendar;
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return Err(format!("{method:?} is no method of calendars"));
+        return Err(format!("{method:?} is not a calendar method"));
     }
     let content_type = |text: &str| ContentType::parse(text).map_err(|error| error.to_string());
     // Base64, so that its line endings stay unchanged.

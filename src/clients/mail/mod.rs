@@ -13,14 +13,14 @@ use actors::time::Time;
 use async_trait::async_trait;
 
 pub use dev_outbox::DevOutbox;
-pub use email::{Block, Calendar, Locale, OutgoingEmail};
+pub use email::{Calendar, EmailBlock, Locale, OutgoingEmail};
 pub use inert::isolated;
 pub use smtp::{Security, Smtp, SmtpSettings};
 
 /// An e-mail that is being sent, with the metadata of its message.
 #[derive(Debug, Clone, Copy)]
 pub struct EmailInTransit<'a> {
-    pub letter: &'a OutgoingEmail,
+    pub email: &'a OutgoingEmail,
     /// Used for the Message-ID. It is the same for every attempt, so that a duplicate delivery can be told apart from a
     /// second e-mail.
     pub id: &'a str,
@@ -35,7 +35,7 @@ pub enum SendError {
     /// A temporary failure of this e-mail: a later attempt may succeed.
     Later(String),
     /// The mail server is unreachable or rejects this server: no e-mail can be sent at present.
-    Away(String),
+    Unavailable(String),
     /// A permanent failure: the mail server will not accept this e-mail.
     Refused(String),
 }

@@ -138,9 +138,9 @@ impl Mail for Smtp {
                 self.step("RCPT", line.command(Rcpt::new(to.clone(), Vec::new()))).await?;
             }
             self.step("DATA", line.command(Data)).await?;
-            self.step("the letter", line.message(&bytes)).await
+            self.step("end of DATA", line.message(&bytes)).await
         };
-        let sent = sent.await.map_err(Trouble::about_the_letter);
+        let sent = sent.await.map_err(Trouble::about_the_email);
         // The reply to the e-mail counts, whether QUIT succeeds or not.
         let _ = self.step("QUIT", line.quit()).await;
         sent.map(|_accepted| ())
@@ -149,13 +149,13 @@ impl Mail for Smtp {
 
 impl Trouble {
     fn about_us(self) -> SendError {
-        SendError::Away(self.to_string())
+        SendError::Unavailable(self.to_string())
     }
 
-    fn about_the_letter(self) -> SendError {
+    fn about_the_email(self) -> SendError {
         match self.code {
             // The mail server closes the session, or requires authentication first.
-            None | Some(421 | 530 | 534 | 535 | 538) => SendError::Away(self.to_string()),
+            None | Some(421 | 530 | 534 | 535 | 538) => SendError::Unavailable(self.to_string()),
             Some(400..=499) => SendError::Later(self.to_string()),
             Some(_) => SendError::Refused(self.to_string()),
         }

@@ -5,28 +5,28 @@ use lettre::message::Mailbox;
 use mail_parser::{Message, MessageParser, MimeHeaders};
 
 use super::message::message;
-use super::{Block, Calendar, DevOutbox, EmailInTransit, Locale, Mail, OutgoingEmail, SendError, isolated};
+use super::{Calendar, DevOutbox, EmailBlock, EmailInTransit, Locale, Mail, OutgoingEmail, SendError, isolated};
 
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n";
 
-fn letter(blocks: Vec<Block>) -> OutgoingEmail {
+fn email(blocks: Vec<EmailBlock>) -> OutgoingEmail {
     OutgoingEmail {
         to: "ada@example.org".to_owned(),
-        tongue: Locale::English,
+        locale: Locale::English,
         subject: "A subject".to_owned(),
         blocks,
         calendar: None,
     }
 }
 
-fn sending(letter: &OutgoingEmail) -> EmailInTransit<'_> {
+fn sending(email: &OutgoingEmail) -> EmailInTransit<'_> {
     let written_at = Time::from_millis(1_764_000_000_000).unwrap();
-    EmailInTransit { letter, id: "0199-job", written_at, request: "a-call\r\nBcc: eve@evil.example" }
+    EmailInTransit { email, id: "0199-job", written_at, request: "a-call\r\nBcc: eve@evil.example" }
 }
 
-fn formatted(letter: &OutgoingEmail) -> Result<Vec<u8>, String> {
+fn formatted(email: &OutgoingEmail) -> Result<Vec<u8>, String> {
     let from: Mailbox = "Colloquy <post@colloquy.example>".parse().unwrap();
-    message(&sending(letter), &from).map(|message| message.formatted())
+    message(&sending(email), &from).map(|message| message.formatted())
 }
 
 fn parsed(bytes: &[u8]) -> Message<'_> {
@@ -35,7 +35,8 @@ fn parsed(bytes: &[u8]) -> Message<'_> {
 
 #[test]
 fn a_letter_is_a_text_and_a_page_with_what_mail_programs_want_to_know() {
-    let bytes = formatted(&letter(vec![Block::Text("Hello.".to_owned()), Block::Code("482913".to_owned())])).unwrap();
+    let bytes =
+        formatted(&email(vec![EmailBlock::Text("Hello.".to_owned()), EmailBlock::Code("482913".to_owned())])).unwrap();
     let raw = String::from_utf8(bytes.clone()).unwrap();
     assert!(raw.is_ascii() && raw.lines().all(|line| line.len() <= 78), "{raw}");
     assert!(raw.lines().any(|line| line == "482913"), "a code stands alone on a line of the raw mail");
@@ -51,14 +52,14 @@ fn a_letter_is_a_text_and_a_page_with_what_mail_programs_want_to_know() {
     assert_eq!(mail.attachment_count(), 0);
     assert_eq!(
         bytes,
-        formatted(&letter(vec![Block::Text("Hello.".to_owned()), Block::Code("482913".to_owned())])).unwrap()
+        formatted(&email(vec![EmailBlock::Text("Hello.".to_owned()), EmailBlock::Code("482913".to_owned())])).unwrap()
     );
 }
 
 #[test]
 fn a_calendar_is_there_for_programs_and_for_people() {
     let calendar = Calendar { method: "REQUEST".to_owned(), text: CALENDAR.to_owned() };
-    let bytes = formatted(&OutgoingEmail { calendar: Some(calendar), ..letter(Vec::new()) }).unwrap();
+    let bytes = formatted(&OutgoingEmail { calendar: Some(calendar), ..email(Vec::new()) }).unwrap();
     let mail = parsed(&bytes);
     assert_eq!(mail.content_type().unwrap().subtype(), Some("mixed"));
     let kinds: Vec<String> = mail
@@ -79,7 +80,7 @@ fn a_calendar_is_there_for_programs_and_for_people() {
     }
     for method in ["", "REQUEST\r\nBcc: eve@evil.example", "request; x=y"] {
         let calendar = Calendar { method: method.to_owned(), text: CALENDAR.to_owned() };
-        formatted(&OutgoingEmail { calendar: Some(calendar), ..letter(Vec::new()) }).unwrap_err();
+        formatted(&OutgoingEmail { calendar: Some(calendar), ..email(Vec::new()) }).unwrap_err();
     }
 }
 
@@ -87,15 +88,15 @@ fn a_calendar_is_there_for_programs_and_for_people() {
 fn no_subject_and_no_address_adds_a_header() {
     for line_end in ["\r\n", "\n", "\r", "\u{2028}", "\u{85}", "\0"] {
         let subject = format!("Hello{line_end}Bcc: eve@evil.example{line_end}{line_end}A body مرحبا");
-        let bytes = formatted(&OutgoingEmail { subject, ..letter(Vec::new()) }).unwrap();
+        let bytes = formatted(&OutgoingEmail { subject, ..email(Vec::new()) }).unwrap();
         let mail = parsed(&bytes);
-        assert_eq!(mail.subject(), Some("Hello Bcc: eve@evil.example A body مرحبا"));
+        assert_eq!(mail.subject(), Some("Hello Bcc: eve@evil[.]example A body مرحبا"));
         assert!(mail.bcc().is_none() && mail.body_text(0).unwrap().trim().is_empty());
         let to = format!("ada@example.org{line_end}Bcc: eve@evil.example");
-        formatted(&OutgoingEmail { to, ..letter(Vec::new()) }).unwrap_err();
+        formatted(&OutgoingEmail { to, ..email(Vec::new()) }).unwrap_err();
     }
     for to in ["ada@example.org, eve@evil.example", "Ada <ada@example.org>", "ada", ""] {
-        formatted(&OutgoingEmail { to: to.to_owned(), ..letter(Vec::new()) }).unwrap_err();
+        formatted(&OutgoingEmail { to: to.to_owned(), ..email(Vec::new()) }).unwrap_err();
     }
 }
 
@@ -114,13 +115,13 @@ fn what_others_wrote_is_neither_markup_nor_a_link_nor_turned_around() {
     ];
     for text in hostile {
         let blocks = vec![
-            Block::Quote(text.to_owned()),
-            Block::Text(format!("{} invites you.", isolated(text))),
-            Block::Text(text.to_owned()),
-            Block::Link { label: text.to_owned(), url: "https://colloquy.example/join?token=a&b=%22".to_owned() },
+            EmailBlock::Quote(text.to_owned()),
+            EmailBlock::Text(format!("{} invites you.", isolated(text))),
+            EmailBlock::Text(text.to_owned()),
+            EmailBlock::Link { label: text.to_owned(), url: "https://colloquy.example/join?token=a&b=%22".to_owned() },
         ];
-        let letter = OutgoingEmail { subject: format!("{text} invites you"), ..letter(blocks) };
-        let bytes = formatted(&letter).unwrap();
+        let email = OutgoingEmail { subject: format!("{text} invites you"), ..email(blocks) };
+        let bytes = formatted(&email).unwrap();
         let mail = parsed(&bytes);
         let (text_part, page) = (mail.body_text(0).unwrap(), mail.body_html(0).unwrap());
         for wrong in ["<img", "<a href=\"https://evil", "</bdi></blockquote><"] {
@@ -135,7 +136,7 @@ fn what_others_wrote_is_neither_markup_nor_a_link_nor_turned_around() {
             assert_eq!(signs('\u{2068}'), signs('\u{2069}'), "{part}");
         }
         assert!(text_part.starts_with("> \u{2068}"), "{text_part}");
-        assert!(!mail.subject().unwrap().contains('\u{202e}'));
+        assert!(!mail.subject().unwrap().contains('\u{202e}') && !mail.subject().unwrap().contains("://"));
     }
 }
 
@@ -144,14 +145,15 @@ fn a_link_leads_to_the_web_and_nowhere_else() {
     for url in
         ["javascript:alert(1)", "data:text/html,x", "/join", "https://a.example/\r\nx", "https://a.example/\"x y"]
     {
-        let refused = formatted(&letter(vec![Block::Link { label: "x".to_owned(), url: url.to_owned() }])).unwrap_err();
-        assert!(refused.ends_with("is no address of the web") && refused.len() < 60, "{refused}");
+        let refused =
+            formatted(&email(vec![EmailBlock::Link { label: "x".to_owned(), url: url.to_owned() }])).unwrap_err();
+        assert!(refused.ends_with("is not an http or https URL") && refused.len() < 60, "{refused}");
     }
 }
 
 #[test]
 fn a_letter_in_arabic_goes_from_right_to_left() {
-    let arabic = OutgoingEmail { tongue: Locale::Arabic, ..letter(vec![Block::Text("مرحبا.".to_owned())]) };
+    let arabic = OutgoingEmail { locale: Locale::Arabic, ..email(vec![EmailBlock::Text("مرحبا.".to_owned())]) };
     let bytes = formatted(&arabic).unwrap();
     let page = parsed(&bytes).body_html(0).unwrap().into_owned();
     assert!(page.contains(r#"<html lang="ar" dir="rtl">"#) && page.contains("text-align:right"), "{page}");
@@ -162,10 +164,10 @@ fn a_letter_in_arabic_goes_from_right_to_left() {
 async fn a_letter_that_is_put_into_the_outbox_again_is_there_once() {
     let folder = tempfile::tempdir().unwrap();
     let outbox = DevOutbox::at(folder.path().join("outbox"), "Colloquy <post@colloquy.example>").unwrap();
-    let first = letter(vec![Block::Code("482913".to_owned())]);
-    let second = letter(vec![Block::Code("482914".to_owned())]);
-    for letter in [&first, &second, &first, &second] {
-        outbox.send(&sending(letter)).await.unwrap();
+    let first = email(vec![EmailBlock::Code("482913".to_owned())]);
+    let second = email(vec![EmailBlock::Code("482914".to_owned())]);
+    for email in [&first, &second, &first, &second] {
+        outbox.send(&sending(email)).await.unwrap();
     }
     assert_eq!(std::fs::read_dir(folder.path().join("outbox")).unwrap().count(), 2);
     let nowhere = OutgoingEmail { to: "ada".to_owned(), ..first };

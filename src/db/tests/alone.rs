@@ -29,7 +29,7 @@ async fn a_second_server_on_postgresql_is_refused_while_the_first_lives() {
     let first = InstanceLease::take(&one).await.unwrap();
     let began = Instant::now();
     let refused = InstanceLease::take(&two).await.err().unwrap();
-    assert!(refused.to_string().starts_with("another server works on this PostgreSQL"), "{refused}");
+    assert!(refused.to_string().starts_with("another server is using this PostgreSQL"), "{refused}");
     assert!(began.elapsed() < Duration::from_secs(5));
     // Once it is given back, the next server gets it at once.
     first.release().await;
@@ -43,12 +43,12 @@ async fn a_second_server_on_postgresql_is_refused_while_the_first_lives() {
 async fn a_server_that_waits_for_the_lease_has_it_when_it_is_given_back() {
     let Some(Three { server, next, .. }) = Three::open().await else { return };
     let first = InstanceLease::take(&server).await.unwrap();
-    let given_back = async {
+    let released = async {
         // The other server has read the row, and no server has renewed it.
         tokio::time::sleep(Duration::from_millis(800)).await;
         first.release().await;
     };
-    let (second, ()) = tokio::join!(InstanceLease::take(&next), given_back);
+    let (second, ()) = tokio::join!(InstanceLease::take(&next), released);
     assert!(second.is_ok(), "{:?}", second.err());
 }
 
@@ -107,7 +107,7 @@ async fn a_server_that_lost_its_lease_keeps_no_write_and_hears_of_it() {
 async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes_after() {
     let Some(Three { server, next, other }) = Three::open().await else { return };
     let _alone = InstanceLease::take(&server).await.unwrap();
-    let ((go, gone), (tell, begun)) = (oneshot::channel(), oneshot::channel());
+    let ((go, gone), (tell, started)) = (oneshot::channel(), oneshot::channel());
     let first = thing("begun under it");
     let writing = tokio::runtime::Handle::current().spawn({
         let server = server.clone();
@@ -123,7 +123,7 @@ async fn who_takes_the_lease_waits_for_what_was_begun_under_it_and_nothing_comes
             job.await
         }
     });
-    begun.await.unwrap();
+    started.await.unwrap();
     change(&other, "UPDATE server_lease SET lease_until = to_timestamp(0)").await;
     let taking = tokio::runtime::Handle::current().spawn({
         let next = next.clone();
@@ -175,7 +175,7 @@ async fn a_clock_that_is_set_on_takes_the_lease_from_nobody() {
     ] {
         change(&other, jump).await;
         let refused = InstanceLease::take(&next).await.err().unwrap();
-        assert!(refused.to_string().starts_with("another server works on this"), "{refused}");
+        assert!(refused.to_string().starts_with("another server is using this"), "{refused}");
     }
     assert!(!*alone.lost().borrow());
     put(&server, "still its own").await.unwrap();

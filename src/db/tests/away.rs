@@ -45,8 +45,8 @@ async fn writes_fail_soon_while_it_is_away_and_work_when_it_is_back() {
     cluster.kill().unwrap();
     for i in 0..3 {
         let began = Instant::now();
-        let records = put(&db, &format!("dead {i}")).await;
-        assert!(matches!(records, Err(DbError::Unavailable(_))), "{records:?}");
+        let outcome = put(&db, &format!("dead {i}")).await;
+        assert!(matches!(outcome, Err(DbError::Unavailable(_))), "{outcome:?}");
         assert!(matches!(counted(&db).await, Err(DbError::Unavailable(_))));
         assert!(began.elapsed() < Duration::from_millis(2_500), "{:?}", began.elapsed());
     }

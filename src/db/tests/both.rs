@@ -3,13 +3,10 @@
 use actors::ids::Id;
 use actors::time::Time;
 use diesel::upsert::excluded;
-use diesel::{
-    EscapeExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable,
-    TextExpressionMethods,
-};
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 use serde_json::json;
 
-use super::super::{At, Columns, Conn, Constraint, DbError, Key, RunQueryDsl, each, like, lower};
+use super::super::{At, Columns, Conn, Constraint, DbError, Key, RunQueryDsl, contains, each, is_found};
 use super::on_both;
 use super::schema::things;
 
@@ -161,7 +158,7 @@ async fn constraints_are_told_apart() {
 #[tokio::test]
 async fn a_statement_that_failed_unseen_does_not_pass_for_written() {
     on_both(async |db| {
-        let records = db
+        let outcome = db
             .write(|conn| {
                 Box::pin(async move {
                     insert(conn, &thing("first")).await?;
@@ -172,7 +169,7 @@ async fn a_statement_that_failed_unseen_does_not_pass_for_written() {
             .await;
         let there = db.read(|conn| Box::pin(async move { count(conn).await })).await.unwrap();
         // PostgreSQL rolls all of it back and SQLite keeps the rest; the answer agrees with what is stored.
-        assert_eq!(i64::from(records.is_ok()), there, "{records:?}");
+        assert_eq!(i64::from(outcome.is_ok()), there, "{outcome:?}");
     })
     .await;
 }
@@ -225,7 +222,10 @@ async fn a_job_inside_a_job_is_refused() {
                 )
             })
             .await;
-        assert!(matches!(&nested, Err(DbError::Broken(why)) if why.contains("a job called write")), "{nested:?}");
+        assert!(
+            matches!(&nested, Err(DbError::Broken(why)) if why.contains("a database job called write")),
+            "{nested:?}"
+        );
     })
     .await;
 }
@@ -295,7 +295,7 @@ async fn words_are_found_in_either_case_beyond_ascii() {
             .write(|conn| {
                 Box::pin(async move {
                     insert(conn, &thing("Après l'Été")).await?;
-                    let query = things::table.filter(lower(things::name).like(like("L'ÉTÉ")).escape('\\'));
+                    let query = things::table.filter(is_found(Some(&"L'ÉTÉ"), |words| contains(things::name, words)));
                     Ok::<_, DbError>(query.count().get_result(conn).await?)
                 })
             })

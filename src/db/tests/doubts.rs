@@ -28,7 +28,7 @@ struct Begun {
 }
 
 async fn begin(db: &Db, name: &str) -> Begun {
-    let ((go, gone), (tell, begun)) = (oneshot::channel(), oneshot::channel());
+    let ((go, gone), (tell, started)) = (oneshot::channel(), oneshot::channel());
     let (db, thing) = (db.clone(), thing(name));
     let caller = Handle::current().spawn(async move {
         let job = db.write(move |conn| {
@@ -41,7 +41,7 @@ async fn begin(db: &Db, name: &str) -> Begun {
         });
         job.await
     });
-    begun.await.unwrap();
+    started.await.unwrap();
     Begun { go, caller }
 }
 

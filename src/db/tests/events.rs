@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actors::live::{RequestId, Topic, TopicKind};
+use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
 use futures_util::future::join_all;
-
 use tokio_util::sync::CancellationToken;
 
 use super::super::{Constraint, Db, DbError, events, sweep};
@@ -18,6 +17,10 @@ fn topic() -> Topic {
 
 fn at() -> Time {
     Time::from_millis(1_764_000_000_123).unwrap()
+}
+
+fn event(topic: Topic, offset: u64) -> EventRecord {
+    EventRecord { topic, offset, kind: "t.changed".into(), data: "{}".into(), at: at(), request: "r".into() }
 }
 
 #[tokio::test]
@@ -65,16 +68,12 @@ async fn an_offset_is_given_once() {
         let append = move |offset| {
             let db = db.clone();
             async move {
-                db.write(move |conn| {
-                    Box::pin(async move {
-                        events::append_at(conn, topic, offset, "t.changed", "{}", at(), &Arc::from("r")).await
-                    })
-                })
-                .await
+                db.write(move |conn| Box::pin(async move { events::append_at(conn, &[event(topic, offset)]).await }))
+                    .await
             }
         };
-        assert_eq!(append(1).await.unwrap().offset, 1);
-        assert_eq!(append(2).await.unwrap().offset, 2);
+        append(1).await.unwrap();
+        append(2).await.unwrap();
         assert!(matches!(append(2).await, Err(DbError::Violated(Constraint::Unique, _))));
     })
     .await;
@@ -84,17 +83,16 @@ async fn an_offset_is_given_once() {
 async fn only_what_is_old_and_many_is_forgotten() {
     on_both(async |db| {
         let topic = topic();
-        let last = u64::try_from(events::KEPT_EVENTS).unwrap() + 2;
-        let request: RequestId = Arc::from("r");
+        let last = u64::try_from(events::RETAINED_EVENTS).unwrap() + 2;
         let (soon, late) = db
             .write(move |conn| {
                 Box::pin(async move {
                     for offset in [1, 2, 3, last] {
-                        events::append_at(conn, topic, offset, "t.changed", "{}", at(), &request).await?;
+                        events::append_at(conn, &[event(topic, offset)]).await?;
                     }
                     let name = topic.to_string();
                     let soon = events::forget_old(conn, &name, at() + Duration::from_secs(60), 500).await?;
-                    let after = at() + events::KEPT_FOR + Duration::from_secs(1);
+                    let after = at() + events::RETAINED_FOR + Duration::from_secs(1);
                     let late = events::forget_old(conn, &name, after, 500).await?;
                     assert_eq!(events::oldest(conn, topic).await?, Some(3));
                     assert_eq!(events::forget(conn, topic, 1).await?, 1);

@@ -1,4 +1,4 @@
-//! The tables in `schema.rs` equal those that the migrations create, on both databases: columns, types, nullability,
+//! The tables in `schema/` equal those that the migrations create, on both databases: columns, types, nullability,
 //! keys.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ struct Shape {
     key: Vec<String>,
 }
 
-/// A column's type as `schema.rs` names it.
+/// A column's type as `schema/` names it.
 #[derive(Debug, PartialEq)]
 struct Column {
     sql_type: String,
@@ -29,7 +29,7 @@ type Shapes = BTreeMap<String, Shape>;
 fn written_by_hand() -> Shapes {
     let mut shapes = Shapes::new();
     let mut table: Option<String> = None;
-    for line in include_str!("../schema.rs").lines().map(str::trim) {
+    for line in concat!(include_str!("../schema/mod.rs"), include_str!("../schema/media.rs")).lines().map(str::trim) {
         if let Some((name, sql_type)) = line.trim_end_matches(',').split_once(" -> ") {
             let inner = sql_type.strip_prefix("Nullable<").and_then(|rest| rest.strip_suffix('>'));
             let column = Column { sql_type: inner.unwrap_or(sql_type).to_owned(), nullable: inner.is_some() };
@@ -74,7 +74,7 @@ const IN_POSTGRES: &str = r#"SELECT c.table_name::text AS "table", c.column_name
  WHERE c.table_schema = current_schema() AND c.table_name <> 'things' AND c.table_name NOT LIKE '\_\_%'
  ORDER BY c.table_name, key"#;
 
-/// The names in `schema.rs` that a database's type can stand for.
+/// The names in `schema/` that a database's type can stand for.
 fn words(kind: &str) -> &'static [&'static str] {
     match kind {
         "BLOB" => &["Uuid", "Binary"],

@@ -46,7 +46,7 @@ async fn hold(db: &Db) -> Held {
 }
 
 impl Held {
-    async fn let_go(self) {
+    async fn release(self) {
         self.go.send(()).unwrap();
         self.job.await.unwrap().unwrap();
     }
@@ -56,10 +56,10 @@ impl Held {
 async fn ten_thousand_writes_at_once_are_all_written_or_turned_away() {
     on_both(async |db| {
         // The queue never exceeds its bound: 4,096 wait, and the rest is refused at once.
-        let records = join_all((0..10_000).map(|i| insert_named(&db, format!("{i}")))).await;
-        let written = records.iter().filter(|records| records.is_ok()).count();
+        let outcomes = join_all((0..10_000).map(|i| insert_named(&db, format!("{i}")))).await;
+        let written = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
         let odd =
-            records.iter().find(|records| !matches!(records, Ok(()) | Err(DbError::Busy | DbError::Unavailable(_))));
+            outcomes.iter().find(|outcome| !matches!(outcome, Ok(()) | Err(DbError::Busy | DbError::Unavailable(_))));
         assert_eq!(odd, None);
         assert!(written >= 256, "{written}");
         assert_eq!(counted(&db).await, i64::try_from(written).unwrap());
@@ -71,8 +71,8 @@ async fn ten_thousand_writes_at_once_are_all_written_or_turned_away() {
 async fn a_queue_that_is_deep_enough_takes_them_all() {
     let opened = sqlite(|settings| DbSettings { queue: 10_000, ..settings }).await;
     let began = Instant::now();
-    let records = join_all((0..10_000).map(|i| insert_named(&opened.db, format!("{i}")))).await;
-    assert!(records.iter().all(Result::is_ok));
+    let outcomes = join_all((0..10_000).map(|i| insert_named(&opened.db, format!("{i}")))).await;
+    assert!(outcomes.iter().all(Result::is_ok));
     assert_eq!(counted(&opened.db).await, 10_000);
     // One by one they would take 10,000 commits of a millisecond or more each.
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
@@ -110,7 +110,7 @@ async fn an_error_a_panic_and_a_hang_leave_the_rest_of_the_batch() {
     let first = insert_named(db, "first".to_owned());
     let middle = insert_named(db, "middle".to_owned());
     let last = insert_named(db, "last".to_owned());
-    let release = held.let_go();
+    let release = held.release();
     let (first, refused, middle, panics, hangs, last, ()): (_, _, _, Result<(), DbError>, Result<(), DbError>, _, _) =
         tokio::join!(first, refused, middle, panics, hangs, last, release);
     assert_eq!((first, middle, last), (Ok(()), Ok(()), Ok(())));
@@ -131,9 +131,9 @@ async fn a_full_queue_is_told_at_once() {
     let held = hold(&opened.db).await;
     let waiting = join_all((0..2).map(|i| insert_named(&opened.db, format!("{i}"))));
     let more = async {
-        let records = insert_named(&opened.db, "more".to_owned()).await;
-        held.let_go().await;
-        records
+        let outcome = insert_named(&opened.db, "more".to_owned()).await;
+        held.release().await;
+        outcome
     };
     let (waiting, more) = tokio::join!(waiting, more);
     assert_eq!(more, Err(DbError::Busy));
@@ -154,7 +154,7 @@ async fn a_full_disk_makes_the_batch_unknown_and_the_writer_goes_on() {
     let small = insert_named(db, "small".to_owned());
     let large = insert_named(db, "x".repeat(200_000));
     let after = insert_named(db, "after".to_owned());
-    let release = held.let_go();
+    let release = held.release();
     let (small, large, after, ()) = tokio::join!(small, large, after, release);
     assert!(matches!(small, Err(DbError::Unknown(_))), "{small:?}");
     assert!(matches!(large, Err(DbError::Unknown(_))), "{large:?}");
@@ -167,7 +167,7 @@ async fn a_full_disk_makes_the_batch_unknown_and_the_writer_goes_on() {
 #[tokio::test]
 async fn a_full_disk_under_a_single_job_is_unknown_too() {
     let opened = sqlite(|settings| settings).await;
-    let records = opened
+    let outcome = opened
         .db
         .write(|conn| {
             Box::pin(async move {
@@ -178,7 +178,7 @@ async fn a_full_disk_under_a_single_job_is_unknown_too() {
             })
         })
         .await;
-    assert!(matches!(records, Err(DbError::Unknown(_))), "{records:?}");
+    assert!(matches!(outcome, Err(DbError::Unknown(_))), "{outcome:?}");
     assert_eq!(counted(&opened.db).await, 0);
     insert_named(&opened.db, "next".to_owned()).await.unwrap();
 }

@@ -10,7 +10,7 @@ use actors::ids::Id;
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
-use super::super::Job;
+use super::super::{Job, JobPayload};
 use super::JobRow;
 use crate::db::schema::jobs;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
@@ -95,7 +95,7 @@ pub struct DueQuery {
     /// How many may start.
     pub most: usize,
     /// How many of the kind run: the poll visits as many keys more, so that keys without running jobs can be chosen.
-    pub under_way: usize,
+    pub running: usize,
     /// The key that was served last.
     pub after: Option<String>,
 }
@@ -109,7 +109,7 @@ pub struct OfKey {
 
 /// The result of a poll for a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct DueJobs {
     pub kind: &'static str,
     /// In the order of their turns.
     pub due: Vec<OfKey>,
@@ -118,32 +118,36 @@ pub struct Look {
 }
 
 /// Returns the due jobs for each query; and the earliest due time among the kinds that have none due.
-pub async fn look(conn: &mut Conn, wanted: &[DueQuery], now: Time) -> Result<(Vec<Look>, Option<Time>), DbError> {
-    let (mut looks, mut next) = (Vec::new(), None);
+pub async fn find_due(
+    conn: &mut Conn,
+    wanted: &[DueQuery],
+    now: Time,
+) -> Result<(Vec<DueJobs>, Option<Time>), DbError> {
+    let (mut found, mut next) = (Vec::new(), None);
     for wanted in wanted {
         let earliest: Option<At> = earliest!(wanted.kind).first(conn).await.optional()?;
         match earliest {
             None => {}
             Some(At(at)) if at > now => next = Some(next.map_or(at, |next: Time| next.min(at))),
-            Some(_) => looks.push(in_turn(conn, wanted, now).await?),
+            Some(_) => found.push(in_turn(conn, wanted, now).await?),
         }
     }
-    Ok((looks, next))
+    Ok((found, next))
 }
 
 /// Visits all keys once, starting after the one that was served last.
-async fn in_turn(conn: &mut Conn, wanted: &DueQuery, now: Time) -> Result<Look, DbError> {
+async fn in_turn(conn: &mut Conn, wanted: &DueQuery, now: Time) -> Result<DueJobs, DbError> {
     let most = i64::try_from(wanted.most).unwrap_or(i64::MAX);
-    let enough = wanted.most + wanted.under_way;
+    let enough = wanted.most + wanted.running;
     let mut due = Vec::new();
-    let (mut at, mut is_around) = (wanted.after.clone(), wanted.after.is_none());
+    let (mut at, mut has_wrapped) = (wanted.after.clone(), wanted.after.is_none());
     for _ in 0..KEYS {
         let key: Option<String> = match &at {
             Some(key) => keys!(wanted.kind, gt, key).first(conn).await.optional()?,
             None => keys!(wanted.kind, ge, "").first(conn).await.optional()?,
         };
         // The key that was served last comes last.
-        let is_past = is_around && key.as_ref() > wanted.after.as_ref() && wanted.after.is_some();
+        let is_past = has_wrapped && key.as_ref() > wanted.after.as_ref() && wanted.after.is_some();
         match key {
             Some(key) if !is_past => {
                 let ids: Vec<Key<Job>> = due!(wanted.kind, &key, now, most).load(conn).await?;
@@ -152,14 +156,14 @@ async fn in_turn(conn: &mut Conn, wanted: &DueQuery, now: Time) -> Result<Look, 
                 }
                 at = Some(key);
             }
-            None if !is_around => (at, is_around) = (None, true),
-            Some(_) | None => return Ok(Look { kind: wanted.kind, due, ended_at: None }),
+            None if !has_wrapped => (at, has_wrapped) = (None, true),
+            Some(_) | None => return Ok(DueJobs { kind: wanted.kind, due, ended_at: None }),
         }
         if due.len() >= enough {
             break;
         }
     }
-    Ok(Look { kind: wanted.kind, due, ended_at: at })
+    Ok(DueJobs { kind: wanted.kind, due, ended_at: at })
 }
 
 /// A job that a worker holds.
@@ -205,7 +209,7 @@ pub async fn renew(conn: &mut Conn, held: HeldJob, until: Time) -> Result<bool, 
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn note(conn: &mut Conn, job: &Job, payload: &impl serde::Serialize) -> Result<bool, DbError> {
+pub async fn save_progress(conn: &mut Conn, job: &Job, payload: &impl JobPayload) -> Result<bool, DbError> {
     let payload = serde_json::to_string(payload).map_err(|error| DbError::Broken(error.to_string()))?;
     let own = held!(job.held());
     Ok(diesel::update(own).set(jobs::payload.eq(payload)).execute(conn).await? == 1)

@@ -53,7 +53,7 @@ pub async fn free_page(conn: &mut Conn) -> Result<usize, DbError> {
 }
 
 /// At startup: fails a page of jobs whose kind has no handler. Returns how many; zero when none is left.
-pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Time) -> Result<usize, DbError> {
+pub async fn fail_unknown_kinds(conn: &mut Conn, known: &[&'static str], now: Time) -> Result<usize, DbError> {
     let mut after = String::new();
     loop {
         let kind: Option<String> = jobs::table
@@ -67,9 +67,9 @@ pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Tim
             .optional()?;
         let Some(kind) = kind else { return Ok(0) };
         if !known.contains(&kind.as_str()) {
-            let strangers: Vec<Key<Job>> = waiting!(&kind).select(jobs::id).limit(PAGE).load(conn).await?;
-            let error = Some("nobody does jobs of this kind".to_owned());
-            let failed = diesel::update(jobs::table.filter(jobs::id.eq_any(strangers)))
+            let unknown: Vec<Key<Job>> = waiting!(&kind).select(jobs::id).limit(PAGE).load(conn).await?;
+            let error = Some("no handler exists for this kind of job".to_owned());
+            let failed = diesel::update(jobs::table.filter(jobs::id.eq_any(unknown)))
                 .set((jobs::failed_at.eq(Some(At(now))), jobs::last_error.eq(error)));
             return Ok(failed.execute(conn).await?);
         }
@@ -79,7 +79,7 @@ pub async fn give_up_strangers(conn: &mut Conn, known: &[&'static str], now: Tim
 
 /// At startup: reschedules a page of jobs that began to wait in the future, by a clock that was set back since. From
 /// now on they wait for their original delay. Returns how many; zero when none is left.
-pub async fn let_due_again(conn: &mut Conn, kind: &str, now: Time) -> Result<usize, DbError> {
+pub async fn reschedule(conn: &mut Conn, kind: &str, now: Time) -> Result<usize, DbError> {
     let ahead: Vec<(Key<Job>, At, At)> = waiting!(kind)
         .filter(jobs::run_at.gt(At(now)))
         .filter(jobs::waiting_since.gt(At(now)))

@@ -3,39 +3,47 @@
 
 use std::sync::atomic::AtomicUsize;
 
+use actors::ids::Id;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use futures_util::FutureExt;
+use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
-use super::super::{enqueue_after, enqueue_in_turn, store};
-use super::{Arc, Clock, Db, DbError, Duration, Handler, Handlers, Hands, Hub, HubLimits, JobError, WorkerContext};
+use super::super::{JobPayload, enqueue, enqueue_after, enqueue_in_turn, operator, store};
+use super::{Arc, Clock, Db, DbError, Duration, Handler, Handlers, Hub, HubLimits, JobError, TestClock, WorkerContext};
 use super::{DbSettings, Instant, Job, Jobs, Mutex, Ordering, RequestId, Rows, Tasks, async_trait, rows, work};
 use crate::db::tests::on_both;
 
-const KIND: &str = "slow";
+/// Waits until it is released.
+#[derive(Serialize, Deserialize)]
+struct Wait(String);
+
+impl JobPayload for Wait {
+    const KIND: &'static str = "slow";
+}
 
 /// Records each job that starts, and runs it until it is released.
 #[derive(Clone)]
 struct Slow {
-    at_once: usize,
-    begun: Arc<Mutex<Vec<String>>>,
-    let_go: Arc<Semaphore>,
+    concurrency: usize,
+    started: Arc<Mutex<Vec<String>>>,
+    release: Arc<Semaphore>,
     /// So many of the next attempts fail.
     failing: Arc<AtomicUsize>,
 }
 
 #[async_trait]
 impl Handler for Slow {
-    fn kind(&self) -> &'static str {
-        KIND
+    type Payload = Wait;
+
+    fn concurrency(&self) -> usize {
+        self.concurrency
     }
-    fn at_once(&self) -> usize {
-        self.at_once
-    }
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        self.begun.lock().unwrap().push(job.payload.trim_matches('"').to_owned());
-        self.let_go.acquire().await.unwrap().forget();
+    async fn run(&self, _job: &Job, Wait(name): Wait) -> Result<(), JobError> {
+        self.started.lock().unwrap().push(name);
+        self.release.acquire().await.unwrap().forget();
         let fails = self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         if fails.is_ok() { Err(JobError::Again("not yet".to_owned())) } else { Ok(()) }
     }
@@ -43,24 +51,28 @@ impl Handler for Slow {
 
 struct World {
     db: Db,
-    hands: Arc<Hands>,
+    clock: Arc<TestClock>,
     jobs: Jobs,
     slow: Slow,
     tasks: Tasks,
 }
 
 impl World {
-    fn of(db: Db, at_once: usize) -> Self {
-        Self::at(db, at_once, 0)
+    fn of(db: Db, concurrency: usize) -> Self {
+        Self::at(db, concurrency, 0)
     }
 
     /// Starts with a clock at so many milliseconds past noon.
-    fn at(db: Db, at_once: usize, millis: i64) -> Self {
-        let hands = Arc::new(Hands(millis.into()));
-        let jobs = Jobs::by(Arc::clone(&hands) as Arc<dyn Clock>);
-        let slow =
-            Slow { at_once, begun: Arc::default(), let_go: Arc::new(Semaphore::new(0)), failing: Arc::default() };
-        Self { db, hands, jobs, slow, tasks: Tasks::on(tokio::runtime::Handle::current()) }
+    fn at(db: Db, concurrency: usize, millis: i64) -> Self {
+        let clock = Arc::new(TestClock(millis.into()));
+        let jobs = Jobs::by(Arc::clone(&clock) as Arc<dyn Clock>);
+        let slow = Slow {
+            concurrency,
+            started: Arc::default(),
+            release: Arc::new(Semaphore::new(0)),
+            failing: Arc::default(),
+        };
+        Self { db, clock, jobs, slow, tasks: Tasks::on(tokio::runtime::Handle::current()) }
     }
 
     fn start(&self) {
@@ -70,36 +82,36 @@ impl World {
     }
 
     async fn add(&self, key: &'static str, name: &'static str) {
-        let now = self.hands.now();
+        let (now, job) = (self.clock.now(), Wait(name.to_owned()));
         let added = self.db.write(move |conn| {
-            Box::pin(async move { enqueue_in_turn(conn, KIND, key, &name, now, &RequestId::from("r")).await })
+            Box::pin(async move { enqueue_in_turn(conn, key, &job, now, &RequestId::from("r")).await })
         });
         added.await.unwrap();
         self.jobs.wake();
     }
 
-    fn begun(&self) -> Vec<String> {
-        self.slow.begun.lock().unwrap().clone()
+    fn started(&self) -> Vec<String> {
+        self.slow.started.lock().unwrap().clone()
     }
 
     /// Sets the clock to so many milliseconds past noon.
     fn set(&self, millis: i64) {
-        self.hands.0.store(millis, Ordering::SeqCst);
+        self.clock.0.store(millis, Ordering::SeqCst);
         self.jobs.wake();
     }
 
     async fn until(&self, what: &str, holds: impl AsyncFn(&Self) -> bool) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while !holds(self).await {
-            assert!(Instant::now() < deadline, "{what}: {:?}", self.begun());
+            assert!(Instant::now() < deadline, "{what}: {:?}", self.started());
             self.jobs.wake();
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 
-    async fn until_begun(&self, names: &[&str]) {
-        self.until("they begin", async |world| world.begun().len() >= names.len()).await;
-        assert_eq!(self.begun(), names);
+    async fn until_started(&self, names: &[&str]) {
+        self.until("they begin", async |world| world.started().len() >= names.len()).await;
+        assert_eq!(self.started(), names);
     }
 
     async fn until_empty(&self) {
@@ -124,12 +136,12 @@ async fn of_eight_slow_jobs_of_one_key_another_keys_waits_for_one() {
             world.add("a", name).await;
         }
         world.start();
-        world.until_begun(&["a1"]).await;
+        world.until_started(&["a1"]).await;
         world.add("b", "b1").await;
         world.add("0", "01").await;
-        world.slow.let_go.add_permits(10);
+        world.slow.release.add_permits(10);
         world.until_empty().await;
-        assert_eq!(world.begun(), ["a1", "b1", "01", "a2", "a3", "a4", "a5", "a6", "a7", "a8"]);
+        assert_eq!(world.started(), ["a1", "b1", "01", "a2", "a3", "a4", "a5", "a6", "a7", "a8"]);
     })
     .await;
 }
@@ -142,17 +154,17 @@ async fn a_place_goes_to_whoever_has_none() {
             world.add(key, name).await;
         }
         world.start();
-        world.until("two begin", async |world| world.begun().len() == 2).await;
+        world.until("two begin", async |world| world.started().len() == 2).await;
         world.add("b", "b1").await;
         world.add("b", "b2").await;
-        world.slow.let_go.add_permits(1);
-        world.until("one more begins", async |world| world.begun().len() == 3).await;
-        assert_eq!(world.begun()[2], "b1");
-        world.slow.let_go.add_permits(1);
-        world.until("one more begins", async |world| world.begun().len() == 4).await;
-        let of_a = world.begun().iter().filter(|name| name.starts_with('a')).count();
-        assert_eq!(of_a, 3, "each has one of the two places: {:?}", world.begun());
-        world.slow.let_go.add_permits(9);
+        world.slow.release.add_permits(1);
+        world.until("one more begins", async |world| world.started().len() == 3).await;
+        assert_eq!(world.started()[2], "b1");
+        world.slow.release.add_permits(1);
+        world.until("one more begins", async |world| world.started().len() == 4).await;
+        let of_a = world.started().iter().filter(|name| name.starts_with('a')).count();
+        assert_eq!(of_a, 3, "each has one of the two places: {:?}", world.started());
+        world.slow.release.add_permits(9);
         world.until_empty().await;
     })
     .await;
@@ -165,16 +177,16 @@ async fn what_a_killed_server_held_runs_again_when_the_next_one_starts() {
         world.add("", "one").await;
         let held = world.db.write(|conn| {
             Box::pin(async move {
-                let wanted = [store::DueQuery { kind: KIND, most: 1, under_way: 0, after: None }];
-                let (looks, _) = store::look(conn, &wanted, Hands::default().now()).await?;
-                let ids = looks.into_iter().flat_map(|look| look.due).flat_map(|of_key| of_key.ids);
-                store::claim(conn, &ids.collect::<Vec<_>>(), Hands(3_600_000.into()).now()).await
+                let wanted = [store::DueQuery { kind: Wait::KIND, most: 1, running: 0, after: None }];
+                let (found, _) = store::find_due(conn, &wanted, TestClock::default().now()).await?;
+                let ids = found.into_iter().flat_map(|found| found.due).flat_map(|of_key| of_key.ids);
+                store::claim(conn, &ids.collect::<Vec<_>>(), TestClock(3_600_000.into()).now()).await
             })
         });
         assert_eq!(held.await.map(|taken: Vec<Job>| taken.len()), Ok(1));
         world.start();
-        world.until_begun(&["one"]).await;
-        world.slow.let_go.add_permits(1);
+        world.until_started(&["one"]).await;
+        world.slow.release.add_permits(1);
         world.until_empty().await;
     })
     .await;
@@ -185,17 +197,49 @@ async fn a_job_has_five_tries_and_is_then_kept_as_failed() {
     on_both(async |db| {
         let world = World::of(db, 1);
         world.slow.failing.store(9, Ordering::SeqCst);
-        world.slow.let_go.add_permits(9);
+        world.slow.release.add_permits(9);
         world.add("", "one").await;
         world.start();
         let counted = async |world: &World| world.db.read(|conn| Box::pin(store::failed_count(conn))).await;
         world
             .until("it fails", async |world| {
-                world.hands.0.fetch_add(100_000, Ordering::SeqCst);
+                world.clock.0.fetch_add(100_000, Ordering::SeqCst);
                 counted(world).await == Ok(1)
             })
             .await;
-        assert_eq!(world.begun(), ["one"; 5]);
+        assert_eq!(world.started(), ["one"; 5]);
+    })
+    .await;
+}
+
+/// A payload of the same kind that the handler can't parse.
+#[derive(Serialize, Deserialize)]
+struct Unreadable {
+    number: u8,
+}
+
+impl JobPayload for Unreadable {
+    const KIND: &'static str = Wait::KIND;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_whose_payload_can_not_be_parsed_fails_at_its_first_attempt_and_is_not_run() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        let now = world.clock.now();
+        let added = world.db.write(move |conn| {
+            Box::pin(async move { enqueue(conn, &Unreadable { number: 7 }, now, &RequestId::from("r")).await })
+        });
+        let id = added.await.unwrap();
+        world.start();
+        let failed =
+            async |world: &World| operator::list_failed(&world.db, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+        world.until("it fails", async |world| !failed(world).await.is_empty()).await;
+        let job = failed(&world).await.remove(0);
+        assert_eq!((job.id, job.attempts), (id, 1));
+        let error = job.error.unwrap();
+        assert!(error.starts_with("the payload can't be parsed: invalid type: map"), "{error}");
+        assert_eq!(world.started(), Vec::<String>::new());
     })
     .await;
 }
@@ -207,18 +251,18 @@ async fn a_clock_that_is_set_runs_no_job_twice_and_delays_none() {
             let world = World::of(db, 2);
             world.start();
             world.add("", "first").await;
-            world.until_begun(&["first"]).await;
+            world.until_started(&["first"]).await;
             world.set(millis);
             // The poll that claims this job has read the other too.
             world.add("", "second").await;
-            world.until_begun(&["first", "second"]).await;
+            world.until_started(&["first", "second"]).await;
             world.set(0);
-            world.slow.let_go.add_permits(1);
+            world.slow.release.add_permits(1);
             world.add("", "third").await;
-            world.until_begun(&["first", "second", "third"]).await;
-            world.slow.let_go.add_permits(2);
+            world.until_started(&["first", "second", "third"]).await;
+            world.slow.release.add_permits(2);
             world.until_empty().await;
-            assert_eq!(world.begun().len(), 3);
+            assert_eq!(world.started().len(), 3);
         })
         .await;
     }
@@ -231,11 +275,11 @@ async fn a_pause_goes_on_while_the_clock_is_set_back() {
         world.start();
         world.slow.failing.store(1, Ordering::SeqCst);
         world.add("", "one").await;
-        world.until_begun(&["one"]).await;
+        world.until_started(&["one"]).await;
         world.set(-3_600_000);
-        world.slow.let_go.add_permits(2);
+        world.slow.release.add_permits(2);
         world.until_empty().await;
-        assert_eq!(world.begun(), ["one", "one"]);
+        assert_eq!(world.started(), ["one", "one"]);
     })
     .await;
 }
@@ -248,8 +292,8 @@ async fn what_waits_is_not_delayed_by_a_clock_that_was_set_back_while_no_server_
             before.add("", "one").await;
             let world = World::at(db, 1, millis);
             world.start();
-            world.until_begun(&["one"]).await;
-            world.slow.let_go.add_permits(1);
+            world.until_started(&["one"]).await;
+            world.slow.release.add_permits(1);
             world.until_empty().await;
         })
         .await;
@@ -264,15 +308,15 @@ async fn a_delay_is_as_long_as_it_was_said_while_the_clock_is_set_back() {
         world.set(-3_600_000);
         let jobs = world.jobs.clone();
         let added = world.db.write(move |conn| {
-            let hour = Duration::from_secs(3600);
-            Box::pin(async move { enqueue_after(conn, &jobs, KIND, &"late", hour, &RequestId::from("r")).await })
+            let (late, hour) = (Wait("late".to_owned()), Duration::from_secs(3600));
+            Box::pin(async move { enqueue_after(conn, &jobs, &late, hour, &RequestId::from("r")).await })
         });
         added.await.unwrap();
         world.add("", "soon").await;
-        world.until_begun(&["soon"]).await;
+        world.until_started(&["soon"]).await;
         world.set(3_601_000);
-        world.until_begun(&["soon", "late"]).await;
-        world.slow.let_go.add_permits(2);
+        world.until_started(&["soon", "late"]).await;
+        world.slow.release.add_permits(2);
         world.until_empty().await;
     })
     .await;
@@ -284,14 +328,14 @@ async fn a_job_that_runs_here_is_not_taken_here_again_whatever_its_row_says() {
         let world = World::of(db, 3);
         world.start();
         world.add("", "first").await;
-        world.until_begun(&["first"]).await;
+        world.until_started(&["first"]).await;
         // As if its lease had expired.
         assert_eq!(world.db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
         world.add("", "second").await;
-        world.until_begun(&["first", "second"]).await;
-        world.slow.let_go.add_permits(2);
+        world.until_started(&["first", "second"]).await;
+        world.slow.release.add_permits(2);
         world.until_empty().await;
-        assert_eq!(world.begun().len(), 2);
+        assert_eq!(world.started().len(), 2);
     })
     .await;
 }
@@ -303,15 +347,15 @@ async fn what_was_done_while_the_database_was_away_is_not_done_again() {
     let world = World::of(Db::open(DbSettings::at(format!("sqlite://{path}"))).await.unwrap(), 1);
     world.start();
     world.add("", "letter").await;
-    world.until_begun(&["letter"]).await;
+    world.until_started(&["letter"]).await;
     let mut other = SqliteConnection::establish(&path).unwrap();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    world.slow.let_go.add_permits(2);
-    world.until("it is no longer at work", async |world| world.slow.let_go.available_permits() == 1).await;
+    world.slow.release.add_permits(2);
+    world.until("it is no longer at work", async |world| world.slow.release.available_permits() == 1).await;
     // Writes wait in one queue: once this one is refused, so is the end of the job.
     let written = world.db.write(|conn| Box::pin(store::free_page(conn))).await;
     assert!(matches!(written, Err(DbError::Unavailable(_))), "{written:?}");
     other.batch_execute("ROLLBACK").unwrap();
     world.until_empty().await;
-    assert_eq!(world.begun(), ["letter"]);
+    assert_eq!(world.started(), ["letter"]);
 }

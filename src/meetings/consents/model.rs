@@ -3,74 +3,38 @@
 use std::collections::BTreeSet;
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{self, LedgerEntry, Scope};
+use actors::meeting::{self, ConsentDecision, ConsentScope, Digest, LedgerEntry};
 use actors::time::Time;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::enumeration;
+use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Field, InvalidValue};
 
-enumeration! {
-    /// What a participant's speech may be used for.
-    pub enum ConsentScope { Recording = "RECORDING", Transcript = "TRANSCRIPT", AiAnalysis = "AI_ANALYSIS" }
-}
-
-enumeration! {
-    /// The answer of a participant.
-    pub enum ConsentDecision { Granted = "GRANTED", Refused = "REFUSED", Withdrawn = "WITHDRAWN" }
-}
-
-impl From<Scope> for ConsentScope {
-    fn from(scope: Scope) -> Self {
-        match scope {
-            Scope::Recording => Self::Recording,
-            Scope::Transcript => Self::Transcript,
-            Scope::AiAnalysis => Self::AiAnalysis,
-        }
-    }
-}
-
-impl From<ConsentScope> for Scope {
-    fn from(scope: ConsentScope) -> Self {
-        match scope {
-            ConsentScope::Recording => Self::Recording,
-            ConsentScope::Transcript => Self::Transcript,
-            ConsentScope::AiAnalysis => Self::AiAnalysis,
-        }
-    }
-}
-
-impl From<meeting::Decision> for ConsentDecision {
-    fn from(decision: meeting::Decision) -> Self {
-        match decision {
-            meeting::Decision::Granted => Self::Granted,
-            meeting::Decision::Refused => Self::Refused,
-            meeting::Decision::Withdrawn => Self::Withdrawn,
-        }
-    }
-}
+impl Enumeration for ConsentScope {}
 
 /// The granted scopes: `RECORDING` at least.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scopes(pub BTreeSet<Scope>);
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(as = ConsentScopes, value_type = Vec<ConsentScope>)]
+pub struct Scopes(pub BTreeSet<ConsentScope>);
 
 impl Field for Scopes {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let Value::Array(values) = value else { return Err(InvalidValue::value("This must be a list.")) };
-        let scopes = values.iter().map(|value| ConsentScope::parse(value).map(Scope::from));
+        let scopes = values.iter().map(ConsentScope::parse);
         let scopes = scopes.collect::<Result<BTreeSet<_>, _>>()?;
-        if scopes.contains(&Scope::Recording) {
+        if scopes.contains(&ConsentScope::Recording) {
             Ok(Self(scopes))
         } else {
-            Err(InvalidValue::value("RECORDING is granted first; the other scopes go with it."))
+            Err(InvalidValue::value("RECORDING must be granted first: the other scopes require it."))
         }
     }
 }
 
 /// The version of the wording that a participant answered to, as the client names it: 1–100 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(min_length = 1, max_length = 100)]
 pub struct WordingVersion(pub String);
 
 impl Field for WordingVersion {
@@ -95,13 +59,19 @@ pub struct ConsentWording {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentParticipant {
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<ids::Participant>,
-    #[schema(required, value_type = Option<uuid::Uuid>)]
+    #[schema(required)]
     pub user_id: Option<Id<User>>,
     pub display_name: String,
     #[schema(required)]
     pub email: Option<String>,
+}
+
+/// An entry of the ledger, with the host's own words if it is their declaration.
+#[derive(Debug, Clone)]
+pub struct StoredEntry {
+    pub entry: LedgerEntry,
+    pub text: Option<String>,
 }
 
 /// One answer of a participant.
@@ -113,7 +83,6 @@ pub struct ConsentRecordItem {
     pub scopes: Vec<ConsentScope>,
     pub wording_version: String,
     pub text_hash: String,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub at: Time,
     /// Position in the record, counted from 1 without gaps.
     pub number: u64,
@@ -125,13 +94,15 @@ pub struct ConsentRecordItem {
     /// number, the participant's id, decision, scopes (joined with commas), wordingVersion, language, textHash, at,
     /// userAgentHash.
     pub hash: String,
+    /// The host's declaration, where the decision is `ATTESTED`; `textHash` is its hash.
+    #[schema(required)]
+    pub text: Option<String>,
 }
 
 /// All consent answers of a meeting, in the order in which they were given.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentRecord {
-    #[schema(value_type = uuid::Uuid)]
     pub meeting_id: Id<meeting::Meeting>,
     pub items: Vec<ConsentRecordItem>,
     /// Hash of the last item; 64 zeros when there are no items. A later record of the meeting continues from this hash;
@@ -142,11 +113,15 @@ pub struct ConsentRecord {
 impl ConsentRecord {
     /// Returns `None` when the entries are not the ledger of this meeting.
     #[must_use]
-    pub fn of(meeting: &meeting::Meeting, entries: &[LedgerEntry]) -> Option<Self> {
-        if !LedgerEntry::chain(entries, meeting.ledger) {
+    pub fn of(meeting: &meeting::Meeting, stored: &[StoredEntry]) -> Option<Self> {
+        let entries: Vec<_> = stored.iter().map(|stored| stored.entry.clone()).collect();
+        let is_own = |stored: &StoredEntry| {
+            stored.text.as_deref().is_none_or(|text| Digest::of(text) == stored.entry.wording.text_hash)
+        };
+        if !LedgerEntry::chain(&entries, meeting.ledger) || !stored.iter().all(is_own) {
             return None;
         }
-        let items = entries.iter().map(|entry| {
+        let items = stored.iter().map(|StoredEntry { entry, text }| {
             let participant = meeting.participants.get(&entry.participant_id)?;
             Some(ConsentRecordItem {
                 participant: ConsentParticipant {
@@ -155,8 +130,8 @@ impl ConsentRecord {
                     display_name: participant.display_name.clone(),
                     email: participant.email.clone(),
                 },
-                decision: entry.decision.into(),
-                scopes: entry.scopes.iter().map(|scope| (*scope).into()).collect(),
+                decision: entry.decision,
+                scopes: entry.scopes.iter().copied().collect(),
                 wording_version: entry.wording.version.clone(),
                 text_hash: entry.wording.text_hash.to_string(),
                 at: entry.at,
@@ -165,6 +140,7 @@ impl ConsentRecord {
                 user_agent_hash: entry.user_agent_hash.to_string(),
                 previous_hash: entry.previous.to_string(),
                 hash: entry.hash().to_string(),
+                text: text.clone(),
             })
         });
         Some(Self {

@@ -13,11 +13,11 @@ use crate::http::error::ApiError;
 use crate::meetings::operations::ask;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::find;
-use crate::meetings::{Meeting, participants::Oneself};
+use crate::meetings::{MeetingSnapshot, participants::Oneself};
 
 /// The answer of a participant to the consent question.
 #[derive(Debug)]
-pub enum Said {
+pub enum ConsentRequest {
     Yes { scopes: Scopes, version: WordingVersion },
     No,
 }
@@ -29,16 +29,16 @@ pub enum Said {
 pub async fn save(
     state: &Meetings,
     oneself: &Oneself,
-    said: Said,
+    answer: ConsentRequest,
     agent: Agent,
     request: RequestId,
-) -> Result<Meeting, ApiError> {
-    let (answer, wording) = match said {
-        Said::Yes { scopes, version } => {
+) -> Result<MeetingSnapshot, ApiError> {
+    let (answer, wording) = match answer {
+        ConsentRequest::Yes { scopes, version } => {
             let wording = state.wordings.of_version(&version.0);
             (ConsentAnswer::Grant(scopes.0), wording.ok_or_else(|| ApiError::of(Code::WORDING_CHANGED))?)
         }
-        Said::No => (ConsentAnswer::Decline, state.wordings.asked_in(&agent.languages)),
+        ConsentRequest::No => (ConsentAnswer::Decline, state.wordings.in_language(&agent.languages)),
     };
     let command = Command::Consent { participant: oneself.id, answer, wording, user_agent: agent.name };
     ask(state, oneself.meeting.state.id, command, request).await
@@ -59,5 +59,7 @@ pub async fn export(state: &Meetings, id: Id<actors::meeting::Meeting>) -> Resul
     let (meeting, entries) = read.await?;
     let meeting = meeting.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
     let record = ConsentRecord::of(&meeting, &entries);
-    record.ok_or_else(|| ApiError::internal(format!("the ledger of the meeting {id} was edited: it proves nothing")))
+    record.ok_or_else(|| {
+        ApiError::internal(format!("the consent ledger of the meeting {id} was modified and is not valid evidence"))
+    })
 }

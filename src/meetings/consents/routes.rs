@@ -2,8 +2,8 @@
 
 use utoipa::ToSchema;
 
-use super::model::{ConsentRecord, ConsentScope, Scopes, WordingVersion};
-use super::operations::{self, Said};
+use super::model::{ConsentRecord, Scopes, WordingVersion};
+use super::operations::{self, ConsentRequest};
 use crate::access::policy::{Host, Participant};
 use crate::api::operation::Authorized;
 use crate::http::agent::WithClient;
@@ -11,7 +11,7 @@ use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, ValidJson};
-use crate::meetings::participants::model::{SeenParticipant, Viewer};
+use crate::meetings::participants::model::{ParticipantViewer, SeenParticipant};
 use crate::meetings::participants::{Oneself, operations::seen};
 use crate::meetings::state::Meetings;
 
@@ -22,18 +22,16 @@ use crate::meetings::state::Meetings;
 pub struct SaveRecordingConsent {
     recording_consent: bool,
     /// `RECORDING` at least.
-    #[schema(value_type = Option<Vec<ConsentScope>>)]
     scopes: Option<Scopes>,
     /// The `version` of the meeting's `consentWording`.
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 100)]
     wording_version: Option<WordingVersion>,
 }
 
 impl SaveRecordingConsent {
-    fn said(self) -> Said {
+    fn answer(self) -> ConsentRequest {
         match (self.recording_consent, self.scopes, self.wording_version) {
-            (true, Some(scopes), Some(version)) => Said::Yes { scopes, version },
-            _ => Said::No,
+            (true, Some(scopes), Some(version)) => ConsentRequest::Yes { scopes, version },
+            _ => ConsentRequest::No,
         }
     }
 }
@@ -54,14 +52,14 @@ pub async fn save(
     state: Meetings,
 ) -> Result<Reply<SeenParticipant>, ApiError> {
     let WithClient { input: ValidJson(body), agent } = request.input;
-    let viewer = Viewer { principal: request.principal.caller, relation: request.principal.relation };
-    let meeting = operations::save(&state, &request.principal.resource, body.said(), agent, request.request_id).await?;
-    seen(&meeting, request.principal.resource.id, viewer).map(Reply::ok)
+    let viewer = ParticipantViewer { principal: request.access.caller, relation: request.access.relation };
+    let meeting = operations::save(&state, &request.access.resource, body.answer(), agent, request.request_id).await?;
+    seen(&meeting, request.access.resource.id, viewer).map(Reply::ok)
 }
 
 pub async fn export(
-    request: Authorized<Host<crate::meetings::Meeting>, Empty>,
+    request: Authorized<Host<crate::meetings::MeetingSnapshot>, Empty>,
     state: Meetings,
 ) -> Result<Reply<ConsentRecord>, ApiError> {
-    operations::export(&state, request.principal.resource.state.id).await.map(Reply::ok)
+    operations::export(&state, request.access.resource.state.id).await.map(Reply::ok)
 }

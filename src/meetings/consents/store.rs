@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use actors::ids::{self, Id};
-use actors::meeting::{LedgerEntry, Meeting, Scope, Wording};
+use actors::meeting::{ConsentScope, LedgerEntry, Meeting, Wording};
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
+use super::model::StoredEntry;
 use crate::db::schema::consents;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
@@ -25,15 +26,16 @@ struct Row {
     user_agent_hash: String,
     previous_hash: String,
     hash: String,
+    text: Option<String>,
 }
 
 impl Row {
-    fn of(entry: &LedgerEntry, user_agent: &str) -> Self {
+    fn of(entry: &LedgerEntry, user_agent: &str, text: Option<&str>) -> Self {
         Self {
             meeting_id: Key(entry.meeting_id),
             number: i64::try_from(entry.number).unwrap_or(i64::MAX),
             participant_id: Key(entry.participant_id),
-            decision: entry.decision.as_str().to_owned(),
+            decision: entry.decision.into_str().to_owned(),
             scopes: joined(&entry.scopes),
             wording_version: entry.wording.version.clone(),
             language: entry.wording.language.clone(),
@@ -43,6 +45,7 @@ impl Row {
             user_agent_hash: entry.user_agent_hash.to_string(),
             previous_hash: entry.previous.to_string(),
             hash: entry.hash().to_string(),
+            text: text.map(str::to_owned),
         }
     }
 
@@ -67,13 +70,13 @@ impl Row {
 
 /// Formats scopes as the columns store them, joined with commas.
 #[must_use]
-pub fn joined(scopes: &BTreeSet<Scope>) -> String {
-    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
+pub fn joined(scopes: &BTreeSet<ConsentScope>) -> String {
+    scopes.iter().map(|scope| scope.into_str()).collect::<Vec<_>>().join(",")
 }
 
 /// Parses the scopes of a column. Returns `None` when one of them is unknown.
 #[must_use]
-pub fn split(scopes: &str) -> Option<BTreeSet<Scope>> {
+pub fn split(scopes: &str) -> Option<BTreeSet<ConsentScope>> {
     scopes.split(',').filter(|scope| !scope.is_empty()).map(|scope| scope.parse().ok()).collect()
 }
 
@@ -81,8 +84,8 @@ pub fn split(scopes: &str) -> Option<BTreeSet<Scope>> {
 ///
 /// # Errors
 /// `Violated(Unique)` when an entry with this number exists; otherwise any database error.
-pub async fn append(conn: &mut Conn, entry: &LedgerEntry, user_agent: &str) -> Result<(), DbError> {
-    diesel::insert_into(consents::table).values(&Row::of(entry, user_agent)).execute(conn).await?;
+pub async fn append(conn: &mut Conn, entry: &LedgerEntry, user_agent: &str, text: Option<&str>) -> Result<(), DbError> {
+    diesel::insert_into(consents::table).values(&Row::of(entry, user_agent, text)).execute(conn).await?;
     Ok(())
 }
 
@@ -90,10 +93,14 @@ pub async fn append(conn: &mut Conn, entry: &LedgerEntry, user_agent: &str) -> R
 ///
 /// # Errors
 /// Any database error; `Broken` when an entry can't be parsed.
-pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<LedgerEntry>, DbError> {
+pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<StoredEntry>, DbError> {
     let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(id))).order(consents::number.asc());
     let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
-    let entries = rows.into_iter().map(Row::entry).collect::<Option<_>>();
+    let stored = |mut row: Row| {
+        let text = row.text.take();
+        Some(StoredEntry { entry: row.entry()?, text })
+    };
+    let entries = rows.into_iter().map(stored).collect::<Option<_>>();
     entries.ok_or_else(|| DbError::Broken(format!("the ledger of the meeting {id} can't be read")))
 }
 

@@ -91,7 +91,7 @@ impl Wordings {
 
     /// Returns the wording that a participant who declines is assumed to have been shown: a refusal names no version.
     #[must_use]
-    pub fn asked_in(&self, languages: &[String]) -> Wording {
+    pub fn in_language(&self, languages: &[String]) -> Wording {
         named(&self.in_one_of(languages))
     }
 }

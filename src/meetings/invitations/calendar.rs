@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use actors::ids::Id;
-use actors::meeting::{Meeting, Role};
+use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;
 use icalendar::{Component, Event, EventLike, EventStatus, Property};
 
@@ -25,7 +25,7 @@ pub struct CalendarEntry<'a> {
     pub inviter: &'a str,
     pub email: &'a str,
     pub name: Option<&'a str>,
-    pub role: Role,
+    pub role: MeetingRole,
     pub accepted: bool,
     pub now: Time,
 }
@@ -51,7 +51,7 @@ fn written(method: &str, status: EventStatus, entry: CalendarEntry<'_>) -> Calen
     let mut attendee = Property::new("ATTENDEE", format!("mailto:{email}"));
     attendee
         .add_parameter("CN", &plain(name.unwrap_or(email)))
-        .add_parameter("ROLE", if role == Role::Observer { "OPT-PARTICIPANT" } else { "REQ-PARTICIPANT" })
+        .add_parameter("ROLE", if role == MeetingRole::Observer { "OPT-PARTICIPANT" } else { "REQ-PARTICIPANT" })
         .add_parameter("PARTSTAT", if accepted { "ACCEPTED" } else { "NEEDS-ACTION" })
         .add_parameter("RSVP", "TRUE");
     let event = Event::new()
@@ -125,7 +125,7 @@ mod tests {
             inviter: "Ada \"the\nfirst\" Lovelace; countess",
             email: "ben@example.org",
             name: Some(name),
-            role: Role::Participant,
+            role: MeetingRole::Participant,
             accepted: false,
             now: meeting.created_at,
         }

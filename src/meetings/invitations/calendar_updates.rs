@@ -5,6 +5,7 @@
 //! Two successive changes may therefore be sent as one, in the state after both.
 
 use actors::ids::Id;
+use actors::language::Language;
 use actors::live::RequestId;
 use actors::meeting::{Meeting, State};
 use actors::time::Time;
@@ -14,24 +15,28 @@ use serde::{Deserialize, Serialize};
 use super::model::Invitation;
 use super::{calendar, emails, store};
 use crate::accounts;
-use crate::accounts::model::{Account, Language};
+use crate::accounts::model::Account;
 use crate::db::{Conn, DbError};
 use crate::jobs::mail::{Locale, QueuedEmail};
-use crate::jobs::{self, Handler, Job, JobError};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload};
 use crate::meetings;
 use crate::meetings::model::join_url;
 use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::model::Project;
 
-const KIND: &str = "meeting notices";
 /// E-mails that one transaction enqueues.
 const AT_ONCE: i64 = 20;
 
+/// Informs all invitees of a meeting whose calendar entry is outdated.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct SendCalendarUpdates {
     meeting_id: Id<Meeting>,
+}
+
+impl JobPayload for SendCalendarUpdates {
+    const KIND: &'static str = "meeting notices";
 }
 
 /// Enqueues the job that informs all invitees; it runs after the transaction has been committed.
@@ -39,23 +44,19 @@ struct Payload {
 /// # Errors
 /// Any database error.
 pub async fn enqueue(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time, request: &RequestId) -> Result<(), DbError> {
-    jobs::enqueue(conn, KIND, &Payload { meeting_id }, now, request).await.map(drop)
+    jobs::enqueue(conn, &SendCalendarUpdates { meeting_id }, now, request).await.map(drop)
 }
 
-/// The handler of these jobs.
-pub struct SendCalendarUpdates {
+/// Runs [`SendCalendarUpdates`].
+pub struct SendCalendarUpdatesHandler {
     pub state: Meetings,
 }
 
 #[async_trait]
-impl Handler for SendCalendarUpdates {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for SendCalendarUpdatesHandler {
+    type Payload = SendCalendarUpdates;
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let payload: Payload =
-            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
+    async fn run(&self, job: &Job, payload: SendCalendarUpdates) -> Result<(), JobError> {
         loop {
             let (state, request) = (self.state.clone(), job.request.clone());
             let processed = self
@@ -90,29 +91,29 @@ async fn some(
     let outdated = store::outdated::find(conn, &meeting, cancelled_at, now, AT_ONCE).await?;
     for invitation in &outdated {
         store::outdated::set_sequence(conn, invitation.id, meeting.version).await?;
-        let place = meeting.participants.get(&invitation.participant_id);
-        if place.is_some_and(actors::meeting::Participant::is_removed) {
+        let participant = meeting.participants.get(&invitation.participant_id);
+        if participant.is_some_and(actors::meeting::Participant::is_removed) {
             continue;
         }
         let own = own_language(conn, invitation).await?;
         let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
-        let tongue = tongue(own, &project, inviter.as_ref());
+        let locale = locale(own, &project, inviter.as_ref());
         let inviter = inviter.map(|inviter| inviter.full_name).unwrap_or_default();
         let join_url = join_url(&state.url, meeting.id);
         let entry = entry(state, &meeting, &join_url, invitation, &inviter, now);
         let words = |calendar| emails::InvitationEmail {
             to: &invitation.email,
-            tongue,
+            locale,
             meeting: &meeting,
             project: &project.name,
             inviter: &inviter,
             calendar,
         };
-        let letter = match &meeting.state {
+        let email = match &meeting.state {
             State::Cancelled { reason, .. } => emails::cancelled(words(calendar::cancel(entry)), reason.as_deref()),
             _ => emails::changed(words(calendar::request(entry)), join_url.clone()),
         };
-        state.post.send(conn, QueuedEmail::from(letter), now, request).await?;
+        state.outbox.send(conn, QueuedEmail::from(email), now, request).await?;
     }
     Ok(outdated.len())
 }
@@ -150,7 +151,7 @@ pub async fn own_language(conn: &mut Conn, invitation: &Invitation) -> Result<Op
 
 /// Returns the language of an e-mail: that of the recipient, else that of the project, else that of the inviter.
 #[must_use]
-pub fn tongue(own: Option<Language>, project: &Project, inviter: Option<&Account>) -> Locale {
+pub fn locale(own: Option<Language>, project: &Project, inviter: Option<&Account>) -> Locale {
     let projects = Some(project.language).filter(|language| *language != Language::Auto);
-    own.or(projects).or(inviter.map(|inviter| inviter.language)).unwrap_or(Language::En).tongue()
+    own.or(projects).or(inviter.map(|inviter| inviter.language)).unwrap_or(Language::En).into()
 }

@@ -36,7 +36,7 @@ impl Delivered for Deliveries {
         KIND
     }
 
-    async fn keep(
+    async fn record(
         &self,
         conn: &mut Conn,
         id: &str,
@@ -44,7 +44,8 @@ impl Delivered for Deliveries {
         now: Time,
         request: &RequestId,
     ) -> Result<Vec<EventRecord>, DbError> {
-        let (id, send_count) = referred(id).ok_or_else(|| DbError::Broken(format!("{id} names no invitation")))?;
+        let (id, send_count) =
+            referred(id).ok_or_else(|| DbError::Broken(format!("{id} is not the reference of an invitation")))?;
         let delivery = match outcome {
             JobOutcome::Done => Delivery::Sent,
             JobOutcome::Failed(_) => Delivery::Failed,
@@ -52,6 +53,6 @@ impl Delivered for Deliveries {
         let Some(invitation) = store::deliver(conn, id, send_count, delivery).await? else { return Ok(Vec::new()) };
         let Some(meeting) = meetings::store::find(conn, invitation.meeting_id).await? else { return Ok(Vec::new()) };
         let changed = InvitationChanged { id, meeting_id: meeting.id };
-        Ok(vec![projection::tell(conn, &meeting, "invitation.updated", changed, now, request).await?])
+        Ok(vec![projection::append_event(conn, &meeting, "invitation.updated", changed, now, request).await?])
     }
 }

@@ -20,7 +20,7 @@ pub mod store;
 use actors::ids::{self, Id};
 
 use self::model::InvitationChanged;
-use super::Meeting;
+use super::MeetingSnapshot;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::db::DbError;
@@ -29,8 +29,8 @@ use crate::http::error::ApiError;
 use crate::meetings::state::Meetings;
 
 /// An invitation of a meeting, as a resource for hosts.
-pub struct Invitation {
-    pub meeting: Meeting,
+pub struct InvitationWithMeeting {
+    pub meeting: MeetingSnapshot,
     pub invitation: model::Invitation,
 }
 
@@ -44,16 +44,16 @@ pub fn is_for_hosts(event: &str) -> bool {
 ///
 /// # Errors
 /// 503 when that can't be determined at the moment.
-pub async fn is_told(state: &Meetings, caller: Caller, data: &str) -> Result<bool, ApiError> {
+pub async fn receives_invitation_events(state: &Meetings, caller: Caller, data: &str) -> Result<bool, ApiError> {
     let Ok(InvitationChanged { meeting_id, .. }) = serde_json::from_str(data) else { return Ok(false) };
-    match Meeting::find(state, meeting_id, caller).await {
+    match MeetingSnapshot::find(state, meeting_id, caller).await {
         Ok(found) => Ok(found.relation.may_host()),
         Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => Err(failure),
         Err(_) => Ok(false),
     }
 }
 
-impl Resource for Invitation {
+impl Resource for InvitationWithMeeting {
     type State = Meetings;
     type Ids = (Id<actors::meeting::Meeting>, Id<ids::Invitation>);
 
@@ -62,14 +62,14 @@ impl Resource for Invitation {
     }
 
     async fn find(state: &Meetings, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let Loaded { relation, resource: thing } = Meeting::find(state, meeting_id, caller).await?;
-        let meeting = thing?;
+        let Loaded { relation, resource } = MeetingSnapshot::find(state, meeting_id, caller).await?;
+        let meeting = resource?;
         let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
         let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
-        let thing = match found.filter(|invitation| invitation.meeting_id == meeting_id) {
+        let resource = match found.filter(|invitation| invitation.meeting_id == meeting_id) {
             Some(invitation) => Ok(Self { meeting, invitation }),
             None => Err(ApiError::of(Code::NOT_FOUND)),
         };
-        Ok(Loaded { relation, resource: thing })
+        Ok(Loaded { relation, resource })
     }
 }

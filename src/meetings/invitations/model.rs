@@ -12,18 +12,19 @@
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{Meeting, Role};
+use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Email;
-use crate::enumeration;
+use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Field, InvalidValue, text};
-use crate::meetings::model::MeetingRole;
 use crate::meetings::participants::model::{DisplayName, SeenParticipant};
+
 pub use crate::projects::people::model::InvitationStatus;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -36,15 +37,30 @@ pub const PAUSE: Duration = Duration::from_secs(60);
 /// How often an invitation may be sent: once, and five times again.
 pub const SENDINGS: i64 = 6;
 
-enumeration! {
-    /// `PARTICIPANT`: a member of the project. `GUEST`: anyone who has the link.
-    pub enum InviteeType { Participant = "PARTICIPANT", Guest = "GUEST" }
+/// `PARTICIPANT`: a member of the project. `GUEST`: anyone who has the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum InviteeType {
+    Participant,
+    Guest,
 }
 
-enumeration! {
-    /// Delivery status of the invitation's newest e-mail.
-    pub enum Delivery { Queued = "QUEUED", Sent = "SENT", Failed = "FAILED" }
+impl Enumeration for InviteeType {}
+
+/// Delivery status of the invitation's newest e-mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum Delivery {
+    Queued,
+    Sent,
+    Failed,
 }
+
+impl Enumeration for Delivery {}
 
 /// The stored state of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +89,7 @@ pub struct Invitation {
     pub display_name: Option<String>,
     /// The invited member; for a guest, the account that accepted the invitation, if any.
     pub user_id: Option<Id<User>>,
-    pub role: Role,
+    pub role: MeetingRole,
     /// The participant that accepting the invitation adds to the meeting.
     pub participant_id: Id<ids::Participant>,
     pub message: Option<String>,
@@ -120,7 +136,7 @@ pub fn expiry(sent_at: Time, scheduled_at: Time) -> Time {
 
 /// Why an invitee can't be invited in a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfit {
+pub enum RoleNotInvitable {
     /// Nobody can be invited as the host.
     Host,
     /// Guests can't be co-hosts.
@@ -129,12 +145,12 @@ pub enum Unfit {
     TooWeak,
 }
 
-impl Unfit {
+impl RoleNotInvitable {
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Host => "A meeting has one host, who made it.",
-            Self::Guest => "Guests are PARTICIPANT or OBSERVER.",
+            Self::Host => "A meeting has one host: the user who created it.",
+            Self::Guest => "Guests must be PARTICIPANT or OBSERVER.",
             Self::TooWeak => "Only an ANALYST, MANAGER or OWNER of the project can be CO_HOST.",
         }
     }
@@ -144,25 +160,26 @@ impl Unfit {
 ///
 /// # Errors
 /// The reason why not.
-pub fn may_be(role: Role, member: Option<ProjectRole>) -> Result<(), Unfit> {
+pub fn may_be(role: MeetingRole, member: Option<ProjectRole>) -> Result<(), RoleNotInvitable> {
     match (role, member) {
-        (Role::Participant | Role::Observer, _) => Ok(()),
-        (Role::Host, _) => Err(Unfit::Host),
-        (Role::CoHost, None) => Err(Unfit::Guest),
-        (Role::CoHost, Some(member)) if member.may_act_as(ProjectRole::Analyst) => Ok(()),
-        (Role::CoHost, Some(_)) => Err(Unfit::TooWeak),
+        (MeetingRole::Participant | MeetingRole::Observer, _) => Ok(()),
+        (MeetingRole::Host, _) => Err(RoleNotInvitable::Host),
+        (MeetingRole::CoHost, None) => Err(RoleNotInvitable::Guest),
+        (MeetingRole::CoHost, Some(member)) if member.may_act_as(ProjectRole::Analyst) => Ok(()),
+        (MeetingRole::CoHost, Some(_)) => Err(RoleNotInvitable::TooWeak),
     }
 }
 
 /// A member or guest to invite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invitee {
-    Member { user_id: Id<User>, role: Role },
-    Guest { email: Email, display_name: Option<DisplayName>, role: Role },
+    Member { user_id: Id<User>, role: MeetingRole },
+    Guest { email: Email, display_name: Option<DisplayName>, role: MeetingRole },
 }
 
 /// The inviter's message: plain text of at most 1,000 characters; empty text counts as none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(as = InvitationMessage, value_type = String, max_length = 1000)]
 pub struct Message(pub Option<String>);
 
 impl Field for Message {
@@ -176,9 +193,7 @@ impl Field for Message {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MeetingInvitation {
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<ids::Invitation>,
-    #[schema(value_type = uuid::Uuid)]
     pub meeting_id: Id<Meeting>,
     pub invitee_type: InviteeType,
     #[schema(format = Email)]
@@ -186,21 +201,17 @@ pub struct MeetingInvitation {
     #[schema(required)]
     pub display_name: Option<String>,
     /// Null for a guest, as long as no account has accepted the invitation.
-    #[schema(required, value_type = Option<uuid::Uuid>)]
+    #[schema(required)]
     pub user_id: Option<Id<User>>,
     pub role: MeetingRole,
     pub status: InvitationStatus,
     pub delivery: Delivery,
-    #[schema(value_type = uuid::Uuid)]
     pub invited_by_id: Id<User>,
     pub send_count: i64,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub last_sent_at: Time,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub expires_at: Time,
-    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    #[schema(required)]
     pub accepted_at: Option<Time>,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
 }
 
@@ -216,7 +227,7 @@ impl MeetingInvitation {
             email: invitation.email,
             display_name: invitation.display_name,
             user_id: invitation.user_id,
-            role: invitation.role.into(),
+            role: invitation.role,
             delivery: invitation.delivery,
             invited_by_id: invitation.invited_by_id,
             send_count: invitation.send_count,
@@ -234,21 +245,19 @@ pub struct MeetingInvitations {
     pub items: Vec<MeetingInvitation>,
 }
 
-/// The least information that allows deciding whether to accept an invitation.
+/// The information that an invited person needs to decide whether to accept.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationPreview {
     pub meeting_title: String,
     pub project_name: String,
     pub inviter_name: String,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub scheduled_at: Time,
-    /// Masked: its first letter and its host.
+    /// First letter and domain of the invited address.
     #[schema(example = "a***@example.org")]
     pub invitee_email: String,
     pub role: MeetingRole,
     pub status: InvitationStatus,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub expires_at: Time,
 }
 
@@ -259,7 +268,7 @@ pub struct AcceptedInvitation {
     /// The participant that the invitation admitted.
     #[schema(required)]
     pub participant: Option<SeenParticipant>,
-    pub meeting: crate::meetings::model::Meeting,
+    pub meeting: crate::meetings::model::MeetingView,
     /// For a caller without an account: an access token for this meeting only. Accept again to get a new one.
     #[schema(required)]
     pub guest_token: Option<String>,
@@ -281,10 +290,10 @@ mod tests {
     use std::time::Duration;
 
     use actors::ids::Id;
-    use actors::meeting::Role;
+    use actors::meeting::MeetingRole;
     use actors::time::Time;
 
-    use super::{Delivery, Invitation, InvitationStatus, InviteeType, State, Unfit, expiry, may_be};
+    use super::{Delivery, Invitation, InvitationStatus, InviteeType, RoleNotInvitable, State, expiry, may_be};
     use crate::access::role::ProjectRole;
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -306,14 +315,14 @@ mod tests {
         let guest = None;
         let members = [ProjectRole::Stakeholder, ProjectRole::Analyst, ProjectRole::Manager, ProjectRole::Owner];
         for member in members.map(Some).into_iter().chain([guest]) {
-            assert_eq!(may_be(Role::Host, member), Err(Unfit::Host));
-            assert_eq!(may_be(Role::Participant, member), Ok(()));
-            assert_eq!(may_be(Role::Observer, member), Ok(()));
+            assert_eq!(may_be(MeetingRole::Host, member), Err(RoleNotInvitable::Host));
+            assert_eq!(may_be(MeetingRole::Participant, member), Ok(()));
+            assert_eq!(may_be(MeetingRole::Observer, member), Ok(()));
         }
-        assert_eq!(may_be(Role::CoHost, guest), Err(Unfit::Guest));
-        assert_eq!(may_be(Role::CoHost, Some(ProjectRole::Stakeholder)), Err(Unfit::TooWeak));
+        assert_eq!(may_be(MeetingRole::CoHost, guest), Err(RoleNotInvitable::Guest));
+        assert_eq!(may_be(MeetingRole::CoHost, Some(ProjectRole::Stakeholder)), Err(RoleNotInvitable::TooWeak));
         for member in &members[1..] {
-            assert_eq!(may_be(Role::CoHost, Some(*member)), Ok(()));
+            assert_eq!(may_be(MeetingRole::CoHost, Some(*member)), Ok(()));
         }
     }
 
@@ -326,7 +335,7 @@ mod tests {
             email: "ada@example.org".to_owned(),
             display_name: None,
             user_id: None,
-            role: Role::Participant,
+            role: MeetingRole::Participant,
             participant_id: Id::generate(),
             message: None,
             delivery: Delivery::Queued,

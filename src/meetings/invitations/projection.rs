@@ -7,7 +7,7 @@ use actors::time::Time;
 
 use super::calendar_updates;
 use super::model::{self, InvitationChanged};
-use super::store::{self, GivenPlace, PlaceTaken};
+use super::store::{self, AcceptOutcome, Admission};
 use crate::db::{Conn, DbError, events};
 
 /// A participant was admitted by an invitation that has been answered or revoked in the meantime: the meeting must not
@@ -27,23 +27,23 @@ pub async fn admitted(
     for participant in meeting.participants.changed_since(&before.participants) {
         let Some(invitation_id) = participant.invitation else { continue };
         let was = before.participants.get(&participant.id);
-        let place = |one: &Participant| (one.invitation, one.user_id, one.is_removed());
-        if was.map(place) == Some(place(participant)) || participant.is_removed() {
+        let key = |one: &Participant| (one.invitation, one.user_id, one.is_removed());
+        if was.map(key) == Some(key(participant)) || participant.is_removed() {
             continue;
         }
-        let given = GivenPlace {
+        let admission = Admission {
             invitation_id,
             meeting_id: meeting.id,
             participant_id: participant.id,
             user_id: participant.user_id,
         };
-        match store::accept(conn, given, now).await? {
-            PlaceTaken::Now => {
+        match store::accept(conn, admission, now).await? {
+            AcceptOutcome::Now => {
                 let changed = InvitationChanged { id: invitation_id, meeting_id: meeting.id };
-                records.push(tell(conn, meeting, "invitation.accepted", changed, now, request).await?);
+                records.push(append_event(conn, meeting, "invitation.accepted", changed, now, request).await?);
             }
-            PlaceTaken::Before => {}
-            PlaceTaken::Not => return Ok(Err(NotTheirs)),
+            AcceptOutcome::Before => {}
+            AcceptOutcome::Not => return Ok(Err(NotTheirs)),
         }
     }
     Ok(Ok(records))
@@ -92,13 +92,14 @@ pub async fn follow(
         | Event::Left { .. }
         | Event::Changed { .. }
         | Event::Consented { .. }
+        | Event::Recording { .. }
         | Event::Forgotten { .. } => {}
     }
     Ok(false)
 }
 
 /// Appends an event about an invitation to the topic of its project.
-pub async fn tell(
+pub async fn append_event(
     conn: &mut Conn,
     meeting: &Meeting,
     kind: &str,

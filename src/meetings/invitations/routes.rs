@@ -2,16 +2,17 @@
 
 use actix_web::HttpRequest;
 use actors::ids::{Id, User};
+use actors::meeting::MeetingRole;
 use actors::time::Time;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
-use super::Invitation;
+use super::InvitationWithMeeting;
 use super::model::{
     AcceptedInvitation, InvitationPreview, InvitationStatus, Invitee, InviteeType, MeetingInvitation,
     MeetingInvitations, Message,
 };
-use super::operations::{self, InvitationRequest as Asking};
+use super::operations::{self, InvitationRequest};
 use super::store::Filter;
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::{Anyone, Host, Public};
@@ -22,10 +23,9 @@ use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Described, Empty, Input, Query, Raw, ValidJson, ValidQuery, query_parameter};
+use crate::http::list::{Listing, Search};
 use crate::http::mounted::{Mounted, Need};
-use crate::http::page::{PageQuery, Search};
-use crate::meetings::Meeting;
-use crate::meetings::model::MeetingRole;
+use crate::meetings::MeetingSnapshot;
 use crate::meetings::participants::model::DisplayName;
 use crate::meetings::state::Meetings;
 
@@ -36,7 +36,6 @@ const MOST: usize = 100;
 #[schema(rename_all = "camelCase")]
 pub struct ParticipantInvitee {
     /// The id of a member of the project.
-    #[schema(value_type = uuid::Uuid)]
     user_id: Id<User>,
     /// `PARTICIPANT` by default. `CO_HOST` requires the project role `ANALYST` or above; `HOST` is refused.
     role: Option<MeetingRole>,
@@ -48,7 +47,6 @@ pub struct InviteParticipants {
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<ParticipantInvitee>,
     /// Plain text for the e-mail; nothing in it becomes a link.
-    #[schema(value_type = Option<String>, max_length = 1000)]
     message: Option<Message>,
 }
 
@@ -65,29 +63,30 @@ impl Body for InviteParticipants {
 }
 
 pub async fn invite_participants(
-    request: Authorized<Host<Meeting>, ValidJson<InviteParticipants>>,
+    request: Authorized<Host<MeetingSnapshot>, ValidJson<InviteParticipants>>,
     state: Meetings,
 ) -> Result<Reply<MeetingInvitations>, ApiError> {
     let first = request.new_id();
     let ValidJson(InviteParticipants { invitees, message }) = request.input;
     let invitees = invitees.into_iter().map(|ParticipantInvitee { user_id, role }| Invitee::Member {
         user_id,
-        role: role.unwrap_or(MeetingRole::Participant).into(),
+        role: role.unwrap_or(MeetingRole::Participant),
     });
-    let asked =
-        Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at: None, first };
+    let input = InvitationRequest {
+        invitees: invitees.collect(),
+        message: message.unwrap_or(Message(None)),
+        expires_at: None,
+        first,
+    };
     let items =
-        operations::invite(&state, request.principal.caller, &request.principal.resource, asked, request.request_id)
-            .await?;
+        operations::invite(&state, request.access.caller, &request.access.resource, input, request.request_id).await?;
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct GuestInvitee {
-    #[schema(value_type = String, format = Email, max_length = 254)]
     email: Email,
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
     /// `PARTICIPANT` (the default) or `OBSERVER`.
     role: Option<MeetingRole>,
@@ -99,11 +98,9 @@ pub struct InviteGuests {
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<GuestInvitee>,
     /// Plain text for the e-mail; nothing in it becomes a link.
-    #[schema(value_type = Option<String>, max_length = 1000)]
     message: Option<Message>,
     /// Within the next 90 days. By default a week, or until the day after the meeting if that is later; the default
     /// moves with the meeting.
-    #[schema(value_type = Option<chrono::DateTime<chrono::Utc>>)]
     expires_at: Option<Time>,
 }
 
@@ -122,7 +119,7 @@ impl Body for InviteGuests {
 }
 
 pub async fn invite_guests(
-    request: Authorized<Host<Meeting>, ValidJson<InviteGuests>>,
+    request: Authorized<Host<MeetingSnapshot>, ValidJson<InviteGuests>>,
     state: Meetings,
 ) -> Result<Reply<MeetingInvitations>, ApiError> {
     let first = request.new_id();
@@ -130,45 +127,48 @@ pub async fn invite_guests(
     let invitees = invitees.into_iter().map(|GuestInvitee { email, display_name, role }| Invitee::Guest {
         email,
         display_name,
-        role: role.unwrap_or(MeetingRole::Participant).into(),
+        role: role.unwrap_or(MeetingRole::Participant),
     });
-    let asked = Asking { invitees: invitees.collect(), message: message.unwrap_or(Message(None)), expires_at, first };
+    let input = InvitationRequest {
+        invitees: invitees.collect(),
+        message: message.unwrap_or(Message(None)),
+        expires_at,
+        first,
+    };
     let items =
-        operations::invite(&state, request.principal.caller, &request.principal.resource, asked, request.request_id)
-            .await?;
+        operations::invite(&state, request.access.caller, &request.access.resource, input, request.request_id).await?;
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
-pub struct ListInvitations {
-    filter: Filter,
-    page: PageQuery,
-}
-
-impl Query for ListInvitations {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "inviteeType", "search"];
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        matches!(key, "status" | "inviteeType" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let invitee_type = fields.optional("inviteeType");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let filter = Filter { status: status?, invitee_type: invitee_type?, search: search?.map(|search| search.0) };
-        Ok(Self { filter, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { status: status?, invitee_type: invitee_type?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("status", "Only invitations of this status.", InvitationStatus::schema()));
-        parameters.push(query_parameter("inviteeType", "Only members, or only guests.", InviteeType::schema()));
-        parameters.push(Search::parameter("Only those whose name or address has this."));
-        parameters
+        vec![
+            query_parameter("status", "Return only invitations with this status.", InvitationStatus::schema()),
+            query_parameter(
+                "inviteeType",
+                "Return only invitations of project members, or only those of guests.",
+                InviteeType::schema(),
+            ),
+            Search::parameter("Return only invitations whose name or e-mail address contains this text."),
+        ]
     }
 }
 
 pub async fn list(
-    request: Authorized<Host<Meeting>, ValidQuery<ListInvitations>>,
+    request: Authorized<Host<MeetingSnapshot>, ValidQuery<Listing<Filter>>>,
     state: Meetings,
 ) -> Result<Reply<List<MeetingInvitation>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    operations::list(&state, request.principal.resource.state.id, asked.filter, asked.page).await.map(Reply::ok)
+    let ValidQuery(listing) = request.input;
+    operations::list(&state, request.access.resource.state.id, listing).await.map(Reply::ok)
 }
 
 pub async fn preview(
@@ -203,7 +203,6 @@ impl<I: Input> Input for ByLink<I> {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct AcceptInvitation {
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
 }
 
@@ -219,27 +218,29 @@ pub async fn accept(
     state: Meetings,
 ) -> Result<NotReplayable<AcceptedInvitation>, ApiError> {
     let ByLink { token, input: ValidJson(AcceptInvitation { display_name }) } = request.input;
-    let accepted =
-        operations::accept(&state, &token, request.principal.caller, display_name, request.request_id).await?;
+    let accepted = operations::accept(&state, &token, request.access.caller, display_name, request.request_id).await?;
     Ok(NotReplayable(Reply::ok(accepted)))
 }
 
 pub async fn decline(request: Authorized<Anyone, OneTimeToken>, state: Meetings) -> Result<Reply<Nothing>, ApiError> {
-    operations::decline(&state, &request.input, request.principal.caller, request.request_id).await?;
+    operations::decline(&state, &request.input, request.access.caller, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
 pub async fn resend(
-    request: Authorized<Host<Invitation>, Empty>,
+    request: Authorized<Host<InvitationWithMeeting>, Empty>,
     state: Meetings,
 ) -> Result<Reply<MeetingInvitation>, ApiError> {
-    let id = request.principal.resource.invitation.id;
-    let sent = operations::resend(&state, request.principal.caller, id, request.request_id).await?;
+    let id = request.access.resource.invitation.id;
+    let sent = operations::resend(&state, request.access.caller, id, request.request_id).await?;
     Ok(Reply::ok(sent))
 }
 
-pub async fn revoke(request: Authorized<Host<Invitation>, Empty>, state: Meetings) -> Result<Reply<Nothing>, ApiError> {
-    let Invitation { meeting, invitation } = request.principal.resource;
+pub async fn revoke(
+    request: Authorized<Host<InvitationWithMeeting>, Empty>,
+    state: Meetings,
+) -> Result<Reply<Nothing>, ApiError> {
+    let InvitationWithMeeting { meeting, invitation } = request.access.resource;
     operations::revoke(&state, &meeting, &invitation, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -4,19 +4,20 @@ pub mod deletion;
 pub mod outdated;
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{Meeting, Role};
+use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;
 use diesel::sql_types::Bool;
 use diesel::{
-    AsChangeset, BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql,
-    NullableExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
+    AsChangeset, BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, NullableExpressionMethods,
+    OptionalExtension, QueryDsl, Queryable, Selectable,
 };
 
 use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, LONGEST, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
-use crate::db::sweep::Over;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
-use crate::http::page::PageQuery;
+use crate::db::sweep::Retention;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = meeting_invitations, treat_none_as_null = true)]
@@ -61,14 +62,14 @@ impl From<&Invitation> for Row {
         Self {
             id: Key(one.id),
             meeting_id: Key(one.meeting_id),
-            invitee_type: one.invitee_type.as_str().to_owned(),
+            invitee_type: one.invitee_type.into_str().to_owned(),
             email: one.email.clone(),
             display_name: one.display_name.clone(),
             user_id: one.user_id.map(Key),
-            role: one.role.as_str().to_owned(),
+            role: one.role.into_str().to_owned(),
             participant_id: Key(one.participant_id),
             message: one.message.clone(),
-            delivery: one.delivery.as_str().to_owned(),
+            delivery: one.delivery.into_str().to_owned(),
             invited_by_id: Key(one.invited_by_id),
             send_count: one.send_count,
             last_sent_at: At(one.last_sent_at),
@@ -97,9 +98,9 @@ impl TryFrom<Row> for Invitation {
             (_, Some(_), _) => return Err(wrong("declined, and something else")),
         };
         Ok(Self {
-            invitee_type: InviteeType::named(&row.invitee_type).ok_or_else(|| wrong("an unknown invitee"))?,
-            role: row.role.parse::<Role>().map_err(|_| wrong("an unknown role"))?,
-            delivery: Delivery::named(&row.delivery).ok_or_else(|| wrong("an unknown delivery"))?,
+            invitee_type: row.invitee_type.parse().map_err(|_| wrong("an unknown invitee"))?,
+            role: row.role.parse::<MeetingRole>().map_err(|_| wrong("an unknown role"))?,
+            delivery: row.delivery.parse().map_err(|_| wrong("an unknown delivery"))?,
             id: row.id.0,
             meeting_id: row.meeting_id.0,
             email: row.email,
@@ -129,22 +130,22 @@ pub async fn find(conn: &mut Conn, id: Id<ids::Invitation>) -> Result<Option<Inv
 }
 
 /// The result of looking up a token.
-pub enum Led {
-    Here(Box<Invitation>),
+pub enum InvitationLookup {
+    Found(Box<Invitation>),
     /// The invitation was sent again: only the newer token is valid.
     Superseded,
-    Nowhere,
+    Unknown,
 }
 
-pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Led, DbError> {
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<InvitationLookup, DbError> {
     let of_token = meeting_invitations::table.filter(meeting_invitations::token_hash.eq(hash));
     let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
     if let Some(row) = found {
-        return Ok(Led::Here(Box::new(row.try_into()?)));
+        return Ok(InvitationLookup::Found(Box::new(row.try_into()?)));
     }
     let former = former_invitation_tokens::table.find(hash).select(former_invitation_tokens::token_hash);
     let former: Option<String> = former.first(conn).await.optional()?;
-    Ok(former.map_or(Led::Nowhere, |_| Led::Superseded))
+    Ok(former.map_or(InvitationLookup::Unknown, |_| InvitationLookup::Superseded))
 }
 
 /// Returns all invitations of a meeting, in the order in which they were created.
@@ -159,66 +160,38 @@ pub struct Filter {
     pub status: Option<InvitationStatus>,
     pub invitee_type: Option<InviteeType>,
     /// A substring of name or address.
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
-/// Returns a page of a meeting's invitations, newest first: one more than the page has. Also returns their total
-/// number.
+/// Lists a meeting's invitations, newest first.
 pub async fn list(
     conn: &mut Conn,
     meeting_id: Id<Meeting>,
-    filter: &Filter,
-    page: &PageQuery,
+    Listing { filter, page }: Listing<Filter>,
     now: Time,
-) -> Result<(Vec<Invitation>, i64), DbError> {
+) -> Result<List<Invitation>, DbError> {
     use meeting_invitations as m;
-    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
-    let invitee_type = filter.invitee_type.map_or("", InviteeType::as_str);
     let is = |status| (filter.status == Some(status)).into_sql::<Bool>();
-    macro_rules! open {
-        () => {
-            m::accepted_at.is_null().and(m::declined_at.is_null()).and(m::revoked_at.is_null())
-        };
-    }
-    macro_rules! listed {
-        () => {
-            m::table
-                .filter(m::meeting_id.eq(Key(meeting_id)))
-                .filter(
-                    filter
-                        .status
-                        .is_none()
-                        .into_sql::<Bool>()
-                        .or(is(InvitationStatus::Revoked).and(m::revoked_at.is_not_null()))
-                        .or(is(InvitationStatus::Declined).and(m::declined_at.is_not_null()))
-                        .or(is(InvitationStatus::Accepted)
-                            .and(m::accepted_at.is_not_null())
-                            .and(m::revoked_at.is_null()))
-                        .or(is(InvitationStatus::Pending).and(open!()).and(m::expires_at.gt(At(now))))
-                        .or(is(InvitationStatus::Expired).and(open!()).and(m::expires_at.le(At(now)))),
-                )
-                .filter(filter.invitee_type.is_none().into_sql::<Bool>().or(m::invitee_type.eq(invitee_type)))
-                .filter(
-                    filter
-                        .search
-                        .is_none()
-                        .into_sql::<Bool>()
-                        .or(crate::db::lower(m::email).like(pattern.clone()).escape('\\'))
-                        .or(m::display_name.is_not_null().and(
-                            crate::db::lower(m::display_name.assume_not_null()).like(pattern.clone()).escape('\\'),
-                        )),
-                )
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<Row> = listed!()
-        .filter(m::id.lt(Key(Id::<ids::Invitation>::from_uuid(page.before()))))
-        .order(m::id.desc())
-        .limit(page.limit + 1)
-        .select(Row::columns())
-        .load(conn)
-        .await?;
-    Ok((all(rows)?, total))
+    let open = || m::accepted_at.is_null().and(m::declined_at.is_null()).and(m::revoked_at.is_null());
+    let has_status = filter
+        .status
+        .is_none()
+        .into_sql::<Bool>()
+        .or(is(InvitationStatus::Revoked).and(m::revoked_at.is_not_null()))
+        .or(is(InvitationStatus::Declined).and(m::declined_at.is_not_null()))
+        .or(is(InvitationStatus::Accepted).and(m::accepted_at.is_not_null()).and(m::revoked_at.is_null()))
+        .or(is(InvitationStatus::Pending).and(open()).and(m::expires_at.gt(At(now))))
+        .or(is(InvitationStatus::Expired).and(open()).and(m::expires_at.le(At(now))));
+    let listed = m::table
+        .filter(m::meeting_id.eq(Key(meeting_id)))
+        .filter(has_status)
+        .filter(is_wanted(m::invitee_type, filter.invitee_type))
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            let by_name = m::display_name.is_not_null().and(contains(m::display_name.assume_not_null(), pattern));
+            contains(m::email, pattern).or(by_name)
+        }));
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, m::id, Row::columns());
+    page.list(rows, total, |row| row.id.0.uuid()).try_map(Invitation::try_from)
 }
 
 pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), DbError> {
@@ -245,7 +218,8 @@ pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: St
 
 /// Former tokens of invitations that must have expired by now: the longest validity has passed since they were
 /// replaced.
-pub const OVER: Over = Over { table: "former_invitation_tokens", key: "token_hash", at: "replaced_at", kept: LONGEST };
+pub const RETENTION: Retention =
+    Retention { table: "former_invitation_tokens", key: "token_hash", at: "replaced_at", period: LONGEST };
 
 /// Declines an open invitation. Returns whether it was open.
 pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, DbError> {
@@ -310,7 +284,7 @@ pub async fn revoke_open_of_member(
 
 /// The admission of a participant by an invitation.
 #[derive(Debug, Clone, Copy)]
-pub struct GivenPlace {
+pub struct Admission {
     pub invitation_id: Id<ids::Invitation>,
     pub meeting_id: Id<Meeting>,
     pub participant_id: Id<ids::Participant>,
@@ -319,7 +293,7 @@ pub struct GivenPlace {
 
 /// The outcome for an invitation that admitted a participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlaceTaken {
+pub enum AcceptOutcome {
     Now,
     /// It was accepted before, by the same user or guest.
     Before,
@@ -328,33 +302,33 @@ pub enum PlaceTaken {
 }
 
 /// Marks an invitation as accepted, and revokes other accepted invitations of the same participant.
-pub async fn accept(conn: &mut Conn, given: GivenPlace, now: Time) -> Result<PlaceTaken, DbError> {
+pub async fn accept(conn: &mut Conn, admission: Admission, now: Time) -> Result<AcceptOutcome, DbError> {
     use meeting_invitations as m;
-    let place = (m::participant_id.eq(Key(given.participant_id)), m::user_id.eq(given.user_id.map(Key)));
-    let is_theirs = || m::user_id.is_null().or(m::user_id.eq(given.user_id.map(Key)));
-    let first = diesel::update(m::table.find(Key(given.invitation_id)))
+    let identity = (m::participant_id.eq(Key(admission.participant_id)), m::user_id.eq(admission.user_id.map(Key)));
+    let is_theirs = || m::user_id.is_null().or(m::user_id.eq(admission.user_id.map(Key)));
+    let first = diesel::update(m::table.find(Key(admission.invitation_id)))
         .filter(m::accepted_at.is_null())
         .filter(m::declined_at.is_null())
         .filter(m::revoked_at.is_null())
         .filter(is_theirs())
-        .set((place, m::accepted_at.eq(Some(At(now)))));
+        .set((identity, m::accepted_at.eq(Some(At(now)))));
     let taken = if first.execute(conn).await? > 0 {
-        PlaceTaken::Now
+        AcceptOutcome::Now
     } else {
-        let again = diesel::update(m::table.find(Key(given.invitation_id)))
+        let again = diesel::update(m::table.find(Key(admission.invitation_id)))
             .filter(m::accepted_at.is_not_null())
             .filter(m::revoked_at.is_null())
             .filter(is_theirs())
-            .set(place);
+            .set(identity);
         if again.execute(conn).await? == 0 {
-            return Ok(PlaceTaken::Not);
+            return Ok(AcceptOutcome::Not);
         }
-        PlaceTaken::Before
+        AcceptOutcome::Before
     };
     diesel::update(m::table)
-        .filter(m::meeting_id.eq(Key(given.meeting_id)))
-        .filter(m::participant_id.eq(Key(given.participant_id)))
-        .filter(m::id.ne(Key(given.invitation_id)))
+        .filter(m::meeting_id.eq(Key(admission.meeting_id)))
+        .filter(m::participant_id.eq(Key(admission.participant_id)))
+        .filter(m::id.ne(Key(admission.invitation_id)))
         .filter(m::accepted_at.is_not_null())
         .filter(m::revoked_at.is_null())
         .set(m::revoked_at.eq(Some(At(now))))
@@ -392,6 +366,6 @@ pub async fn deliver(
 ) -> Result<Option<Invitation>, DbError> {
     let row = diesel::update(meeting_invitations::table.find(Key(id)));
     let newest = row.filter(meeting_invitations::send_count.eq(send_count));
-    let set = newest.set(meeting_invitations::delivery.eq(delivery.as_str())).execute(conn).await?;
+    let set = newest.set(meeting_invitations::delivery.eq(delivery.into_str())).execute(conn).await?;
     if set == 0 { Ok(None) } else { find(conn, id).await }
 }

@@ -17,17 +17,16 @@ use super::model::{is_joined, is_last_room, is_over, may_otherwise, may_publish}
 use super::name;
 use crate::clients::livekit::{self, MediaServer};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
 use crate::meetings::state::Meetings;
 
-const KIND: &str = "media";
 /// Lifetime of a job: after that, nobody who was admitted before it is still in a room.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
-/// The work of one job.
+/// What one job does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "errand", rename_all = "camelCase")]
-pub enum MediaJob {
+pub enum MediaAction {
     /// The participant is no longer in the meeting and has to be disconnected from its room.
     Remove { participant: Id<ids::Participant> },
     /// The role of a joined participant has changed, and with it the right to publish.
@@ -38,28 +37,33 @@ pub enum MediaJob {
     Finish { instance: String, at: Time },
 }
 
+/// Brings a meeting and its room at the media server into agreement.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct SyncMediaRoom {
     meeting_id: Id<Meeting>,
     until: Time,
     #[serde(flatten)]
-    errand: MediaJob,
+    action: MediaAction,
+}
+
+impl JobPayload for SyncMediaRoom {
+    const KIND: &'static str = "media";
 }
 
 /// Enqueues a job, which runs after the transaction has been committed.
 ///
 /// # Errors
 /// Any database error.
-pub async fn send(
+pub async fn enqueue(
     conn: &mut Conn,
     meeting_id: Id<Meeting>,
-    errand: MediaJob,
+    action: MediaAction,
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let payload = Payload { meeting_id, until: now + LONGEST, errand };
-    jobs::enqueue(conn, KIND, &payload, now, request).await.map(|_| ())
+    let payload = SyncMediaRoom { meeting_id, until: now + LONGEST, action };
+    jobs::enqueue(conn, &payload, now, request).await.map(|_| ())
 }
 
 /// Enqueues the jobs that follow from a change of a meeting. Returns whether there were any.
@@ -76,68 +80,65 @@ pub async fn after(
     let meeting = &change.next;
     let mut is_any = false;
     for event in &change.events {
-        let errand = match event {
-            Event::Ended { .. } | Event::Cancelled { .. } => MediaJob::Close,
+        let action = match event {
+            Event::Ended { .. } | Event::Cancelled { .. } => MediaAction::Close,
             // Closing the room disconnects all participants.
             _ if is_over(meeting) => continue,
             Event::Left { participant }
             | Event::Removed { participant }
-            | Event::Forgotten { participant, left: true } => MediaJob::Remove { participant: *participant },
+            | Event::Forgotten { participant, left: true } => MediaAction::Remove { participant: *participant },
             Event::Changed { participant } if may_otherwise(before, meeting, *participant) => {
-                MediaJob::Permit { participant: *participant }
+                MediaAction::Permit { participant: *participant }
             }
             Event::Updated
             | Event::Started { .. }
             | Event::Joined { .. }
             | Event::Changed { .. }
             | Event::Consented { .. }
+            | Event::Recording { .. }
             | Event::Forgotten { left: false, .. } => continue,
         };
-        send(conn, meeting.id, errand, now, request).await?;
+        enqueue(conn, meeting.id, action, now, request).await?;
         is_any = true;
     }
     Ok(is_any)
 }
 
-/// The handler of these jobs.
-pub struct MediaJobs {
+/// Runs [`SyncMediaRoom`].
+pub struct SyncMediaRoomHandler {
     pub state: Meetings,
 }
 
 #[async_trait]
-impl Handler for MediaJobs {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for SyncMediaRoomHandler {
+    type Payload = SyncMediaRoom;
 
-    /// Attempts are unlimited: `Payload::until` bounds the job.
-    fn patience(&self) -> RetryPolicy {
+    /// Attempts are unlimited: `SyncMediaRoom::until` bounds the job.
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy { attempts: i64::MAX, longest_pause: Duration::from_secs(60) }
     }
 
-    fn at_once(&self) -> usize {
+    fn concurrency(&self) -> usize {
         8
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let payload: Payload =
-            serde_json::from_str(&job.payload).map_err(|error| JobError::Never(error.to_string()))?;
+    async fn run(&self, job: &Job, payload: SyncMediaRoom) -> Result<(), JobError> {
         if self.state.now() >= payload.until {
-            return Err(JobError::Lapsed("it is too late for this errand".to_owned()));
+            return Err(JobError::Lapsed("the request to the media server has expired".to_owned()));
         }
         let server = self.state.rooms.server();
-        let server = server.ok_or_else(|| JobError::Lapsed("there is no media server any more".to_owned()))?;
+        let server = server.ok_or_else(|| JobError::Lapsed("no media server is configured any more".to_owned()))?;
         let room = name(payload.meeting_id);
-        match payload.errand {
-            MediaJob::Close => Ok(server.delete_room(&room, &job.request).await?),
-            MediaJob::Remove { participant } => self.remove(server, payload.meeting_id, participant, job).await,
-            MediaJob::Permit { participant } => self.permit(server, payload.meeting_id, participant, job).await,
-            MediaJob::Finish { instance, at } => self.finish(server, payload.meeting_id, &instance, at, job).await,
+        match payload.action {
+            MediaAction::Close => Ok(server.delete_room(&room, &job.request).await?),
+            MediaAction::Remove { participant } => self.remove(server, payload.meeting_id, participant, job).await,
+            MediaAction::Permit { participant } => self.permit(server, payload.meeting_id, participant, job).await,
+            MediaAction::Finish { instance, at } => self.finish(server, payload.meeting_id, &instance, at, job).await,
         }
     }
 }
 
-impl MediaJobs {
+impl SyncMediaRoomHandler {
     async fn remove(
         &self,
         server: &dyn MediaServer,
@@ -197,7 +198,7 @@ impl MediaJobs {
 impl From<livekit::MediaServerError> for JobError {
     fn from(fault: livekit::MediaServerError) -> Self {
         match fault {
-            livekit::MediaServerError::Away(why) => Self::Away(why),
+            livekit::MediaServerError::Unavailable(why) => Self::Unavailable(why),
             livekit::MediaServerError::Refused(why) => Self::Never(why),
         }
     }

@@ -30,13 +30,13 @@ const EVENTS: usize = 10_000;
 pub struct Rooms {
     server: Option<Arc<dyn MediaServer>>,
     /// Only saves work: a webhook that is processed twice changes nothing the second time.
-    taken: Cache<String, ()>,
+    received: Cache<String, ()>,
 }
 
 impl Rooms {
     #[must_use]
     pub fn at(server: Option<Arc<dyn MediaServer>>) -> Self {
-        Self { server, taken: Cache::new(EVENTS) }
+        Self { server, received: Cache::new(EVENTS) }
     }
 
     #[must_use]

@@ -1,12 +1,10 @@
 //! Who may enter a meeting's media room, and with which permissions.
 
 use actors::ids::{self, Id};
-use actors::meeting::{self, Meeting, Participant, ParticipantStatus, Role, Status};
+use actors::meeting::{self, Meeting, MeetingRole, MeetingStatus, Participant, ParticipantStatus};
 use actors::time::Time;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::meetings::model::MeetingRole;
 
 /// The credentials with which the caller, and nobody else, enters the media room of a meeting.
 #[derive(Serialize, ToSchema)]
@@ -21,7 +19,6 @@ pub struct RoomCredentials {
     pub token: String,
     pub role: MeetingRole,
     pub grants: RoomGrants,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub expires_at: Time,
 }
 
@@ -41,7 +38,7 @@ pub struct RoomGrants {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barred {
     /// The meeting has not started, has ended or was cancelled.
-    Meeting(Status),
+    Meeting(MeetingStatus),
     /// The participant was removed.
     Removed,
     /// The participant has not joined, or has left.
@@ -57,11 +54,11 @@ pub fn may_enter(meeting: &Meeting, own: &Participant) -> Result<(), Barred> {
     let status = meeting.status();
     match (status, own.status()) {
         (_, ParticipantStatus::Removed) => Err(Barred::Removed),
-        (Status::Ended | Status::Cancelled, _) => Err(Barred::Meeting(status)),
-        (Status::Live, ParticipantStatus::Joined) => Ok(()),
-        (Status::Scheduled, ParticipantStatus::Joined) if own.role.leads() => Ok(()),
-        (Status::Scheduled, ParticipantStatus::Joined) => Err(Barred::Meeting(status)),
-        (Status::Live | Status::Scheduled, ParticipantStatus::Invited | ParticipantStatus::Left) => {
+        (MeetingStatus::Ended | MeetingStatus::Cancelled, _) => Err(Barred::Meeting(status)),
+        (MeetingStatus::Live, ParticipantStatus::Joined) => Ok(()),
+        (MeetingStatus::Scheduled, ParticipantStatus::Joined) if own.role.leads() => Ok(()),
+        (MeetingStatus::Scheduled, ParticipantStatus::Joined) => Err(Barred::Meeting(status)),
+        (MeetingStatus::Live | MeetingStatus::Scheduled, ParticipantStatus::Invited | ParticipantStatus::Left) => {
             Err(Barred::NotJoined)
         }
     }
@@ -69,10 +66,10 @@ pub fn may_enter(meeting: &Meeting, own: &Participant) -> Result<(), Barred> {
 
 /// Whether the role may publish audio and video. No role may record: only the server decides that.
 #[must_use]
-pub const fn may_publish(role: Role) -> bool {
+pub const fn may_publish(role: MeetingRole) -> bool {
     match role {
-        Role::Host | Role::CoHost | Role::Participant => true,
-        Role::Observer => false,
+        MeetingRole::Host | MeetingRole::CoHost | MeetingRole::Participant => true,
+        MeetingRole::Observer => false,
     }
 }
 
@@ -92,7 +89,7 @@ pub fn is_joined(meeting: &Meeting, who: Id<ids::Participant>) -> bool {
 
 #[must_use]
 pub const fn is_over(meeting: &Meeting) -> bool {
-    matches!(meeting.status(), Status::Ended | Status::Cancelled)
+    matches!(meeting.status(), MeetingStatus::Ended | MeetingStatus::Cancelled)
 }
 
 /// Whether a room that was finished at that time, given in whole seconds, can have been the last one of this meeting:
@@ -145,7 +142,7 @@ mod tests {
         let states = [State::Scheduled, live, ended, cancelled];
         for state in states {
             let meeting = meeting(state);
-            for role in [Role::Host, Role::CoHost, Role::Participant, Role::Observer] {
+            for role in [MeetingRole::Host, MeetingRole::CoHost, MeetingRole::Participant, MeetingRole::Observer] {
                 for presence in [Presence::Invited, joined, left, removed] {
                     let own = Participant {
                         presence,
@@ -154,12 +151,14 @@ mod tests {
                     let status = meeting.status();
                     let expected = match (status, presence) {
                         (_, Presence::Removed { .. }) => Err(Barred::Removed),
-                        (Status::Ended | Status::Cancelled, _) => Err(Barred::Meeting(status)),
-                        (Status::Live, Presence::Joined { .. }) => Ok(()),
-                        (Status::Scheduled, Presence::Joined { .. }) if role == Role::Host || role == Role::CoHost => {
+                        (MeetingStatus::Ended | MeetingStatus::Cancelled, _) => Err(Barred::Meeting(status)),
+                        (MeetingStatus::Live, Presence::Joined { .. }) => Ok(()),
+                        (MeetingStatus::Scheduled, Presence::Joined { .. })
+                            if role == MeetingRole::Host || role == MeetingRole::CoHost =>
+                        {
                             Ok(())
                         }
-                        (Status::Scheduled, Presence::Joined { .. }) => Err(Barred::Meeting(status)),
+                        (MeetingStatus::Scheduled, Presence::Joined { .. }) => Err(Barred::Meeting(status)),
                         _ => Err(Barred::NotJoined),
                     };
                     assert_eq!(may_enter(&meeting, &own), expected, "{status:?} {role:?} {presence:?}");
@@ -177,12 +176,12 @@ mod tests {
             Meeting { participants: People::from_iter([one]), ..live }
         };
         let joined = Presence::Joined { joined_at: noon(), link: Link::Awaited };
-        let speaks = with(Role::Participant, joined);
-        assert!(may_otherwise(&speaks, &with(Role::Observer, joined), id));
-        assert!(may_otherwise(&with(Role::Observer, joined), &speaks, id));
-        assert!(!may_otherwise(&speaks, &with(Role::CoHost, joined), id));
-        assert!(!may_otherwise(&speaks, &with(Role::Observer, Presence::Invited), id));
-        assert!(!may_otherwise(&speaks, &with(Role::Observer, joined), Id::generate()));
+        let speaks = with(MeetingRole::Participant, joined);
+        assert!(may_otherwise(&speaks, &with(MeetingRole::Observer, joined), id));
+        assert!(may_otherwise(&with(MeetingRole::Observer, joined), &speaks, id));
+        assert!(!may_otherwise(&speaks, &with(MeetingRole::CoHost, joined), id));
+        assert!(!may_otherwise(&speaks, &with(MeetingRole::Observer, Presence::Invited), id));
+        assert!(!may_otherwise(&speaks, &with(MeetingRole::Observer, joined), Id::generate()));
     }
 
     #[test]
@@ -196,7 +195,7 @@ mod tests {
         let mut fine = live.clone();
         fine.state = State::Live { started_at: late + Duration::from_millis(700), empty_since: None };
         assert!(is_last_room(&fine, late));
-        let own = Participant::invited(Id::generate(), None, "Eve".into(), None, Role::Participant);
+        let own = Participant::invited(Id::generate(), None, "Eve".into(), None, MeetingRole::Participant);
         let presence = Presence::Joined { joined_at: late + second * 5, link: Link::Awaited };
         let joined = Meeting { participants: People::from_iter([Participant { presence, ..own }]), ..live };
         assert!(!is_last_room(&joined, late + second * 4));

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Participant, Status};
+use actors::meeting::{MeetingStatus, Participant};
 
 use super::model::{Barred, RoomCredentials, RoomGrants, may_enter, may_publish};
 use super::name;
 use crate::clients::livekit::{MediaServerError, Pass, RoomSpec, SOURCES};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::meetings::Meeting;
+use crate::meetings::MeetingSnapshot;
 use crate::meetings::operations::active;
 use crate::meetings::state::Meetings;
 
@@ -30,7 +30,7 @@ const UNTIL_SET: Duration = Duration::from_secs(60);
 /// configured or it can't be reached.
 pub async fn issue(
     state: &Meetings,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     who: Id<ids::Participant>,
     request: RequestId,
 ) -> Result<RoomCredentials, ApiError> {
@@ -55,7 +55,7 @@ pub async fn issue(
     let token = server.token(&pass).map_err(ApiError::internal)?;
     Ok(RoomCredentials {
         server_url: server.url().to_owned(),
-        role: own.role.into(),
+        role: own.role,
         grants: RoomGrants {
             can_publish: may_publish,
             can_subscribe: true,
@@ -70,23 +70,25 @@ pub async fn issue(
 }
 
 /// Returns the participant if they may enter the room.
-fn allowed(meeting: &Meeting, who: Id<ids::Participant>) -> Result<&Participant, ApiError> {
+fn allowed(meeting: &MeetingSnapshot, who: Id<ids::Participant>) -> Result<&Participant, ApiError> {
     let own = meeting.state.participants.get(&who).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
     may_enter(&meeting.state, own).map(|()| own).map_err(|barred| match barred {
         Barred::Removed => {
-            ApiError::saying(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
+            ApiError::with_message(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
         }
-        Barred::NotJoined => ApiError::saying(Code::INVALID_STATE, "Join the meeting first."),
-        Barred::Meeting(Status::Scheduled | Status::Live) => {
-            ApiError::saying(Code::INVALID_STATE, "The meeting has not begun.")
+        Barred::NotJoined => ApiError::with_message(Code::INVALID_STATE, "Join the meeting first."),
+        Barred::Meeting(MeetingStatus::Scheduled | MeetingStatus::Live) => {
+            ApiError::with_message(Code::INVALID_STATE, "The meeting has not started.")
         }
-        Barred::Meeting(Status::Ended) => ApiError::saying(Code::INVALID_STATE, "The meeting has ended."),
-        Barred::Meeting(Status::Cancelled) => ApiError::saying(Code::INVALID_STATE, "The meeting was cancelled."),
+        Barred::Meeting(MeetingStatus::Ended) => ApiError::with_message(Code::INVALID_STATE, "The meeting has ended."),
+        Barred::Meeting(MeetingStatus::Cancelled) => {
+            ApiError::with_message(Code::INVALID_STATE, "The meeting was cancelled.")
+        }
     })
 }
 
 fn unavailable(fault: MediaServerError) -> ApiError {
-    let (MediaServerError::Away(why) | MediaServerError::Refused(why)) = fault;
+    let (MediaServerError::Unavailable(why) | MediaServerError::Refused(why)) = fault;
     ApiError {
         cause: Some(why.into()),
         retry_after: Some(Duration::from_secs(2)),

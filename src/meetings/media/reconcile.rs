@@ -10,7 +10,7 @@ use actors::time::Time;
 use futures_util::{StreamExt, stream};
 
 use super::name;
-use crate::clients::livekit::{Connection, MediaServer, MediaServerError};
+use crate::clients::livekit::{MediaConnection, MediaServer, MediaServerError};
 use crate::db::DbError;
 use crate::meetings::participants::store;
 use crate::meetings::state::Meetings;
@@ -23,7 +23,7 @@ const MOST: i64 = 20_000;
 const YOUNG: Duration = Duration::from_secs(10);
 
 /// Compares periodically until the server stops.
-pub async fn look(state: Meetings) {
+pub async fn run(state: Meetings) {
     let Some(server) = state.rooms.server() else { return };
     let stopping = state.tasks.stopping();
     let pause = Duration::from_secs(state.config.livekit.look_seconds);
@@ -45,7 +45,7 @@ async fn once(state: &Meetings, server: &dyn MediaServer) {
         Ok(meetings) => meetings,
         Err(away) => {
             let away: DbError = away;
-            tracing::warn!(%away, "who is at the media server can't be looked for; it is tried again");
+            tracing::warn!(%away, "live meetings could not be queried for the media server check; retrying later");
             return;
         }
     };
@@ -54,13 +54,17 @@ async fn once(state: &Meetings, server: &dyn MediaServer) {
     while let Some((meeting, looked)) = looking.next().await {
         match looked {
             Ok(()) => {}
-            Err(ReconcileError::Away(why)) => {
+            Err(ReconcileError::Unavailable(why)) => {
                 // Every other meeting would fail in the same way.
-                tracing::warn!(why, "the media server can't be asked who is there; it is tried again");
+                tracing::warn!(why, "the media server could not be asked for its participants; retrying later");
                 return;
             }
             Err(ReconcileError::Own(why)) => {
-                tracing::warn!(%meeting, why, "a meeting doesn't learn who is still there; it is tried again");
+                tracing::warn!(
+                    %meeting,
+                    why,
+                    "the meeting could not be updated with the media server's participants; retrying later"
+                );
             }
         }
     }
@@ -69,7 +73,7 @@ async fn once(state: &Meetings, server: &dyn MediaServer) {
 /// Why a comparison failed.
 enum ReconcileError {
     /// The media server can't be reached.
-    Away(String),
+    Unavailable(String),
     /// Concerns only this meeting.
     Own(String),
 }
@@ -84,10 +88,10 @@ async fn at(state: &Meetings, server: &dyn MediaServer, id: Id<Meeting>) -> Resu
     let request = RequestId::from("lookout");
     let there = server.connections(&name(id), &request).await;
     let there = there.map_err(|fault| match fault {
-        MediaServerError::Away(why) => ReconcileError::Away(why),
+        MediaServerError::Unavailable(why) => ReconcileError::Unavailable(why),
         MediaServerError::Refused(why) => ReconcileError::Own(why),
     })?;
-    let seen = gone(&found.state, &there, state.now());
+    let seen = disconnected(&found.state, &there, state.now());
     if seen.is_empty() {
         return Ok(());
     }
@@ -97,17 +101,17 @@ async fn at(state: &Meetings, server: &dyn MediaServer, id: Id<Meeting>) -> Resu
     }
 }
 
-fn gone(meeting: &Meeting, there: &[Connection], now: Time) -> Vec<Observation> {
+fn disconnected(meeting: &Meeting, there: &[MediaConnection], now: Time) -> Vec<Observation> {
     let is_there = |participant: Id<ids::Participant>, session: &MediaSession| {
         there.iter().any(|one| one.name == session.name && one.identity == participant.to_string())
     };
     let known = meeting.participants.joined().filter_map(|one| Some((one.id, one.media.as_ref()?)));
-    let gone = known.filter(|(participant, session)| {
+    let disconnected = known.filter(|(participant, session)| {
         session.is_open && session.began_at + YOUNG <= now && !is_there(*participant, session)
     });
-    let gone = gone.map(|(participant, session)| Observation::Media {
+    let disconnected = disconnected.map(|(participant, session)| Observation::Media {
         participant,
         session: MediaSession { is_open: false, ..session.clone() },
     });
-    gone.collect()
+    disconnected.collect()
 }

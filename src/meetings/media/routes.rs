@@ -14,17 +14,17 @@ use crate::http::envelope::{Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::input::{Empty, Input, Raw, buffer};
 use crate::meetings::state::Meetings;
-use crate::meetings::{Meeting, place_of};
+use crate::meetings::{MeetingSnapshot, participant_of};
 
 /// The largest accepted webhook, in bytes.
 const WEBHOOK_BYTES: usize = 64 * 1024;
 
 pub async fn issue(
-    request: Authorized<Present<Meeting>, Empty>,
+    request: Authorized<Present<MeetingSnapshot>, Empty>,
     state: Meetings,
 ) -> Result<NotReplayable<RoomCredentials>, ApiError> {
-    let meeting = &request.principal.resource;
-    let own = place_of(&meeting.state, request.principal.caller).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
+    let meeting = &request.access.resource;
+    let own = participant_of(&meeting.state, request.access.caller).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
     let issued = operations::issue(&state, meeting, own.id, request.request_id).await?;
     Ok(NotReplayable(Reply::ok(issued)))
 }
@@ -42,6 +42,6 @@ pub async fn receive(
     request: Authorized<SignedWebhook, WebhookBody>,
     state: Meetings,
 ) -> Result<Reply<Nothing>, ApiError> {
-    webhook::receive(&state, &request.principal, &request.input.0, request.request_id).await?;
+    webhook::receive(&state, &request.access, &request.input.0, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

@@ -7,12 +7,12 @@ use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{Command, MediaSession, Meeting, Observation};
 
-use super::jobs::{self, MediaJob};
+use super::jobs::{self, MediaAction};
 use super::model::{is_last_room, is_over, may_publish};
 use crate::access::admission::CountedFor;
 use crate::access::policy::{Policy, Who};
 use crate::access::state::Gate;
-use crate::clients::livekit::{Connection, Seal, WebhookError, WebhookEvent, What};
+use crate::clients::livekit::{MediaConnection, Seal, WebhookError, WebhookEvent, What};
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -22,7 +22,7 @@ use crate::meetings::state::Meetings;
 
 /// Reasons for which a room is finished although participants will return to it: another room replaced it, it was never
 /// opened, or the media server itself is shutting down.
-const COMES_BACK: [&str; 3] = ["ROOM_END_SUPERSEDED", "ROOM_END_OPEN_FAILED", "ROOM_END_SERVER_SHUTDOWN"];
+const TEMPORARY_END_REASONS: [&str; 3] = ["ROOM_END_SUPERSEDED", "ROOM_END_OPEN_FAILED", "ROOM_END_SERVER_SHUTDOWN"];
 
 /// The principal of webhooks: the media server, authenticated by its signature. The signature is compared with the body
 /// once that has been read.
@@ -51,7 +51,7 @@ impl Policy for SignedWebhook {
 }
 
 fn unsigned() -> ApiError {
-    ApiError::saying(Code::UNAUTHORIZED, "This is not signed by the media server.")
+    ApiError::with_message(Code::UNAUTHORIZED, "The request is not signed by the media server.")
 }
 
 /// Processes a webhook. A duplicate or outdated one changes nothing.
@@ -64,39 +64,42 @@ pub async fn receive(
     body: &[u8],
     request: RequestId,
 ) -> Result<(), ApiError> {
-    let heard = signed.0.open(body).map_err(|unheard| match unheard {
+    let event = signed.0.open(body).map_err(|error| match error {
         WebhookError::NotSigned => unsigned(),
-        WebhookError::Unreadable(why) => {
-            ApiError { cause: Some(why.into()), ..ApiError::saying(Code::BAD_REQUEST, "This is no event.") }
-        }
+        WebhookError::Unreadable(why) => ApiError {
+            cause: Some(why.into()),
+            ..ApiError::with_message(Code::BAD_REQUEST, "The body is not a webhook event.")
+        },
     })?;
-    if state.rooms.taken.get(&heard.id).is_some() {
+    if state.rooms.received.get(&event.id).is_some() {
         return Ok(());
     }
-    take(state, &heard, request).await?;
-    if !heard.id.is_empty() {
-        state.rooms.taken.insert(heard.id, ());
+    apply(state, &event, request).await?;
+    if !event.id.is_empty() {
+        state.rooms.received.insert(event.id, ());
     }
     Ok(())
 }
 
-async fn take(state: &Meetings, heard: &WebhookEvent, request: RequestId) -> Result<(), ApiError> {
-    let Ok(id) = heard.room.parse::<Id<Meeting>>() else { return Ok(()) };
+async fn apply(state: &Meetings, event: &WebhookEvent, request: RequestId) -> Result<(), ApiError> {
+    let Ok(id) = event.room.parse::<Id<Meeting>>() else { return Ok(()) };
     let found = state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
     let Some(found) = found else { return Ok(()) };
     let meeting = &found.state;
-    match &heard.what {
-        What::RoomStarted | What::Connected(_) if is_over(meeting) => send(state, id, MediaJob::Close, request).await,
+    match &event.what {
+        What::RoomStarted | What::Connected(_) if is_over(meeting) => {
+            enqueue(state, id, MediaAction::Close, request).await
+        }
         What::Connected(connection) => match connection.identity.parse() {
             Ok(who) => match meeting.participants.get(&who).filter(|own| own.is_joined()) {
                 Some(own) => {
                     // They connected with a token that was issued before they had this role.
                     if connection.may_publish.is_some_and(|may| may != may_publish(own.role)) {
-                        send(state, id, MediaJob::Permit { participant: who }, request.clone()).await?;
+                        enqueue(state, id, MediaAction::Permit { participant: who }, request.clone()).await?;
                     }
                     see(state, id, who, connection, true, request).await
                 }
-                None => send(state, id, MediaJob::Remove { participant: who }, request).await,
+                None => enqueue(state, id, MediaAction::Remove { participant: who }, request).await,
             },
             // Not one of our participants, such as a recorder started by the operators of the media server.
             Err(_) => Ok(()),
@@ -111,17 +114,17 @@ async fn take(state: &Meetings, heard: &WebhookEvent, request: RequestId) -> Res
             _ => Ok(()),
         },
         What::RoomFinished { instance, reason } => {
-            if COMES_BACK.contains(&reason.as_str()) || !is_last_room(meeting, heard.at) {
+            if TEMPORARY_END_REASONS.contains(&reason.as_str()) || !is_last_room(meeting, event.at) {
                 return Ok(());
             }
             // The job checks whether another room has replaced this one, and retries if necessary.
-            send(state, id, MediaJob::Finish { instance: instance.clone(), at: heard.at }, request).await
+            enqueue(state, id, MediaAction::Finish { instance: instance.clone(), at: event.at }, request).await
         }
         What::RoomStarted | What::Other => Ok(()),
     }
 }
 
-fn knows(meeting: &Meeting, who: Id<ids::Participant>, connection: &Connection) -> bool {
+fn knows(meeting: &Meeting, who: Id<ids::Participant>, connection: &MediaConnection) -> bool {
     let known = meeting.participants.get(&who).and_then(|one| one.media.as_ref());
     known.is_some_and(|known| known.name == connection.name)
 }
@@ -130,7 +133,7 @@ async fn see(
     state: &Meetings,
     meeting: Id<Meeting>,
     participant: Id<ids::Participant>,
-    connection: &Connection,
+    connection: &MediaConnection,
     is_open: bool,
     request: RequestId,
 ) -> Result<(), ApiError> {
@@ -142,11 +145,16 @@ async fn see(
     }
 }
 
-async fn send(state: &Meetings, meeting: Id<Meeting>, errand: MediaJob, request: RequestId) -> Result<(), ApiError> {
+async fn enqueue(
+    state: &Meetings,
+    meeting: Id<Meeting>,
+    action: MediaAction,
+    request: RequestId,
+) -> Result<(), ApiError> {
     let now = state.now();
-    let sent =
-        state.db.write(move |conn| Box::pin(async move { jobs::send(conn, meeting, errand, now, &request).await }));
-    sent.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    let enqueued =
+        state.db.write(move |conn| Box::pin(async move { jobs::enqueue(conn, meeting, action, now, &request).await }));
+    enqueued.await.map_err(|failed: DbError| ApiError::from(failed))?;
     state.jobs.wake();
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Tracks which participants are subscribed to a meeting by an open socket, and reports that to the meeting.
 //!
 //! ```text
-//!   listens() -> Stay, until dropped -> counted here -> one task per meeting -> Command::See with the differences
+//!   listens() -> ListenerGuard: counted until dropped -> one task per meeting -> Command::See with the differences
 //! ```
 //! A report contains the current state, not the changes since the last one: a task that runs late, or twice, reports
 //! the same. The counts are in memory only: after a start nobody is subscribed, and meetings that still record sockets
@@ -37,20 +37,20 @@ struct AttendanceInner {
     /// Meetings whose recorded state may differ from the counts.
     doubtful: HashSet<Id<Meeting>>,
     /// Meetings that have a running report task.
-    telling: HashSet<Id<Meeting>>,
+    reporting: HashSet<Id<Meeting>>,
 }
 
 /// One socket's subscription to one meeting; it counts until this is dropped.
-pub struct Stay {
+pub struct ListenerGuard {
     state: Meetings,
     meeting: Id<Meeting>,
     who: Uuid,
 }
 
-impl Drop for Stay {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
-        self.state.attendance.house().leave(self.meeting, self.who);
-        self.state.attendance.look_again(&self.state, self.meeting);
+        self.state.attendance.inner().leave(self.meeting, self.who);
+        self.state.attendance.start_report(&self.state, self.meeting);
     }
 }
 
@@ -81,7 +81,7 @@ impl AttendanceInner {
     }
 
     /// Returns the observations by which the recorded state of the meeting differs from the counts.
-    fn news(&self, meeting: &Meeting) -> Vec<Observation> {
+    fn observations(&self, meeting: &Meeting) -> Vec<Observation> {
         let people = meeting.participants.values().filter_map(|participant| {
             let Presence::Joined { link, .. } = participant.presence else { return None };
             let is_open = self.listens(meeting.id, participant);
@@ -92,51 +92,51 @@ impl AttendanceInner {
 }
 
 impl Attendance {
-    fn house(&self) -> MutexGuard<'_, AttendanceInner> {
+    fn inner(&self) -> MutexGuard<'_, AttendanceInner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a socket as subscribed to a meeting until the returned guard is dropped.
     #[must_use]
-    pub fn enter(&self, state: &Meetings, meeting: Id<Meeting>, who: Uuid) -> Stay {
-        self.house().enter(meeting, who);
-        self.look_again(state, meeting);
-        Stay { state: state.clone(), meeting, who }
+    pub fn enter(&self, state: &Meetings, meeting: Id<Meeting>, who: Uuid) -> ListenerGuard {
+        self.inner().enter(meeting, who);
+        self.start_report(state, meeting);
+        ListenerGuard { state: state.clone(), meeting, who }
     }
 
     /// Starts the task that reports the current subscriptions to the meeting, unless it is running.
-    pub fn look_again(&self, state: &Meetings, meeting: Id<Meeting>) {
-        let mut house = self.house();
-        house.doubtful.insert(meeting);
-        if !house.telling.insert(meeting) {
+    pub fn start_report(&self, state: &Meetings, meeting: Id<Meeting>) {
+        let mut inner = self.inner();
+        inner.doubtful.insert(meeting);
+        if !inner.reporting.insert(meeting) {
             return;
         }
-        drop(house);
+        drop(inner);
         let (state, stopping) = (state.clone(), state.tasks.stopping());
         state.clone().tasks.spawn(async move {
             tokio::select! {
-                () = tell(&state, meeting) => {}
+                () = report_changes(&state, meeting) => {}
                 () = stopping.cancelled() => {}
             }
         });
     }
 
     /// Takes the mark that the meeting's recorded state may differ; without one, the task of this meeting ends.
-    fn takes_up(&self, meeting: Id<Meeting>) -> bool {
-        let mut house = self.house();
-        let is_doubtful = house.doubtful.remove(&meeting);
+    fn take_mark(&self, meeting: Id<Meeting>) -> bool {
+        let mut inner = self.inner();
+        let is_doubtful = inner.doubtful.remove(&meeting);
         if !is_doubtful {
-            house.telling.remove(&meeting);
+            inner.reporting.remove(&meeting);
         }
         is_doubtful
     }
 }
 
-async fn tell(state: &Meetings, meeting: Id<Meeting>) {
-    while state.attendance.takes_up(meeting) {
+async fn report_changes(state: &Meetings, meeting: Id<Meeting>) {
+    while state.attendance.take_mark(meeting) {
         if let Err(why) = report(state, meeting).await {
-            tracing::warn!(%meeting, why, "a meeting could not be told who listens to it; it is tried again");
-            state.attendance.house().doubtful.insert(meeting);
+            tracing::warn!(%meeting, why, "the meeting could not be updated with its listeners; retrying");
+            state.attendance.inner().doubtful.insert(meeting);
             tokio::time::sleep(AGAIN).await;
         }
     }
@@ -144,7 +144,7 @@ async fn tell(state: &Meetings, meeting: Id<Meeting>) {
 
 async fn report(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
     let Some(found) = state.registry.snapshot(meeting).await.map_err(|away| away.0)? else { return Ok(()) };
-    let seen = state.attendance.house().news(&found.state);
+    let seen = state.attendance.inner().observations(&found.state);
     if seen.is_empty() {
         return Ok(());
     }
@@ -157,15 +157,15 @@ async fn report(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
 
 /// Corrects, at a start, the meetings that record open sockets of the former process. Retries until it has succeeded
 /// once.
-pub async fn tell_all(state: Meetings) {
+pub async fn report_all(state: Meetings) {
     let stopping = state.tasks.stopping();
-    let telling = async {
+    let reporting = async {
         let meetings = loop {
             match state.db.read(|conn| Box::pin(store::with_sockets(conn))).await {
                 Ok(meetings) => break meetings,
                 Err(away) => {
                     let away: DbError = away;
-                    tracing::warn!(%away, "meetings can't be told yet that nobody listens to them");
+                    tracing::warn!(%away, "meetings without listeners could not be queried; retrying");
                     tokio::time::sleep(AGAIN).await;
                 }
             }
@@ -174,7 +174,7 @@ pub async fn tell_all(state: Meetings) {
             let state = state.clone();
             async move {
                 while let Err(why) = report(&state, meeting).await {
-                    tracing::warn!(%meeting, why, "a meeting could not be told that nobody listens to it");
+                    tracing::warn!(%meeting, why, "the meeting could not be updated as having no listeners; retrying");
                     tokio::time::sleep(AGAIN).await;
                 }
             }
@@ -182,7 +182,7 @@ pub async fn tell_all(state: Meetings) {
         each.await;
     };
     tokio::select! {
-        () = telling => {}
+        () = reporting => {}
         () = stopping.cancelled() => {}
     }
 }

@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 use super::model;
 use crate::db::events::{self, EventPosition, Text};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
 use crate::meetings::state::Meetings;
 use crate::meetings::store::topic;
 
-const KIND: &str = "rename-forgotten";
 /// Events read at once; all of them may have to be rewritten.
 const PAGE: i64 = 250;
 
+/// Replaces a participant's former name in the earlier events of a meeting.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub struct EraseNameInEvents {
     meeting_id: Id<Meeting>,
     participant_id: Id<ids::Participant>,
     /// The new name, which does not identify the person.
@@ -36,6 +36,10 @@ struct Payload {
     after: EventPosition,
     /// Whether any event was rewritten.
     is_written: bool,
+}
+
+impl JobPayload for EraseNameInEvents {
+    const KIND: &'static str = "rename-forgotten";
 }
 
 /// Enqueues the job that replaces a participant's former name in the meeting's events before offset `until`; it runs
@@ -51,7 +55,7 @@ pub async fn enqueue(
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let payload = Payload {
+    let payload = EraseNameInEvents {
         meeting_id,
         participant_id: forgotten.id,
         name: forgotten.display_name.clone(),
@@ -59,38 +63,35 @@ pub async fn enqueue(
         after: EventPosition { topic: topic(meeting_id).to_string(), position: 0 },
         is_written: false,
     };
-    jobs::enqueue(conn, KIND, &payload, now, request).await.map(|_| ())
+    jobs::enqueue(conn, &payload, now, request).await.map(|_| ())
 }
 
-/// The handler of these jobs.
-pub struct EraseNames {
+/// Runs [`EraseNameInEvents`].
+pub struct EraseNameInEventsHandler {
     pub state: Meetings,
 }
 
 #[async_trait]
-impl Handler for EraseNames {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for EraseNameInEventsHandler {
+    type Payload = EraseNameInEvents;
 
-    fn patience(&self) -> RetryPolicy {
+    fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
     }
 
     /// One at a time, so that other work gets its share of the database.
-    fn at_once(&self) -> usize {
+    fn concurrency(&self) -> usize {
         1
     }
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let mut payload: Payload = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
+    async fn run(&self, job: &Job, mut payload: EraseNameInEvents) -> Result<(), JobError> {
         let stopping = self.state.tasks.stopping();
         loop {
             if stopping.is_cancelled() {
-                return Err(JobError::Again("the server stops".to_owned()));
+                return Err(JobError::Again("the server is stopping".to_owned()));
             }
-            let Some(page) = self.look(&payload).await.map_err(|error| error.to_string())? else { break };
-            let next = Payload {
+            let Some(page) = self.next_page(&payload).await.map_err(|error| error.to_string())? else { break };
+            let next = EraseNameInEvents {
                 after: page.reached.clone(),
                 is_written: payload.is_written || !page.renamed.is_empty(),
                 ..payload.clone()
@@ -115,12 +116,12 @@ struct RenamedPage {
     renamed: Vec<(Text, String)>,
 }
 
-impl EraseNames {
+impl EraseNameInEventsHandler {
     /// Reads the next page; `None` when there are no more events.
-    async fn look(&self, payload: &Payload) -> Result<Option<RenamedPage>, DbError> {
-        let place = payload.after.clone();
+    async fn next_page(&self, payload: &EraseNameInEvents) -> Result<Option<RenamedPage>, DbError> {
+        let after = payload.after.clone();
         let read =
-            self.state.db.read(move |conn| Box::pin(async move { events::texts_after(conn, &place, PAGE).await }));
+            self.state.db.read(move |conn| Box::pin(async move { events::texts_after(conn, &after, PAGE).await }));
         let mut texts = read.await?;
         // Ordered by topic, and by offset within each topic.
         let is_before = |text: &Text| u64::try_from(text.position).is_ok_and(|position| position < payload.until);
@@ -136,17 +137,16 @@ impl EraseNames {
 
     /// Rewrites the events of a page and stores the position of the job. Returns false when an event of the page is no
     /// longer what was read.
-    async fn write(&self, job: &Job, page: RenamedPage, reached: &Payload) -> Result<bool, DbError> {
-        let (own, reached) = (job.clone(), serde_json::to_value(reached));
-        let noted = reached.map_err(|error| DbError::Broken(error.to_string()))?;
+    async fn write(&self, job: &Job, page: RenamedPage, progress: &EraseNameInEvents) -> Result<bool, DbError> {
+        let (job, progress) = (job.clone(), progress.clone());
         let written = self.state.db.write(move |conn| {
             Box::pin(async move {
                 let mut all = true;
                 for (event, data) in page.renamed {
                     all &= events::replace(conn, &event, data).await?;
                 }
-                if all && !jobs::note(conn, &own, &noted).await? {
-                    return Err(DbError::Broken("the job is another attempt's by now".to_owned()));
+                if all && !jobs::save_progress(conn, &job, &progress).await? {
+                    return Err(DbError::Broken("another attempt has claimed the job".to_owned()));
                 }
                 Ok(all)
             })

@@ -10,7 +10,7 @@ pub mod sweep;
 
 use actors::ids::{self, Id};
 
-use super::{Meeting, standing_of_guest};
+use super::{MeetingSnapshot, relation_of_guest};
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::{Caller, Guest, Principal};
 use crate::access::role::Relation;
@@ -20,13 +20,13 @@ use crate::meetings::state::Meetings;
 
 /// A participant of a meeting, as a resource for hosts.
 pub struct Someone {
-    pub meeting: Meeting,
+    pub meeting: MeetingSnapshot,
     pub id: Id<ids::Participant>,
 }
 
 /// A participant that is the caller: no other role of the caller, such as host, allows answering for someone else.
 pub struct Oneself {
-    pub meeting: Meeting,
+    pub meeting: MeetingSnapshot,
     pub id: Id<ids::Participant>,
 }
 
@@ -45,11 +45,11 @@ impl Resource for Someone {
     }
 
     async fn find(state: &Meetings, (meeting_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let Loaded { relation, resource: thing } = Meeting::find(state, meeting_id, caller).await?;
-        let meeting = thing?;
+        let Loaded { relation, resource } = MeetingSnapshot::find(state, meeting_id, caller).await?;
+        let meeting = resource?;
         let is_there = meeting.state.participants.get(&id).is_some();
-        let thing = if is_there { Ok(Self { meeting, id }) } else { Err(ApiError::of(Code::NOT_FOUND)) };
-        Ok(Loaded { relation, resource: thing })
+        let resource = if is_there { Ok(Self { meeting, id }) } else { Err(ApiError::of(Code::NOT_FOUND)) };
+        Ok(Loaded { relation, resource })
     }
 }
 
@@ -71,22 +71,22 @@ impl Resource for Oneself {
         (meeting_id, id): Self::Ids,
         guest: Guest,
     ) -> Result<Loaded<Self>, ApiError> {
-        let meeting = Meeting::find_for_guest(state, meeting_id, guest).await?.resource?;
-        let relation = standing_of_guest(&meeting.state, guest, state.now())?;
+        let meeting = MeetingSnapshot::find_for_guest(state, meeting_id, guest).await?.resource?;
+        let relation = relation_of_guest(&meeting.state, guest, state.now())?;
         let is_there = meeting.state.participants.get(&id).is_some();
-        let thing = if is_there { Ok(Someone { meeting, id }) } else { Err(ApiError::of(Code::NOT_FOUND)) };
-        Ok(Loaded { relation, resource: thing }.of(Principal::Guest(guest)))
+        let resource = if is_there { Ok(Someone { meeting, id }) } else { Err(ApiError::of(Code::NOT_FOUND)) };
+        Ok(Loaded { relation, resource }.of(Principal::Guest(guest)))
     }
 }
 
 impl Loaded<Someone> {
     /// Restricts `took_part` to the case that the participant is the principal.
     fn of(self, principal: Principal) -> Loaded<Oneself> {
-        let Self { relation, resource: thing } = self;
-        let is_another = thing.as_ref().is_ok_and(|Someone { meeting, id }| {
+        let Self { relation, resource } = self;
+        let is_another = resource.as_ref().is_ok_and(|Someone { meeting, id }| {
             meeting.state.participants.get(id).is_none_or(|one| !model::is_of(one, principal))
         });
         let relation = Relation { took_part: relation.took_part && !is_another, ..relation };
-        Loaded { relation, resource: thing.map(|Someone { meeting, id }| Oneself { meeting, id }) }
+        Loaded { relation, resource: resource.map(|Someone { meeting, id }| Oneself { meeting, id }) }
     }
 }

@@ -1,7 +1,7 @@
 //! Request and response types of participants.
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{self, Decision};
+use actors::meeting::{self, ConsentDecision, ConsentScope, MeetingRole, ParticipantStatus};
 use actors::time::Time;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,18 +9,14 @@ use utoipa::ToSchema;
 
 use crate::access::principal::Principal;
 use crate::access::role::Relation;
-use crate::enumeration;
+use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Field, InvalidValue, line};
-use crate::meetings::consents::model::ConsentScope;
-use crate::meetings::model::MeetingRole;
 
-enumeration! {
-    /// The attendance status of a participant.
-    pub enum ParticipantStatus { Invited = "INVITED", Joined = "JOINED", Left = "LEFT", Removed = "REMOVED" }
-}
+impl Enumeration for ParticipantStatus {}
 
 /// The name of a participant in a meeting: 1–120 characters on one line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
 pub struct DisplayName(pub String);
 
 impl Field for DisplayName {
@@ -41,7 +37,7 @@ pub struct ParticipantConsent {
     #[schema(required)]
     pub wording_version: Option<String>,
     /// Time of the newest answer.
-    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    #[schema(required)]
     pub consented_at: Option<Time>,
 }
 
@@ -49,8 +45,8 @@ impl ParticipantConsent {
     fn of(participant: &meeting::Participant) -> Self {
         let consent = participant.consent.as_ref();
         Self {
-            recording_consent: consent.map(|consent| consent.decision == Decision::Granted),
-            scopes: consent.into_iter().flat_map(|consent| &consent.scopes).map(|scope| (*scope).into()).collect(),
+            recording_consent: consent.map(|consent| consent.decision == ConsentDecision::Granted),
+            scopes: consent.into_iter().flat_map(|consent| &consent.scopes).copied().collect(),
             wording_version: consent.map(|consent| consent.wording.version.clone()),
             consented_at: consent.map(|consent| consent.at),
         }
@@ -60,27 +56,25 @@ impl ParticipantConsent {
 /// A participant, without the fields that depend on the caller: the form used in events and snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Participant {
-    #[schema(value_type = uuid::Uuid)]
+pub struct ParticipantView {
     pub id: Id<ids::Participant>,
-    #[schema(value_type = uuid::Uuid)]
     pub meeting_id: Id<meeting::Meeting>,
     /// Null: a guest without an account.
-    #[schema(required, value_type = Option<uuid::Uuid>)]
+    #[schema(required)]
     pub user_id: Option<Id<User>>,
     pub display_name: String,
     pub role: MeetingRole,
     pub status: ParticipantStatus,
     pub consent: ParticipantConsent,
-    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    #[schema(required)]
     pub joined_at: Option<Time>,
-    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    #[schema(required)]
     pub left_at: Option<Time>,
     /// In the meeting, with an open socket or media connection.
     pub connected: bool,
 }
 
-impl Participant {
+impl ParticipantView {
     #[must_use]
     pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant) -> Self {
         Self {
@@ -88,8 +82,8 @@ impl Participant {
             meeting_id,
             user_id: participant.user_id,
             display_name: participant.display_name.clone(),
-            role: participant.role.into(),
-            status: participant.status().into(),
+            role: participant.role,
+            status: participant.status(),
             consent: ParticipantConsent::of(participant),
             joined_at: participant.presence.joined_at(),
             left_at: participant.presence.left_at(),
@@ -105,7 +99,7 @@ impl Participant {
 pub struct SeenParticipant {
     #[serde(flatten)]
     #[schema(inline)]
-    pub participant: Participant,
+    pub participant: ParticipantView,
     /// Null unless the caller is that participant, an analyst of the project or above, or a host of the meeting.
     #[schema(required)]
     pub email: Option<String>,
@@ -113,19 +107,19 @@ pub struct SeenParticipant {
 
 /// The principal for whom participants are rendered, with their relation to the meeting.
 #[derive(Debug, Clone, Copy)]
-pub struct Viewer {
+pub struct ParticipantViewer {
     pub principal: Principal,
     pub relation: Relation,
 }
 
 impl SeenParticipant {
     #[must_use]
-    pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant, viewer: Viewer) -> Self {
+    pub fn of(meeting_id: Id<meeting::Meeting>, participant: &meeting::Participant, viewer: ParticipantViewer) -> Self {
         let is_own = is_of(participant, viewer.principal);
         let sees_email =
             is_own || viewer.relation.may_host() || viewer.relation.is(crate::access::role::ProjectRole::Analyst);
         Self {
-            participant: Participant::of(meeting_id, participant),
+            participant: ParticipantView::of(meeting_id, participant),
             email: participant.email.clone().filter(|_| sees_email),
         }
     }
@@ -140,34 +134,23 @@ pub fn is_of(participant: &meeting::Participant, principal: Principal) -> bool {
     }
 }
 
-impl From<meeting::ParticipantStatus> for ParticipantStatus {
-    fn from(status: meeting::ParticipantStatus) -> Self {
-        match status {
-            meeting::ParticipantStatus::Invited => Self::Invited,
-            meeting::ParticipantStatus::Joined => Self::Joined,
-            meeting::ParticipantStatus::Left => Self::Left,
-            meeting::ParticipantStatus::Removed => Self::Removed,
-        }
-    }
-}
-
 /// Returns the payload of an event with the participant's name replaced; `None` when the event is about something else,
 /// or already has that name.
 #[must_use]
-pub fn renamed(records: &str, participant: Id<ids::Participant>, name: &str) -> Option<String> {
+pub fn renamed(payload: &str, participant: Id<ids::Participant>, name: &str) -> Option<String> {
     let id = participant.to_string();
     // True of most events: a payload that does not contain the id is not parsed.
-    if !records.contains(&id) {
+    if !payload.contains(&id) {
         return None;
     }
-    let mut records: Value = serde_json::from_str(records).ok()?;
-    if records.get("id")?.as_str()? != id {
+    let mut payload: Value = serde_json::from_str(payload).ok()?;
+    if payload.get("id")?.as_str()? != id {
         return None;
     }
-    let shown = records.get_mut("displayName")?;
+    let shown = payload.get_mut("displayName")?;
     if shown.as_str() == Some(name) {
         return None;
     }
     *shown = Value::from(name);
-    Some(records.to_string())
+    Some(payload.to_string())
 }

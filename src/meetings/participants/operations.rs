@@ -2,57 +2,51 @@
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Command, Newcomer};
+use actors::meeting::{Command, Newcomer, ParticipantStatus};
 
-use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
+use super::model::{DisplayName, ParticipantViewer, SeenParticipant};
 use crate::access::principal::{Caller, Principal};
 use crate::accounts;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
+use crate::http::list::{Listing, Search};
 use crate::meetings::operations::{active, ask};
 use crate::meetings::state::Meetings;
-use crate::meetings::{Meeting, place_of};
+use crate::meetings::{MeetingSnapshot, participant_of};
 
-/// The input of [`join`].
-#[derive(Debug)]
-pub struct Joining {
-    /// The id of the participant that is created if the caller has none yet.
-    pub place: Id<ids::Participant>,
-    pub display_name: Option<DisplayName>,
-}
-
-/// Lets the caller join the meeting. If they have already joined, changes only their name.
+/// Lets the caller join the meeting. If they have already joined, changes only their name. `participant_id` is the id
+/// of the participant that is created if the caller has none yet.
 ///
 /// # Errors
 /// 403 for a participant who was removed; 409 when the meeting has not started, has ended or is full, and in an
 /// archived project.
 pub async fn join(
     state: &Meetings,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     caller: Principal,
-    joining: Joining,
+    participant_id: Id<ids::Participant>,
+    display_name: Option<DisplayName>,
     request: RequestId,
-) -> Result<Meeting, ApiError> {
+) -> Result<MeetingSnapshot, ApiError> {
     active(state, meeting).await?;
-    let newcomer = newcomer(state, meeting, caller, joining.place).await?;
-    let display_name = joining.display_name.map(|name| name.0);
+    let newcomer = newcomer(state, meeting, caller, participant_id).await?;
+    let display_name = display_name.map(|name| name.0);
     let command = Command::Join { newcomer, display_name, most: state.config.meetings.people };
     let joined = ask(state, meeting.state.id, command, request).await?;
     // A socket of theirs may have subscribed before they joined.
-    state.attendance.look_again(state, joined.state.id);
+    state.attendance.start_report(state, joined.state.id);
     Ok(joined)
 }
 
 /// Returns the caller as the meeting knows them, else as their account does.
 async fn newcomer(
     state: &Meetings,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     caller: Principal,
-    place: Id<ids::Participant>,
+    participant_id: Id<ids::Participant>,
 ) -> Result<Newcomer, ApiError> {
-    if let Some(known) = place_of(&meeting.state, caller) {
+    if let Some(known) = participant_of(&meeting.state, caller) {
         let (user_id, display_name, email) = (known.user_id, known.display_name.clone(), known.email.clone());
         return Ok(Newcomer { id: known.id, user_id, display_name, email });
     }
@@ -60,7 +54,7 @@ async fn newcomer(
     let user_id = Some(caller.user_id);
     let account = state.db.read(move |conn| Box::pin(accounts::store::account(conn, caller.user_id))).await?;
     let account = account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
-    Ok(Newcomer { id: place, user_id, display_name: account.full_name, email: Some(account.email) })
+    Ok(Newcomer { id: participant_id, user_id, display_name: account.full_name, email: Some(account.email) })
 }
 
 /// Lets the caller leave the meeting. Changes nothing if they have already left.
@@ -69,10 +63,10 @@ async fn newcomer(
 /// 403 for a participant who never joined or was removed.
 pub async fn leave(
     state: &Meetings,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     who: Id<ids::Participant>,
     request: RequestId,
-) -> Result<Meeting, ApiError> {
+) -> Result<MeetingSnapshot, ApiError> {
     ask(state, meeting.state.id, Command::Leave { participant: who }, request).await
 }
 
@@ -82,7 +76,7 @@ pub async fn leave(
 /// 409 for the host.
 pub async fn remove(
     state: &Meetings,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     who: Id<ids::Participant>,
     caller: Caller,
     request: RequestId,
@@ -96,31 +90,35 @@ pub async fn remove(
 pub struct Filter {
     pub status: Option<ParticipantStatus>,
     /// A substring of the display name, compared case-insensitively.
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
 /// Lists the participants of a meeting, newest first.
 #[must_use]
-pub fn list(meeting: &Meeting, viewer: Viewer, filter: &Filter, page: PageQuery) -> List<SeenParticipant> {
-    let search = filter.search.as_ref().map(|search| search.to_lowercase());
+pub fn list(meeting: &MeetingSnapshot, viewer: ParticipantViewer, listing: &Listing<Filter>) -> List<SeenParticipant> {
+    let Listing { filter, page } = listing;
+    let search = filter.search.as_ref().map(|search| search.0.to_lowercase());
     let matching = meeting.state.participants.values().filter(|one| {
-        let has_status = filter.status.is_none_or(|status| status == one.status().into());
+        let has_status = filter.status.is_none_or(|status| status == one.status());
         has_status && search.as_ref().is_none_or(|search| one.display_name.to_lowercase().contains(search))
     });
     let mut found: Vec<_> = matching.collect();
     let total_count = i64::try_from(found.len()).unwrap_or(i64::MAX);
     found.reverse();
     found.retain(|one| one.id.uuid() < page.before());
-    let (found, next_cursor) = page.cut(found, |one| one.id.uuid());
-    let items = found.into_iter().map(|one| SeenParticipant::of(meeting.state.id, one, viewer)).collect();
-    List { items, next_cursor, total_count }
+    let found = page.list(found, total_count, |one| one.id.uuid());
+    found.map(|one| SeenParticipant::of(meeting.state.id, one, viewer))
 }
 
 /// Returns one participant, with the fields that the viewer may see.
 ///
 /// # Errors
 /// 404 for an unknown participant.
-pub fn seen(meeting: &Meeting, who: Id<ids::Participant>, viewer: Viewer) -> Result<SeenParticipant, ApiError> {
+pub fn seen(
+    meeting: &MeetingSnapshot,
+    who: Id<ids::Participant>,
+    viewer: ParticipantViewer,
+) -> Result<SeenParticipant, ApiError> {
     let participant = meeting.state.participants.get(&who).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     Ok(SeenParticipant::of(meeting.state.id, participant, viewer))
 }

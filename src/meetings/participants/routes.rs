@@ -1,12 +1,13 @@
 //! HTTP handlers of participants, with the bodies and queries they accept.
 
-use actors::meeting::Meeting as State;
+use actors::meeting::Meeting;
+use actors::meeting::ParticipantStatus;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Someone;
-use super::model::{DisplayName, ParticipantStatus, SeenParticipant, Viewer};
-use super::operations::{self, Filter, Joining};
+use super::model::{DisplayName, ParticipantViewer, SeenParticipant};
+use super::operations::{self, Filter};
 use crate::access::policy::{Attendee, Host, Participant};
 use crate::access::principal::Principal;
 use crate::access::role::Relation;
@@ -16,16 +17,15 @@ use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
-use crate::http::page::{PageQuery, Search};
+use crate::http::list::{Listing, Search};
 use crate::meetings::state::Meetings;
-use crate::meetings::{Meeting, place_of};
+use crate::meetings::{MeetingSnapshot, participant_of};
 
 /// The name to use in the meeting. Without it, the caller's former name in the meeting is used, else that of their
 /// account.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct JoinMeeting {
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
     display_name: Option<DisplayName>,
 }
 
@@ -37,67 +37,61 @@ impl Body for JoinMeeting {
 }
 
 pub async fn join(
-    request: Authorized<Attendee<Meeting>, ValidJson<JoinMeeting>>,
+    request: Authorized<Attendee<MeetingSnapshot>, ValidJson<JoinMeeting>>,
     state: Meetings,
 ) -> Result<Reply<SeenParticipant>, ApiError> {
-    let place = request.new_id();
+    let participant_id = request.new_id();
     let ValidJson(body) = request.input;
-    let joining = Joining { place, display_name: body.display_name };
+    let (meeting, caller) = (&request.access.resource, request.access.caller);
     let joined =
-        operations::join(&state, &request.principal.resource, request.principal.caller, joining, request.request_id)
-            .await?;
-    own(&joined, request.principal.caller, request.principal.relation).map(Reply::ok)
+        operations::join(&state, meeting, caller, participant_id, body.display_name, request.request_id).await?;
+    own(&joined, caller, request.access.relation).map(Reply::ok)
 }
 
 pub async fn leave(
-    request: Authorized<Participant<Meeting>, Empty>,
+    request: Authorized<Participant<MeetingSnapshot>, Empty>,
     state: Meetings,
 ) -> Result<Reply<SeenParticipant>, ApiError> {
-    let own_id = own(&request.principal.resource, request.principal.caller, request.principal.relation)?.participant.id;
-    let left = operations::leave(&state, &request.principal.resource, own_id, request.request_id).await?;
-    own(&left, request.principal.caller, request.principal.relation).map(Reply::ok)
+    let own_id = own(&request.access.resource, request.access.caller, request.access.relation)?.participant.id;
+    let left = operations::leave(&state, &request.access.resource, own_id, request.request_id).await?;
+    own(&left, request.access.caller, request.access.relation).map(Reply::ok)
 }
 
 /// Returns the caller's own participant.
-fn own(meeting: &Meeting, caller: Principal, relation: Relation) -> Result<SeenParticipant, ApiError> {
-    let state: &State = &meeting.state;
-    let own = place_of(state, caller).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
-    Ok(SeenParticipant::of(state.id, own, Viewer { principal: caller, relation }))
+fn own(meeting: &MeetingSnapshot, caller: Principal, relation: Relation) -> Result<SeenParticipant, ApiError> {
+    let state: &Meeting = &meeting.state;
+    let own = participant_of(state, caller).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
+    Ok(SeenParticipant::of(state.id, own, ParticipantViewer { principal: caller, relation }))
 }
 
-pub struct ListParticipants {
-    filter: Filter,
-    page: PageQuery,
-}
-
-impl Query for ListParticipants {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        matches!(key, "status" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let filter = Filter { status: status?, search: search?.map(|search| search.0) };
-        Ok(Self { filter, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { status: status?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("status", "Only participants of this status.", ParticipantStatus::schema()));
-        parameters.push(Search::parameter("Only participants whose name has this."));
-        parameters
+        vec![
+            query_parameter("status", "Return only participants with this status.", ParticipantStatus::schema()),
+            Search::parameter("Return only participants whose name contains this text."),
+        ]
     }
 }
 
 pub async fn list(
-    request: Authorized<Attendee<Meeting>, ValidQuery<ListParticipants>>,
+    request: Authorized<Attendee<MeetingSnapshot>, ValidQuery<Listing<Filter>>>,
     _: Meetings,
 ) -> Result<Reply<List<SeenParticipant>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    let viewer = Viewer { principal: request.principal.caller, relation: request.principal.relation };
-    Ok(Reply::ok(operations::list(&request.principal.resource, viewer, &asked.filter, asked.page)))
+    let ValidQuery(listing) = request.input;
+    let viewer = ParticipantViewer { principal: request.access.caller, relation: request.access.relation };
+    Ok(Reply::ok(operations::list(&request.access.resource, viewer, &listing)))
 }
 
 pub async fn remove(request: Authorized<Host<Someone>, Empty>, state: Meetings) -> Result<Reply<Nothing>, ApiError> {
-    let Someone { meeting, id } = request.principal.resource;
-    operations::remove(&state, &meeting, id, request.principal.caller, request.request_id).await?;
+    let Someone { meeting, id } = request.access.resource;
+    operations::remove(&state, &meeting, id, request.access.caller, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }

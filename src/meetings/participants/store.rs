@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use actors::ids::{self, Id, Project, User};
 use actors::meeting::{
-    Consent, Decision, Digest, Link, MediaSession, Meeting, Participant, ParticipantStatus, People, Presence, Role,
-    Status, Wording,
+    Consent, ConsentDecision, Digest, Link, MediaSession, Meeting, MeetingRole, MeetingStatus, Participant,
+    ParticipantStatus, People, Presence, Wording,
 };
 use diesel::upsert::excluded;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, QueryDsl, Queryable, Selectable};
@@ -58,8 +58,8 @@ impl Row {
             user_id: participant.user_id.map(Key),
             display_name: participant.display_name.clone(),
             email: participant.email.clone(),
-            role: participant.role.as_str().to_owned(),
-            status: participant.status().as_str().to_owned(),
+            role: participant.role.into_str().to_owned(),
+            status: participant.status().into_str().to_owned(),
             joined_at: presence.joined_at().map(At),
             left_at: presence.left_at().map(At),
             invitation_id: participant.invitation.map(Key),
@@ -70,7 +70,7 @@ impl Row {
             media_session: media.map(|media| media.name.clone()),
             media_began_at: media.map(|media| At(media.began_at)),
             media_is_open: media.map(|media| media.is_open),
-            consent_decision: consent.map(|consent| consent.decision.as_str().to_owned()),
+            consent_decision: consent.map(|consent| consent.decision.into_str().to_owned()),
             consent_scopes: consent.map(|consent| consents::store::joined(&consent.scopes)),
             consent_wording_version: consent.map(|consent| consent.wording.version.clone()),
             consent_language: consent.map(|consent| consent.wording.language.clone()),
@@ -98,7 +98,7 @@ impl Row {
         ) {
             (None, None, None, None, None, None) => None,
             (Some(decision), Some(scopes), Some(version), Some(language), Some(text_hash), Some(at)) => {
-                let decision: Decision = decision.parse().map_err(|_| wrong("an unknown decision"))?;
+                let decision: ConsentDecision = decision.parse().map_err(|_| wrong("an unknown decision"))?;
                 let text_hash: Digest = text_hash.parse().map_err(|_| wrong("no hash"))?;
                 let scopes = consents::store::split(&scopes).ok_or_else(|| wrong("an unknown scope"))?;
                 Some(Consent { decision, scopes, wording: Wording { version, language, text_hash }, at: at.0 })
@@ -110,7 +110,7 @@ impl Row {
             user_id: self.user_id.map(|user| user.0),
             display_name: self.display_name,
             email: self.email,
-            role: self.role.parse::<Role>().map_err(|_| wrong("an unknown role"))?,
+            role: self.role.parse::<MeetingRole>().map_err(|_| wrong("an unknown role"))?,
             presence,
             invitation: self.invitation_id.map(|invitation| invitation.0),
             first_joined_at: self.first_joined_at.map(|at| at.0),
@@ -168,7 +168,7 @@ macro_rules! in_open_meetings {
             .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
             .filter(participants::user_id.eq(Some(Key($user_id))))
             .filter(meetings::project_id.eq(Key($project_id)))
-            .filter(meetings::status.eq_any([Status::Scheduled.as_str(), Status::Live.as_str()]))
+            .filter(meetings::status.eq_any([MeetingStatus::Scheduled.into_str(), MeetingStatus::Live.into_str()]))
     };
 }
 
@@ -259,7 +259,7 @@ pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, 
 }
 
 /// Returns at most `limit` of a project's scheduled and live meetings in which an account is or was a participant.
-pub async fn places(
+pub async fn open_meetings(
     conn: &mut Conn,
     project_id: Id<Project>,
     user_id: Id<User>,
@@ -270,24 +270,24 @@ pub async fn places(
     Ok(open.into_iter().map(|id| id.0).collect())
 }
 
-/// Returns at most `limit` of the meetings of [`places`] from which the account still has to be removed, in the order
-/// in which meetings are locked. Meetings that the account has joined are selected first. Participants that were
+/// Returns at most `limit` of the meetings of [`open_meetings`] from which the account still has to be removed, in the
+/// order in which meetings are locked. Meetings that the account has joined are selected first. Participants that were
 /// admitted by an invitation made from `before` on are left out: their access does not come from the former membership.
-pub async fn open_places(
+pub async fn meetings_to_leave(
     conn: &mut Conn,
     project_id: Id<Project>,
     user_id: Id<User>,
     before: Id<ids::Invitation>,
     limit: i64,
 ) -> Result<Vec<Id<Meeting>>, DbError> {
-    let joined = ParticipantStatus::Joined.as_str();
+    let joined = ParticipantStatus::Joined.into_str();
     let former = || participants::invitation_id.is_null().or(participants::invitation_id.lt(Some(Key(before))));
     let present = in_open_meetings!(project_id, user_id).filter(participants::status.eq(joined)).filter(former());
     let mut open: Vec<Key<Meeting>> = present.select(participants::meeting_id).limit(limit).load(conn).await?;
     let more = limit - i64::try_from(open.len()).unwrap_or(limit);
     let others = in_open_meetings!(project_id, user_id)
-        .filter(participants::status.ne_all([joined, ParticipantStatus::Removed.as_str()]))
-        .filter(participants::role.ne(Role::Host.as_str()))
+        .filter(participants::status.ne_all([joined, ParticipantStatus::Removed.into_str()]))
+        .filter(participants::role.ne(MeetingRole::Host.into_str()))
         .filter(former());
     let others: Vec<Key<Meeting>> = others.select(participants::meeting_id).limit(more).load(conn).await?;
     open.extend(others);
@@ -296,17 +296,17 @@ pub async fn open_places(
     Ok(open)
 }
 
-/// Returns at most `limit` participants of an account whose name is not yet `nobody`, or that still have an e-mail
-/// address.
+/// Returns at most `limit` participants of an account whose name is not yet `deleted_name`, or that still have an
+/// e-mail address.
 pub async fn naming(
     conn: &mut Conn,
     user_id: Id<User>,
-    nobody: &'static str,
+    deleted_name: &'static str,
     limit: i64,
 ) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, DbError> {
     let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
-    let named = own.filter(participants::display_name.ne(nobody).or(participants::email.is_not_null()));
-    let places = named.limit(limit).select((participants::meeting_id, participants::id));
-    let places: Vec<(Key<Meeting>, Key<ids::Participant>)> = places.load(conn).await?;
-    Ok(places.into_iter().map(|(meeting, place)| (meeting.0, place.0)).collect())
+    let named = own.filter(participants::display_name.ne(deleted_name).or(participants::email.is_not_null()));
+    let own = named.limit(limit).select((participants::meeting_id, participants::id));
+    let own: Vec<(Key<Meeting>, Key<ids::Participant>)> = own.load(conn).await?;
+    Ok(own.into_iter().map(|(meeting, participant)| (meeting.0, participant.0)).collect())
 }

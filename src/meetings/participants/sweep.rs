@@ -47,7 +47,7 @@ async fn once(state: &Meetings) {
     let due = match due(state, limits).await {
         Ok(due) => due,
         Err(away) => {
-            tracing::warn!(%away, "meetings can't be swept; it is tried again");
+            tracing::warn!(%away, "due meetings could not be queried; retrying later");
             return;
         }
     };
@@ -55,7 +55,7 @@ async fn once(state: &Meetings) {
         let command = Command::Sweep { limits };
         let swept = state.registry.ask(meeting, command, RequestId::from("sweep")).await;
         if let Err(failure) = swept {
-            tracing::warn!(%meeting, ?failure, "a meeting could not be swept; it is tried again");
+            tracing::warn!(%meeting, ?failure, "the meeting's timeouts could not be applied; retrying later");
         }
     });
     sweeping.await;

@@ -5,26 +5,29 @@
 //! and one for each participant who changed. The events and ledger entries of each change are written one by one, in
 //! their order.
 
-use std::sync::Arc;
-
 use actors::ids::Id;
-use actors::live::{Batch, Decided, EventRecord, Journal, Live, RequestId, StoreUnavailable, Unsaved};
+use actors::live::{Batch, Decided, EventRecord, Live, RequestId, Topic};
 use actors::meeting::{Event, Meeting};
 use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};
 
-use super::row::{Row, number};
+use super::row::Row;
 use super::{find, find_all, live, topic};
+use crate::db::journal::{DbJournal, NotSaved, Tables};
 use crate::db::schema::meetings;
-use crate::db::{Conn, Db, DbError, Key, RunQueryDsl, events};
+use crate::db::{Conn, DbError, Key, RunQueryDsl, number};
 use crate::jobs::Jobs;
+use crate::meetings::invitations::projection;
 use crate::meetings::media::jobs;
-use crate::meetings::{consents, invitations, model, participants};
+use crate::meetings::recordings::model::{DeletedRecording, RecordingView};
+use crate::meetings::{consents, model, participants, recordings};
 
 /// Loads and saves meetings for their actors.
-pub struct MeetingJournal {
-    pub db: Db,
+pub type MeetingJournal = DbJournal<MeetingTables>;
+
+#[derive(Clone)]
+pub struct MeetingTables {
     /// Base of the links in event payloads.
     pub app_url: String,
     pub jobs: Jobs,
@@ -33,100 +36,86 @@ pub struct MeetingJournal {
 }
 
 #[async_trait]
-impl Journal<Meeting> for MeetingJournal {
-    async fn load(&self, key: Id<Meeting>) -> Result<Option<Meeting>, StoreUnavailable> {
-        Ok(self.db.read(move |conn| Box::pin(find(conn, key))).await?)
+impl Tables for MeetingTables {
+    type Entity = Meeting;
+
+    async fn find(conn: &mut Conn, key: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
+        find(conn, key).await
     }
 
-    async fn load_all(&self, keys: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, StoreUnavailable> {
-        Ok(self.db.read(move |conn| Box::pin(find_all(conn, keys))).await?)
+    async fn find_all(conn: &mut Conn, keys: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, DbError> {
+        find_all(conn, keys).await
     }
 
-    async fn save(&self, group: Arc<Batch<Meeting>>) -> Result<Vec<EventRecord>, Unsaved> {
-        let (app_url, has_rooms) = (self.app_url.clone(), self.has_rooms);
-        let saved = self.db.write(move |conn| Box::pin(async move { write(conn, &group, &app_url, has_rooms).await }));
-        let (records, has_jobs) = saved.await.map_err(|not: NotSaved| match not {
-            NotSaved::Conflict => Unsaved::Conflict,
-            NotSaved::Failed(failed) if failed.is_taken() => Unsaved::Conflict,
-            NotSaved::Failed(failed) => failed.into(),
-        })?;
-        if has_jobs {
-            self.jobs.wake();
+    async fn awake(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, DbError> {
+        live(conn).await
+    }
+
+    async fn update(conn: &mut Conn, before: &Meeting, after: &Meeting) -> Result<bool, DbError> {
+        let stored = diesel::update(meetings::table.find(Key(after.id)));
+        let stored = stored.filter(meetings::revision.eq(number(before.revision)));
+        if stored.set(&Row::from(after)).execute(conn).await? == 0 {
+            return Ok(false);
+        }
+        participants::store::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;
+        recordings::store::save(conn, after.id, after.recordings.changed_since(&before.recordings)).await?;
+        Ok(true)
+    }
+
+    async fn follow(&self, conn: &mut Conn, batch: &Batch<Meeting>) -> Result<bool, DbError> {
+        let (mut offset, mut has_jobs) = (batch.before.revision(), false);
+        for (was, Decided { change, request, at }) in batch.steps() {
+            let meeting = &change.next;
+            for event in &change.events {
+                offset += 1;
+                has_jobs |= save_related(conn, meeting, event, offset, *at, request).await?;
+                has_jobs |= projection::follow(conn, was, meeting, event, *at, request).await?;
+            }
+            has_jobs |= self.has_rooms && jobs::after(conn, was, change, *at, request).await?;
+        }
+        Ok(has_jobs)
+    }
+
+    fn topic(meeting: &Meeting) -> Topic {
+        topic(meeting.id)
+    }
+
+    /// The payload is the whole changed resource: a participant, a recording, or the meeting.
+    fn event(&self, meeting: &Meeting, event: &Event) -> Result<(&'static str, String), DbError> {
+        let participant = event.participant().and_then(|id| meeting.participants.get(&id));
+        let recording = event.recording().map(|id| (id, meeting.recordings.get(&id)));
+        let data = match (participant, recording) {
+            (Some(participant), _) => {
+                serde_json::to_string(&participants::model::ParticipantView::of(meeting.id, participant))
+            }
+            (None, Some((_, Some(recording)))) => serde_json::to_string(&RecordingView::of(meeting.id, recording)),
+            (None, Some((id, None))) => serde_json::to_string(&DeletedRecording { id, meeting_id: meeting.id }),
+            (None, None) => serde_json::to_string(&model::MeetingView::of(meeting, &self.app_url)),
+        };
+        Ok((event.kind(), data.map_err(|error| DbError::Broken(error.to_string()))?))
+    }
+
+    async fn announce(
+        conn: &mut Conn,
+        batch: &Batch<Meeting>,
+        _: &[EventRecord],
+    ) -> Result<Vec<EventRecord>, NotSaved> {
+        let mut records = Vec::new();
+        for (was, Decided { change, request, at }) in batch.steps() {
+            let admitted = projection::admitted(conn, was, &change.next, *at, request).await?;
+            records.extend(admitted.map_err(|projection::NotTheirs| NotSaved::Conflict)?);
         }
         Ok(records)
     }
 
-    async fn settle(&self, _: Id<Meeting>) -> Result<(), StoreUnavailable> {
-        self.db.settle().await;
-        Ok(())
+    fn wake_jobs(&self) {
+        self.jobs.wake();
     }
-
-    async fn awake(&self) -> Result<Vec<Id<Meeting>>, StoreUnavailable> {
-        Ok(self.db.read(|conn| Box::pin(live(conn))).await?)
-    }
-}
-
-/// Why changes of a meeting were not written.
-pub enum NotSaved {
-    /// Another writer was first.
-    Conflict,
-    Failed(DbError),
-}
-
-impl From<DbError> for NotSaved {
-    fn from(failed: DbError) -> Self {
-        Self::Failed(failed)
-    }
-}
-
-/// Writes a batch of changes if the stored revision is still the one before them. Returns the events to publish, and
-/// whether a job was enqueued.
-pub async fn write(
-    conn: &mut Conn,
-    group: &Batch<Meeting>,
-    app_url: &str,
-    has_rooms: bool,
-) -> Result<(Vec<EventRecord>, bool), NotSaved> {
-    let (before, after) = (&group.before, group.after());
-    if !update(conn, before, after).await? {
-        return Err(NotSaved::Conflict);
-    }
-    let changed = after.participants.changed_since(&before.participants);
-    participants::store::save(conn, after.id, changed).await?;
-    let (topic, mut said) = (topic(after.id), Vec::new());
-    let mut has_jobs = false;
-    for (was, Decided { change, request, at }) in group.steps() {
-        let meeting = &change.next;
-        for event in &change.events {
-            let offset = before.revision() + said.len() as u64 + 1;
-            has_jobs |= keep_beside(conn, meeting, event, offset, *at, request).await?;
-            has_jobs |= invitations::projection::follow(conn, was, meeting, event, *at, request).await?;
-            let data = event_payload(meeting, event, app_url)?.into();
-            let (kind, at, request) = (event.kind().into(), *at, Arc::clone(request));
-            said.push(EventRecord { topic, offset, kind, data, at, request });
-        }
-        has_jobs |= has_rooms && jobs::after(conn, was, change, *at, request).await?;
-    }
-    events::put_all(conn, &said).await?;
-    events::end_at(conn, topic, after.revision()).await?;
-    // Last, because it locks the project's topic, which other transactions write to as well.
-    for (was, Decided { change, request, at }) in group.steps() {
-        let admitted = invitations::projection::admitted(conn, was, &change.next, *at, request).await?;
-        said.extend(admitted.map_err(|invitations::projection::NotTheirs| NotSaved::Conflict)?);
-    }
-    Ok((said, has_jobs))
-}
-
-/// Updates the meeting's row if the stored revision is still that of `before`. Returns whether it was.
-async fn update(conn: &mut Conn, before: &Meeting, next: &Meeting) -> Result<bool, DbError> {
-    let stored = diesel::update(meetings::table.find(Key(next.id)));
-    let stored = stored.filter(meetings::revision.eq(number(before.revision)));
-    Ok(stored.set(&Row::from(next)).execute(conn).await? > 0)
 }
 
 /// Writes what an event with that offset changes beside the rows of the meeting and its participants. Returns whether a
 /// job was enqueued.
-async fn keep_beside(
+async fn save_related(
     conn: &mut Conn,
     meeting: &Meeting,
     event: &Event,
@@ -135,8 +124,8 @@ async fn keep_beside(
     request: &RequestId,
 ) -> Result<bool, DbError> {
     match event {
-        Event::Consented { entry, user_agent } => {
-            consents::store::append(conn, entry, user_agent).await?;
+        Event::Consented { entry, user_agent, text } => {
+            consents::store::append(conn, entry, user_agent, text.as_deref()).await?;
             Ok(false)
         }
         Event::Forgotten { participant, .. } => {
@@ -147,6 +136,9 @@ async fn keep_beside(
             participants::erase_names::enqueue(conn, meeting.id, forgotten, offset, at, request).await?;
             Ok(true)
         }
+        Event::Recording { recording, what } => {
+            recordings::projection::follow(conn, meeting, *recording, *what, at, request).await
+        }
         Event::Updated
         | Event::Started { .. }
         | Event::Ended { .. }
@@ -156,14 +148,4 @@ async fn keep_beside(
         | Event::Removed { .. }
         | Event::Changed { .. } => Ok(false),
     }
-}
-
-/// Serialises the whole changed resource: a participant, or the meeting.
-fn event_payload(meeting: &Meeting, event: &Event, app_url: &str) -> Result<String, DbError> {
-    let participant = event.participant().and_then(|id| meeting.participants.get(&id));
-    let data = match participant {
-        Some(participant) => serde_json::to_string(&participants::model::Participant::of(meeting.id, participant)),
-        None => serde_json::to_string(&model::Meeting::of(meeting, app_url)),
-    };
-    data.map_err(|error| DbError::Broken(error.to_string()))
 }

@@ -3,21 +3,19 @@
 mod journal;
 mod row;
 
-pub use journal::{MeetingJournal, NotSaved, write};
+pub use journal::{MeetingJournal, MeetingTables};
 
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
-use actors::meeting::{Meeting, People, Status};
-use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl,
-    TextExpressionMethods,
-};
+use actors::meeting::{Meeting, MeetingStatus, People, RecordingStatus, Recordings};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use self::row::Row;
-use super::{model, participants};
+use super::{participants, recordings};
 use crate::db::schema::meetings;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
-use crate::http::page::PageQuery;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 
 /// Returns a meeting with its participants.
 pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
@@ -26,7 +24,8 @@ pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, D
         let row = meetings::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
         let Some(row): Option<Row> = row else { return Ok(None) };
         let people = participants::store::of_meeting(conn, id).await?;
-        row.meeting(people).map(Some)
+        let recordings = recordings::store::of_meetings(conn, &[Key(id)]).await?.remove(&id).unwrap_or_default();
+        row.meeting(people, recordings).map(Some)
     })
     .await
 }
@@ -47,10 +46,12 @@ pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meet
         let rows = meetings::table.filter(meetings::id.eq_any(&ids)).select(Row::columns()).load(conn).await?;
         let rows: Vec<Row> = rows;
         let mut people = participants::store::of_meetings(conn, &ids).await?;
+        let mut recordings = recordings::store::of_meetings(conn, &ids).await?;
         rows.into_iter()
             .map(|row| {
                 let people = people.remove(&row.id.0).unwrap_or_default();
-                row.meeting(people)
+                let recordings = recordings.remove(&row.id.0).unwrap_or_default();
+                row.meeting(people, recordings)
             })
             .collect()
     })
@@ -70,50 +71,40 @@ pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, DbError>
 /// Which meetings of a project are listed.
 #[derive(Debug, Clone)]
 pub struct Filter {
-    pub status: Option<model::MeetingStatus>,
-    pub search: Option<String>,
+    pub status: Option<MeetingStatus>,
+    pub search: Option<Search>,
 }
 
-/// Returns a page of a project's meetings, newest first, without their participants but with the number of these: one
-/// meeting more than the page has. Also returns the total number of meetings.
+/// A meeting in a list, without its participants and recordings.
+pub struct ListedMeeting {
+    pub meeting: Meeting,
+    /// The number of participants.
+    pub participants: i64,
+    /// The status of the newest recording.
+    pub recording: Option<RecordingStatus>,
+}
+
+/// Lists a project's meetings, newest first.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
-    page: &PageQuery,
-) -> Result<(Vec<(Meeting, i64)>, i64), DbError> {
-    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
-    let status = filter.status.map_or("", model::MeetingStatus::as_str);
-    macro_rules! listed {
-        () => {
-            meetings::table
-                .filter(meetings::project_id.eq(Key(project_id)))
-                .filter(filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(meetings::status.eq(status)))
-                .filter(
-                    filter
-                        .search
-                        .is_none()
-                        .into_sql::<diesel::sql_types::Bool>()
-                        .or(crate::db::lower(meetings::title).like(pattern.clone()).escape('\\')),
-                )
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<Row> = listed!()
-        .filter(meetings::id.lt(Key(Id::<Meeting>::from_uuid(page.before()))))
-        .order(meetings::id.desc())
-        .limit(page.limit + 1)
-        .select(Row::columns())
-        .load(conn)
-        .await?;
-    let shown: Vec<Key<Meeting>> = rows.iter().map(|row| row.id).collect();
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<ListedMeeting>, DbError> {
+    let listed = meetings::table
+        .filter(meetings::project_id.eq(Key(project_id)))
+        .filter(is_wanted(meetings::status, filter.status))
+        .filter(is_found(filter.search.as_ref(), |pattern| contains(meetings::title, pattern)));
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, meetings::id, Row::columns());
+    let found = page.list(rows, total, |row| row.id.0.uuid());
+    let shown: Vec<Key<Meeting>> = found.items.iter().map(|row| row.id).collect();
     let counts = participants::store::counts(conn, &shown).await?;
-    let mut found = Vec::with_capacity(rows.len());
-    for row in rows {
-        let count = counts.iter().find(|(id, _)| *id == row.id.0).map_or(0, |(_, count)| *count);
-        found.push((row.meeting(People::default())?, count));
-    }
-    Ok((found, total))
+    let newest = recordings::store::newest(conn, &shown).await?;
+    found.try_map(|row| {
+        let id = row.id.0;
+        let participants = counts.iter().find(|(counted, _)| *counted == id).map_or(0, |(_, count)| *count);
+        let meeting = row.meeting(People::default(), Recordings::default())?;
+        Ok(ListedMeeting { meeting, participants, recording: newest.get(&id).copied() })
+    })
 }
 
 /// Returns the topic of a meeting's events.
@@ -131,15 +122,16 @@ pub async fn empty_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id
 
 /// Returns the live meetings that started at that time or before.
 pub async fn live_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
-    let live =
-        meetings::table.filter(meetings::status.eq(Status::Live.as_str())).filter(meetings::started_at.le(since));
+    let live = meetings::table
+        .filter(meetings::status.eq(MeetingStatus::Live.into_str()))
+        .filter(meetings::started_at.le(since));
     let live: Vec<Key<Meeting>> = live.select(meetings::id).limit(most).load(conn).await?;
     Ok(live.into_iter().map(|id| id.0).collect())
 }
 
 /// Returns all live meetings.
 pub async fn live(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, DbError> {
-    let live = meetings::table.filter(meetings::status.eq(Status::Live.as_str())).select(meetings::id);
+    let live = meetings::table.filter(meetings::status.eq(MeetingStatus::Live.into_str())).select(meetings::id);
     let live: Vec<Key<Meeting>> = live.load(conn).await?;
     Ok(live.into_iter().map(|id| id.0).collect())
 }

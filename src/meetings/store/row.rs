@@ -1,11 +1,11 @@
 //! The row of a meeting: conversion in both directions, with validation of what is read.
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{ConsentPolicy, EndReason, Ledger, Meeting, People, State, Status};
+use actors::meeting::{ConsentPolicy, EndReason, Ledger, Meeting, MeetingStatus, People, Recordings, State};
 use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 
 use crate::db::schema::meetings;
-use crate::db::{At, DbError, Key};
+use crate::db::{At, DbError, Key, number};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = meetings, treat_none_as_null = true)]
@@ -38,12 +38,6 @@ fn broken(id: Id<Meeting>, what: &str) -> DbError {
     DbError::Broken(format!("the meeting {id} can't be: {what}"))
 }
 
-/// Converts a count to the type of its column.
-#[must_use]
-pub fn number(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
 impl From<&Meeting> for Row {
     fn from(meeting: &Meeting) -> Self {
         let (closing_note, cancelled_by_id, cancelled_at) = match &meeting.state {
@@ -56,12 +50,12 @@ impl From<&Meeting> for Row {
             project_id: Key(meeting.project_id),
             title: meeting.title.clone(),
             description: meeting.description.clone(),
-            status: meeting.status().as_str().to_owned(),
-            end_reason: meeting.end_reason().map(|reason| reason.as_str().to_owned()),
+            status: meeting.status().into_str().to_owned(),
+            end_reason: meeting.end_reason().map(|reason| reason.into_str().to_owned()),
             closing_note,
             cancelled_by_id,
             cancelled_at,
-            consent_policy: meeting.consent_policy.as_str().to_owned(),
+            consent_policy: meeting.consent_policy.into_str().to_owned(),
             created_by_id: Key(meeting.created_by),
             host_participant_id: Key(meeting.host),
             scheduled_at: At(meeting.scheduled_at),
@@ -84,18 +78,18 @@ impl From<&Meeting> for Row {
 impl Row {
     fn state(&self) -> Result<State, DbError> {
         let id = self.id.0;
-        let status: Status = self.status.parse().map_err(|_| broken(id, &self.status))?;
+        let status: MeetingStatus = self.status.parse().map_err(|_| broken(id, &self.status))?;
         let started = self.started_at.map(|at| at.0);
         let ended = self.ended_at.map(|at| at.0);
         let empty_since = self.empty_since.map(|at| at.0);
         match (status, started, ended, self.end_reason.as_deref()) {
-            (Status::Scheduled, None, None, None) => Ok(State::Scheduled),
-            (Status::Live, Some(started_at), None, None) => Ok(State::Live { started_at, empty_since }),
-            (Status::Ended, Some(started_at), Some(ended_at), Some(reason)) => {
+            (MeetingStatus::Scheduled, None, None, None) => Ok(State::Scheduled),
+            (MeetingStatus::Live, Some(started_at), None, None) => Ok(State::Live { started_at, empty_since }),
+            (MeetingStatus::Ended, Some(started_at), Some(ended_at), Some(reason)) => {
                 let reason: EndReason = reason.parse().map_err(|_| broken(id, reason))?;
                 Ok(State::Ended { started_at, ended_at, reason, note: self.closing_note.clone() })
             }
-            (Status::Cancelled, None, None, None) => {
+            (MeetingStatus::Cancelled, None, None, None) => {
                 let (Some(at), Some(by)) = (self.cancelled_at, self.cancelled_by_id) else {
                     return Err(broken(id, "cancelled by nobody"));
                 };
@@ -105,11 +99,11 @@ impl Row {
         }
     }
 
-    /// Converts the row to a meeting with these participants.
+    /// Converts the row to a meeting with these participants and recordings.
     ///
     /// # Errors
     /// `Broken` when the columns contradict each other or hold unknown values.
-    pub fn meeting(self, participants: People) -> Result<Meeting, DbError> {
+    pub fn meeting(self, participants: People, recordings: Recordings) -> Result<Meeting, DbError> {
         let id = self.id.0;
         let unsigned = |value: i64| u64::try_from(value).map_err(|_| broken(id, "a number below zero"));
         Ok(Meeting {
@@ -128,6 +122,7 @@ impl Row {
             created_by: self.created_by_id.0,
             host: self.host_participant_id.0,
             participants,
+            recordings,
             ledger: Ledger {
                 entries: unsigned(self.ledger_entries)?,
                 head: self.ledger_head.parse().map_err(|_| broken(id, "the head of its ledger"))?,

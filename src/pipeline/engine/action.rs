@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::book::PreparedSentence;
+use super::corpus::PreparedSentence;
+use super::exclusions;
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::people::Speakers;
-use super::voice;
+use super::speakers::Speakers;
 
 /// Verbs for work that people take on, as opposed to what the product does.
 const WORK: &str = concat!(
@@ -56,57 +56,58 @@ static PARTY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Returns how likely the sentence is an action item, 0–1. `people` are the speakers whose first names may stand for an
+/// Returns how likely the sentence is an action item, 0–1. `speakers` are the people whose first names may stand for an
 /// assignee.
-pub fn likelihood(line: &PreparedSentence, people: &Speakers) -> f64 {
-    let lower = line.lower.as_str();
-    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
-        || line.count < 4
+pub fn likelihood(sentence: &PreparedSentence, speakers: &Speakers) -> f64 {
+    let lower = sentence.lower.as_str();
+    if matches!(sentence.context, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
+        || sentence.count < 4
         || lower.starts_with("if ")
-        || voice::is_boilerplate(line)
-        || voice::is_quoted(lower)
-        || voice::is_chatter(line)
-        || voice::is_procedure(lower)
-        || voice::is_about_the_document(lower)
+        || exclusions::is_boilerplate(sentence)
+        || exclusions::is_quoted(lower)
+        || exclusions::is_off_topic(sentence)
+        || exclusions::is_procedure(lower)
+        || exclusions::is_about_the_document(lower)
     {
         return 0.0;
     }
-    let under = ACTION_HEADING.is_match(&line.above.innermost);
+    let under = ACTION_HEADING.is_match(&sentence.above.innermost);
     let promised = PROMISE.is_match(lower);
     let asked = REQUEST.is_match(lower);
     let due = DUE.is_match(lower);
-    let named = named(line, people).is_some();
+    let named = named(sentence, speakers).is_some();
     let by_party = PARTY.is_match(lower);
     match (under, promised || asked || named, due) {
         (true, true, _) => 0.95,
         (true, false, true) => 0.8,
-        (true, false, false) if by_party || line.place != BlockContext::Prose => 0.7,
+        (true, false, false) if by_party || sentence.context != BlockContext::Prose => 0.7,
         (false, true, true) => 0.85,
-        (false, true, false) if DELIVERS.is_match(lower) || (asked && line.place != BlockContext::Cell) => 0.6,
+        (false, true, false) if DELIVERS.is_match(lower) || (asked && sentence.context != BlockContext::Cell) => 0.6,
         _ => 0.0,
     }
 }
 
 /// Returns the assignee: the speaker of a promise, else a name in the sentence.
-pub fn assignee(line: &PreparedSentence, speaker: Option<&str>, people: &Speakers) -> Option<String> {
-    if PROMISE.is_match(&line.lower) && speaker.is_some() {
+pub fn assignee(sentence: &PreparedSentence, speaker: Option<&str>, speakers: &Speakers) -> Option<String> {
+    if PROMISE.is_match(&sentence.lower) && speaker.is_some() {
         return speaker.map(str::to_owned);
     }
-    named(line, people)
+    named(sentence, speakers)
 }
 
 /// Returns the name at the start of the sentence, as the full name of the speaker with that first name if there is one.
-fn named(line: &PreparedSentence, people: &Speakers) -> Option<String> {
-    let found = NAMED.captures(&line.lower).or_else(|| ADDRESSED.captures(&line.lower))?;
+fn named(sentence: &PreparedSentence, speakers: &Speakers) -> Option<String> {
+    let found = NAMED.captures(&sentence.lower).or_else(|| ADDRESSED.captures(&sentence.lower))?;
     let name = found.get(1)?.as_str();
-    let known = people.called(name).map(str::to_owned);
-    known.or_else(|| if line.place == BlockContext::Speech { None } else { written_name(line, name) })
+    let known = speakers.called(name).map(str::to_owned);
+    known.or_else(|| if sentence.context == BlockContext::Speech { None } else { written_name(sentence, name) })
 }
 
 /// Returns the name with its capitals, or `None` if it has none or is an ordinary word.
-fn written_name(line: &PreparedSentence, name: &str) -> Option<String> {
-    let start = line.lower.find(name).and_then(|at| line.lower.get(..at)).map_or(0, |head| head.chars().count());
-    let written: String = line.words.chars().skip(start).take(name.chars().count()).collect();
+fn written_name(sentence: &PreparedSentence, name: &str) -> Option<String> {
+    let start =
+        sentence.lower.find(name).and_then(|at| sentence.lower.get(..at)).map_or(0, |head| head.chars().count());
+    let written: String = sentence.words.chars().skip(start).take(name.chars().count()).collect();
     let mut parts = written.split_whitespace();
     let first = parts.next()?;
     let is_capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);

@@ -3,14 +3,21 @@
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
-use super::super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, Severity, SourceReference};
-use super::book::{Book, PreparedSentence};
-use super::duplicates::{Gist, firsts, gists};
+use super::super::result::{
+    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, RequirementDraft, RiskDraft, Severity,
+};
+use super::corpus::{Corpus, PreparedSentence};
+use super::duplicates::{Fingerprint, fingerprints, originals};
 use super::index::BlockContext;
 use super::{Finding, FindingKind, Items, action, dates, kinds, question, risk, wording};
 
 /// Returns all items, each kind in reading order.
-pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &LoopControl) -> Result<Items, Halted> {
+pub fn items(
+    corpus: &Corpus,
+    sources: &[ReadySource],
+    findings: &[Finding],
+    control: &LoopControl,
+) -> Result<Items, Halted> {
     let mut items = Items::default();
     let mut merged = 0;
     for kind in [
@@ -20,23 +27,23 @@ pub fn items(book: &Book, sources: &[ReadySource], findings: &[Finding], pace: &
         FindingKind::ActionItem,
         FindingKind::Decision,
     ] {
-        let said: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == kind).collect();
-        for group in groups(&said, pace)? {
-            pace.mark(merged, findings.len())?;
+        let of_kind: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == kind).collect();
+        for group in groups(&of_kind, control)? {
+            control.report(merged, findings.len())?;
             merged += group.len();
             items.merged += u32::try_from(group.len().saturating_sub(1)).unwrap_or(0);
-            add(&mut items, book, sources, kind, &group);
+            add(&mut items, corpus, sources, kind, &group);
         }
     }
     Ok(items)
 }
 
 /// Groups findings that say the same; the first one leads its group.
-fn groups<'a>(said: &[&'a Finding], pace: &LoopControl) -> Result<Vec<Vec<&'a Finding>>, Halted> {
-    let gists = gists(said.iter().map(|finding| finding.statement.as_str()), pace)?;
-    let first = firsts(&gists, pace)?;
-    let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); said.len()];
-    for (at, finding) in said.iter().enumerate() {
+fn groups<'a>(findings: &[&'a Finding], control: &LoopControl) -> Result<Vec<Vec<&'a Finding>>, Halted> {
+    let fingerprints = fingerprints(findings.iter().map(|finding| finding.statement.as_str()), control)?;
+    let first = originals(&fingerprints, control)?;
+    let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); findings.len()];
+    for (at, finding) in findings.iter().enumerate() {
         let root = first.get(at).copied().flatten().unwrap_or(at);
         if let Some(group) = groups.get_mut(root) {
             group.push(finding);
@@ -46,27 +53,27 @@ fn groups<'a>(said: &[&'a Finding], pace: &LoopControl) -> Result<Vec<Vec<&'a Fi
     Ok(groups)
 }
 
-fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKind, group: &[&Finding]) {
+fn add(items: &mut Items, corpus: &Corpus, sources: &[ReadySource], kind: FindingKind, group: &[&Finding]) {
     let Some(finding) = group.first() else { return };
-    let Some(line) = book.line(finding.sentence) else { return };
-    let sources = references(book, sources, group);
-    let said = if line.place == BlockContext::Speech {
+    let Some(sentence) = corpus.sentence(finding.sentence) else { return };
+    let sources = references(corpus, sources, group);
+    let statement = if sentence.context == BlockContext::Speech {
         wording::fluent(&finding.statement)
     } else {
         finding.statement.clone()
     };
-    let gist = Gist::of(&finding.statement);
+    let fingerprint = Fingerprint::of(&finding.statement);
     match kind {
         FindingKind::Requirement => {
-            let section = book.section(finding.sentence).unwrap_or_default().to_lowercase();
+            let section = corpus.section(finding.sentence).unwrap_or_default().to_lowercase();
             let (kind, category) = kinds::of(&finding.statement, &section);
-            items.requirements.push(Requirement {
-                key: gist.key("requirement"),
+            items.requirements.push(RequirementDraft {
+                key: fingerprint.key("requirement"),
                 kind,
                 category,
-                title: wording::title(&said),
-                statement: said,
-                priority: kinds::priority(&finding.statement, &row_of(book, finding.sentence, line)),
+                title: wording::title(&statement),
+                statement,
+                priority: kinds::priority(&finding.statement, &row_of(corpus, finding.sentence, sentence)),
                 confidence: finding.confidence,
                 quality_issues: Vec::new(),
                 sources,
@@ -74,31 +81,31 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
                 conflicts_with: Vec::new(),
             });
         }
-        FindingKind::Risk => items.risks.push(Risk {
-            key: gist.key("risk"),
-            title: wording::title(&said),
-            severity: risk::severity(&line.lower),
-            likelihood: risk::chance(&line.lower).unwrap_or(Severity::Medium),
+        FindingKind::Risk => items.risks.push(RiskDraft {
+            key: fingerprint.key("risk"),
+            title: wording::title(&statement),
+            severity: risk::severity(&sentence.lower),
+            likelihood: risk::chance(&sentence.lower).unwrap_or(Severity::Medium),
             mitigation: None,
-            description: said,
+            description: statement,
             sources,
         }),
-        FindingKind::OpenQuestion => items.open_questions.push(OpenQuestion {
-            key: gist.key("question"),
-            question: said,
-            why: question::why(line).to_owned(),
-            raised_by: book.speaker(finding.sentence).map(str::to_owned),
+        FindingKind::OpenQuestion => items.open_questions.push(OpenQuestionDraft {
+            key: fingerprint.key("question"),
+            question: statement,
+            why: question::why(sentence).to_owned(),
+            raised_by: corpus.speaker(finding.sentence).map(str::to_owned),
             sources,
         }),
-        FindingKind::ActionItem => items.action_items.push(ActionItem {
-            key: gist.key("action"),
-            assignee: action::assignee(line, book.speaker(finding.sentence), book.people()),
-            due_date: dates::full_date(&line.lower),
-            text: said,
+        FindingKind::ActionItem => items.action_items.push(ActionItemDraft {
+            key: fingerprint.key("action"),
+            assignee: action::assignee(sentence, corpus.speaker(finding.sentence), corpus.speakers()),
+            due_date: dates::full_date(&sentence.lower),
+            text: statement,
             sources,
         }),
         FindingKind::Decision => {
-            items.decisions.push(Decision { key: gist.key("decision"), text: said, sources });
+            items.decisions.push(DecisionDraft { key: fingerprint.key("decision"), text: statement, sources });
         }
     }
 }
@@ -106,10 +113,10 @@ fn add(items: &mut Items, book: &Book, sources: &[ReadySource], kind: FindingKin
 /// Maximum number of source references of an item. A statement that is repeated more often has the first ones.
 const MOST_SOURCES: usize = 100;
 
-fn references(book: &Book, sources: &[ReadySource], group: &[&Finding]) -> Vec<SourceReference> {
+fn references(corpus: &Corpus, sources: &[ReadySource], group: &[&Finding]) -> Vec<Citation> {
     let quoted = group.iter().flat_map(|finding| std::iter::once(finding.sentence).chain(finding.also.iter().copied()));
-    let mut references: Vec<SourceReference> = Vec::new();
-    for reference in quoted.filter_map(|at| book.reference(at, sources)) {
+    let mut references: Vec<Citation> = Vec::new();
+    for reference in quoted.filter_map(|at| corpus.reference(at, sources)) {
         if references.len() < MOST_SOURCES && !references.contains(&reference) {
             references.push(reference);
         }
@@ -118,11 +125,11 @@ fn references(book: &Book, sources: &[ReadySource], group: &[&Finding]) -> Vec<S
 }
 
 /// Returns the other cells of the table row that contains a sentence, in lower case.
-fn row_of<'a>(book: &'a Book, at: usize, line: &PreparedSentence) -> Vec<&'a str> {
-    if line.place != BlockContext::Cell {
+fn row_of<'a>(corpus: &'a Corpus, at: usize, sentence: &PreparedSentence) -> Vec<&'a str> {
+    if sentence.context != BlockContext::Cell {
         return Vec::new();
     }
     let from = at.saturating_sub(8);
-    let near = (from..at + 9).filter(|&other| other != at).filter_map(|other| book.line(other));
-    near.filter(|other| other.block == line.block).map(|other| other.lower.as_str()).collect()
+    let near = (from..at + 9).filter(|&other| other != at).filter_map(|other| corpus.sentence(other));
+    near.filter(|other| other.block == sentence.block).map(|other| other.lower.as_str()).collect()
 }

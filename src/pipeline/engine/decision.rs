@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::book::PreparedSentence;
+use super::corpus::PreparedSentence;
+use super::exclusions;
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::voice;
 
 static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -29,20 +29,20 @@ static DECISION_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(decisions?|decided|resolutions?|what we agreed|agreed)\b"));
 
 /// Returns how likely the sentence is a decision, 0–1.
-pub fn likelihood(line: &PreparedSentence) -> f64 {
-    let lower = line.lower.as_str();
-    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
+pub fn likelihood(sentence: &PreparedSentence) -> f64 {
+    let lower = sentence.lower.as_str();
+    if matches!(sentence.context, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
         || lower.ends_with('?')
-        || line.count < 4
-        || voice::is_quoted(lower)
-        || voice::is_procedure(lower)
+        || sentence.count < 4
+        || exclusions::is_quoted(lower)
+        || exclusions::is_procedure(lower)
         || UNDECIDED.is_match(lower)
     {
         return 0.0;
     }
-    let said = DECIDED.is_match(lower);
-    let under = DECISION_HEADING.is_match(&line.above.innermost);
-    match (said, under) {
+    let decided = DECIDED.is_match(lower);
+    let under = DECISION_HEADING.is_match(&sentence.above.innermost);
+    match (decided, under) {
         (true, true) => 0.95,
         (true, false) => 0.8,
         (false, true) => 0.7,

@@ -11,7 +11,7 @@ use super::super::loop_control::LoopControl;
 use super::super::readers::{Format, SourceText, read};
 use super::super::request::ReadySource;
 use super::super::request::{Bounds, CancelToken, SourceKind};
-use super::{Book, Embedded, Engine, FindingKind, Indexer, Items, Texts};
+use super::{Corpus, Embedded, Engine, FindingKind, Indexer, Items, Texts};
 
 const EXPECTED: &str = include_str!("../../../tests/samples/expected.tsv");
 /// Not consulted while the rules were written. Only its figures are printed, so that the rules cannot be fitted to it.
@@ -25,13 +25,13 @@ const SAMPLES: [(&str, Format, &[u8]); 5] = [
 ];
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Tally {
+struct GoldTally {
     hits: usize,
     found: usize,
     expected: usize,
 }
 
-impl Tally {
+impl GoldTally {
     fn f1(self) -> f64 {
         let count = |number: usize| f64::from(u32::try_from(number).unwrap());
         2.0 * count(self.hits) / count(self.found + self.expected).max(1.0)
@@ -42,11 +42,11 @@ fn analysed(text: SourceText) -> Items {
     let mut texts = Texts::default();
     let digest = texts.open(Arc::new(text));
     let texts = Arc::new(texts);
-    let pace = LoopControl::new(CancelToken::new());
+    let control = LoopControl::new(CancelToken::new());
     let text = texts.get(0).unwrap();
-    let mut indexer = Indexer::new(Bounds::default(), text.characters(), &pace);
+    let mut indexer = Indexer::new(Bounds::default(), text.characters(), &control);
     indexer.add(0, text).unwrap();
-    let book = Book::new(Arc::clone(&texts), indexer.finish(), &pace).unwrap();
+    let corpus = Corpus::new(Arc::clone(&texts), indexer.finish(), &control).unwrap();
     let source = ReadySource {
         slot: 0,
         id: "a".to_owned(),
@@ -57,8 +57,8 @@ fn analysed(text: SourceText) -> Items {
         words: 0,
         spoken_ms: 0,
     };
-    let findings = Embedded.find(&book, &pace).unwrap();
-    Embedded.classify(&book, &[source], &findings, &pace).unwrap()
+    let findings = Embedded.find(&corpus, &control).unwrap();
+    Embedded.classify(&corpus, &[source], &findings, &control).unwrap()
 }
 
 fn statements(items: &Items, kind: FindingKind) -> Vec<String> {
@@ -73,10 +73,14 @@ fn statements(items: &Items, kind: FindingKind) -> Vec<String> {
 
 fn words(sentence: &str) -> BTreeSet<String> {
     let lower = sentence.to_lowercase();
-    lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    lower
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
-fn likeness(one: &str, other: &str) -> f64 {
+fn similarity(one: &str, other: &str) -> f64 {
     let (one, other) = (words(one), words(other));
     let count = |number: usize| f64::from(u32::try_from(number).unwrap());
     2.0 * count(one.intersection(&other).count()) / count(one.len() + other.len()).max(1.0)
@@ -87,16 +91,16 @@ fn pairs(expected: &[&str], found: &[String]) -> Vec<(usize, usize)> {
     let mut likely: Vec<(f64, usize, usize)> = Vec::new();
     for (row, truth) in expected.iter().enumerate() {
         for (at, item) in found.iter().enumerate() {
-            likely.push((likeness(truth, item), row, at));
+            likely.push((similarity(truth, item), row, at));
         }
     }
     likely.retain(|pair| pair.0 >= 0.6);
     likely.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let (mut rows, mut places, mut pairs) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    let (mut rows, mut matched, mut pairs) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for (_, row, at) in likely {
-        if !rows.contains(&row) && !places.contains(&at) {
+        if !rows.contains(&row) && !matched.contains(&at) {
             rows.insert(row);
-            places.insert(at);
+            matched.insert(at);
             pairs.push((row, at));
         }
     }
@@ -113,7 +117,7 @@ const KINDS: [(FindingKind, &str); 5] = [
 
 /// Adds the results of one document to the tallies. With `aloud`, prints each miss and false alarm, which `--nocapture`
 /// shows.
-fn measure(name: &str, items: &Items, tallies: &mut BTreeMap<&str, Tally>, types: &mut Tally, aloud: bool) {
+fn measure(name: &str, items: &Items, tallies: &mut BTreeMap<&str, GoldTally>, types: &mut GoldTally, aloud: bool) {
     for (kind, label) in KINDS {
         let rows: Vec<Vec<&str>> = EXPECTED.lines().map(|row| row.split('\t').collect()).collect();
         let rows: Vec<Vec<&str>> = rows.into_iter().filter(|row| row[0] == name && row[1] == label).collect();
@@ -152,11 +156,11 @@ fn measure(name: &str, items: &Items, tallies: &mut BTreeMap<&str, Tally>, types
 #[test]
 fn the_samples_are_read_at_least_as_well_as_promised() {
     let mut tallies = BTreeMap::new();
-    let mut types = Tally::default();
+    let mut types = GoldTally::default();
     for (name, format, bytes) in SAMPLES {
         let aloud = name != HELD_BACK;
         let items = analysed(read(format, bytes).unwrap());
-        let (mut alone, mut alone_types) = (BTreeMap::new(), Tally::default());
+        let (mut alone, mut alone_types) = (BTreeMap::new(), GoldTally::default());
         measure(name, &items, &mut alone, &mut alone_types, false);
         for (label, tally) in &alone {
             println!("F1 {:.3} {name} {label} {tally:?}", tally.f1());

@@ -53,7 +53,7 @@ pub struct Sentence {
     pub slot: usize,
     pub start: usize,
     pub end: usize,
-    pub place: BlockContext,
+    pub context: BlockContext,
     /// Number of the block (turn, for speech) in the whole index: equal means the same paragraph, row or turn.
     pub block: usize,
     /// Index into `headings`.
@@ -97,7 +97,9 @@ pub enum BlockContext {
 impl Index {
     /// Whether any sentence is neither code nor boilerplate.
     pub fn has_prose(&self) -> bool {
-        self.sentences.iter().any(|sentence| !matches!(sentence.place, BlockContext::Code | BlockContext::Boilerplate))
+        self.sentences
+            .iter()
+            .any(|sentence| !matches!(sentence.context, BlockContext::Code | BlockContext::Boilerplate))
     }
 
     /// Returns the titles from the outermost heading down to this one, joined by " › ".
@@ -135,14 +137,14 @@ impl Index {
 
 impl From<Sentence> for Row {
     fn from(sentence: Sentence) -> Self {
-        let Sentence { slot, start, end, place, block, heading, page, lead, speaker, start_ms, end_ms } = sentence;
-        (slot, start, end, place, block, heading, page, lead, speaker, start_ms, end_ms)
+        let Sentence { slot, start, end, context, block, heading, page, lead, speaker, start_ms, end_ms } = sentence;
+        (slot, start, end, context, block, heading, page, lead, speaker, start_ms, end_ms)
     }
 }
 
 impl From<Row> for Sentence {
     fn from(row: Row) -> Self {
-        let (slot, start, end, place, block, heading, page, lead, speaker, start_ms, end_ms) = row;
-        Self { slot, start, end, place, block, heading, page, lead, speaker, start_ms, end_ms }
+        let (slot, start, end, context, block, heading, page, lead, speaker, start_ms, end_ms) = row;
+        Self { slot, start, end, context, block, heading, page, lead, speaker, start_ms, end_ms }
     }
 }

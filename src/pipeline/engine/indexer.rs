@@ -18,16 +18,16 @@ pub struct Indexer<'a> {
     /// Characters of all sources; `passed` counts those of the sources already added.
     total: usize,
     passed: usize,
-    pace: &'a LoopControl,
+    control: &'a LoopControl,
     headings: HashMap<Heading, usize>,
     speakers: HashMap<String, usize>,
 }
 
 impl<'a> Indexer<'a> {
     /// Creates an indexer. `total` is the number of characters of all sources, for the progress.
-    pub fn new(bounds: Bounds, total: usize, pace: &'a LoopControl) -> Self {
+    pub fn new(bounds: Bounds, total: usize, control: &'a LoopControl) -> Self {
         let index = Index::default();
-        Self { index, bounds, total, passed: 0, pace, headings: HashMap::new(), speakers: HashMap::new() }
+        Self { index, bounds, total, passed: 0, control, headings: HashMap::new(), speakers: HashMap::new() }
     }
 
     /// Adds the sentences of one source, as far as the bounds allow.
@@ -59,39 +59,39 @@ impl<'a> Indexer<'a> {
         let source = text.source();
         let whole = [Block { kind: BlockKind::Paragraph, start_offset: 0, end_offset: text.characters() }];
         let blocks: &[Block] = if source.blocks.is_empty() { &whole } else { &source.blocks };
-        let mut outline = SectionWalk::of(source);
-        let mut pages = PageWalk::of(source);
+        let mut outline = SectionCursor::of(source);
+        let mut pages = PageCursor::of(source);
         let mut lead = None;
         let mut label = None;
         for (done, block) in blocks.iter().enumerate().take_while(|(_, block)| block.start_offset < limit) {
-            self.pace.mark(self.passed + block.start_offset, self.total)?;
+            self.control.report(self.passed + block.start_offset, self.total)?;
             let Some(words) = text.slice(block.start_offset, block.end_offset.min(limit)) else { continue };
-            let place = place_of(block);
+            let context = context_of(block);
             let above = outline.at(block.start_offset, self);
-            let is_part = matches!(place, BlockContext::Item | BlockContext::Cell);
+            let is_part = matches!(context, BlockContext::Item | BlockContext::Cell);
             if !is_part {
-                let next = blocks.get(done + 1).map(place_of);
-                label = label_of(words, place, next).map(|title| self.heading(title, above));
+                let next = blocks.get(done + 1).map(context_of);
+                label = label_of(words, context, next).map(|title| self.heading(title, above));
             }
             let heading = label.filter(|_| is_part).or(above);
             let number = self.next_block();
-            let mut cursor = Cursor::new(words, block.start_offset);
-            if !matches!(place, BlockContext::Item | BlockContext::Boilerplate) {
+            let mut cursor = ScanPosition::new(words, block.start_offset);
+            if !matches!(context, BlockContext::Item | BlockContext::Boilerplate) {
                 lead = None;
             }
-            for range in ranges(words, place) {
+            for range in ranges(words, context) {
                 let (start, end) = cursor.characters(&range);
                 if self.is_full() {
                     return Ok(start);
                 }
-                self.pace.mark(self.passed + start, self.total)?;
-                let said = words.get(range).unwrap_or_default();
-                let is_item = place == BlockContext::Item || begins_like_item(said);
+                self.control.report(self.passed + start, self.total)?;
+                let sentence_text = words.get(range).unwrap_or_default();
+                let is_item = context == BlockContext::Item || begins_like_item(sentence_text);
                 let sentence = Sentence {
                     slot,
                     start,
                     end,
-                    place,
+                    context,
                     block: number,
                     heading,
                     page: pages.at(start),
@@ -100,7 +100,7 @@ impl<'a> Indexer<'a> {
                     start_ms: None,
                     end_ms: None,
                 };
-                if said.ends_with(':') && place != BlockContext::Heading {
+                if sentence_text.ends_with(':') && context != BlockContext::Heading {
                     lead = (end - start <= LONGEST_LEAD).then_some(self.index.sentences.len());
                 }
                 self.index.sentences.push(sentence);
@@ -112,15 +112,15 @@ impl<'a> Indexer<'a> {
     /// Adds speech by turns: consecutive cues of one speaker with only white space between them form one turn.
     fn add_turns(&mut self, slot: usize, text: &OpenText, limit: usize) -> Result<usize, Halted> {
         let cues = &text.source().cues;
-        let mut pages = PageWalk::of(text.source());
+        let mut pages = PageCursor::of(text.source());
         let mut first = 0;
         while let Some(opening) = cues.get(first).filter(|cue| cue.start_offset < limit) {
-            self.pace.mark(self.passed + opening.start_offset, self.total)?;
+            self.control.report(self.passed + opening.start_offset, self.total)?;
             let mut last = first;
             while let (Some(now), Some(next)) = (cues.get(last), cues.get(last + 1)) {
                 let between = text.slice(now.end_offset, next.start_offset);
-                let goes_on = next.speaker == opening.speaker && between.is_some_and(|gap| gap.trim().is_empty());
-                if !goes_on {
+                let continues = next.speaker == opening.speaker && between.is_some_and(|gap| gap.trim().is_empty());
+                if !continues {
                     break;
                 }
                 last += 1;
@@ -130,14 +130,14 @@ impl<'a> Indexer<'a> {
             let words = text.slice(opening.start_offset, end.min(limit)).unwrap_or_default();
             let speaker = opening.speaker.as_deref().map(|name| self.speaker(name));
             let number = self.next_block();
-            let mut cursor = Cursor::new(words, opening.start_offset);
+            let mut cursor = ScanPosition::new(words, opening.start_offset);
             let mut from = 0;
             for range in split::sentences(words) {
                 let (start, end) = cursor.characters(&range);
                 if self.is_full() {
                     return Ok(start);
                 }
-                self.pace.mark(self.passed + start, self.total)?;
+                self.control.report(self.passed + start, self.total)?;
                 while turn.get(from).is_some_and(|cue| cue.end_offset <= start) {
                     from += 1;
                 }
@@ -147,7 +147,7 @@ impl<'a> Indexer<'a> {
                     slot,
                     start,
                     end,
-                    place: BlockContext::Speech,
+                    context: BlockContext::Speech,
                     block: number,
                     heading: None,
                     page: pages.at(start),
@@ -187,15 +187,15 @@ impl<'a> Indexer<'a> {
 
 /// Returns the words of a short block before a list or table, which serve as its heading although the document does not
 /// mark them so.
-fn label_of(words: &str, place: BlockContext, next: Option<BlockContext>) -> Option<&str> {
+fn label_of(words: &str, context: BlockContext, next: Option<BlockContext>) -> Option<&str> {
     let label = words.trim().trim_end_matches(':');
     let is_short =
         (1..=4).contains(&label.split_whitespace().take(5).count()) && !label.ends_with(['.', '!', '?', ',']);
     let before_parts = matches!(next, Some(BlockContext::Item | BlockContext::Cell));
-    (place == BlockContext::Prose && is_short && before_parts).then_some(label)
+    (context == BlockContext::Prose && is_short && before_parts).then_some(label)
 }
 
-fn place_of(block: &Block) -> BlockContext {
+fn context_of(block: &Block) -> BlockContext {
     match block.kind {
         BlockKind::Heading => BlockContext::Heading,
         BlockKind::Paragraph => BlockContext::Prose,
@@ -207,8 +207,8 @@ fn place_of(block: &Block) -> BlockContext {
     }
 }
 
-fn ranges(words: &str, place: BlockContext) -> Box<dyn Iterator<Item = Range<usize>> + '_> {
-    match place {
+fn ranges(words: &str, context: BlockContext) -> Box<dyn Iterator<Item = Range<usize>> + '_> {
+    match context {
         BlockContext::Heading | BlockContext::Code => Box::new(split::pieces(words)),
         BlockContext::Cell => Box::new(split::cells(words).flat_map(|cell| {
             let inner = split::sentences(words.get(cell.clone()).unwrap_or_default());
@@ -223,13 +223,13 @@ fn begins_like_item(sentence: &str) -> bool {
 }
 
 /// Converts ascending byte offsets of one block to character offsets of the text, counting each byte once.
-struct Cursor<'a> {
+struct ScanPosition<'a> {
     words: &'a str,
     byte: usize,
     character: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ScanPosition<'a> {
     fn new(words: &'a str, start: usize) -> Self {
         Self { words, byte: 0, character: start }
     }
@@ -248,14 +248,14 @@ impl<'a> Cursor<'a> {
 }
 
 /// Walks the sections once, in step with the blocks.
-struct SectionWalk<'a> {
+struct SectionCursor<'a> {
     source: &'a SourceText,
     next: usize,
     /// Level and heading of each open section, outermost first. A section without a title has the heading above it.
     open: Vec<(u8, Option<usize>)>,
 }
 
-impl<'a> SectionWalk<'a> {
+impl<'a> SectionCursor<'a> {
     fn of(source: &'a SourceText) -> Self {
         Self { source, next: 0, open: Vec::new() }
     }
@@ -275,12 +275,12 @@ impl<'a> SectionWalk<'a> {
 }
 
 /// Walks the pages once, in step with the sentences.
-struct PageWalk<'a> {
+struct PageCursor<'a> {
     source: &'a SourceText,
     at: usize,
 }
 
-impl<'a> PageWalk<'a> {
+impl<'a> PageCursor<'a> {
     fn of(source: &'a SourceText) -> Self {
         Self { source, at: 0 }
     }
@@ -297,12 +297,12 @@ impl<'a> PageWalk<'a> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::super::readers::{Format, Page, read};
-    use super::super::super::request::CancelToken;
     use super::super::index::BlockContext;
     use super::*;
+    use crate::readers::{Format, SourcePage, read};
+    use crate::request::CancelToken;
 
-    fn indexed(format: Format, words: &str, pages: Vec<Page>) -> (OpenText, Index) {
+    fn indexed(format: Format, words: &str, pages: Vec<SourcePage>) -> (OpenText, Index) {
         let mut source = read(format, words.as_bytes()).unwrap();
         source.pages = pages;
         let text = OpenText::new(Arc::new(source));
@@ -311,8 +311,8 @@ mod tests {
     }
 
     fn bounded(text: &OpenText, bounds: Bounds) -> Index {
-        let pace = LoopControl::new(CancelToken::new());
-        let mut indexer = Indexer::new(bounds, text.characters(), &pace);
+        let control = LoopControl::new(CancelToken::new());
+        let mut indexer = Indexer::new(bounds, text.characters(), &control);
         indexer.add(3, text).unwrap();
         indexer.finish()
     }
@@ -320,16 +320,16 @@ mod tests {
     #[test]
     fn a_sentence_knows_its_heading_page_and_lead_in() {
         let words = "# Größe 😀\n\n## Teil\n\nThe system shall:\n\n- sort lists\n- print them\n\nNext one. And last.\n";
-        let page = |page, start_offset, end_offset| Page { page, start_offset, end_offset };
+        let page = |page, start_offset, end_offset| SourcePage { page, start_offset, end_offset };
         let (text, index) = indexed(Format::Markdown, words, vec![page(1, 0, 20), page(2, 20, 500)]);
-        let said: Vec<&str> =
+        let sentences: Vec<&str> =
             index.sentences.iter().map(|sentence| text.slice(sentence.start, sentence.end).unwrap()).collect();
         assert_eq!(
-            said,
+            sentences,
             ["Größe 😀", "Teil", "The system shall:", "sort lists", "print them", "Next one.", "And last."]
         );
-        let places: Vec<BlockContext> = index.sentences.iter().map(|sentence| sentence.place).collect();
-        assert_eq!(places[2..6], [BlockContext::Prose, BlockContext::Item, BlockContext::Item, BlockContext::Prose]);
+        let contexts: Vec<BlockContext> = index.sentences.iter().map(|sentence| sentence.context).collect();
+        assert_eq!(contexts[2..6], [BlockContext::Prose, BlockContext::Item, BlockContext::Item, BlockContext::Prose]);
         let leads: Vec<Option<usize>> = index.sentences.iter().map(|sentence| sentence.lead).collect();
         assert_eq!(leads, [None, None, None, Some(2), Some(2), None, None]);
         let heading = index.sentences[6].heading.unwrap();
@@ -344,13 +344,13 @@ mod tests {
         let words = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>It has to\n\n00:02.000 --> 00:03.000\n<v Ana>be fast. And\n\n\
             00:03.000 --> 00:04.000\n<v Bo>Yes, it has.\n";
         let (text, index) = indexed(Format::Vtt, words, Vec::new());
-        let said: Vec<(&str, Option<u64>, Option<u64>)> = index
+        let timed: Vec<(&str, Option<u64>, Option<u64>)> = index
             .sentences
             .iter()
             .map(|sentence| (text.slice(sentence.start, sentence.end).unwrap(), sentence.start_ms, sentence.end_ms))
             .collect();
         assert_eq!(
-            said,
+            timed,
             [
                 ("It has to be fast.", Some(1_000), Some(3_000)),
                 ("And", Some(2_000), Some(3_000)),
@@ -365,8 +365,8 @@ mod tests {
         let source = read(Format::Text, b"One sentence. Another one.").unwrap();
         let token = CancelToken::new();
         token.cancel();
-        let pace = LoopControl::new(token);
-        let walked = Indexer::new(Bounds::default(), 26, &pace).add(0, &OpenText::new(Arc::new(source)));
+        let control = LoopControl::new(token);
+        let walked = Indexer::new(Bounds::default(), 26, &control).add(0, &OpenText::new(Arc::new(source)));
         assert_eq!(walked, Err(Halted));
     }
 

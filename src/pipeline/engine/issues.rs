@@ -8,9 +8,11 @@ use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::result::CheckedItems;
-use super::super::result::{IssueCode, IssueCount, Quality, QualityIssue, Requirement, RequirementType, UserStory};
-use super::book::plain;
-use super::duplicates::{conflicts, gists};
+use super::super::result::{
+    IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
+};
+use super::corpus::plain;
+use super::duplicates::{conflicts, fingerprints};
 use super::lexicon::pattern;
 use super::wording::clipped;
 
@@ -49,23 +51,27 @@ static MEASURE: LazyLock<Regex> =
 
 /// Returns the issues of every item, the conflicts between requirements and the scores. The `quality_checks` node fills
 /// in the number of duplicates and the coverage.
-pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &LoopControl) -> Result<CheckedItems, Halted> {
+pub fn check(
+    requirements: &[RequirementDraft],
+    stories: &[UserStoryDraft],
+    control: &LoopControl,
+) -> Result<CheckedItems, Halted> {
     let mut requirements = requirements.to_vec();
     let mut counts: BTreeMap<IssueCode, u32> = BTreeMap::new();
     let total = requirements.len();
     for (at, requirement) in requirements.iter_mut().enumerate() {
-        pace.mark(at, 2 * total)?;
+        control.report(at, 2 * total)?;
         requirement.quality_issues = issues_of(requirement);
         for issue in &requirement.quality_issues {
             *counts.entry(issue.code).or_default() += 1;
         }
     }
-    let pairs = note_conflicts(&mut requirements, pace)?;
-    let by_key: HashMap<&str, &Requirement> =
+    let pairs = note_conflicts(&mut requirements, control)?;
+    let by_key: HashMap<&str, &RequirementDraft> =
         requirements.iter().rev().map(|requirement| (requirement.key.as_str(), requirement)).collect();
     let mut user_stories = Vec::with_capacity(stories.len());
     for (at, story) in stories.iter().enumerate() {
-        pace.mark(stories.len() + at, 2 * stories.len())?;
+        control.report(stories.len() + at, 2 * stories.len())?;
         user_stories.push(checked_story(story, &by_key));
     }
     let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
@@ -78,9 +84,9 @@ pub fn check(requirements: &[Requirement], stories: &[UserStory], pace: &LoopCon
     Ok(CheckedItems { requirements, user_stories, quality })
 }
 
-fn note_conflicts(requirements: &mut [Requirement], pace: &LoopControl) -> Result<usize, Halted> {
-    let gists = gists(requirements.iter().map(|requirement| requirement.statement.as_str()), pace)?;
-    let pairs = conflicts(&gists, pace)?;
+fn note_conflicts(requirements: &mut [RequirementDraft], control: &LoopControl) -> Result<usize, Halted> {
+    let fingerprints = fingerprints(requirements.iter().map(|requirement| requirement.statement.as_str()), control)?;
+    let pairs = conflicts(&fingerprints, control)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
     for &(one, other) in &pairs {
         for (at, with) in [(one, other), (other, one)] {
@@ -92,7 +98,7 @@ fn note_conflicts(requirements: &mut [Requirement], pace: &LoopControl) -> Resul
     Ok(pairs.len())
 }
 
-fn issues_of(requirement: &Requirement) -> Vec<QualityIssue> {
+fn issues_of(requirement: &RequirementDraft) -> Vec<QualityIssue> {
     let lower = plain(&requirement.statement);
     let mut issues = Vec::new();
     let mut note = |code: IssueCode, message: String| issues.push(QualityIssue { code, message });
@@ -128,7 +134,7 @@ fn quoted(found: regex::Match<'_>) -> String {
     clipped(found.as_str(), LONGEST_CITED).into_owned()
 }
 
-fn checked_story(story: &UserStory, requirements: &HashMap<&str, &Requirement>) -> UserStory {
+fn checked_story(story: &UserStoryDraft, requirements: &HashMap<&str, &RequirementDraft>) -> UserStoryDraft {
     let mut story = story.clone();
     let inherited = story.requirement_keys.iter().filter_map(|key| requirements.get(key.as_str()));
     let mut issues: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();

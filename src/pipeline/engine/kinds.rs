@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::result::{Priority, QualityCategory, RequirementType};
-use super::book::plain;
+use super::corpus::plain;
+use super::exclusions;
 use super::lexicon::{CRITICAL, MAY, MUST, SHOULD, WILL, pattern};
-use super::voice;
 
 static CONSTRAINT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -78,7 +78,7 @@ static FUNCTION_HEADING: LazyLock<Regex> =
 pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCategory>) {
     let lower = plain(statement);
     let lower = lower.as_str();
-    let inner = voice::innermost(heading);
+    let inner = exclusions::innermost(heading);
     if BUSINESS_HEADING.is_match(inner)
         || (BUSINESS.is_match(lower) && !CONSTRAINT.is_match(lower) && quality(lower, inner).is_none())
     {
@@ -87,10 +87,10 @@ pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCat
     if CONSTRAINT_HEADING.is_match(inner) || CONSTRAINT.is_match(lower) {
         return (RequirementType::Constraint, None);
     }
-    let functional_place =
+    let functional_heading =
         FUNCTION_HEADING.is_match(heading) && !heading.contains("non-functional") && !heading.contains("nonfunctional");
     match quality(lower, inner) {
-        Some((category, hits)) if hits >= 2 || !functional_place => (RequirementType::NonFunctional, Some(category)),
+        Some((category, hits)) if hits >= 2 || !functional_heading => (RequirementType::NonFunctional, Some(category)),
         _ if QUALITY_HEADING.is_match(heading) => {
             (RequirementType::NonFunctional, quality(lower, heading).map(|(category, _)| category))
         }
@@ -103,8 +103,8 @@ pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCat
 fn quality(lower: &str, heading: &str) -> Option<(QualityCategory, usize)> {
     let mut best: Option<(QualityCategory, usize)> = None;
     for (category, words, under) in QUALITIES.iter() {
-        let said = words.find_iter(lower).count();
-        let hits = said + if under.is_match(heading) { 2 } else { 0 };
+        let found = words.find_iter(lower).count();
+        let hits = found + if under.is_match(heading) { 2 } else { 0 };
         if hits > best.map_or(0, |(_, hits)| hits) {
             best = Some((*category, hits));
         }

@@ -2,14 +2,15 @@
 //!
 //! [`Engine`] is the trait for further engines; [`Embedded`] is the one in the binary: rule-based, deterministic and
 //! offline. Reading order of the modules: texts (offsets) · split · index (sentences with their positions) · indexer ·
-//! book (their words) · lexicon · voice (near misses) · the finders · classify · stories.
+//! corpus (their words) · lexicon · exclusions (near misses) · the finders · classify · stories.
 
 mod action;
-mod book;
 mod classify;
+mod corpus;
 mod dates;
 mod decision;
 mod duplicates;
+mod exclusions;
 mod find;
 mod index;
 mod indexer;
@@ -17,30 +18,30 @@ mod issues;
 mod kinds;
 mod lexicon;
 mod need;
-mod people;
 mod question;
 mod risk;
 mod score;
-
+mod speakers;
 mod split;
 mod stories;
 mod summary;
 mod texts;
-mod voice;
 mod wording;
 
+use actors::run::AnalysisType;
 use serde::{Deserialize, Serialize};
 
 use super::loop_control::{Halted, LoopControl};
-use super::request::AnalysisType;
 use super::request::ReadySource;
 use super::result::CheckedItems;
-use super::result::{ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, Summary, UserStory};
+use super::result::{
+    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, RequirementDraft, RiskDraft, Summary, UserStoryDraft,
+};
 
 #[cfg(test)]
 mod gold;
 
-pub use book::{Book, PreparedSentence};
+pub use corpus::{Corpus, PreparedSentence};
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
 pub use score::{Score, score};
@@ -52,36 +53,36 @@ pub trait Engine: Send + Sync {
     fn version(&self) -> &str;
 
     /// Returns the relevant sentences in reading order.
-    fn find(&self, book: &Book, pace: &LoopControl) -> Result<Vec<Finding>, Halted>;
+    fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted>;
 
     /// Returns the items of findings; duplicates are merged.
     fn classify(
         &self,
-        book: &Book,
+        corpus: &Corpus,
         sources: &[ReadySource],
         findings: &[Finding],
-        pace: &LoopControl,
+        control: &LoopControl,
     ) -> Result<Items, Halted>;
 
     /// Returns user stories derived from requirements.
-    fn stories(&self, requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted>;
+    fn stories(&self, requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted>;
 
     /// Returns issues, conflicts and scores.
     fn check(
         &self,
-        requirements: &[Requirement],
-        stories: &[UserStory],
-        pace: &LoopControl,
+        requirements: &[RequirementDraft],
+        stories: &[UserStoryDraft],
+        control: &LoopControl,
     ) -> Result<CheckedItems, Halted>;
 
     /// Returns the summary of the run.
     fn summarize(
         &self,
-        book: &Book,
+        corpus: &Corpus,
         sources: &[ReadySource],
         items: &Items,
         stories: usize,
-        pace: &LoopControl,
+        control: &LoopControl,
     ) -> Result<Summary, Halted>;
 }
 
@@ -123,11 +124,11 @@ impl FindingKind {
 /// All items found, by kind, in reading order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Items {
-    pub requirements: Vec<Requirement>,
-    pub risks: Vec<Risk>,
-    pub open_questions: Vec<OpenQuestion>,
-    pub action_items: Vec<ActionItem>,
-    pub decisions: Vec<Decision>,
+    pub requirements: Vec<RequirementDraft>,
+    pub risks: Vec<RiskDraft>,
+    pub open_questions: Vec<OpenQuestionDraft>,
+    pub action_items: Vec<ActionItemDraft>,
+    pub decisions: Vec<DecisionDraft>,
     /// How many findings were merged into another.
     pub merged: u32,
     /// How many findings and items were left out because of the bounds.
@@ -150,7 +151,7 @@ impl Items {
     }
 
     /// Returns every source reference of every item.
-    pub fn all_sources(&self) -> impl Iterator<Item = &SourceReference> {
+    pub fn all_sources(&self) -> impl Iterator<Item = &Citation> {
         let requirements = self.requirements.iter().flat_map(|item| &item.sources);
         let risks = self.risks.iter().flat_map(|item| &item.sources);
         let questions = self.open_questions.iter().flat_map(|item| &item.sources);
@@ -170,41 +171,41 @@ impl Engine for Embedded {
         "embedded-2"
     }
 
-    fn find(&self, book: &Book, pace: &LoopControl) -> Result<Vec<Finding>, Halted> {
-        find::findings(book, pace)
+    fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
+        find::findings(corpus, control)
     }
 
     fn classify(
         &self,
-        book: &Book,
+        corpus: &Corpus,
         sources: &[ReadySource],
         findings: &[Finding],
-        pace: &LoopControl,
+        control: &LoopControl,
     ) -> Result<Items, Halted> {
-        classify::items(book, sources, findings, pace)
+        classify::items(corpus, sources, findings, control)
     }
 
-    fn stories(&self, requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted> {
-        stories::stories(requirements, pace)
+    fn stories(&self, requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
+        stories::stories(requirements, control)
     }
 
     fn check(
         &self,
-        requirements: &[Requirement],
-        stories: &[UserStory],
-        pace: &LoopControl,
+        requirements: &[RequirementDraft],
+        stories: &[UserStoryDraft],
+        control: &LoopControl,
     ) -> Result<CheckedItems, Halted> {
-        issues::check(requirements, stories, pace)
+        issues::check(requirements, stories, control)
     }
 
     fn summarize(
         &self,
-        book: &Book,
+        corpus: &Corpus,
         sources: &[ReadySource],
         items: &Items,
         stories: usize,
-        pace: &LoopControl,
+        control: &LoopControl,
     ) -> Result<Summary, Halted> {
-        summary::summary(book, sources, items, stories, pace)
+        summary::summary(corpus, sources, items, stories, control)
     }
 }

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
-use super::book::{Book, PreparedSentence};
+use super::corpus::{Corpus, PreparedSentence};
+use super::exclusions;
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::voice;
 
 static OPEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -35,22 +35,22 @@ static RHETORICAL: LazyLock<Regex> = LazyLock::new(|| {
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i want to talk|talk about|list of open)"));
 
 /// Returns how likely the sentence is an open question, 0–1.
-pub fn likelihood(line: &PreparedSentence) -> f64 {
-    let lower = line.lower.as_str();
-    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
-        || line.count < 5
-        || voice::is_quoted(lower)
+pub fn likelihood(sentence: &PreparedSentence) -> f64 {
+    let lower = sentence.lower.as_str();
+    if matches!(sentence.context, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
+        || sentence.count < 5
+        || exclusions::is_quoted(lower)
         || ABOUT.is_match(lower)
     {
         return 0.0;
     }
     let asks = lower.ends_with('?');
-    let under = OPEN_HEADING.is_match(&line.above.innermost);
+    let under = OPEN_HEADING.is_match(&sentence.above.innermost);
     let open = OPEN.is_match(lower);
     match (asks, under, open) {
         (true, true, _) => 0.95,
         (_, _, true) => 0.8,
-        (true, false, false) if line.place != BlockContext::Speech && !RHETORICAL.is_match(lower) => 0.55,
+        (true, false, false) if sentence.context != BlockContext::Speech && !RHETORICAL.is_match(lower) => 0.55,
         _ => 0.0,
     }
 }
@@ -65,14 +65,14 @@ static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
 const BACK: usize = 6;
 
 /// Returns the positions, ascending, of spoken questions that are left open some sentences later.
-pub fn left_open(book: &Book, pace: &LoopControl) -> Result<Vec<usize>, Halted> {
+pub fn left_open(corpus: &Corpus, control: &LoopControl) -> Result<Vec<usize>, Halted> {
     let mut open = Vec::new();
-    for (at, line) in book.lines().iter().enumerate() {
-        pace.look()?;
-        if line.place != BlockContext::Speech || !STAYS_OPEN.is_match(&line.lower) {
+    for (at, sentence) in corpus.sentences().iter().enumerate() {
+        control.check()?;
+        if sentence.context != BlockContext::Speech || !STAYS_OPEN.is_match(&sentence.lower) {
             continue;
         }
-        let before = (at.saturating_sub(BACK)..at).rev().filter_map(|back| Some((back, book.line(back)?)));
+        let before = (at.saturating_sub(BACK)..at).rev().filter_map(|back| Some((back, corpus.sentence(back)?)));
         for (back, question) in before {
             if likelihood(question) > 0.0 {
                 break;
@@ -88,10 +88,10 @@ pub fn left_open(book: &Book, pace: &LoopControl) -> Result<Vec<usize>, Halted> 
 }
 
 /// Returns the reason, in words, why the sentence counts as an open question.
-pub fn why(line: &PreparedSentence) -> &'static str {
-    if OPEN.is_match(&line.lower) {
+pub fn why(sentence: &PreparedSentence) -> &'static str {
+    if OPEN.is_match(&sentence.lower) {
         "The source says that it is not settled."
-    } else if OPEN_HEADING.is_match(&line.above.innermost) {
+    } else if OPEN_HEADING.is_match(&sentence.above.innermost) {
         "It stands among the open questions."
     } else {
         "It was asked and not answered."

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::result::Severity;
-use super::book::PreparedSentence;
+use super::corpus::PreparedSentence;
+use super::exclusions;
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::voice;
 
 static RISK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -24,17 +24,17 @@ static CHANCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
 
 /// Returns how likely the sentence is a risk, 0–1.
-pub fn likelihood(line: &PreparedSentence) -> f64 {
-    let lower = line.lower.as_str();
-    if matches!(line.place, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
+pub fn likelihood(sentence: &PreparedSentence) -> f64 {
+    let lower = sentence.lower.as_str();
+    if matches!(sentence.context, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate)
         || lower.ends_with('?')
-        || line.count < 5
-        || voice::is_quoted(lower)
+        || sentence.count < 5
+        || exclusions::is_quoted(lower)
     {
         return 0.0;
     }
     let named = RISK.is_match(lower);
-    let under = RISK_HEADING.is_match(&line.above.innermost) && CHANCE.is_match(lower);
+    let under = RISK_HEADING.is_match(&sentence.above.innermost) && CHANCE.is_match(lower);
     match (named, under) {
         (true, true) => 0.95,
         (true, false) => 0.8,

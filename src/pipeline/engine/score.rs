@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead};
 
-use super::book::PreparedSentence;
+use super::corpus::PreparedSentence;
 use super::index::BlockContext;
-use super::{need, voice};
+use super::{exclusions, need};
 
 /// Counts over the rows of a table, and the measures derived from them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub fn score(tsv: impl BufRead) -> io::Result<Score> {
 
 /// Whether a sentence is a requirement by itself, without heading or neighbours.
 fn is_requirement(text: &str) -> bool {
-    let line = PreparedSentence::alone(text, BlockContext::Prose);
-    !voice::demands_nothing(&line) && need::likelihood(&line) >= need::THRESHOLD
+    let sentence = PreparedSentence::alone(text, BlockContext::Prose);
+    !exclusions::is_excluded(&sentence) && need::likelihood(&sentence) >= need::THRESHOLD
 }
 
 fn f1(hits: u32, false_alarms: u32, misses: u32) -> f64 {

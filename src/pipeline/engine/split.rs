@@ -51,11 +51,11 @@ pub struct Sentences<'a> {
     /// Whether punctuation and line breaks end a sentence.
     has_ends: bool,
     /// The run of closing marks that was examined last: all marks in it end at the same place.
-    run: Option<Run>,
+    run: Option<CharacterRun>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct CharacterRun {
     start: usize,
     end: usize,
     next: Option<char>,
@@ -92,14 +92,14 @@ impl Sentences<'_> {
         let text = self.text;
         let mut open = OpenSentence { start, word: start, is_number: true, visible: None };
         let mut space = None;
-        for (count, (offset, letter)) in text.get(start..).unwrap_or_default().char_indices().enumerate() {
+        for (count, (offset, character)) in text.get(start..).unwrap_or_default().char_indices().enumerate() {
             let at = start + offset;
-            let after = at + letter.len_utf8();
+            let after = at + character.len_utf8();
             if count >= LONGEST {
                 return space.unwrap_or(at);
             }
-            let end = match letter {
-                '.' | '!' | '?' | '…' if self.has_ends => self.stop_at(&open, at, letter),
+            let end = match character {
+                '.' | '!' | '?' | '…' if self.has_ends => self.stop_at(&open, at, character),
                 '。' | '！' | '？' | '؟' | '۔' | '।' if self.has_ends => Some(after),
                 '\n' if self.has_ends => is_break(text, &open, after).then_some(after),
                 _ => None,
@@ -107,10 +107,10 @@ impl Sentences<'_> {
             if let Some(end) = end {
                 return self.at_most(after, LONGEST - count - 1, end);
             }
-            if letter.is_whitespace() && count * 2 >= LONGEST {
+            if character.is_whitespace() && count * 2 >= LONGEST {
                 space = Some(after);
             }
-            open.read(letter, after);
+            open.read(character, after);
         }
         text.len()
     }
@@ -123,10 +123,10 @@ impl Sentences<'_> {
 
     /// Returns the end of the sentence whose closing mark is at `at`, or `None` if the sentence continues.
     fn stop_at(&mut self, open: &OpenSentence, at: usize, mark: char) -> Option<usize> {
-        let Run { end, next, opens, .. } = self.run_at(at, mark)?;
+        let CharacterRun { end, next, opens, .. } = self.run_at(at, mark)?;
         match next {
             None => return Some(end),
-            Some(letter) if !letter.is_whitespace() => return None,
+            Some(character) if !character.is_whitespace() => return None,
             Some(_) => {}
         }
         if mark != '.' {
@@ -138,7 +138,7 @@ impl Sentences<'_> {
             return None;
         }
         let lower = if word.len() <= LONGEST_ABBREVIATION { word.to_lowercase() } else { String::new() };
-        if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|letter| letter.is_ascii_digit()) {
+        if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|character| character.is_ascii_digit()) {
             return None;
         }
         if ABBREVIATIONS.contains(&lower.as_str()) {
@@ -153,7 +153,7 @@ impl Sentences<'_> {
 
     /// Returns the run of marks, quotes and brackets that follow a mark, and the character after it. Each run is
     /// searched once, not again for each mark in it.
-    fn run_at(&mut self, at: usize, mark: char) -> Option<Run> {
+    fn run_at(&mut self, at: usize, mark: char) -> Option<CharacterRun> {
         if let Some(known) = self.run.filter(|run| (run.start..run.end).contains(&at)) {
             return Some(known);
         }
@@ -161,36 +161,36 @@ impl Sentences<'_> {
         let after = rest.trim_start_matches(['.', '!', '?', '…', '"', '\'', '”', '’', ')', ']', '»']);
         let end = self.text.len() - after.len();
         let (next, opens) = (after.chars().next(), after.trim_start().chars().next());
-        self.run = Some(Run { start: at, end, next, opens });
+        self.run = Some(CharacterRun { start: at, end, next, opens });
         self.run
     }
 }
 
 impl OpenSentence {
-    fn read(&mut self, letter: char, after: usize) {
-        if letter.is_whitespace() || letter == '(' {
+    fn read(&mut self, character: char, after: usize) {
+        if character.is_whitespace() || character == '(' {
             self.word = after;
             self.is_number = true;
         } else {
-            self.is_number = self.is_number && (letter.is_ascii_digit() || letter == '.');
+            self.is_number = self.is_number && (character.is_ascii_digit() || character == '.');
         }
-        if !letter.is_whitespace() {
-            self.visible = Some(letter);
+        if !character.is_whitespace() {
+            self.visible = Some(character);
         }
     }
 }
 
 /// Whether a word is an initial, as "J." in a name. "I." could also end a sentence, but sentences rarely end with it.
 fn is_initial(word: &str) -> bool {
-    let mut letters = word.chars();
-    matches!((letters.next(), letters.next()), (Some(first), None) if first.is_uppercase())
+    let mut chars = word.chars();
+    matches!((chars.next(), chars.next()), (Some(first), None) if first.is_uppercase())
 }
 
 /// Whether a line break ends a sentence: a blank line, a colon or semicolon before it, or a list marker on the next
 /// line.
 fn is_break(text: &str, open: &OpenSentence, after: usize) -> bool {
     let rest = text.get(after..).unwrap_or_default();
-    let line = rest.trim_start_matches(|letter: char| letter.is_whitespace() && letter != '\n');
+    let line = rest.trim_start_matches(|character: char| character.is_whitespace() && character != '\n');
     if line.is_empty() || line.starts_with('\n') {
         return true;
     }
@@ -205,7 +205,7 @@ fn begins_with_marker(line: &str) -> bool {
     }
     let inner = marker.trim_start_matches('(').trim_end_matches([')', '.']);
     let closed = marker.ends_with(')') || (marker.ends_with('.') && inner.len() <= 2);
-    closed && !inner.is_empty() && inner.len() <= 3 && inner.chars().all(|letter| letter.is_ascii_alphanumeric())
+    closed && !inner.is_empty() && inner.len() <= 3 && inner.chars().all(|character| character.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

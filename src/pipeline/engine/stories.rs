@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
-use super::super::result::{AcceptanceCriterion, Requirement, RequirementType, UserStory};
-use super::book::plain;
-use super::duplicates::Gist;
+use super::super::result::{CriterionDraft, RequirementDraft, RequirementType, UserStoryDraft};
+use super::corpus::plain;
+use super::duplicates::Fingerprint;
 use super::lexicon::pattern;
 use super::wording::capitalised;
 
@@ -56,23 +56,23 @@ static STATE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
 
 /// Returns one story for each functional or untyped requirement, in their order.
-pub fn stories(requirements: &[Requirement], pace: &LoopControl) -> Result<Vec<UserStory>, Halted> {
-    let mut told = Vec::new();
+pub fn stories(requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
+    let mut stories = Vec::new();
     for (at, requirement) in requirements.iter().enumerate() {
-        pace.mark(at, requirements.len())?;
+        control.report(at, requirements.len())?;
         if matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown) {
-            told.push(story(requirement));
+            stories.push(story(requirement));
         }
     }
-    Ok(told)
+    Ok(stories)
 }
 
-fn story(requirement: &Requirement) -> UserStory {
+fn story(requirement: &RequirementDraft) -> UserStoryDraft {
     let StoryParts { role, goal, benefit } = parts(&requirement.statement);
     let description = describe(role.as_deref(), &goal, benefit.as_deref());
-    let gist = Gist::of(&requirement.statement);
-    UserStory {
-        key: gist.key("story"),
+    let fingerprint = Fingerprint::of(&requirement.statement);
+    UserStoryDraft {
+        key: fingerprint.key("story"),
         requirement_keys: vec![requirement.key.clone()],
         title: requirement.title.clone(),
         role,
@@ -168,9 +168,9 @@ fn singular(role: &str) -> String {
 fn small_initial(role: &str) -> String {
     let first = role.split_whitespace().next().unwrap_or_default();
     let is_plain = first.chars().skip(1).all(char::is_lowercase);
-    let mut letters = role.chars();
-    match letters.next().filter(|_| is_plain) {
-        Some(initial) => initial.to_lowercase().chain(letters).collect(),
+    let mut chars = role.chars();
+    match chars.next().filter(|_| is_plain) {
+        Some(initial) => initial.to_lowercase().chain(chars).collect(),
         None => role.to_owned(),
     }
 }
@@ -214,11 +214,11 @@ fn condition(body: &str) -> Option<Condition<'_>> {
 }
 
 /// Returns the criterion that the sentence states. A lasting state becomes `given`, an event `when`.
-fn criterion(statement: &str) -> AcceptanceCriterion {
+fn criterion(statement: &str) -> CriterionDraft {
     let lower = plain(statement);
     let same_length = lower.len() == statement.len();
-    let mut criterion = AcceptanceCriterion {
-        key: Gist::of(statement).key("criterion"),
+    let mut criterion = CriterionDraft {
+        key: Fingerprint::of(statement).key("criterion"),
         text: statement.to_owned(),
         given: None,
         when: None,

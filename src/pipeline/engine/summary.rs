@@ -8,7 +8,7 @@ use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::{Priority, Summary};
 use super::Items;
-use super::book::{Book, PreparedSentence};
+use super::corpus::{Corpus, PreparedSentence};
 use super::index::BlockContext;
 use super::lexicon::pattern;
 
@@ -32,49 +32,49 @@ static ASSUMED: LazyLock<Regex> = LazyLock::new(|| {
 static ASSUMED_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bassumptions?\b"));
 
 pub fn summary(
-    book: &Book,
+    corpus: &Corpus,
     sources: &[ReadySource],
     items: &Items,
     stories: usize,
-    pace: &LoopControl,
+    control: &LoopControl,
 ) -> Result<Summary, Halted> {
-    let mut summary = Summary { text: told(sources, items, stories), ..Summary::default() };
+    let mut summary = Summary { text: overview(sources, items, stories), ..Summary::default() };
     summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MOST).collect();
-    let total = book.lines().len();
-    for (at, line) in book.lines().iter().enumerate() {
-        pace.mark(at, total)?;
-        if let Some(list) = list_of(line, &mut summary)
+    let total = corpus.sentences().len();
+    for (at, sentence) in corpus.sentences().iter().enumerate() {
+        control.report(at, total)?;
+        if let Some(list) = list_of(sentence, &mut summary)
             && list.len() < MOST
-            && !list.contains(&line.words)
+            && !list.contains(&sentence.words)
         {
-            list.push(line.words.clone());
+            list.push(sentence.words.clone());
         }
     }
     Ok(summary)
 }
 
-fn list_of<'a>(line: &PreparedSentence, summary: &'a mut Summary) -> Option<&'a mut Vec<String>> {
-    let lower = line.lower.as_str();
+fn list_of<'a>(sentence: &PreparedSentence, summary: &'a mut Summary) -> Option<&'a mut Vec<String>> {
+    let lower = sentence.lower.as_str();
     let readable = !matches!(
-        line.place,
+        sentence.context,
         BlockContext::Heading | BlockContext::Boilerplate | BlockContext::Code | BlockContext::Quote
     );
-    if !readable || line.count < 4 || lower.ends_with('?') {
+    if !readable || sentence.count < 4 || lower.ends_with('?') {
         return None;
     }
-    let inner = line.above.innermost.as_str();
+    let inner = sentence.above.innermost.as_str();
     if OUT_OF_SCOPE.is_match(lower) || OUT_HEADING.is_match(inner) {
         Some(&mut summary.out_of_scope)
     } else if ASSUMED.is_match(lower) || ASSUMED_HEADING.is_match(inner) {
         Some(&mut summary.assumptions)
-    } else if (SCOPE.is_match(lower) && line.place != BlockContext::Speech) || SCOPE_HEADING.is_match(inner) {
+    } else if (SCOPE.is_match(lower) && sentence.context != BlockContext::Speech) || SCOPE_HEADING.is_match(inner) {
         Some(&mut summary.scope)
     } else {
         None
     }
 }
 
-fn told(sources: &[ReadySource], items: &Items, stories: usize) -> String {
+fn overview(sources: &[ReadySource], items: &Items, stories: usize) -> String {
     let mut parts = vec![format!(
         "{} with {} words gave {} and {}.",
         counted(sources.len(), "source", "sources"),

@@ -131,8 +131,8 @@ impl Write for TextDigest {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::readers::{Format, read, slice};
     use super::*;
+    use crate::readers::{Format, read, slice};
 
     #[test]
     fn a_slice_counts_characters_not_bytes() {

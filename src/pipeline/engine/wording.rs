@@ -19,7 +19,7 @@ static FILLER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(^|[ ,])(uh|um|e
 
 /// Returns a title of at most eighty characters, cut at a word.
 pub fn title(statement: &str) -> String {
-    let lower = super::book::plain(statement);
+    let lower = super::corpus::plain(statement);
     let skip =
         OPENING.find(&lower).map_or(0, |opening| lower.get(..opening.end()).map_or(0, |head| head.chars().count()));
     let body: String = statement.chars().skip(skip).collect();
@@ -38,8 +38,8 @@ pub fn fluent(words: &str) -> String {
 
 /// Capitalises the first letter.
 pub fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// Returns the words themselves if they have at most `longest` characters, else their beginning and "…".

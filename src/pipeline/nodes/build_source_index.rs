@@ -1,13 +1,14 @@
 //! Node that collects the sentences of all sources, each with its location: block, heading, page, list lead-in, table
 //! row, speaker, time.
 
+use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Index, Indexer};
 use super::super::loop_control::Halted;
 use super::super::request::Bounds;
 use super::super::request::ReadySource;
-use super::{Node, NodeContext, Step};
+use super::{NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToIndex {
@@ -25,7 +26,7 @@ impl Step for BuildSourceIndex {
     fn work(input: &ToIndex, context: &NodeContext) -> Result<Index, Halted> {
         let texts = || input.sources.iter().filter_map(|source| Some((source.slot, context.texts.get(source.slot)?)));
         let total = texts().map(|(_, text)| text.characters()).sum();
-        let mut indexer = Indexer::new(input.bounds, total, &context.pace);
+        let mut indexer = Indexer::new(input.bounds, total, &context.control);
         for (slot, text) in texts() {
             indexer.add(slot, text)?;
         }

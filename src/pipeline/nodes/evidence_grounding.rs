@@ -5,14 +5,15 @@
 
 use std::collections::HashMap;
 
+use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{Items, Texts};
 use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
 use super::super::request::SourceKind;
-use super::super::result::SourceReference;
-use super::{Node, NodeContext, Step};
+use super::super::result::Citation;
+use super::{NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToGround {
@@ -36,46 +37,46 @@ impl Step for EvidenceGrounding {
 
     fn work(input: &ToGround, context: &NodeContext) -> Result<Grounded, Halted> {
         let mut items = input.items.clone();
-        let mut ground = Ground::of(&input.sources, &context.texts);
-        context.pace.mark(0, 5)?;
-        items.requirements.retain_mut(|item| ground.holds(&mut item.sources));
-        context.pace.mark(1, 5)?;
-        items.risks.retain_mut(|item| ground.holds(&mut item.sources));
-        context.pace.mark(2, 5)?;
-        items.open_questions.retain_mut(|item| ground.holds(&mut item.sources));
-        context.pace.mark(3, 5)?;
-        items.action_items.retain_mut(|item| ground.holds(&mut item.sources));
-        context.pace.mark(4, 5)?;
-        items.decisions.retain_mut(|item| ground.holds(&mut item.sources));
-        Ok(Grounded { items, dropped: ground.dropped })
+        let mut checker = QuoteChecker::of(&input.sources, &context.texts);
+        context.control.report(0, 5)?;
+        items.requirements.retain_mut(|item| checker.keep_verified(&mut item.sources));
+        context.control.report(1, 5)?;
+        items.risks.retain_mut(|item| checker.keep_verified(&mut item.sources));
+        context.control.report(2, 5)?;
+        items.open_questions.retain_mut(|item| checker.keep_verified(&mut item.sources));
+        context.control.report(3, 5)?;
+        items.action_items.retain_mut(|item| checker.keep_verified(&mut item.sources));
+        context.control.report(4, 5)?;
+        items.decisions.retain_mut(|item| checker.keep_verified(&mut item.sources));
+        Ok(Grounded { items, dropped: checker.dropped })
     }
 }
 
-struct Ground<'a> {
+struct QuoteChecker<'a> {
     texts: &'a Texts,
     /// Slots by kind and id; of several sources with the same kind and id, the first.
     slots: HashMap<(SourceKind, &'a str), usize>,
     dropped: u32,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> QuoteChecker<'a> {
     fn of(sources: &'a [ReadySource], texts: &'a Texts) -> Self {
         let slots = sources.iter().rev().map(|source| ((source.kind, source.id.as_str()), source.slot)).collect();
         Self { texts, slots, dropped: 0 }
     }
 
-    fn holds(&mut self, references: &mut Vec<SourceReference>) -> bool {
-        references.retain(|reference| self.stands(reference));
+    fn keep_verified(&mut self, references: &mut Vec<Citation>) -> bool {
+        references.retain(|reference| self.is_verbatim(reference));
         if references.is_empty() {
             self.dropped += 1;
         }
         !references.is_empty()
     }
 
-    fn stands(&self, reference: &SourceReference) -> bool {
+    fn is_verbatim(&self, reference: &Citation) -> bool {
         let slot = self.slots.get(&(reference.kind, reference.source_id.as_str()));
         let text = slot.and_then(|slot| self.texts.get(*slot));
-        let there = text.and_then(|text| text.slice(reference.start_offset, reference.end_offset));
-        !reference.quote.trim().is_empty() && there == Some(reference.quote.as_str())
+        let actual = text.and_then(|text| text.slice(reference.start_offset, reference.end_offset));
+        !reference.quote.trim().is_empty() && actual == Some(reference.quote.as_str())
     }
 }

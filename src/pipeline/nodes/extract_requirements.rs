@@ -1,14 +1,15 @@
 //! Node that finds the relevant sentences: requirements, and in the same pass risks, questions, actions and decisions.
 
+use actors::run::{AnalysisType, Node};
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Finding;
 use super::super::loop_control::Halted;
-use super::super::request::{AnalysisType, Bounds};
-use super::{Node, NodeContext, Step};
+use super::super::request::Bounds;
+use super::{NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ToRead {
+pub struct ToExtract {
     pub analysis_type: AnalysisType,
     /// The input hash of the index; the sentences themselves are in the [`NodeContext`].
     pub index_hash: String,
@@ -27,11 +28,11 @@ pub(in super::super) struct ExtractRequirements;
 
 impl Step for ExtractRequirements {
     const NODE: Node = Node::ExtractRequirements;
-    type Input = ToRead;
+    type Input = ToExtract;
     type Output = ExtractedRequirements;
 
-    fn work(input: &ToRead, context: &NodeContext) -> Result<ExtractedRequirements, Halted> {
-        let mut findings = context.engine.find(&context.book, &context.pace)?;
+    fn work(input: &ToExtract, context: &NodeContext) -> Result<ExtractedRequirements, Halted> {
+        let mut findings = context.engine.find(&context.corpus, &context.control)?;
         findings.retain(|finding| finding.kind.is_wanted(input.analysis_type));
         let left_out = findings.len().saturating_sub(input.bounds.findings());
         findings.truncate(input.bounds.findings());

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
 use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
-use super::super::result::{Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStory, Warning};
-use super::{Node, NodeContext, Step};
+use super::super::result::{Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStoryDraft, Warning};
+use super::{NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FinalParts {
     pub job_id: String,
     pub sources: Vec<ReadySource>,
     pub items: Items,
-    pub user_stories: Vec<UserStory>,
+    pub user_stories: Vec<UserStoryDraft>,
     pub quality: Quality,
     pub summary: Summary,
     pub dropped: u32,
@@ -31,7 +32,7 @@ impl Step for Finalize {
     type Output = PipelineResult;
 
     fn work(parts: &FinalParts, context: &NodeContext) -> Result<PipelineResult, Halted> {
-        context.pace.mark(0, 1)?;
+        context.control.report(0, 1)?;
         let items = parts.items.clone();
         let mut warnings = parts.warnings.clone();
         warnings.extend(left_out(items.left_out));

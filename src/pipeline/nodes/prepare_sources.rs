@@ -1,12 +1,14 @@
 //! Node that determines which sources are readable, with language, word count and duration of speech. The others become
 //! warnings.
 
+use actors::language::Language;
+use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
 use super::super::loop_control::Halted;
-use super::super::request::{Language, ReadySource, SourceKind, Unreadable};
+use super::super::request::{ReadySource, SourceKind, UnreadableSource};
 use super::super::result::Warning;
-use super::{Node, NodeContext, Step};
+use super::{NodeContext, Step};
 
 /// A source of the request with its text replaced by a digest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -15,7 +17,7 @@ pub struct OfferedSource {
     pub kind: SourceKind,
     pub name: String,
     /// SHA-256 over text and structure, or the reason why there is no text.
-    pub digest: Result<String, Unreadable>,
+    pub digest: Result<String, UnreadableSource>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ impl Step for PrepareSources {
     fn work(input: &Offered, context: &NodeContext) -> Result<Prepared, Halted> {
         let mut prepared = Prepared { sources: Vec::new(), warnings: Vec::new() };
         for (slot, offered) in input.sources.iter().enumerate() {
-            context.pace.mark(slot, input.sources.len())?;
+            context.control.report(slot, input.sources.len())?;
             match (&offered.digest, context.texts.get(slot)) {
                 (Ok(digest), Some(text)) if text.has_words() => prepared.sources.push(ReadySource {
                     slot,

@@ -3,19 +3,20 @@
 
 use std::collections::BTreeSet;
 
+use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::Items;
 use super::super::loop_control::Halted;
 use super::super::request::ReadySource;
-use super::super::result::{CheckedItems, UserStory};
-use super::{Node, NodeContext, Step};
+use super::super::result::{CheckedItems, UserStoryDraft};
+use super::{NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToCheck {
     pub sources: Vec<ReadySource>,
     pub items: Items,
-    pub user_stories: Vec<UserStory>,
+    pub user_stories: Vec<UserStoryDraft>,
 }
 
 pub(in super::super) struct QualityChecks;
@@ -26,7 +27,7 @@ impl Step for QualityChecks {
     type Output = CheckedItems;
 
     fn work(input: &ToCheck, context: &NodeContext) -> Result<CheckedItems, Halted> {
-        let mut checked = context.engine.check(&input.items.requirements, &input.user_stories, &context.pace)?;
+        let mut checked = context.engine.check(&input.items.requirements, &input.user_stories, &context.control)?;
         checked.quality.duplicates = input.items.merged;
         checked.quality.coverage = coverage(&input.sources, &input.items);
         Ok(checked)

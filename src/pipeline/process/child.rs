@@ -11,23 +11,23 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use actors::run::Node;
 use async_trait::async_trait;
 
 use super::frame;
 use super::{CHECKPOINT_BYTES, FromChild, RESULT_BYTES, RequestOutline, ToChild};
-use crate::pipeline::confined::{Allowance, start_nothing};
-use crate::pipeline::nodes::Node;
-use crate::pipeline::ports::{CheckpointStore, PortUnavailable, ProgressSink, StopRequested};
-use crate::pipeline::request::{CancelToken, Request, Source};
-use crate::pipeline::run::{PipelineOutcome, run};
-use crate::pipeline::workers::Workers;
+use crate::confined::{Allowance, forbid_new_processes};
+use crate::ports::{CheckpointStore, PortUnavailable, ProgressSink, StopRequested};
+use crate::request::{CancelToken, Request, Source};
+use crate::run::{PipelineOutcome, run};
+use crate::workers::Workers;
 
 /// The message of Rust's runtime on standard error when it aborts because an allocation failed.
 pub(super) const NO_MEMORY: &str = "memory allocation of";
 
 /// Entry point of the hidden subcommand. Call it in `main` before any runtime or thread is started.
 pub fn child_main(allowance: Allowance) -> ExitCode {
-    match allowance.take().and_then(|()| work()) {
+    match allowance.apply().and_then(|()| work()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if error.kind() == io::ErrorKind::OutOfMemory {
@@ -42,8 +42,8 @@ fn work() -> io::Result<()> {
     // Only the location, not the message: a panic message may contain text of the sources, and standard error goes to
     // the log.
     std::panic::set_hook(Box::new(|panic| {
-        if let Some(place) = panic.location() {
-            eprintln!("a panic at {place}");
+        if let Some(location) = panic.location() {
+            eprintln!("a panic at {location}");
         }
     }));
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -58,15 +58,15 @@ fn work() -> io::Result<()> {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     runtime.block_on(async {
-        start_nothing()?;
+        forbid_new_processes()?;
         let pipe = Pipe::default();
         let request = pipe.request()?;
         let outcome = run(request, &pipe, &pipe, CancelToken::new(), &Workers::new(1)).await;
-        pipe.say(&FromChild::End, &written(&outcome)?)
+        pipe.send(&FromChild::End, &encode(&outcome)?)
     })
 }
 
-fn written(outcome: &PipelineOutcome) -> io::Result<Vec<u8>> {
+fn encode(outcome: &PipelineOutcome) -> io::Result<Vec<u8>> {
     let bytes = serde_json::to_vec(outcome)?;
     if bytes.len() <= RESULT_BYTES {
         return Ok(bytes);
@@ -87,7 +87,7 @@ impl Default for Pipe {
 
 impl Pipe {
     fn request(&self) -> io::Result<Request> {
-        let (ToChild::Start, outline) = self.hear()? else { return Err(io::ErrorKind::InvalidData.into()) };
+        let (ToChild::Start, outline) = self.receive()? else { return Err(io::ErrorKind::InvalidData.into()) };
         let RequestOutline { job_id, attempt, analysis_type, language, bounds, sources: outlined } =
             serde_json::from_slice(&outline)?;
         let mut sources = Vec::with_capacity(outlined.len());
@@ -95,7 +95,7 @@ impl Pipe {
             let text = match source.unreadable {
                 Some(unreadable) => Err(unreadable),
                 None => {
-                    let (ToChild::Text, text) = self.hear()? else { return Err(io::ErrorKind::InvalidData.into()) };
+                    let (ToChild::Text, text) = self.receive()? else { return Err(io::ErrorKind::InvalidData.into()) };
                     Ok(Arc::new(serde_json::from_slice(&text)?))
                 }
             };
@@ -104,20 +104,20 @@ impl Pipe {
         Ok(Request { job_id, attempt, analysis_type, language, sources, bounds })
     }
 
-    fn hear(&self) -> io::Result<(ToChild, Vec<u8>)> {
+    fn receive(&self) -> io::Result<(ToChild, Vec<u8>)> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         frame::read_blocking(&mut ends.0)
     }
 
-    fn say(&self, word: &FromChild, body: &[u8]) -> io::Result<()> {
+    fn send(&self, message: &FromChild, body: &[u8]) -> io::Result<()> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        frame::write_blocking(&mut ends.1, word, body)
+        frame::write_blocking(&mut ends.1, message, body)
     }
 
     /// Sends a message and returns the answer. Exits the process if the parent does not answer: nothing needs the
     /// result then, whatever node is executing.
-    fn ask(&self, word: &FromChild, body: &[u8]) -> (ToChild, Vec<u8>) {
-        match self.say(word, body).and_then(|()| self.hear()) {
+    fn exchange(&self, message: &FromChild, body: &[u8]) -> (ToChild, Vec<u8>) {
+        match self.send(message, body).and_then(|()| self.receive()) {
             Ok(answer) => answer,
             Err(_) => std::process::exit(1),
         }
@@ -133,9 +133,9 @@ impl CheckpointStore for Pipe {
         engine_version: &str,
     ) -> Result<Option<String>, PortUnavailable> {
         let (input_hash, engine_version) = (input_hash.to_owned(), engine_version.to_owned());
-        match self.ask(&FromChild::Load { node, input_hash, engine_version }, &[]) {
-            (ToChild::Found, kept) => {
-                String::from_utf8(kept).map(Some).map_err(|error| PortUnavailable(error.to_string()))
+        match self.exchange(&FromChild::Load { node, input_hash, engine_version }, &[]) {
+            (ToChild::Found, output) => {
+                String::from_utf8(output).map(Some).map_err(|error| PortUnavailable(error.to_string()))
             }
             (ToChild::Missing, _) => Ok(None),
             _ => Err(PortUnavailable("the parent has none".to_owned())),
@@ -153,7 +153,7 @@ impl CheckpointStore for Pipe {
             return Err(PortUnavailable("the output is too long to be kept".to_owned()));
         }
         let (input_hash, engine_version) = (input_hash.to_owned(), engine_version.to_owned());
-        match self.ask(&FromChild::Save { node, input_hash, engine_version }, output.as_bytes()) {
+        match self.exchange(&FromChild::Save { node, input_hash, engine_version }, output.as_bytes()) {
             (ToChild::Done, _) => Ok(()),
             _ => Err(PortUnavailable("the parent kept nothing".to_owned())),
         }
@@ -163,7 +163,7 @@ impl CheckpointStore for Pipe {
 #[async_trait]
 impl ProgressSink for Pipe {
     async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), StopRequested> {
-        match self.ask(&FromChild::Progress { node, progress }, &[]) {
+        match self.exchange(&FromChild::Progress { node, progress }, &[]) {
             (ToChild::Stop, _) => Err(StopRequested),
             _ => Ok(()),
         }

@@ -23,7 +23,7 @@ pub(super) trait Header: Serialize + DeserializeOwned {
 /// `InvalidData` if the header can't be serialized or a part is too long for its length field; any other error means
 /// that the pipe is closed.
 pub(super) async fn write(to: &mut (impl AsyncWrite + Unpin), header: &impl Header, body: &[u8]) -> Result<()> {
-    to.write_all(&head(header, body)?).await?;
+    to.write_all(&encode_head(header, body)?).await?;
     to.write_all(body).await?;
     to.flush().await
 }
@@ -35,13 +35,13 @@ pub(super) async fn write(to: &mut (impl AsyncWrite + Unpin), header: &impl Head
 pub(super) async fn read<H: Header>(from: &mut (impl AsyncRead + Unpin)) -> Result<(H, Vec<u8>)> {
     let mut lengths = [0; 8];
     from.read_exact(&mut lengths).await?;
-    let (header, body) = split(lengths);
+    let (header, body) = lengths_of(lengths);
     let mut bytes = Vec::new();
     from.take(within(header, HEADER_BYTES)?).read_to_end(&mut bytes).await?;
     let parsed: H = parse(&bytes, header)?;
     let mut bytes = Vec::new();
     from.take(within(body, parsed.body_bytes())?).read_to_end(&mut bytes).await?;
-    whole(&bytes, body)?;
+    check_length(&bytes, body)?;
     Ok((parsed, bytes))
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn read<H: Header>(from: &mut (impl AsyncRead + Unpin)) -> Resu
 /// # Errors
 /// Same as [`write`].
 pub(super) fn write_blocking(to: &mut impl Write, header: &impl Header, body: &[u8]) -> Result<()> {
-    to.write_all(&head(header, body)?)?;
+    to.write_all(&encode_head(header, body)?)?;
     to.write_all(body)?;
     to.flush()
 }
@@ -62,19 +62,19 @@ pub(super) fn write_blocking(to: &mut impl Write, header: &impl Header, body: &[
 pub(super) fn read_blocking<H: Header>(from: &mut impl Read) -> Result<(H, Vec<u8>)> {
     let mut lengths = [0; 8];
     from.read_exact(&mut lengths)?;
-    let (header, body) = split(lengths);
+    let (header, body) = lengths_of(lengths);
     let mut bytes = Vec::new();
     from.take(within(header, HEADER_BYTES)?).read_to_end(&mut bytes)?;
     let parsed: H = parse(&bytes, header)?;
     let mut bytes = Vec::new();
     from.take(within(body, parsed.body_bytes())?).read_to_end(&mut bytes)?;
-    whole(&bytes, body)?;
+    check_length(&bytes, body)?;
     Ok((parsed, bytes))
 }
 
-fn head(header: &impl Header, body: &[u8]) -> Result<Vec<u8>> {
-    let text = serde_json::to_vec(header).map_err(|_| nonsense("a header that can't be written"))?;
-    let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| nonsense("more than a frame holds"));
+fn encode_head(header: &impl Header, body: &[u8]) -> Result<Vec<u8>> {
+    let text = serde_json::to_vec(header).map_err(|_| invalid_data("a header that can't be written"))?;
+    let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| invalid_data("more than a frame holds"));
     let mut head = Vec::with_capacity(8 + text.len());
     head.extend_from_slice(&length(&text)?.to_be_bytes());
     head.extend_from_slice(&length(body)?.to_be_bytes());
@@ -82,25 +82,25 @@ fn head(header: &impl Header, body: &[u8]) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-fn split([a, b, c, d, e, f, g, h]: [u8; 8]) -> (u32, u32) {
+fn lengths_of([a, b, c, d, e, f, g, h]: [u8; 8]) -> (u32, u32) {
     (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))
 }
 
 fn within(length: u32, most: usize) -> Result<u64> {
-    if u64::from(length) <= most as u64 { Ok(u64::from(length)) } else { Err(nonsense("a frame that is too long")) }
+    if u64::from(length) <= most as u64 { Ok(u64::from(length)) } else { Err(invalid_data("a frame that is too long")) }
 }
 
 fn parse<H: Header>(bytes: &[u8], length: u32) -> Result<H> {
-    whole(bytes, length)?;
+    check_length(bytes, length)?;
     // Not serde_json's conversion to `io::Error`, which can turn invalid JSON into `UnexpectedEof`, the error of a
     // closed pipe.
-    serde_json::from_slice(bytes).map_err(|_| nonsense("a header that is none"))
+    serde_json::from_slice(bytes).map_err(|_| invalid_data("a header that is none"))
 }
 
-fn whole(bytes: &[u8], length: u32) -> Result<()> {
+fn check_length(bytes: &[u8], length: u32) -> Result<()> {
     if bytes.len() as u64 == u64::from(length) { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
-fn nonsense(what: &'static str) -> Error {
+fn invalid_data(what: &'static str) -> Error {
     Error::new(ErrorKind::InvalidData, what)
 }

@@ -19,13 +19,14 @@ mod child;
 mod frame;
 mod parent;
 
+use actors::language::Language;
+use actors::run::{AnalysisType, Node};
 use serde::{Deserialize, Serialize};
 
 pub use child::child_main;
 pub use parent::{Analyser, ChildLimits, Lost, Ports};
 
-use super::nodes::Node;
-use super::request::{AnalysisType, Bounds, Language, SourceKind, Unreadable};
+use super::request::{Bounds, SourceKind, UnreadableSource};
 
 /// The name of the hidden subcommand.
 pub const VERB: &str = "analyse";
@@ -48,7 +49,7 @@ pub struct OutlinedSource {
     pub kind: SourceKind,
     pub name: String,
     /// The reason why there is no text.
-    pub unreadable: Option<Unreadable>,
+    pub unreadable: Option<UnreadableSource>,
 }
 
 /// A message from the child.
@@ -91,7 +92,7 @@ enum ToChild {
 /// Longest output of a node that is stored, in bytes. A resumed run executes a node with a longer output again.
 const CHECKPOINT_BYTES: usize = 32 * 1024 * 1024;
 /// Total bytes of the outputs stored for one child: they are deleted in one transaction.
-const KEPT_BYTES: usize = 96 * 1024 * 1024;
+const STORED_BYTES: usize = 96 * 1024 * 1024;
 /// Longest outcome that a child may send, in bytes; a longer one is replaced by a failure.
 const RESULT_BYTES: usize = 64 * 1024 * 1024;
 /// Longest text that is sent to a child, in bytes. The readers bound stored texts to less than this.

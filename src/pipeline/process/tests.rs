@@ -10,13 +10,13 @@ use async_trait::async_trait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 use super::frame::{self, Header};
-use super::parent::{Broken, Talk};
+use super::parent::{Conversation, ConversationError};
 use super::*;
-use crate::pipeline::ports::{
+use crate::ports::{
     CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested, TextStore,
 };
-use crate::pipeline::request::CancelToken;
-use crate::pipeline::run::PipelineOutcome;
+use crate::request::CancelToken;
+use crate::run::PipelineOutcome;
 
 fn outline() -> RequestOutline {
     let (analysis_type, language) = (AnalysisType::Full, Language::Auto);
@@ -26,7 +26,7 @@ fn outline() -> RequestOutline {
         name: format!("{id}.txt"),
         unreadable,
     };
-    let torn = Unreadable { code: "Torn".to_owned(), message: "It is torn.".to_owned() };
+    let torn = UnreadableSource { code: "Torn".to_owned(), message: "It is torn.".to_owned() };
     let sources = vec![source("a", None), source("b", Some(torn)), source("c", None)];
     let bounds = Bounds::default();
     RequestOutline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, sources }
@@ -43,49 +43,49 @@ impl TextStore for Texts {
 
 /// A progress sink and checkpoint store that records what it is given.
 #[derive(Default)]
-struct Notes {
-    told: Mutex<Vec<(Node, u8)>>,
-    kept: Mutex<Vec<(Node, String)>>,
+struct Recorder {
+    reported: Mutex<Vec<(Node, u8)>>,
+    saved: Mutex<Vec<(Node, String)>>,
 }
 
 #[async_trait]
-impl ProgressSink for Notes {
+impl ProgressSink for Recorder {
     async fn progressed(&self, node: Node, progress: u8, _: &str) -> Result<(), StopRequested> {
-        self.told.lock().unwrap().push((node, progress));
+        self.reported.lock().unwrap().push((node, progress));
         if node == Node::Finalize { Err(StopRequested) } else { Ok(()) }
     }
 }
 
 #[async_trait]
-impl CheckpointStore for Notes {
+impl CheckpointStore for Recorder {
     async fn load(&self, node: Node, _: &str, _: &str) -> Result<Option<String>, PortUnavailable> {
         Ok((node == Node::PrepareSources).then(|| "[1]".to_owned()))
     }
     async fn save(&self, node: Node, _: &str, _: &str, output: &str) -> Result<(), PortUnavailable> {
-        self.kept.lock().unwrap().push((node, output.to_owned()));
+        self.saved.lock().unwrap().push((node, output.to_owned()));
         Ok(())
     }
 }
 
-fn ports(notes: &Notes) -> Ports<'_> {
-    Ports { texts: &Texts, checkpoints: notes, watcher: notes }
+fn ports(recorder: &Recorder) -> Ports<'_> {
+    Ports { texts: &Texts, checkpoints: recorder, progress_sink: recorder }
 }
 
-/// Runs a conversation with a child that is played by `says`, and returns its outcome.
-async fn talked<F: Future<Output = ()>>(
-    notes: &Notes,
-    says: impl FnOnce(DuplexStream) -> F,
-) -> Result<PipelineOutcome, Broken> {
+/// Runs a conversation with a child that is played by `child_side`, and returns its outcome.
+async fn converse<F: Future<Output = ()>>(
+    recorder: &Recorder,
+    child_side: impl FnOnce(DuplexStream) -> F,
+) -> Result<PipelineOutcome, ConversationError> {
     let (parent, child) = duplex(1 << 20);
     let (output, input) = tokio::io::split(parent);
-    let mut talk = Talk::new(ports(notes));
+    let mut conversation = Conversation::new(ports(recorder));
     let outline = outline();
-    let (outcome, ()) = tokio::join!(talk.hold(&outline, input, output), says(child));
+    let (outcome, ()) = tokio::join!(conversation.run(&outline, input, output), child_side(child));
     outcome
 }
 
 /// Reads the request, as a child does first.
-async fn taken(child: &mut DuplexStream) {
+async fn receive_request(child: &mut DuplexStream) {
     let (start, body): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
     assert!(matches!(start, ToChild::Start));
     let outline: RequestOutline = serde_json::from_slice(&body).unwrap();
@@ -97,8 +97,8 @@ async fn taken(child: &mut DuplexStream) {
     }
 }
 
-async fn answered(child: &mut DuplexStream, word: FromChild, body: &[u8]) -> ToChild {
-    frame::write(child, &word, body).await.unwrap();
+async fn exchange(child: &mut DuplexStream, message: FromChild, body: &[u8]) -> ToChild {
+    frame::write(child, &message, body).await.unwrap();
     let (answer, _): (ToChild, Vec<u8>) = frame::read(child).await.unwrap();
     answer
 }
@@ -113,39 +113,43 @@ fn load(node: Node) -> FromChild {
 
 #[tokio::test]
 async fn questions_are_answered_until_the_outcome_comes() {
-    let notes = Notes::default();
+    let recorder = Recorder::default();
     let rejected = PipelineOutcome::Rejected { reason: "nothing".to_owned(), warnings: Vec::new() };
-    let outcome = talked(&notes, |mut child| {
+    let outcome = converse(&recorder, |mut child| {
         let rejected = rejected.clone();
         async move {
-            taken(&mut child).await;
+            receive_request(&mut child).await;
             let node = Node::PrepareSources;
             assert!(matches!(
-                answered(&mut child, FromChild::Progress { node, progress: 5 }, b"").await,
+                exchange(&mut child, FromChild::Progress { node, progress: 5 }, b"").await,
                 ToChild::Done
             ));
             assert!(matches!(
-                answered(&mut child, FromChild::Progress { node, progress: 6 }, b"").await,
+                exchange(&mut child, FromChild::Progress { node, progress: 6 }, b"").await,
                 ToChild::Done
             ));
-            assert!(matches!(answered(&mut child, load(node), b"").await, ToChild::Found));
+            assert!(matches!(exchange(&mut child, load(node), b"").await, ToChild::Found));
             let node = Node::BuildSourceIndex;
-            assert!(matches!(answered(&mut child, load(node), b"").await, ToChild::Missing));
-            assert!(matches!(answered(&mut child, save(node), b"[2]").await, ToChild::Done));
+            assert!(matches!(exchange(&mut child, load(node), b"").await, ToChild::Missing));
+            assert!(matches!(exchange(&mut child, save(node), b"[2]").await, ToChild::Done));
             let end = serde_json::to_vec(&rejected).unwrap();
             frame::write(&mut child, &FromChild::End, &end).await.unwrap();
         }
     });
     assert_eq!(outcome.await.unwrap(), rejected);
-    assert_eq!(*notes.told.lock().unwrap(), [(Node::PrepareSources, 5)], "and no more often than it may be told");
-    assert_eq!(*notes.kept.lock().unwrap(), [(Node::BuildSourceIndex, "[2]".to_owned())]);
+    assert_eq!(
+        *recorder.reported.lock().unwrap(),
+        [(Node::PrepareSources, 5)],
+        "and no more often than the minimum interval"
+    );
+    assert_eq!(*recorder.saved.lock().unwrap(), [(Node::BuildSourceIndex, "[2]".to_owned())]);
 }
 
 #[tokio::test]
 async fn a_watcher_that_says_stop_ends_the_conversation() {
-    let notes = Notes::default();
-    let outcome = talked(&notes, |mut child| async move {
-        taken(&mut child).await;
+    let recorder = Recorder::default();
+    let outcome = converse(&recorder, |mut child| async move {
+        receive_request(&mut child).await;
         frame::write(&mut child, &FromChild::Progress { node: Node::Finalize, progress: 97 }, b"").await.unwrap();
         let _ = child.read_u8().await;
     });
@@ -173,14 +177,14 @@ async fn what_is_no_word_of_a_child_ends_the_conversation() {
         ("progress with a body", frame_of(&progress, 1, b"x")),
     ];
     for (name, bytes) in cases {
-        let notes = Notes::default();
-        let outcome = talked(&notes, |mut child| async move {
-            taken(&mut child).await;
+        let recorder = Recorder::default();
+        let outcome = converse(&recorder, |mut child| async move {
+            receive_request(&mut child).await;
             child.write_all(&bytes).await.unwrap();
             let _ = child.read_u8().await;
         });
-        let broken = outcome.await.unwrap_err();
-        assert!(matches!(broken, Broken::Nonsense(_)), "{name}: {broken:?}");
+        let error = outcome.await.unwrap_err();
+        assert!(matches!(error, ConversationError::InvalidMessage(_)), "{name}: {error:?}");
     }
 }
 
@@ -196,14 +200,14 @@ async fn a_child_keeps_each_node_once_and_never_goes_back() {
         ],
     ];
     for [first, second] in cases {
-        let notes = Notes::default();
-        let outcome = talked(&notes, |mut child| async move {
-            taken(&mut child).await;
-            answered(&mut child, first, b"").await;
+        let recorder = Recorder::default();
+        let outcome = converse(&recorder, |mut child| async move {
+            receive_request(&mut child).await;
+            exchange(&mut child, first, b"").await;
             frame::write(&mut child, &second, b"").await.unwrap();
             let _ = child.read_u8().await;
         });
-        assert!(matches!(outcome.await, Err(Broken::Nonsense(_))));
+        assert!(matches!(outcome.await, Err(ConversationError::InvalidMessage(_))));
     }
 }
 
@@ -214,12 +218,12 @@ async fn half_a_frame_is_a_child_that_is_gone() {
     frame::write_blocking(&mut whole, &FromChild::End, &end).unwrap();
     for length in 0..whole.len() {
         let half = whole[..length].to_vec();
-        let notes = Notes::default();
-        let outcome = talked(&notes, |mut child| async move {
-            taken(&mut child).await;
+        let recorder = Recorder::default();
+        let outcome = converse(&recorder, |mut child| async move {
+            receive_request(&mut child).await;
             child.write_all(&half).await.unwrap();
         });
-        assert!(matches!(outcome.await, Err(Broken::Gone)), "{length} bytes");
+        assert!(matches!(outcome.await, Err(ConversationError::Closed)), "{length} bytes");
     }
 }
 
@@ -228,13 +232,13 @@ fn a_frame_reads_as_it_was_written_on_both_sides() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut bytes = Vec::new();
     frame::write_blocking(&mut bytes, &save(Node::Summarize), "Größe".as_bytes()).unwrap();
-    let (word, body): (FromChild, _) = runtime.block_on(frame::read(&mut bytes.as_slice())).unwrap();
-    assert!(matches!(word, FromChild::Save { node: Node::Summarize, .. }));
-    assert_eq!((body.as_slice(), word.body_bytes()), ("Größe".as_bytes(), CHECKPOINT_BYTES));
-    let mut back = Vec::new();
-    runtime.block_on(frame::write(&mut back, &word, &body)).unwrap();
-    assert_eq!(back, bytes);
-    let (_, again): (FromChild, _) = frame::read_blocking(&mut back.as_slice()).unwrap();
+    let (message, body): (FromChild, _) = runtime.block_on(frame::read(&mut bytes.as_slice())).unwrap();
+    assert!(matches!(message, FromChild::Save { node: Node::Summarize, .. }));
+    assert_eq!((body.as_slice(), message.body_bytes()), ("Größe".as_bytes(), CHECKPOINT_BYTES));
+    let mut rewritten = Vec::new();
+    runtime.block_on(frame::write(&mut rewritten, &message, &body)).unwrap();
+    assert_eq!(rewritten, bytes);
+    let (_, again): (FromChild, _) = frame::read_blocking(&mut rewritten.as_slice()).unwrap();
     assert_eq!(again, body);
 }
 
@@ -253,22 +257,22 @@ fn program(script: &str) -> (tempfile::TempDir, PathBuf) {
 async fn analysed(script: &str, wall: Duration) -> Result<PipelineOutcome, Lost> {
     let (_folder, path) = program(script);
     let analyser = Analyser::new(path, ChildLimits { memory_mib: 64, wall });
-    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoProgressSink };
+    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, progress_sink: &NoProgressSink };
     analyser.analyse(&outline(), ports, &CancelToken::new()).await
 }
 
 #[tokio::test]
 async fn what_a_child_did_to_itself_fails_the_run_and_what_nobody_knows_is_tried_again() {
     let long = Duration::from_secs(60);
-    let told = |outcome: Result<PipelineOutcome, Lost>| match outcome {
+    let reported = |outcome: Result<PipelineOutcome, Lost>| match outcome {
         Ok(PipelineOutcome::Failed { node: Node::PrepareSources, message }) => message,
         other => panic!("{other:?}"),
     };
-    let memory = told(analysed("echo 'memory allocation of 9 bytes failed' >&2; kill -ABRT $$", long).await);
+    let memory = reported(analysed("echo 'memory allocation of 9 bytes failed' >&2; kill -ABRT $$", long).await);
     assert!(memory.contains("more memory than it may have"), "{memory}");
-    let stack = told(analysed("echo 'thread x has overflowed its stack' >&2; kill -ABRT $$", long).await);
+    let stack = reported(analysed("echo 'thread x has overflowed its stack' >&2; kill -ABRT $$", long).await);
     assert!(stack.contains("nested too deeply"), "{stack}");
-    let time = told(analysed("kill -XCPU $$", long).await);
+    let time = reported(analysed("kill -XCPU $$", long).await);
     assert!(time.contains("took longer"), "{time}");
     for script in ["kill -KILL $$", "kill -SEGV $$", "exit 0", "exit 1", "exec >&-; exec sleep 60", "echo nonsense"] {
         let lost = analysed(script, long).await;
@@ -288,7 +292,7 @@ async fn a_child_that_says_nothing_has_its_time_and_no_more() {
 async fn a_cancel_kills_the_child_whatever_it_does() {
     let (_folder, path) = program("exec sleep 60");
     let analyser = Analyser::new(path, ChildLimits { memory_mib: 64, wall: Duration::from_secs(60) });
-    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, watcher: &NoProgressSink };
+    let ports = Ports { texts: &Texts, checkpoints: &NoCheckpoints, progress_sink: &NoProgressSink };
     let cancel = CancelToken::new();
     let (outline, began) = (outline(), Instant::now());
     let (outcome, ()) = tokio::join!(analyser.analyse(&outline, ports, &cancel), async {

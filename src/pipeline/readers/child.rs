@@ -6,7 +6,7 @@
 use std::io::{Read, Write, stdin, stdout};
 use std::process::ExitCode;
 
-use super::super::confined::{Allowance, start_nothing};
+use super::super::confined::{Allowance, forbid_new_processes};
 use super::source::{SourceText, Unreadable, UnreadableReason};
 use super::{Format, read};
 
@@ -24,12 +24,12 @@ pub const MOST_JSON: usize = 16 * 1024 * 1024;
 
 /// The parsed command line of the child process.
 #[derive(Debug, Clone, Copy)]
-pub struct Task {
+pub struct ReadTask {
     format: Format,
     allowance: Allowance,
 }
 
-impl Task {
+impl ReadTask {
     /// Parses the arguments after [`VERB`]. Returns `None` unless they have exactly the form in which a server starts
     /// its readers.
     pub fn of_arguments(arguments: &[&str]) -> Option<Self> {
@@ -43,8 +43,8 @@ impl Task {
 }
 
 /// Runs the hidden subcommand. Call it in `main` before any runtime or thread is started.
-pub fn child_main(task: Task) -> ExitCode {
-    let answer = match task.allowance.take().and_then(|()| start_nothing()) {
+pub fn child_main(task: ReadTask) -> ExitCode {
+    let answer = match task.allowance.apply().and_then(|()| forbid_new_processes()) {
         Ok(()) => read_stdin(task.format).and_then(|text| json(&text)),
         Err(error) => {
             Err(Unreadable::new(UnreadableReason::Interrupted, format!("The reader could not limit itself: {error}.")))

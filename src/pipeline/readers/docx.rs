@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use quick_xml::events::BytesStart;
 
 use super::draft::TextDraft;
-use super::package::{Package, Said, attribute, damaged, walk};
+use super::package::{Package, PartEvent, attribute, damaged, for_each_event};
 use super::source::{BlockKind, SourceText, Unreadable};
 use super::styles::{Role, Styles, outline_level};
 
@@ -32,9 +32,9 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     }
     let body = package.part("word/document.xml")?.ok_or_else(damaged)?;
     drop(package);
-    let mut story = Story::new(&styles, notes);
-    walk(&body, |said| story.hear(said))?;
-    story.draft.finish()
+    let mut reader = BodyReader::new(&styles, notes);
+    for_each_event(&body, |event| reader.handle(event))?;
+    reader.draft.finish()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,34 +57,34 @@ impl Notes {
     fn read(&mut self, xml: &str, kind: NoteKind) -> Result<(), Unreadable> {
         let mut skip = Skip::default();
         let mut open: Option<(String, String)> = None;
-        walk(xml, |said| {
-            if skip.covers(&said) {
+        for_each_event(xml, |event| {
+            if skip.covers(&event) {
                 return;
             }
-            match said {
-                Said::Opens("footnote" | "endnote", tag) => {
+            match event {
+                PartEvent::Opens("footnote" | "endnote", tag) => {
                     open = attribute(tag, "id").map(|id| (id, String::new()));
                 }
-                Said::Closes("footnote" | "endnote") => {
+                PartEvent::Closes("footnote" | "endnote") => {
                     self.0.extend(open.take().map(|(id, text)| ((kind, id), text)));
                 }
-                Said::Closes("p" | "tab" | "br") => {
+                PartEvent::Closes("p" | "tab" | "br") => {
                     if let Some((_, text)) = &mut open {
                         text.push(' ');
                     }
                 }
-                Said::Text(said) => {
+                PartEvent::Text(content) => {
                     if let Some((_, text)) = &mut open {
-                        text.push_str(said);
+                        text.push_str(content);
                     }
                 }
-                Said::Opens(..) | Said::Closes(_) => {}
+                PartEvent::Opens(..) | PartEvent::Closes(_) => {}
             }
         })
     }
 }
 
-/// Tracks whether the walk is inside an element that is left out. Only text within `t` counts (`instrText` and
+/// Tracks whether the reader is inside an element that is left out. Only text within `t` counts (`instrText` and
 /// `delText` are separate elements).
 #[derive(Default)]
 struct Skip {
@@ -93,17 +93,17 @@ struct Skip {
 }
 
 impl Skip {
-    fn covers(&mut self, said: &Said) -> bool {
-        match said {
-            Said::Opens("del" | "moveFrom" | "Fallback" | "instrText" | "delText", _) => self.depth += 1,
-            Said::Closes("del" | "moveFrom" | "Fallback" | "instrText" | "delText") => {
+    fn covers(&mut self, event: &PartEvent) -> bool {
+        match event {
+            PartEvent::Opens("del" | "moveFrom" | "Fallback" | "instrText" | "delText", _) => self.depth += 1,
+            PartEvent::Closes("del" | "moveFrom" | "Fallback" | "instrText" | "delText") => {
                 self.depth = self.depth.saturating_sub(1);
                 return true;
             }
-            Said::Opens("t", _) => self.in_text = true,
-            Said::Closes("t") => self.in_text = false,
-            Said::Text(_) => return self.depth > 0 || !self.in_text,
-            Said::Opens(..) | Said::Closes(_) => {}
+            PartEvent::Opens("t", _) => self.in_text = true,
+            PartEvent::Closes("t") => self.in_text = false,
+            PartEvent::Text(_) => return self.depth > 0 || !self.in_text,
+            PartEvent::Opens(..) | PartEvent::Closes(_) => {}
         }
         self.depth > 0
     }
@@ -124,7 +124,7 @@ struct Row {
     cells: Vec<Vec<String>>,
 }
 
-struct Story<'a> {
+struct BodyReader<'a> {
     draft: TextDraft,
     styles: &'a Styles,
     notes: Notes,
@@ -136,7 +136,7 @@ struct Story<'a> {
     in_properties: bool,
 }
 
-impl<'a> Story<'a> {
+impl<'a> BodyReader<'a> {
     fn new(styles: &'a Styles, notes: Notes) -> Self {
         Self {
             draft: TextDraft::default(),
@@ -151,14 +151,14 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn hear(&mut self, said: Said) {
-        if self.skip.covers(&said) {
+    fn handle(&mut self, event: PartEvent) {
+        if self.skip.covers(&event) {
             return;
         }
-        match said {
-            Said::Opens(element, tag) => self.opens(element, tag),
-            Said::Closes(element) => self.closes(element),
-            Said::Text(text) => self.write(text),
+        match event {
+            PartEvent::Opens(element, tag) => self.opens(element, tag),
+            PartEvent::Closes(element) => self.closes(element),
+            PartEvent::Text(text) => self.write(text),
         }
     }
 

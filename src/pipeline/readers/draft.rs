@@ -6,7 +6,7 @@
 
 use super::READER_VERSION;
 use super::language;
-use super::source::{Block, BlockKind, Cue, Page, Section, SourceText, Unreadable, UnreadableReason};
+use super::source::{Block, BlockKind, Cue, Section, SourcePage, SourceText, Unreadable, UnreadableReason};
 
 /// Maximum characters of text: some 2,000 printed pages.
 pub const CHARACTERS: usize = 5_000_000;
@@ -26,12 +26,12 @@ const LEVELS: u8 = 9;
 #[derive(Default)]
 pub struct TextDraft {
     /// The first limit that was exceeded, with the name of what it counts.
-    past: Option<(usize, &'static str)>,
+    exceeded: Option<(usize, &'static str)>,
     text: String,
     chars: usize,
     blocks: Vec<Block>,
     headings: Vec<Section>,
-    pages: Vec<Page>,
+    pages: Vec<SourcePage>,
     cues: Vec<Cue>,
 }
 
@@ -45,7 +45,7 @@ impl TextDraft {
 
     /// Whether a limit was exceeded. The document is then rejected, whatever else is read.
     pub fn is_full(&self) -> bool {
-        self.past.is_some()
+        self.exceeded.is_some()
     }
 
     /// Writes a block after a blank line. Does nothing if `content` is only white space.
@@ -101,7 +101,7 @@ impl TextDraft {
     }
 
     /// Removes the last character of the last block if it is `last`.
-    pub fn take_back(&mut self, last: char) {
+    pub fn remove_trailing(&mut self, last: char) {
         if self.text.ends_with(last) {
             self.text.pop();
             self.chars -= 1;
@@ -115,7 +115,7 @@ impl TextDraft {
     pub fn page(&mut self, page: u32) {
         self.bound(self.pages.len() + 1, PAGES, "pages");
         if !self.is_full() {
-            self.pages.push(Page { page, start_offset: self.chars, end_offset: self.chars });
+            self.pages.push(SourcePage { page, start_offset: self.chars, end_offset: self.chars });
         }
     }
 
@@ -157,8 +157,8 @@ impl TextDraft {
     /// # Errors
     /// `TooLarge` if a limit was exceeded.
     pub fn finish(self) -> Result<SourceText, Unreadable> {
-        let Self { past, text, chars, blocks, mut headings, mut pages, cues } = self;
-        if let Some((most, what)) = past {
+        let Self { exceeded, text, chars, blocks, mut headings, mut pages, cues } = self;
+        if let Some((most, what)) = exceeded {
             return Err(more_than(most, what));
         }
         close_sections(&mut headings, chars);
@@ -194,7 +194,7 @@ impl TextDraft {
 
     fn bound(&mut self, count: usize, most: usize, what: &'static str) {
         if count > most {
-            self.past.get_or_insert((most, what));
+            self.exceeded.get_or_insert((most, what));
         }
     }
 }
@@ -256,7 +256,7 @@ fn close_sections(sections: &mut [Section], end: usize) {
 
 /// Sets the bounds of the pages. A page is recorded before the blank line that separates it from the previous one: it
 /// starts at the first block written after that, or inside the block that continues across the page break.
-fn close_pages(pages: &mut [Page], blocks: &[Block], end: usize) {
+fn close_pages(pages: &mut [SourcePage], blocks: &[Block], end: usize) {
     let mut blocks = blocks.iter().peekable();
     for page in &mut *pages {
         while blocks.next_if(|block| block.end_offset <= page.start_offset).is_some() {}

@@ -5,7 +5,7 @@ use super::source::{BlockKind, SourceText, Unreadable};
 
 /// The current line and the state of the elements that enclose it.
 #[derive(Default)]
-pub struct Flow {
+pub struct TextFlow {
     draft: TextDraft,
     line: String,
     row: Option<Vec<String>>,
@@ -17,7 +17,7 @@ pub struct Flow {
     pub boilerplate: usize,
 }
 
-impl Flow {
+impl TextFlow {
     /// Appends text to the current block; white space runs become one space unless preformatted.
     pub fn write(&mut self, text: &str) {
         if self.preformatted {

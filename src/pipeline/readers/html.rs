@@ -11,7 +11,7 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-use super::flow::Flow;
+use super::flow::TextFlow;
 use super::source::{SourceText, Unreadable};
 
 /// Reads HTML, a whole page or a fragment.
@@ -19,21 +19,21 @@ use super::source::{SourceText, Unreadable};
 /// # Errors
 /// `TooLarge` past a limit of `TextDraft`.
 pub fn read(html: &str) -> Result<SourceText, Unreadable> {
-    let mut seen = HtmlState::default();
+    let mut state = HtmlState::default();
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
-        seen.hear(event);
+        state.handle(event);
         None
     });
     // Keeps the content of scripts, styles and the like from being tokenized as tags.
     emitter.naively_switch_states(true);
     // The tokenizer yields no items: the callback handles every event.
     Tokenizer::new_with_emitter(html, emitter).for_each(drop);
-    seen.flow.finish()
+    state.flow.finish()
 }
 
 #[derive(Default)]
 struct HtmlState {
-    flow: Flow,
+    flow: TextFlow,
     /// Name of the start tag that is being read.
     name: String,
     in_head: bool,
@@ -43,7 +43,7 @@ struct HtmlState {
 }
 
 impl HtmlState {
-    fn hear(&mut self, event: CallbackEvent<'_>) {
+    fn handle(&mut self, event: CallbackEvent<'_>) {
         match event {
             CallbackEvent::OpenStartTag { name } => {
                 self.name.clear();

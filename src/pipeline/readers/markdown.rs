@@ -4,7 +4,7 @@
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::flow::Flow;
+use super::flow::TextFlow;
 use super::source::{SourceText, Unreadable};
 
 /// Reads Markdown.
@@ -17,25 +17,25 @@ pub fn read(markdown: &str) -> Result<SourceText, Unreadable> {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut seen = MarkdownState::default();
+    let mut state = MarkdownState::default();
     for event in Parser::new_ext(markdown.trim_start_matches('\u{feff}'), options) {
-        seen.hear(event);
-        if seen.flow.is_full() {
+        state.handle(event);
+        if state.flow.is_full() {
             break;
         }
     }
-    seen.flow.finish()
+    state.flow.finish()
 }
 
 #[derive(Default)]
 struct MarkdownState {
-    flow: Flow,
+    flow: TextFlow,
     skipped: usize,
     lists: usize,
 }
 
 impl MarkdownState {
-    fn hear(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::Start(Tag::MetadataBlock(_) | Tag::Strikethrough) => self.skipped += 1,
             Event::End(TagEnd::MetadataBlock(_) | TagEnd::Strikethrough) => {

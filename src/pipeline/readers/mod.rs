@@ -31,10 +31,10 @@ mod styles;
 mod text;
 mod transcript;
 
-pub use child::{Task, VERB, child_main};
+pub use child::{ReadTask, VERB, child_main};
 pub use parent::{ReadDocument, Reader, ReaderLimits};
 pub use sniff::{Format, Unsupported, sniff};
-pub use source::{Block, BlockKind, Cue, Page, Section, SourceText, Unreadable, UnreadableReason, slice};
+pub use source::{Block, BlockKind, Cue, Section, SourcePage, SourceText, Unreadable, UnreadableReason, slice};
 
 /// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
 /// different text.
@@ -58,9 +58,9 @@ pub fn read(format: Format, bytes: &[u8]) -> Result<SourceText, Unreadable> {
 }
 
 #[cfg(test)]
-mod ladder_tests;
+mod complexity_tests;
 #[cfg(test)]
-mod pdf_ladder_tests;
+mod pdf_complexity_tests;
 #[cfg(test)]
 mod pdf_tests;
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl<'a> Package<'a> {
 }
 
 /// An XML event of a part, reduced to what a reader of text needs.
-pub enum Said<'e, 'x> {
+pub enum PartEvent<'e, 'x> {
     /// An opening tag: the element's local name and the tag.
     Opens(&'e str, &'e BytesStart<'x>),
     /// A closing tag: the element's local name.
@@ -94,12 +94,12 @@ pub enum Said<'e, 'x> {
     Text(&'e str),
 }
 
-/// Walks the XML once from start to end without building a tree and calls `hear` for each event.
+/// Reads the XML once from start to end without building a tree and calls `handle` for each event.
 ///
 /// # Errors
 /// `Damaged` for malformed XML, document type declarations and every entity except the five predefined ones and
 /// character references, and past a nesting depth of [`DEPTH`], which protects the code that consumes the events.
-pub fn walk(xml: &str, mut hear: impl FnMut(Said)) -> Result<(), Unreadable> {
+pub fn for_each_event(xml: &str, mut handle: impl FnMut(PartEvent)) -> Result<(), Unreadable> {
     let mut reader = quick_xml::Reader::from_str(xml);
     let mut depth: usize = 0;
     loop {
@@ -109,26 +109,26 @@ pub fn walk(xml: &str, mut hear: impl FnMut(Said)) -> Result<(), Unreadable> {
                 if depth > DEPTH {
                     return Err(Unreadable::new(UnreadableReason::Damaged, "This document is nested too deeply."));
                 }
-                hear(Said::Opens(local(tag.name().as_ref()), &tag));
+                handle(PartEvent::Opens(local(tag.name().as_ref()), &tag));
             }
             Event::Empty(tag) => {
                 let name = tag.name();
                 let name = local(name.as_ref());
-                hear(Said::Opens(name, &tag));
-                hear(Said::Closes(name));
+                handle(PartEvent::Opens(name, &tag));
+                handle(PartEvent::Closes(name));
             }
             Event::End(tag) => {
                 depth = depth.saturating_sub(1);
-                hear(Said::Closes(local(tag.name().as_ref())));
+                handle(PartEvent::Closes(local(tag.name().as_ref())));
             }
-            Event::Text(text) => hear(Said::Text(&text)),
-            Event::CData(text) => hear(Said::Text(&text)),
+            Event::Text(text) => handle(PartEvent::Text(&text)),
+            Event::CData(text) => handle(PartEvent::Text(&text)),
             Event::GeneralRef(entity) => {
                 let resolved = match entity.resolve_char_ref().map_err(|_| damaged())? {
                     Some(character) => character.to_string(),
                     None => predefined(&entity).ok_or_else(forbidden)?.to_owned(),
                 };
-                hear(Said::Text(&resolved));
+                handle(PartEvent::Text(&resolved));
             }
             Event::DocType(_) => return Err(forbidden()),
             Event::Eof if depth > 0 => return Err(damaged()),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::super::confined::{self, Allowance, Ended};
+use super::super::confined::{self, Allowance, ChildExit};
 use super::Format;
 use super::child::{ANSWER, MOST_JSON, READ, UNREADABLE, VERB};
 use super::source::{SourceText, Unreadable, UnreadableReason};
@@ -27,7 +27,7 @@ const CPU_MOST: u64 = 30;
 /// Wall-clock timeout as a multiple of the processor time. It is generous because the child process shares the machine
 /// with other processes and runs at a lower priority. The processor time bounds the cost; this timeout catches a child
 /// process that hangs.
-const PATIENCE: u32 = 20;
+const WALL_PER_CPU: u32 = 20;
 
 /// Limits on child processes. Memory and processor time are limited by the child process itself.
 #[derive(Debug, Clone, Copy)]
@@ -64,14 +64,14 @@ pub struct ReadDocument {
 pub struct Reader {
     program: PathBuf,
     limits: ReaderLimits,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Reader {
     /// Creates a reader. `program` is this server's own binary: it is run with `read-document --format NAME` and its
     /// limits as arguments.
     pub fn new(program: PathBuf, limits: ReaderLimits) -> Self {
-        Self { program, limits, places: Arc::new(Semaphore::new(limits.parallel.max(1))) }
+        Self { program, limits, permits: Arc::new(Semaphore::new(limits.parallel.max(1))) }
     }
 
     /// Reads a document. Dropping the future kills the child process.
@@ -80,7 +80,7 @@ impl Reader {
     /// The `Unreadable` that the child process returns; without a response, `TimedOut`, `TooLarge` (output), `Crashed`
     /// or `Interrupted`.
     pub async fn read(&self, format: Format, document: File) -> Result<ReadDocument, Unreadable> {
-        let Ok(_place) = self.places.acquire().await else { return Err(crashed()) };
+        let Ok(_permit) = self.permits.acquire().await else { return Err(crashed()) };
         let size = document.metadata().map_err(|error| not_started(&error))?.len();
         let allowance = Allowance { memory_mib: MEMORY_MIB, seconds: cpu_seconds(size) };
         let wall = wall(allowance).min(self.limits.wall);
@@ -88,8 +88,8 @@ impl Reader {
         let mut command = confined::command(&self.program, &arguments, allowance);
         let child =
             command.stdin(Stdio::from(document)).stderr(Stdio::null()).spawn().map_err(|error| not_started(&error))?;
-        let answer = confined::answer(child, wall, self.limits.output).await.map_err(said)?;
-        spawn_blocking(move || understood(answer)).await.unwrap_or_else(|_| Err(crashed()))
+        let answer = confined::answer(child, wall, self.limits.output).await.map_err(unreadable)?;
+        spawn_blocking(move || parse_response(answer)).await.unwrap_or_else(|_| Err(crashed()))
     }
 }
 
@@ -99,21 +99,21 @@ fn cpu_seconds(size: u64) -> u64 {
 }
 
 fn wall(allowance: Allowance) -> Duration {
-    Duration::from_secs(allowance.seconds) * PATIENCE
+    Duration::from_secs(allowance.seconds) * WALL_PER_CPU
 }
 
 /// Parses the response of a child process. It is trusted no more than the document: if it is not a valid `SourceText`
 /// or `Unreadable`, the result is `Crashed`.
-fn understood(mut answer: Vec<u8>) -> Result<ReadDocument, Unreadable> {
-    let begins = answer.iter().rposition(|byte| *byte == ANSWER).ok_or_else(crashed)?;
-    let said = answer.get(begins + 1..).unwrap_or_default();
-    if let Some(json) = said.strip_prefix(UNREADABLE) {
+fn parse_response(mut answer: Vec<u8>) -> Result<ReadDocument, Unreadable> {
+    let start = answer.iter().rposition(|byte| *byte == ANSWER).ok_or_else(crashed)?;
+    let response = answer.get(start + 1..).unwrap_or_default();
+    if let Some(json) = response.strip_prefix(UNREADABLE) {
         return Err(serde_json::from_slice(json).unwrap_or_else(|_| crashed()));
     }
-    if !said.starts_with(READ) {
+    if !response.starts_with(READ) {
         return Err(crashed());
     }
-    answer.drain(..begins + 1 + READ.len());
+    answer.drain(..start + 1 + READ.len());
     let json = String::from_utf8(answer).map_err(|_| crashed())?;
     let text: SourceText = serde_json::from_str(&json).map_err(|_| crashed())?;
     Ok(ReadDocument {
@@ -125,17 +125,21 @@ fn understood(mut answer: Vec<u8>) -> Result<ReadDocument, Unreadable> {
     })
 }
 
-fn said(ended: Ended) -> Unreadable {
-    match ended {
-        Ended::NotStarted(error) => not_started(&error),
-        Ended::TooLong => Unreadable::new(
+fn unreadable(exit: ChildExit) -> Unreadable {
+    match exit {
+        ChildExit::NotStarted(error) => not_started(&error),
+        ChildExit::CpuTimeExceeded => Unreadable::new(
             UnreadableReason::TimedOut,
             "Reading the document took too long for its size, so it was stopped.",
         ),
-        Ended::Late => Unreadable::new(UnreadableReason::Interrupted, "The document reader did not end in time."),
-        Ended::TooMuch => Unreadable::new(UnreadableReason::TooLarge, "The document holds more text than is read."),
-        Ended::Told => Unreadable::new(UnreadableReason::Interrupted, "The document reader was told to end."),
-        Ended::Died => crashed(),
+        ChildExit::TimedOut => {
+            Unreadable::new(UnreadableReason::Interrupted, "The document reader did not end in time.")
+        }
+        ChildExit::OutputTooLarge => {
+            Unreadable::new(UnreadableReason::TooLarge, "The document holds more text than is read.")
+        }
+        ChildExit::Terminated => Unreadable::new(UnreadableReason::Interrupted, "The document reader was terminated."),
+        ChildExit::Crashed => crashed(),
     }
 }
 

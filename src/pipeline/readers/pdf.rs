@@ -78,7 +78,7 @@ fn print(bytes: &[u8], printed: &mut Printed) -> Result<(), Unreadable> {
     if document.get_pages().is_empty() {
         return Err(damaged());
     }
-    pdf_bounds::lighten(&mut document);
+    pdf_bounds::strip_unused(&mut document);
     pdf_bounds::check(&document, bytes.len())?;
     let outcome = output_doc(&document, printed);
     outcome.map_err(|_| broken_page(printed))
@@ -332,8 +332,8 @@ fn written(pages: &[PrintedPage]) -> Result<SourceText, Unreadable> {
                 open = None;
             }
         }
-        for (place, line) in lines.iter().enumerate() {
-            let right = right_edge(&lines, place);
+        for (position, line) in lines.iter().enumerate() {
+            let right = right_edge(&lines, position);
             open = Some(write(&mut draft, &layout, open, line, at, right));
         }
     }
@@ -345,10 +345,10 @@ fn is_running(line: &GlyphLine, page: &PrintedPage, layout: &Layout) -> bool {
 }
 
 /// Returns the right edge of the neighbouring lines that start at about the same `x` as this one.
-fn right_edge(lines: &[&GlyphLine], place: usize) -> f64 {
+fn right_edge(lines: &[&GlyphLine], position: usize) -> f64 {
     const AROUND: usize = 30;
-    let Some(line) = lines.get(place) else { return 0.0 };
-    let near = lines.iter().skip(place.saturating_sub(AROUND)).take(2 * AROUND);
+    let Some(line) = lines.get(position) else { return 0.0 };
+    let near = lines.iter().skip(position.saturating_sub(AROUND)).take(2 * AROUND);
     near.filter(|other| (other.x - line.x).abs() < 4.0 * line.size && other.cells.len() == 1)
         .map(|other| other.x_end)
         .fold(line.x_end, f64::max)
@@ -365,7 +365,7 @@ fn write<'a>(
     let text = line.text();
     let level = layout.level(line);
     if let Some(before) = &open
-        && goes_on(before, line, level, page, draft, layout)
+        && continues_block(before, line, level, page, draft, layout)
     {
         join(draft, layout, before, &text);
         return LastLine { line, kind: before.kind, page, right: before.right.max(right), level };
@@ -387,7 +387,7 @@ fn write<'a>(
 }
 
 /// Whether a line continues the block before it.
-fn goes_on(
+fn continues_block(
     before: &LastLine,
     line: &GlyphLine,
     level: Option<u8>,
@@ -420,16 +420,16 @@ fn goes_on(
         return false;
     }
     let starts_small = line.text().chars().next().is_some_and(char::is_lowercase);
-    let no_room = before.line.x_end + 0.25 * line.size + line.first_word_width() > before.right - 0.3 * line.size;
-    let beside = (line.x - before.line.x).abs() < 4.0 * line.size;
+    let is_full_line = before.line.x_end + 0.25 * line.size + line.first_word_width() > before.right - 0.3 * line.size;
+    let is_aligned = (line.x - before.line.x).abs() < 4.0 * line.size;
     // Right-to-left lines start at the right and are ragged at the left.
-    let turns_back = is_rtl_text(&line.text());
+    let line_is_rtl = is_rtl_text(&line.text());
     if follows {
-        return starts_small || (no_room && (beside || turns_back));
+        return starts_small || (is_full_line && (is_aligned || line_is_rtl));
     }
     // Across a column or page break, only a line that clearly continues the same sentence is joined.
-    let turned = page != before.page || distance < 0.0;
-    turned && starts_small && !draft.ends_with(|c| matches!(c, '.' | '!' | '?' | ':' | ';'))
+    let crosses_break = page != before.page || distance < 0.0;
+    crosses_break && starts_small && !draft.ends_with(|c| matches!(c, '.' | '!' | '?' | ':' | ';'))
 }
 
 /// Appends a line to the open block and removes a hyphenation at the line end.
@@ -456,11 +456,11 @@ fn join(draft: &mut TextDraft, layout: &Layout, before: &LastLine, text: &str) {
     }
     let whole = bare(&format!("{stem}{tail}")).to_lowercase();
     let compound = bare(&format!("{stem}-{tail}")).to_lowercase();
-    let keeps = stem.contains('-') || (layout.words.contains(&compound) && !layout.words.contains(&whole));
-    if soft || !keeps {
-        draft.take_back('\u{ad}');
-        draft.take_back('-');
-        draft.take_back('\u{2010}');
+    let keeps_hyphen = stem.contains('-') || (layout.words.contains(&compound) && !layout.words.contains(&whole));
+    if soft || !keeps_hyphen {
+        draft.remove_trailing('\u{ad}');
+        draft.remove_trailing('-');
+        draft.remove_trailing('\u{2010}');
     }
     draft.append("", text);
 }

@@ -23,10 +23,10 @@ const FONT_PARTS: usize = 100_000;
 const FONT_DEPTH: usize = 6;
 
 /// Empties the objects that the text does not need.
-pub fn lighten(document: &mut Document) {
+pub fn strip_unused(document: &mut Document) {
     let mut named = Vec::new();
     for object in document.objects.values_mut() {
-        lighten_object(object, &mut named);
+        strip_object(object, &mut named);
     }
     for (kind, id) in named {
         if let Some(object) = document.objects.get_mut(&id) {
@@ -37,7 +37,7 @@ pub fn lighten(document: &mut Document) {
 
 /// A kind of entry that is simplified: in place, or at the object it references.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ObjectKind {
     /// Colour spaces. They do not affect the text, and pdf-extract unpacks their profiles each time one is selected.
     Colours,
     /// Graphics states. pdf-extract copies their masks.
@@ -46,7 +46,7 @@ enum Kind {
     Extent,
 }
 
-impl Kind {
+impl ObjectKind {
     fn of(key: &[u8]) -> Option<Self> {
         match key {
             b"ColorSpace" => Some(Self::Colours),
@@ -74,32 +74,32 @@ impl Kind {
 
 /// Simplifies an object and all within it. The recursion is bounded, as the crate's parser limits how deep objects are
 /// nested.
-fn lighten_object(object: &mut Object, named: &mut Vec<(Kind, ObjectId)>) {
+fn strip_object(object: &mut Object, named: &mut Vec<(ObjectKind, ObjectId)>) {
     match object {
-        Object::Dictionary(dictionary) => lighten_dictionary(dictionary, named),
+        Object::Dictionary(dictionary) => strip_dictionary(dictionary, named),
         Object::Stream(stream) => {
             // pdf-extract draws images like forms.
             if stream.dict.get(b"Subtype").is_ok_and(|kind| matches!(kind, Object::Name(name) if name == b"Image")) {
                 stream.dict.remove(b"Filter");
                 stream.content = Vec::new();
             }
-            lighten_dictionary(&mut stream.dict, named);
+            strip_dictionary(&mut stream.dict, named);
         }
-        Object::Array(items) => items.iter_mut().for_each(|item| lighten_object(item, named)),
+        Object::Array(items) => items.iter_mut().for_each(|item| strip_object(item, named)),
         _ => {}
     }
 }
 
-fn lighten_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(Kind, ObjectId)>) {
+fn strip_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(ObjectKind, ObjectId)>) {
     // The outlines of a TrueType font are unpacked by pdf-extract but not used.
     dictionary.remove(b"FontFile2");
     for (key, value) in dictionary.iter_mut() {
-        match (Kind::of(key), &mut *value) {
+        match (ObjectKind::of(key), &mut *value) {
             (Some(kind), Object::Reference(id)) => named.push((kind, *id)),
             (Some(kind), simple) => kind.simplify(simple),
             (None, _) => {}
         }
-        lighten_object(value, named);
+        strip_object(value, named);
     }
 }
 
@@ -108,7 +108,7 @@ fn lighten_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(Kind, Object
 /// # Errors
 /// `Damaged`.
 pub fn check(document: &Document, size: usize) -> Result<(), Unreadable> {
-    no_circle(document)?;
+    check_page_tree(document)?;
     let most = WORK_BASE + WORK_PER_BYTE * size as u64;
     let mut work = Work {
         document,
@@ -139,13 +139,13 @@ pub fn check(document: &Document, size: usize) -> Result<(), Unreadable> {
 }
 
 /// Checks that the page tree is a tree in which no page occurs twice.
-fn no_circle(document: &Document) -> Result<(), Unreadable> {
+fn check_page_tree(document: &Document) -> Result<(), Unreadable> {
     let root = document.catalog().and_then(|catalog| catalog.get(b"Pages")).and_then(Object::as_reference);
     let mut seen = HashSet::new();
     let mut open: Vec<(ObjectId, usize)> = root.into_iter().map(|root| (root, 0)).collect();
     while let Some((id, depth)) = open.pop() {
         if !seen.insert(id) || depth > TREE_DEPTH {
-            return Err(circle());
+            return Err(cyclic());
         }
         let kids = document.get_dictionary(id).and_then(|node| node.get_deref(b"Kids", document));
         if let Ok(kids) = kids.and_then(Object::as_array) {
@@ -166,7 +166,7 @@ fn inherited(document: &Document, page: ObjectId) -> Result<Option<&Dictionary>,
         let parent = dictionary.get(b"Parent").and_then(Object::as_reference);
         node = parent.and_then(|id| document.get_dictionary(id)).ok();
     }
-    Err(circle())
+    Err(cyclic())
 }
 
 /// The work of drawing a stream, including the forms within it.
@@ -214,8 +214,8 @@ impl<'a> Work<'a> {
 
     fn stream(&mut self, stream: &'a Stream, resources: &'a Dictionary) -> Result<Drawn, Unreadable> {
         let at = address(stream);
-        let place = (at, address(resources));
-        if let Some(known) = self.streams.get(&place) {
+        let key = (at, address(resources));
+        if let Some(known) = self.streams.get(&key) {
             return Ok(known.clone());
         }
         if self.open.len() >= FORM_DEPTH || !self.open.insert(at) {
@@ -237,7 +237,7 @@ impl<'a> Work<'a> {
             }
         }
         self.open.remove(&at);
-        self.streams.insert(place, drawn.clone());
+        self.streams.insert(key, drawn.clone());
         Ok(drawn)
     }
 
@@ -311,7 +311,7 @@ fn address<T>(of: &T) -> usize {
     std::ptr::from_ref(of).addr()
 }
 
-fn circle() -> Unreadable {
+fn cyclic() -> Unreadable {
     Unreadable::new(
         UnreadableReason::Damaged,
         "The pages of this PDF are part of each other in a circle, or nested too deeply.",

@@ -167,8 +167,8 @@ fn cell_gap(glyphs: &[Glyph]) -> f64 {
 /// Converts glyphs from visual order, left to right, to reading order. Reorders runs of one direction only, which is
 /// enough for single lines: the full bidirectional algorithm would only improve brackets.
 fn logical(seen: Vec<Glyph>) -> Vec<Glyph> {
-    let letters = |rtl: bool| seen.iter().filter(|glyph| direction(glyph) == Some(rtl)).count();
-    let base_is_rtl = letters(true) >= letters(false);
+    let strong_characters = |rtl: bool| seen.iter().filter(|glyph| direction(glyph) == Some(rtl)).count();
+    let base_is_rtl = strong_characters(true) >= strong_characters(false);
     let mut stretches: Vec<(bool, Vec<Glyph>)> = Vec::new();
     let mut neutral: Vec<Glyph> = Vec::new();
     for glyph in seen {
@@ -226,15 +226,15 @@ fn main_size(glyphs: &[Glyph]) -> f64 {
 /// Normalises a cell: one space between words; ligatures and Arabic presentation forms, which are about shapes, become
 /// the letters they stand for.
 fn readable(cell: &str) -> String {
-    let mut letters = String::with_capacity(cell.len());
+    let mut normalized = String::with_capacity(cell.len());
     for c in cell.chars() {
         match c {
-            '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' => letters.extend(std::iter::once(c).nfkc()),
-            c if c.is_whitespace() => letters.push(' '),
-            c => letters.push(c),
+            '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' => normalized.extend(std::iter::once(c).nfkc()),
+            c if c.is_whitespace() => normalized.push(' '),
+            c => normalized.push(c),
         }
     }
-    letters.split_whitespace().collect::<Vec<_>>().join(" ")
+    normalized.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn is_label(cell: &str) -> bool {

@@ -150,7 +150,7 @@ fn package(head: &[u8], content: impl Read, extension: &str) -> io::Result<Resul
     }
     let known = KINDS.iter().zip(kinds).find(|(_, found)| *found);
     Ok(Err(unsupported(
-        known.map_or("ZIP archives are not read; upload the documents in it one by one.", |((_, said), _)| *said),
+        known.map_or("ZIP archives are not read; upload the documents in it one by one.", |((_, message), _)| *message),
     )))
 }
 

@@ -11,7 +11,7 @@ pub struct SourceText {
     pub text: String,
     /// In order, without overlap; empty for a format without pages. A page without text has equal start and end
     /// offsets.
-    pub pages: Vec<Page>,
+    pub pages: Vec<SourcePage>,
     /// In the order of their headings; a section of a lower level lies within one of a higher level.
     pub sections: Vec<Section>,
     /// In order; only for VTT and SRT.
@@ -27,7 +27,7 @@ pub struct SourceText {
 /// A page of the document as printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Page {
+pub struct SourcePage {
     /// Position in the file, from 1, whatever number is printed on the page.
     pub page: u32,
     pub start_offset: usize,

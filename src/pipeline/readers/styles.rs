@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::package::{Said, attribute, walk};
+use super::package::{PartEvent, attribute, for_each_event};
 use super::source::Unreadable;
 
 /// The role that a style gives to a paragraph.
@@ -40,21 +40,21 @@ impl Styles {
     /// Reads `word/styles.xml`.
     ///
     /// # Errors
-    /// Those of [`walk`].
+    /// Those of [`for_each_event`].
     pub fn read(xml: &str) -> Result<Self, Unreadable> {
         let mut styles = Self::default();
         let mut open: Option<(String, Style)> = None;
-        walk(xml, |said| match said {
-            Said::Opens("style", tag) => {
+        for_each_event(xml, |event| match event {
+            PartEvent::Opens("style", tag) => {
                 open = attribute(tag, "styleId").map(|id| (id, Style::default()));
             }
-            Said::Opens(element, tag) => {
+            PartEvent::Opens(element, tag) => {
                 if let Some((_, style)) = &mut open {
                     style.learn(element, attribute(tag, "val"));
                 }
             }
-            Said::Closes("style") => styles.0.extend(open.take()),
-            Said::Closes(_) | Said::Text(_) => {}
+            PartEvent::Closes("style") => styles.0.extend(open.take()),
+            PartEvent::Closes(_) | PartEvent::Text(_) => {}
         })?;
         Ok(styles)
     }

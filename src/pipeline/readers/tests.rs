@@ -254,7 +254,7 @@ fn cues_of_one_speaker_are_one_paragraph() {
     let vtt = "WEBVTT\n\nNOTE x\n\n1\n00:01.000 --> 00:02.500 align:start\n<v Ann Lee>We must\n\n00:00:02.600 --> 00:00:04.000\n<v Ann Lee>export &amp; <i>print</i>.</v>\n\n01:00:05.000 --> 01:00:06.000\n<v Bob>Yes.\n";
     let source = read(Format::Vtt, vtt.as_bytes()).unwrap();
     assert_eq!(blocks(&source), [(BlockKind::Paragraph, "We must export & print."), (BlockKind::Paragraph, "Yes.")]);
-    let said: Vec<(&str, u64, u64, &str)> = source
+    let cues: Vec<(&str, u64, u64, &str)> = source
         .cues
         .iter()
         .map(|cue| {
@@ -262,7 +262,7 @@ fn cues_of_one_speaker_are_one_paragraph() {
         })
         .collect();
     assert_eq!(
-        said,
+        cues,
         [
             ("Ann Lee", 1_000, 2_500, "We must"),
             ("Ann Lee", 2_600, 4_000, "export & print."),
@@ -387,9 +387,9 @@ printf '\036read\n{"text":"%s","pages":[],"sections":[],"cues":[],"blocks":[],"l
     let started = std::time::Instant::now();
     let (one, two) = tokio::join!(reader.read(Format::Vtt, file(b"")), reader.read(Format::Csv, file(&[0; 1 << 20])));
     let (one, two) = (one.unwrap(), two.unwrap());
-    let said = |read: &ReadDocument| serde_json::from_str::<SourceText>(&read.json).unwrap().text;
-    assert_eq!(said(&one), "read-document --format vtt --memory-mib 512 --seconds 3");
-    assert_eq!(said(&two), "read-document --format csv --memory-mib 512 --seconds 5", "more for what is larger");
+    let text = |read: &ReadDocument| serde_json::from_str::<SourceText>(&read.json).unwrap().text;
+    assert_eq!(text(&one), "read-document --format vtt --memory-mib 512 --seconds 3");
+    assert_eq!(text(&two), "read-document --format csv --memory-mib 512 --seconds 5", "more for what is larger");
     assert_eq!((one.pages, one.characters, one.language.as_deref()), (0, 55, Some("de")));
     assert!(started.elapsed().as_millis() >= 1_000, "one after the other");
 }

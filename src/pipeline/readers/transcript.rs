@@ -16,7 +16,7 @@ use super::source::{BlockKind, SourceText, Unreadable};
 /// Milliseconds. A longer pause ends a paragraph even if the speaker stays the same.
 const PAUSE_MS: u64 = 5_000;
 
-struct Spoken {
+struct CueText {
     start_ms: u64,
     end_ms: u64,
     speaker: Option<String>,
@@ -34,19 +34,19 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         return Err(more_than(CUES, "cues"));
     }
     if spoken.iter().all(|cue| cue.speaker.is_none()) {
-        take_names(&mut spoken);
+        extract_names(&mut spoken);
     }
     written(spoken)
 }
 
-fn written(spoken: Vec<Spoken>) -> Result<SourceText, Unreadable> {
+fn written(spoken: Vec<CueText>) -> Result<SourceText, Unreadable> {
     let mut draft = TextDraft::default();
     let mut before: Option<(Option<String>, u64)> = None;
-    for Spoken { start_ms, end_ms, speaker, words } in spoken {
-        let goes_on = before.is_some_and(|(last_speaker, last_end)| {
+    for CueText { start_ms, end_ms, speaker, words } in spoken {
+        let continues = before.is_some_and(|(last_speaker, last_end)| {
             last_speaker == speaker && start_ms.saturating_sub(last_end) < PAUSE_MS
         });
-        if goes_on {
+        if continues {
             draft.append(" ", &words);
         } else {
             draft.block(BlockKind::Paragraph, &words);
@@ -58,7 +58,7 @@ fn written(spoken: Vec<Spoken>) -> Result<SourceText, Unreadable> {
     draft.finish()
 }
 
-fn spoken(text: &str) -> Vec<Spoken> {
+fn spoken(text: &str) -> Vec<CueText> {
     let mut cues = Vec::new();
     let mut time: Option<(u64, u64)> = None;
     let mut lines: Vec<&str> = Vec::new();
@@ -79,12 +79,12 @@ fn spoken(text: &str) -> Vec<Spoken> {
 }
 
 /// Ends a cue. Lines without a timing before them (header, NOTE, STYLE, cue numbers) are never added to `lines`.
-fn close(time: Option<(u64, u64)>, lines: &mut Vec<&str>, cues: &mut Vec<Spoken>) {
-    let said = std::mem::take(lines).join("\n");
+fn close(time: Option<(u64, u64)>, lines: &mut Vec<&str>, cues: &mut Vec<CueText>) {
+    let text = std::mem::take(lines).join("\n");
     let Some((start_ms, end_ms)) = time else { return };
-    for (speaker, words) in voices(&said) {
+    for (speaker, words) in by_speaker(&text) {
         if !words.is_empty() {
-            cues.push(Spoken { start_ms, end_ms, speaker, words });
+            cues.push(CueText { start_ms, end_ms, speaker, words });
         }
     }
 }
@@ -106,46 +106,46 @@ fn milliseconds(stamp: &str) -> Option<u64> {
 }
 
 /// Splits the words of a cue by its `<v Name>` tags; removes other tags and resolves entities.
-fn voices(said: &str) -> Vec<(Option<String>, String)> {
-    let mut voices = vec![(None, String::new())];
-    let mut rest = said;
+fn by_speaker(text: &str) -> Vec<(Option<String>, String)> {
+    let mut parts = vec![(None, String::new())];
+    let mut rest = text;
     while let Some((before, tagged)) = rest.split_once('<') {
-        push(&mut voices, before);
+        push(&mut parts, before);
         // No tag contains the start of another: searching further, again and again, would take quadratic time.
         let end = tagged.find(['<', '>']).filter(|end| tagged.as_bytes().get(*end) == Some(&b'>'));
         let tag = end.and_then(|end| tagged.get(..end));
-        let name = tag.and_then(voice_name);
+        let name = tag.and_then(speaker_name);
         match tag {
             Some(tag) if name.is_some() || is_tag(tag) => rest = tagged.get(tag.len() + 1..).unwrap_or_default(),
             _ => {
-                push(&mut voices, "<");
+                push(&mut parts, "<");
                 rest = tagged;
             }
         }
         if let Some(name) = name {
-            voices.push((Some(name), String::new()));
+            parts.push((Some(name), String::new()));
         }
     }
-    push(&mut voices, rest);
+    push(&mut parts, rest);
     let cleaned = |(speaker, words): (Option<String>, String)| {
         let words = super::draft::printable(&resolved(&words));
         (speaker, words.split_whitespace().collect::<Vec<_>>().join(" "))
     };
-    voices.into_iter().map(cleaned).collect()
+    parts.into_iter().map(cleaned).collect()
 }
 
-fn push(voices: &mut [(Option<String>, String)], words: &str) {
-    if let Some((_, said)) = voices.last_mut() {
-        said.push_str(words);
+fn push(parts: &mut [(Option<String>, String)], words: &str) {
+    if let Some((_, text)) = parts.last_mut() {
+        text.push_str(words);
     }
 }
 
 /// Returns the name of a `v Name` or `v.loud Name` tag.
-fn voice_name(tag: &str) -> Option<String> {
+fn speaker_name(tag: &str) -> Option<String> {
     let (kind, name) = tag.split_once(char::is_whitespace)?;
-    let is_voice = kind == "v" || kind.starts_with("v.");
+    let is_voice_tag = kind == "v" || kind.starts_with("v.");
     let name = resolved(name).split_whitespace().collect::<Vec<_>>().join(" ");
-    (is_voice && !name.is_empty()).then_some(name)
+    (is_voice_tag && !name.is_empty()).then_some(name)
 }
 
 /// Whether this is a tag of VTT or SRT, or a VTT time stamp within a cue; the `<` of `a < b` starts none.
@@ -163,7 +163,7 @@ fn resolved(words: &str) -> String {
 }
 
 /// Moves the name of `Name: words` to the speaker, for names that are used as such.
-fn take_names(cues: &mut [Spoken]) {
+fn extract_names(cues: &mut [CueText]) {
     let mut uses: HashMap<String, usize> = HashMap::new();
     for cue in cues.iter() {
         if let Some((name, _)) = named(&cue.words) {
@@ -204,6 +204,6 @@ fn named(words: &str) -> Option<(&str, &str)> {
         "summary",
     ];
     let found = NAME.as_ref()?.captures(words)?;
-    let (name, said) = (found.get(1)?.as_str(), found.get(2)?.as_str());
-    (!NOT_NAMES.contains(&name.to_lowercase().as_str())).then_some((name, said))
+    let (name, words) = (found.get(1)?.as_str(), found.get(2)?.as_str());
+    (!NOT_NAMES.contains(&name.to_lowercase().as_str())).then_some((name, words))
 }

@@ -3,23 +3,24 @@
 use std::sync::{Arc, Mutex};
 
 use actors::ids::{self, Id};
+use actors::live::RequestId;
 use actors::meeting::Meeting;
 use actors::run::Run;
 use actors::time::Time;
 use async_trait::async_trait;
 use diesel::QueryDsl;
+use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 use tokio_util::sync::CancellationToken;
 
-use super::awake::Awake;
+use super::awake::{Awake, MeetingFiles};
 use super::{Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
 use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
-use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 3] = ["run_results", "run_drafts", "item_numbers"];
+const FEW: [&str; 4] = ["run_results", "run_drafts", "item_numbers", "recordings"];
 /// Deleted when a project is buried, since it has no members from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
 /// Deleted in pages of their own by the project's deletion.
@@ -32,6 +33,11 @@ async fn plant(db: &Db) -> Id<ids::Project> {
     let rows = [
         "consents (meeting_id, number, participant_id, decision, scopes, wording_version, language, text_hash, at, user_agent_hash, \
            previous_hash, hash) SELECT meetings.id, i, {id}, 'GRANTED', '[]', '1', 'en', 'h', {old}, 'h', 'h', 'h' FROM n, meetings",
+        "recordings (id, meeting_id, upload_mode, mime_type, basis, status, repairable, next_chunk, chunk_count, received_bytes, \
+           upload, pauses, lacking, started_by_id, started_at) SELECT {id}, meetings.id, 'CHUNKED', 'audio/wav', 'LIVE', \
+           'ACTIVE', {no}, 0, 0, 0, 0, '[]', '', created_by_id, {old} FROM n, meetings WHERE i = 1",
+        "recording_chunks (recording_id, number, meeting_id, file_id, bytes, sha256, stored_at) \
+         SELECT recordings.id, i, meeting_id, {id}, 1, 's', {old} FROM n, recordings",
         "participants (id, meeting_id, display_name, role, status) SELECT {id}, meetings.id, 'G', 'GUEST', 'LEFT' FROM n, meetings",
         "meeting_invitations (id, meeting_id, invitee_type, email, role, participant_id, token_hash, delivery, invited_by_id, \
            send_count, last_sent_at, ics_sequence, expires_at, is_expiry_chosen, created_at) \
@@ -99,6 +105,16 @@ async fn bury(db: &Db, id: Id<ids::Project>) {
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<&'static str>>>);
 
+/// Meetings without any files.
+struct NoFiles;
+
+#[async_trait]
+impl MeetingFiles for NoFiles {
+    async fn enqueue_deletion(&self, _: &mut Conn, _: Id<Meeting>, _: Time, _: &RequestId) -> Result<(), DbError> {
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl Awake for Memory {
     async fn forget_meeting(&self, _: Id<Meeting>) {
@@ -115,7 +131,7 @@ async fn empty(db: &Db, id: Id<ids::Project>, stopping: CancellationToken) -> Re
 }
 
 async fn empty_in(db: &Db, awake: Memory, id: Id<ids::Project>, stopping: CancellationToken) -> Result<(), DbError> {
-    let emptying = Emptying { db: db.clone(), awake: Arc::new(awake), stopping, id };
+    let emptying = Emptying { db: db.clone(), awake: Arc::new(awake), meeting_files: Arc::new(NoFiles), stopping, id };
     emptying.all(Time::from_millis(1_764_000_000_000).unwrap(), &"r".into()).await
 }
 
@@ -177,7 +193,7 @@ async fn what_a_server_that_stops_has_left_goes_when_it_is_begun_again() {
         let stopping = CancellationToken::new();
         stopping.cancel();
         assert!(empty(&db, id, stopping).await.is_err());
-        assert_eq!((rows_in(&db, "consents").await, rows_in(&db, "meetings").await), (700, 1), "one page");
+        assert_eq!((rows_in(&db, "recording_chunks").await, rows_in(&db, "meetings").await), (700, 1), "one page");
         assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()));
         assert_eq!(rows_in(&db, "projects").await, 0);
     })

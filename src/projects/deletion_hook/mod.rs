@@ -8,6 +8,7 @@ use std::sync::Arc;
 use actors::ids::{self, Id, User};
 use actors::live::{EventRecord, RequestId};
 use async_trait::async_trait;
+use store::DeletedPart;
 use uuid::Uuid;
 
 use super::deletion;
@@ -18,7 +19,6 @@ use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError};
 use crate::projects::state::Projects;
-use store::Part;
 
 /// The deletion hook for an account's projects.
 pub struct ProjectDeletionHook {
@@ -64,7 +64,7 @@ impl DeletionHook for ProjectDeletionHook {
     async fn release(&self, conn: &mut Conn, leaving: &DeletedAccount) -> Result<Option<AfterCommit>, ReleaseError> {
         let user_id = leaving.account.id;
         let parts = store::parts(conn, user_id).await?;
-        if parts.iter().any(Part::is_alone) {
+        if parts.iter().any(DeletedPart::is_alone) {
             return Err(ReleaseError::Again);
         }
         refuse(&parts, Vec::new()).map_err(ReleaseError::Refused)?;
@@ -84,7 +84,7 @@ impl DeletionHook for ProjectDeletionHook {
 
 /// Refuses the deletion with an error for each project that needs another owner first, or in which a meeting or run has
 /// to end first.
-fn refuse(parts: &[Part], busy: Vec<String>) -> Result<(), ApiError> {
+fn refuse(parts: &[DeletedPart], busy: Vec<String>) -> Result<(), ApiError> {
     let fault = |code: Code, message: String| FieldError::of(code, None, message);
     let heirless = parts.iter().filter(|part| part.leaves_no_owner()).map(|part| {
         fault(Code::LAST_OWNER, format!("“{}” ({}) needs another owner first.", part.name, part.project_id))
@@ -108,10 +108,10 @@ async fn delete_alone(
     user_id: Id<User>,
     request: &RequestId,
 ) -> Result<bool, ApiError> {
-    let (now, jobs, asked) = (state.now(), state.jobs.clone(), Arc::clone(request));
+    let (now, jobs, request_id) = (state.now(), state.jobs.clone(), Arc::clone(request));
     // Held whatever the outcome is: the change may be committed although the result is unknown.
     let changing = state.roles.change(id);
-    let records = state
+    let record = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -121,13 +121,13 @@ async fn delete_alone(
                 if !store::parts(conn, user_id).await?.iter().any(|part| part.project_id == id && part.is_alone()) {
                     return Ok(None);
                 }
-                deletion::bury(conn, &jobs, &project, now, &asked).await.map(Some)
+                deletion::bury(conn, &jobs, &project, now, &request_id).await.map(Some)
             })
         })
         .await;
     drop(changing);
-    let Some(records) = records? else { return Ok(false) };
-    state.hub.publish(vec![records]);
+    let Some(record) = record? else { return Ok(false) };
+    state.hub.publish(vec![record]);
     Ok(true)
 }
 
@@ -141,6 +141,6 @@ async fn take_out(
     let user_id = leaving.account.id;
     let (project, member) = (super::store::find(conn, id).await?, people::of(conn, id, user_id).await?);
     let (Some(project), Some(member)) = (project, member) else { return Ok(Vec::new()) };
-    let heir = people::owners(conn, id).await?.into_iter().find(|owner| *owner != user_id);
-    members::take_out(conn, project, &member, heir, leaving.now, &leaving.request).await
+    let successor = people::owners(conn, id).await?.into_iter().find(|owner| *owner != user_id);
+    members::take_out(conn, project, &member, successor, leaving.now, &leaving.request).await
 }

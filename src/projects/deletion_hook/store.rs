@@ -9,7 +9,7 @@ use crate::db::{Conn, DbError, Key, RunQueryDsl};
 
 /// An account's membership in a project, with the numbers of other members.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct DeletedPart {
     pub project_id: Id<ids::Project>,
     pub name: String,
     is_owner: bool,
@@ -17,7 +17,7 @@ pub struct Part {
     other_owners: i64,
 }
 
-impl Part {
+impl DeletedPart {
     /// Whether the project has no other members.
     #[must_use]
     pub const fn is_alone(&self) -> bool {
@@ -43,8 +43,8 @@ pub async fn projects(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Id<ids::
 }
 
 /// An account's role in each of its projects, and who the other members are.
-pub async fn parts(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Part>, DbError> {
-    let owner = ProjectRole::Owner.as_str();
+pub async fn parts(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<DeletedPart>, DbError> {
+    let owner = ProjectRole::Owner.into_str();
     let rows: Vec<(Key<ids::Project>, String, String)> = members::table
         .inner_join(projects::table.on(projects::id.eq(members::project_id)))
         .filter(members::user_id.eq(Key(user_id)))
@@ -56,7 +56,7 @@ pub async fn parts(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Part>, DbEr
     for (project_id, name, role) in rows {
         let others =
             members::table.filter(members::project_id.eq(project_id)).filter(members::user_id.ne(Key(user_id)));
-        parts.push(Part {
+        parts.push(DeletedPart {
             project_id: project_id.0,
             name,
             is_owner: role == owner,

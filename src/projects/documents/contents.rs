@@ -11,14 +11,17 @@ use tokio::sync::oneshot;
 use super::store;
 use crate::clients::files::SETTLED;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload};
 use crate::projects::state::Projects;
 
-const KIND: &str = "forget-contents";
-
+/// Deletes contents that no document refers to.
 #[derive(Serialize, Deserialize)]
-struct Payload {
+pub struct DeleteContents {
     contents: Vec<String>,
+}
+
+impl JobPayload for DeleteContents {
+    const KIND: &'static str = "forget-contents";
 }
 
 /// Enqueues the deletion of contents, to run after the transaction has committed. Contents that a document refers to by
@@ -35,7 +38,7 @@ pub async fn enqueue_deletion(
     if contents.is_empty() {
         return Ok(());
     }
-    jobs::enqueue(conn, KIND, &Payload { contents }, now, request).await.map(|_| ())
+    jobs::enqueue(conn, &DeleteContents { contents }, now, request).await.map(|_| ())
 }
 
 /// Deletes contents, except for those that a document refers to again. An error leaves nothing worse than a file that
@@ -49,7 +52,7 @@ pub async fn delete_contents(state: &Projects, contents: Vec<String>) {
     // Runs in a task of its own: a client that disconnects must not interrupt it between the check and the deletion.
     tasks.spawn(async move {
         if let Err(error) = delete_orphans(&state, contents).await {
-            tracing::warn!(error, "contents stay that perhaps no document has");
+            tracing::warn!(error, "document contents that may be unused could not be removed");
         }
         // The client may have disconnected, and needs no response then.
         let _ = done.send(());
@@ -89,19 +92,16 @@ pub async fn sweep(state: &Projects) -> Result<usize, String> {
     state.files.sweep((state.now() - SETTLED).utc().into(), named, &state.tasks.stopping()).await
 }
 
-/// The job handler that deletes contents.
-pub struct ForgetContents {
+/// Runs [`DeleteContents`].
+pub struct DeleteContentsHandler {
     pub state: Projects,
 }
 
 #[async_trait]
-impl Handler for ForgetContents {
-    fn kind(&self) -> &'static str {
-        KIND
-    }
+impl Handler for DeleteContentsHandler {
+    type Payload = DeleteContents;
 
-    async fn run(&self, job: &Job) -> Result<(), JobError> {
-        let Payload { contents } = serde_json::from_str(&job.payload).map_err(|error| error.to_string())?;
-        Ok(delete_orphans(&self.state, contents).await?)
+    async fn run(&self, _: &Job, payload: DeleteContents) -> Result<(), JobError> {
+        Ok(delete_orphans(&self.state, payload.contents).await?)
     }
 }

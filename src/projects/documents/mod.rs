@@ -17,6 +17,7 @@ pub mod store;
 pub mod upload;
 
 use actors::ids::{self, Id};
+use model::Document;
 
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
@@ -25,7 +26,6 @@ use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::state::Projects;
-use model::Document;
 
 impl Resource for Document {
     type State = Projects;

@@ -1,18 +1,28 @@
 //! Types of documents.
 
 use actors::ids::{self, Id, User};
+use actors::language::Language;
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::accounts::model::Language;
-use crate::enumeration;
+use crate::http::enumeration::Enumeration;
 use crate::http::fields::InvalidValue;
 
-enumeration! {
-    /// PENDING and PROCESSING lead to READY, with a text, or to FAILED, with a reason.
-    pub enum DocumentStatus { Pending = "PENDING", Processing = "PROCESSING", Ready = "READY", Failed = "FAILED" }
+/// PENDING and PROCESSING lead to READY, with a text, or to FAILED, with a reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum DocumentStatus {
+    Pending,
+    Processing,
+    Ready,
+    Failed,
 }
+
+impl Enumeration for DocumentStatus {}
 
 impl DocumentStatus {
     /// Whether the document has still to be parsed.
@@ -26,9 +36,7 @@ impl DocumentStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<ids::Document>,
-    #[schema(value_type = uuid::Uuid)]
     pub project_id: Id<ids::Project>,
     pub file_name: String,
     /// Detected from the content.
@@ -49,9 +57,7 @@ pub struct Document {
     /// Why the document is FAILED; null otherwise.
     #[schema(required)]
     pub error_message: Option<String>,
-    #[schema(value_type = uuid::Uuid)]
     pub uploaded_by_id: Id<User>,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub created_at: Time,
 }
 
@@ -79,7 +85,7 @@ pub struct DocumentPage {
 
 /// What an analysis knows of a document before it reads the text.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct DocumentSource {
     pub id: Id<ids::Document>,
     pub file_name: String,
     /// Why there is no text, as a sentence.
@@ -106,7 +112,7 @@ impl FileName {
         let name = name.trim();
         let length = name.chars().count();
         if name.chars().all(|c| c == '.') || length > 255 {
-            return Err(InvalidValue::value("A file name has 1 to 255 characters, and not dots alone."));
+            return Err(InvalidValue::value("A file name must have 1 to 255 characters, and not only dots."));
         }
         Ok(Self(name.to_owned()))
     }

@@ -9,17 +9,17 @@ use tokio::task::spawn_blocking;
 
 use super::contents::delete_contents;
 use super::events::record_event;
-use super::model::{Document, DocumentStatus, DocumentText, Source};
+use super::model::{Document, DocumentSource, DocumentStatus, DocumentText};
 use super::reading;
 use super::store::{self, Filter};
-use super::upload::Upload;
+use super::upload::DocumentUpload;
 use crate::access::principal::Caller;
 use crate::accounts::operations::hold;
 use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
+use crate::http::list::Listing;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
@@ -37,7 +37,7 @@ pub async fn upload(
     caller: Caller,
     project: &Project,
     id: Id<ids::Document>,
-    upload: Upload,
+    upload: DocumentUpload,
     request: RequestId,
 ) -> Result<Document, ApiError> {
     must_be_active(project)?;
@@ -58,8 +58,8 @@ pub async fn upload(
         created_at: now,
     };
     let most = state.config.limits.unread_documents;
-    let kept = state.files.keep(upload.file).await.map_err(ApiError::unavailable)?;
-    let (document, records, kept) = state
+    let stored = state.files.store(upload.file).await.map_err(ApiError::unavailable)?;
+    let (document, record, stored) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -70,22 +70,22 @@ pub async fn upload(
                 let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
                 if !store::insert(conn, &document).await? {
                     let found = store::find(conn, document.project_id, id).await?;
-                    return Ok((found.ok_or_else(|| ApiError::of(Code::CONFLICT))?, None, kept));
+                    return Ok((found.ok_or_else(|| ApiError::of(Code::CONFLICT))?, None, stored));
                 }
                 if is_full {
                     return Err(too_many_unread(most));
                 }
                 reading::enqueue(conn, &document, now, &request).await?;
-                let records = record_event(conn, &document, "document.added", now, &request).await?;
+                let record = record_event(conn, &document, "document.added", now, &request).await?;
                 // The result carries the guard of the stored file, which is thus dropped only after COMMIT, even if the
                 // caller no longer waits.
-                Ok::<_, ApiError>((document, Some(records), kept))
+                Ok::<_, ApiError>((document, Some(record), stored))
             })
         })
         .await?;
-    drop(kept);
+    drop(stored);
     state.jobs.wake();
-    state.hub.publish(records.into_iter().collect());
+    state.hub.publish(record.into_iter().collect());
     Ok(document)
 }
 
@@ -93,7 +93,7 @@ pub async fn upload(
 /// number per account is limited.
 fn too_many_unread(most: usize) -> ApiError {
     let message = format!(
-        "You have {most} documents that are still to be read, as many as one may have. Upload this one when some have been."
+        "You have {most} documents that are still being read, which is the maximum. Upload this one when some are done."
     );
     ApiError { message, ..ApiError::too_many(UNTIL_READ) }
 }
@@ -105,23 +105,13 @@ fn too_many_unread(most: usize) -> ApiError {
 pub async fn list(
     state: &Projects,
     project_id: Id<ids::Project>,
-    filter: Filter,
-    page: PageQuery,
+    listing: Listing<Filter>,
 ) -> Result<List<Document>, ApiError> {
-    state
-        .db
-        .read(move |conn| {
-            Box::pin(async move {
-                let (found, total_count) = store::list(conn, project_id, &filter, &page).await?;
-                let (items, next_cursor) = page.cut(found, |document| document.id.uuid());
-                Ok(List { items, next_cursor, total_count })
-            })
-        })
-        .await
+    state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await.map_err(ApiError::from)
 }
 
 /// How many texts are deserialized at once for responses: each is in memory several times meanwhile.
-static TAKEN_APART: Semaphore = Semaphore::const_new(2);
+static DESERIALIZING: Semaphore = Semaphore::const_new(2);
 
 /// Returns the text in which quotes are located.
 ///
@@ -129,14 +119,14 @@ static TAKEN_APART: Semaphore = Semaphore::const_new(2);
 /// 409 while the document is not READY; 404 if it was deleted in the meantime.
 pub async fn text(state: &Projects, document: &Document) -> Result<DocumentText, ApiError> {
     if let Some(reason) = unreadable(document) {
-        return Err(ApiError::saying(Code::SOURCE_NOT_READY, reason));
+        return Err(ApiError::with_message(Code::SOURCE_NOT_READY, reason));
     }
     let id = document.id;
-    let _turn = TAKEN_APART.acquire().await.map_err(ApiError::internal)?;
-    let kept = state.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(ApiError::from)?;
+    let _permit = DESERIALIZING.acquire().await.map_err(ApiError::internal)?;
+    let stored = state.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(ApiError::from)?;
     // Deleted in the meantime.
-    let kept = kept.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
-    let read = spawn_blocking(move || serde_json::from_str(&kept)).await.map_err(ApiError::internal)?;
+    let stored = stored.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+    let read = spawn_blocking(move || serde_json::from_str(&stored)).await.map_err(ApiError::internal)?;
     read.map_err(ApiError::internal)
 }
 
@@ -150,7 +140,7 @@ fn unreadable(document: &Document) -> Option<String> {
 }
 
 /// Returns those of `ids` that are documents of the project, in the order of `ids`. Their texts are loaded one by one
-/// with [`kept_text`].
+/// with [`stored_text`].
 ///
 /// # Errors
 /// Only database errors.
@@ -158,11 +148,11 @@ pub async fn sources(
     db: &Db,
     project_id: Id<ids::Project>,
     ids: Vec<Id<ids::Document>>,
-) -> Result<Vec<Source>, DbError> {
+) -> Result<Vec<DocumentSource>, DbError> {
     let found = db.read(move |conn| Box::pin(async move { store::some(conn, project_id, &ids).await })).await?;
     let source = |document: Document| {
         let unreadable = unreadable(&document);
-        Source { id: document.id, file_name: document.file_name, unreadable }
+        DocumentSource { id: document.id, file_name: document.file_name, unreadable }
     };
     Ok(found.into_iter().map(source).collect())
 }
@@ -171,7 +161,7 @@ pub async fn sources(
 ///
 /// # Errors
 /// Only database errors.
-pub async fn kept_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
+pub async fn stored_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
     db.read(move |conn| Box::pin(store::text(conn, id))).await
 }
 
@@ -181,7 +171,7 @@ pub async fn kept_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>,
 /// 409 in an archived project, or while an unfinished run uses the document.
 pub async fn delete(state: &Projects, document: Document, request: RequestId) -> Result<(), ApiError> {
     let now = state.now();
-    let (records, orphans) = state
+    let (record, orphans) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -191,17 +181,17 @@ pub async fn delete(state: &Projects, document: Document, request: RequestId) ->
                 // Re-read, because a parser may have finished in the meantime.
                 let document = store::find(conn, document.project_id, document.id).await?.ok_or_else(gone)?;
                 if store::is_in_use(conn, &document).await? {
-                    let busy = "An analysis run reads it. Wait for its end, or cancel it.";
-                    return Err(ApiError::saying(Code::INVALID_STATE, busy));
+                    let busy = "An analysis run is using the document. Wait until it ends, or cancel it.";
+                    return Err(ApiError::with_message(Code::INVALID_STATE, busy));
                 }
                 store::delete(conn, document.id).await?;
                 let orphans = store::orphans(conn, vec![document.sha256.clone()]).await?;
-                let records = record_event(conn, &document, "document.removed", now, &request).await?;
-                Ok((records, orphans))
+                let record = record_event(conn, &document, "document.removed", now, &request).await?;
+                Ok((record, orphans))
             })
         })
         .await?;
-    state.hub.publish(vec![records]);
+    state.hub.publish(vec![record]);
     delete_contents(state, orphans).await;
     Ok(())
 }

@@ -10,7 +10,7 @@ use utoipa::openapi::path::Parameter;
 use super::model::{Document, DocumentStatus, DocumentText};
 use super::operations;
 use super::store::Filter;
-use super::upload::Upload;
+use super::upload::DocumentUpload;
 use crate::access::policy::{Analyst, Member};
 use crate::api::operation::Authorized;
 use crate::http::answer::{Binary, CountedAnswer};
@@ -19,7 +19,7 @@ use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Empty, Query, ValidQuery, query_parameter};
-use crate::http::page::{PageQuery, Search};
+use crate::http::list::{Listing, Search};
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
@@ -27,61 +27,49 @@ use crate::projects::state::Projects;
 const PIECE_BYTES: usize = 64 * 1024;
 
 pub async fn upload(
-    request: Authorized<Analyst<Project>, Upload>,
+    request: Authorized<Analyst<Project>, DocumentUpload>,
     state: Projects,
 ) -> Result<Reply<Document>, ApiError> {
     let id = request.new_id();
-    operations::upload(
-        &state,
-        request.principal.caller,
-        &request.principal.resource,
-        id,
-        request.input,
-        request.request_id,
-    )
-    .await
-    .map(Reply::created)
+    operations::upload(&state, request.access.caller, &request.access.resource, id, request.input, request.request_id)
+        .await
+        .map(Reply::created)
 }
 
-pub struct ListDocuments {
-    filter: Filter,
-    page: PageQuery,
-}
-
-impl Query for ListDocuments {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "status", "search"];
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        matches!(key, "status" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let filter = Filter { status: status?, search: search?.map(|search| search.0) };
-        Ok(Self { filter, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { status: status?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("status", "Only documents of this status.", DocumentStatus::schema()));
-        parameters.push(Search::parameter("Only documents whose file name has this."));
-        parameters
+        vec![
+            query_parameter("status", "Return only documents with this status.", DocumentStatus::schema()),
+            Search::parameter("Return only documents whose file name contains this text."),
+        ]
     }
 }
 
 pub async fn list(
-    request: Authorized<Member<Project>, ValidQuery<ListDocuments>>,
+    request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Projects,
 ) -> Result<Reply<List<Document>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    operations::list(&state, request.principal.resource.id, asked.filter, asked.page).await.map(Reply::ok)
+    let ValidQuery(listing) = request.input;
+    operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }
 
 pub async fn details(request: Authorized<Member<Document>, Empty>, _: Projects) -> Result<Reply<Document>, ApiError> {
-    Ok(Reply::ok(request.principal.resource))
+    Ok(Reply::ok(request.access.resource))
 }
 
 pub async fn text(
     request: Authorized<Member<Document>, Share>,
     state: Projects,
 ) -> Result<CountedAnswer<DocumentText>, ApiError> {
-    let (document, mut share) = (request.principal.resource, request.input);
+    let (document, mut share) = (request.access.resource, request.input);
     // Reserves memory before any work is done, so that a refused request costs nothing. A character has at least one
     // byte.
     share.grow_to(document.character_count.and_then(|count| count.try_into().ok()).unwrap_or_default())?;
@@ -91,8 +79,8 @@ pub async fn text(
 
 /// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
 pub async fn download(request: Authorized<Analyst<Document>, Empty>, state: Projects) -> Result<Binary, ApiError> {
-    let document = request.principal.resource;
-    let file = state.files.open(&document.sha256).await.map_err(ApiError::internal)?;
+    let document = request.access.resource;
+    let file = state.files.open(&document.sha256).await.map_err(|error| ApiError::of_stored_file(&error))?;
     let size = file.metadata().await.map_err(ApiError::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
     Ok(Binary(
@@ -125,7 +113,7 @@ pub async fn delete(
     request: Authorized<Analyst<Document>, Empty>,
     state: Projects,
 ) -> Result<Reply<Nothing>, ApiError> {
-    operations::delete(&state, request.principal.resource, request.request_id).await?;
+    operations::delete(&state, request.access.resource, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 

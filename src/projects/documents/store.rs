@@ -4,15 +4,14 @@ use std::collections::HashSet;
 
 use actors::ids::{self, Id, User};
 use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension,
-    QueryDsl, Queryable, Selectable, TextExpressionMethods,
+    ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
 
 use super::model::{Document, DocumentStatus};
-use crate::accounts::model::Language;
 use crate::db::schema::{document_texts, documents, runs};
-use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl};
-use crate::http::page::PageQuery;
+use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents)]
@@ -41,10 +40,10 @@ impl From<&Document> for DocumentRow {
             mime_type: document.mime_type.clone(),
             size_bytes: document.size_bytes,
             sha256: document.sha256.clone(),
-            status: document.status.as_str().to_owned(),
+            status: document.status.into_str().to_owned(),
             page_count: document.page_count,
             character_count: document.character_count,
-            language: document.language.as_str().to_owned(),
+            language: document.language.into_str().to_owned(),
             error_message: document.error_message.clone(),
             uploaded_by_id: Key(document.uploaded_by_id),
             created_at: At(document.created_at),
@@ -55,12 +54,12 @@ impl From<&Document> for DocumentRow {
 impl TryFrom<DocumentRow> for Document {
     type Error = DbError;
     fn try_from(row: DocumentRow) -> Result<Self, DbError> {
-        let broken = |what: &str| DbError::Broken(format!("the document {:?} has the {what}", row.id));
+        let broken = |what: &str| DbError::Broken(format!("the document {:?} has an {what}", row.id));
         Ok(Self {
             id: row.id.0,
             project_id: row.project_id.0,
-            status: DocumentStatus::named(&row.status).ok_or_else(|| broken("status of nothing"))?,
-            language: Language::named(&row.language).ok_or_else(|| broken("language of nobody"))?,
+            status: row.status.parse().map_err(|_| broken("unknown status"))?,
+            language: row.language.parse().map_err(|_| broken("unknown language"))?,
             file_name: row.file_name,
             mime_type: row.mime_type,
             size_bytes: row.size_bytes,
@@ -98,7 +97,7 @@ pub async fn find_anywhere(conn: &mut Conn, id: Id<ids::Document>) -> Result<Opt
 /// Updates the columns that parsing changes, if the stored status still equals `before`. Returns whether it did.
 pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus) -> Result<bool, DbError> {
     let row = DocumentRow::from(document);
-    let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before.as_str())).set((
+    let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before.into_str())).set((
         documents::status.eq(row.status),
         documents::page_count.eq(row.page_count),
         documents::character_count.eq(row.character_count),
@@ -152,7 +151,7 @@ pub async fn some(
 pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, DbError> {
     let open = documents::table
         .filter(documents::uploaded_by_id.eq(Key(user_id)))
-        .filter(documents::status.eq_any([DocumentStatus::Pending.as_str(), DocumentStatus::Processing.as_str()]))
+        .filter(documents::status.eq_any([DocumentStatus::Pending.into_str(), DocumentStatus::Processing.into_str()]))
         .select(documents::id)
         .limit(i64::try_from(most).unwrap_or(i64::MAX));
     let open: Vec<Key<ids::Document>> = open.load(conn).await?;
@@ -199,40 +198,19 @@ pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub status: Option<DocumentStatus>,
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
-/// Lists a project's documents, newest first. Returns one more than the page holds, and the total count.
+/// Lists a project's documents, newest first.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
-    page: &PageQuery,
-) -> Result<(Vec<Document>, i64), DbError> {
-    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
-    let status = filter.status.map_or("", DocumentStatus::as_str);
-    macro_rules! listed {
-        () => {
-            documents::table
-                .filter(documents::project_id.eq(Key(project_id)))
-                .filter(filter.status.is_none().into_sql::<diesel::sql_types::Bool>().or(documents::status.eq(status)))
-                .filter(
-                    filter.search.is_none().into_sql::<diesel::sql_types::Bool>().or(crate::db::lower(
-                        documents::file_name,
-                    )
-                    .like(pattern.clone())
-                    .escape('\\')),
-                )
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<DocumentRow> = listed!()
-        .filter(documents::id.lt(Key(Id::<ids::Document>::from_uuid(page.before()))))
-        .order(documents::id.desc())
-        .limit(page.limit + 1)
-        .select(DocumentRow::columns())
-        .load(conn)
-        .await?;
-    let rows: Result<Vec<_>, DbError> = rows.into_iter().map(TryInto::try_into).collect();
-    Ok((rows?, total))
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<Document>, DbError> {
+    let listed = documents::table
+        .filter(documents::project_id.eq(Key(project_id)))
+        .filter(is_wanted(documents::status, filter.status))
+        .filter(is_found(filter.search.as_ref(), |pattern| contains(documents::file_name, pattern)));
+    let (rows, total): (Vec<DocumentRow>, _) = page_of!(conn, page, listed, documents::id, DocumentRow::columns());
+    page.list(rows, total, |row| row.id.0.uuid()).try_map(Document::try_from)
 }

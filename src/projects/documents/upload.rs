@@ -2,7 +2,9 @@
 
 use actix_multipart::Field as Part;
 use actix_web::HttpRequest;
+use actors::language::Language;
 use futures_util::StreamExt;
+use pipeline::readers::{Format, sniff};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -10,7 +12,6 @@ use utoipa::PartialSchema;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::model::FileName;
-use crate::accounts::model::Language;
 use crate::api::idempotency;
 use crate::clients::files::Received;
 use crate::http::code::Code;
@@ -20,21 +21,20 @@ use crate::http::form::{self, small, unreadable};
 use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
-use crate::pipeline::readers::{Format, sniff};
 use crate::projects::state::Projects;
 
 /// How many files are sniffed for their format at once.
-static LOOKED_AT: Semaphore = Semaphore::const_new(2);
+static DETECTING: Semaphore = Semaphore::const_new(2);
 
 /// A received file of a supported format.
-pub struct Upload {
+pub struct DocumentUpload {
     pub file: Received,
     pub file_name: FileName,
     pub format: Format,
     pub language: Language,
 }
 
-impl Input for Upload {
+impl Input for DocumentUpload {
     const BUFFERED: bool = false;
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
@@ -65,7 +65,7 @@ impl Input for Upload {
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
             .description(Some(
-                "PDF, DOCX, HTML, Markdown, text, CSV, VTT or SRT, told by the content; at most 50 MiB.",
+                "PDF, DOCX, HTML, Markdown, text, CSV, VTT or SRT, detected from the content; at most 50 MiB.",
             ));
         let form =
             ObjectBuilder::new().property("file", file).property("language", Language::schema()).required("file");
@@ -114,7 +114,7 @@ impl Form {
                     Language::parse(&Value::String(given)).map_err(|wrong| self.fault("language", wrong)).ok();
             }
             _ => {
-                self.fault(&name, InvalidValue::of(Reason::UnknownKey, "This part is not known here."));
+                self.fault(&name, InvalidValue::of(Reason::UnknownKey, "This part of the form is unknown."));
                 small(part).await?;
             }
         }
@@ -126,27 +126,27 @@ impl Form {
     }
 
     /// Checks the form as a whole. An unsupported format (415) takes precedence over invalid fields (422).
-    async fn upload(mut self) -> Result<Upload, ApiError> {
+    async fn upload(mut self) -> Result<DocumentUpload, ApiError> {
         let Some((file, file_name)) = self.file.take() else {
             self.fault("file", InvalidValue::of(Reason::Required, Reason::Required.sentence()));
             return Err(ApiError::invalid(self.faults));
         };
         let Some(file_name) = file_name else { return Err(ApiError::invalid(self.faults)) };
-        let format = look(&file, &file_name).await?;
+        let format = detect_format(&file, &file_name).await?;
         if !self.faults.is_empty() {
             return Err(ApiError::invalid(self.faults));
         }
-        Ok(Upload { file, file_name, format, language: self.language.unwrap_or(Language::Auto) })
+        Ok(DocumentUpload { file, file_name, format, language: self.language.unwrap_or(Language::Auto) })
     }
 }
 
 /// Detects the format from the content.
-async fn look(file: &Received, file_name: &FileName) -> Result<Format, ApiError> {
-    let _place = LOOKED_AT.acquire().await.map_err(ApiError::internal)?;
+async fn detect_format(file: &Received, file_name: &FileName) -> Result<Format, ApiError> {
+    let _permit = DETECTING.acquire().await.map_err(ApiError::internal)?;
     let content = file.open().await.map_err(ApiError::unavailable)?.into_std().await;
     let name = file_name.0.clone();
     let format = spawn_blocking(move || sniff(&name, content)).await.map_err(ApiError::internal)?;
     format
         .map_err(ApiError::unavailable)?
-        .map_err(|unsupported| ApiError::saying(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
+        .map_err(|unsupported| ApiError::with_message(Code::UNSUPPORTED_MEDIA_TYPE, unsupported.message))
 }

@@ -1,10 +1,11 @@
-//! The e-mails of project invitations, in English and Arabic. Text written by users is quoted, so that it cannot pass
-//! for text of this service.
+//! The e-mails of project invitations, in English and Arabic. Text written by users is quoted, except names: the
+//! sentence and the subject contain those of the inviter and the project.
 
-use super::model::Invitation;
+use actors::language::Language;
+
+use super::model::InvitationToProject;
 use crate::access::role::ProjectRole;
-use crate::accounts::model::Language;
-use crate::jobs::mail::{Block, Locale, OutgoingEmail};
+use crate::jobs::mail::{EmailBlock, Locale, OutgoingEmail, isolated};
 
 /// The contents of an invitation e-mail.
 pub struct ProjectInvitationEmail<'a> {
@@ -16,36 +17,41 @@ pub struct ProjectInvitationEmail<'a> {
     pub days: u32,
 }
 
-pub fn invitation(invitation: &Invitation, words: ProjectInvitationEmail<'_>) -> OutgoingEmail {
+pub fn invitation(invitation: &InvitationToProject, words: ProjectInvitationEmail<'_>) -> OutgoingEmail {
     let ProjectInvitationEmail { language, project, inviter, url, days } = words;
-    let tongue = language.tongue();
-    let role = role(tongue, invitation.role);
-    let (subject, asked, quoted, label, rest) = match tongue {
+    let locale = language.into();
+    let role = role(locale, invitation.role);
+    let who = isolated(inviter);
+    let (subject, invited, quoted, label, rest) = match locale {
         Locale::Arabic => (
-            "دُعيت إلى مشروع في Colloquy",
-            format!("طُلب منك الانضمام إلى مشروع بصفة {role}."),
+            format!("دعوة من {inviter} إلى مشروع «{project}»"),
+            format!("تلقيت دعوة من {who} للانضمام إلى المشروع التالي بصفة {role}:"),
             format!("المشروع: {project}\nالداعي: {inviter}"),
-            "اطّلع على الدعوة واقبلها:",
-            format!("الرابط صالح لمدة {days} أيام ولهذا العنوان وحده. إن لم تعرف صاحب الدعوة فلا يلزمك فعل أي شيء."),
+            "عرض الدعوة وقبولها:",
+            format!("الرابط صالح لمدة {days} أيام ولهذا العنوان فقط. إن لم تعرف المرسل فيمكنك تجاهل هذه الرسالة."),
         ),
         Locale::English => (
-            "You are invited to a project in Colloquy",
-            format!("You are asked to join a project as {role}."),
+            format!("{inviter} invited you to the project “{project}”"),
+            format!("{who} invited you to join the following project as {role}:"),
             format!("Project: {project}\nInvited by: {inviter}"),
-            "See the invitation and accept it:",
+            "View and accept the invitation:",
             format!(
-                "The link is good for {days} days and for this address alone. If you do not know who asks, you need not \
-                 do anything."
+                "The link is valid for {days} days and only for this e-mail address. If you do not know the sender, you \
+                 can ignore this e-mail."
             ),
         ),
     };
-    let blocks =
-        vec![Block::Text(asked), Block::Quote(quoted), Block::Link { label: label.to_owned(), url }, Block::Text(rest)];
-    OutgoingEmail { to: invitation.email.clone(), tongue, subject: subject.to_owned(), blocks, calendar: None }
+    let blocks = vec![
+        EmailBlock::Text(invited),
+        EmailBlock::Quote(quoted),
+        EmailBlock::Link { label: label.to_owned(), url },
+        EmailBlock::Text(rest),
+    ];
+    OutgoingEmail { to: invitation.email.clone(), locale, subject, blocks, calendar: None }
 }
 
-const fn role(tongue: Locale, role: ProjectRole) -> &'static str {
-    match (tongue, role) {
+const fn role(locale: Locale, role: ProjectRole) -> &'static str {
+    match (locale, role) {
         (Locale::English, ProjectRole::Owner) => "an owner",
         (Locale::English, ProjectRole::Manager) => "a manager",
         (Locale::English, ProjectRole::Analyst) => "an analyst",

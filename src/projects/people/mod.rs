@@ -48,7 +48,7 @@ impl Resource for Membership {
         let found = state.db.read(move |conn| Box::pin(store::find(conn, project_id, member_id))).await;
         let found = found.map_err(ApiError::from)?;
         let own = found.as_ref().is_some_and(|member| member.user_id == caller.user_id);
-        let thing = found.map(|_| Self { project_id, member_id }).ok_or_else(|| ApiError::of(Code::NOT_FOUND));
-        Ok(Loaded { relation: Relation { own, ..relation }, resource: thing })
+        let resource = found.map(|_| Self { project_id, member_id }).ok_or_else(|| ApiError::of(Code::NOT_FOUND));
+        Ok(Loaded { relation: Relation { own, ..relation }, resource })
     }
 }

@@ -2,12 +2,13 @@
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
 use crate::accounts::model::avatar_url;
-use crate::enumeration;
+use crate::http::enumeration::Enumeration;
 
 /// A stored membership, with the account fields that are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +27,7 @@ pub struct Member {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectMember {
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<ids::Member>,
-    #[schema(value_type = uuid::Uuid)]
     pub user_id: Id<User>,
     pub full_name: String,
     /// Visible to the member themself and to roles from ANALYST upwards; null for all others.
@@ -37,18 +36,17 @@ pub struct ProjectMember {
     #[schema(required)]
     pub avatar_url: Option<String>,
     pub role: ProjectRole,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub joined_at: Time,
 }
 
 /// The member who reads the list of members.
 #[derive(Debug, Clone, Copy)]
-pub struct Viewer {
+pub struct MemberViewer {
     pub user_id: Id<User>,
     pub role: ProjectRole,
 }
 
-impl Viewer {
+impl MemberViewer {
     /// Whether the viewer sees e-mail addresses other than their own.
     #[must_use]
     pub fn sees_emails(self) -> bool {
@@ -58,7 +56,7 @@ impl Viewer {
 
 impl ProjectMember {
     #[must_use]
-    pub fn of(member: Member, viewer: Viewer) -> Self {
+    pub fn of(member: Member, viewer: MemberViewer) -> Self {
         let seen = viewer.sees_emails() || viewer.user_id == member.user_id;
         Self {
             id: member.id,
@@ -89,7 +87,7 @@ impl MemberChanged {
     }
 
     #[must_use]
-    pub const fn gone(member: &Member) -> Self {
+    pub const fn removed(member: &Member) -> Self {
         Self { id: member.id, user_id: member.user_id, role: None }
     }
 }
@@ -143,21 +141,25 @@ pub fn removal(actor: ProjectRole, target: Target) -> Result<(), Refusal> {
     if target.last_owner { Err(Refusal::LastOwner) } else { Ok(()) }
 }
 
-enumeration! {
-    /// The status of an invitation.
-    pub enum InvitationStatus {
-        Pending = "PENDING",
-        Accepted = "ACCEPTED",
-        Declined = "DECLINED",
-        Expired = "EXPIRED",
-        Revoked = "REVOKED",
-    }
+/// The status of an invitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum InvitationStatus {
+    Pending,
+    Accepted,
+    Declined,
+    Expired,
+    Revoked,
 }
+
+impl Enumeration for InvitationStatus {}
 
 /// A stored invitation. Expiry is derived from the clock and not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invitation {
-    pub id: Id<Invitation>,
+pub struct InvitationToProject {
+    pub id: Id<InvitationToProject>,
     pub project_id: Id<ids::Project>,
     pub email: String,
     pub role: ProjectRole,
@@ -175,7 +177,7 @@ pub enum State {
     Revoked { at: Time },
 }
 
-impl Invitation {
+impl InvitationToProject {
     /// The status at `now`. `inviter` is the inviter's present role in the project: an invitation is revoked once its
     /// inviter may no longer give its role.
     #[must_use]
@@ -198,7 +200,6 @@ pub struct ProjectInvitation {
     pub email: String,
     pub role: ProjectRole,
     pub status: InvitationStatus,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub expires_at: Time,
 }
 
@@ -213,7 +214,6 @@ pub struct ProjectInvitationPreview {
     pub invitee_email: String,
     pub role: ProjectRole,
     pub status: InvitationStatus,
-    #[schema(value_type = chrono::DateTime<chrono::Utc>)]
     pub expires_at: Time,
 }
 
@@ -232,25 +232,27 @@ pub struct JoinedProject {
     #[serde(flatten)]
     #[schema(inline)]
     pub member: ProjectMember,
-    #[schema(value_type = uuid::Uuid)]
     pub project_id: Id<ids::Project>,
 }
 
-enumeration! {
-    /// How a person became a stakeholder of the project.
-    pub enum StakeholderOrigin {
-        Member = "MEMBER",
-        ReviewInvitation = "REVIEW_INVITATION",
-        MeetingGuest = "MEETING_GUEST",
-    }
+/// How a person became a stakeholder of the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum StakeholderOrigin {
+    Member,
+    ReviewInvitation,
+    MeetingGuest,
 }
+
+impl Enumeration for StakeholderOrigin {}
 
 /// A stakeholder of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stakeholder {
     /// Id of the membership, or of the first participation as a guest.
-    #[schema(value_type = uuid::Uuid)]
     pub id: Id<Stakeholder>,
     pub full_name: String,
     #[schema(required, format = Email)]
@@ -258,22 +260,24 @@ pub struct Stakeholder {
     #[schema(required)]
     pub organisation: Option<String>,
     /// Null for a person without an account.
-    #[schema(required, value_type = Option<uuid::Uuid>)]
+    #[schema(required)]
     pub user_id: Option<Id<User>>,
     pub origin: StakeholderOrigin,
     /// When the person was last seen; null for never.
-    #[schema(required, value_type = Option<chrono::DateTime<chrono::Utc>>)]
+    #[schema(required)]
     pub last_seen_at: Option<Time>,
 }
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use std::time::Duration;
 
     use actors::ids::Id;
     use actors::time::Time;
 
-    use super::{Invitation, InvitationStatus, Refusal, State, Target, change, masked, may_handle, removal};
+    use super::{InvitationStatus, InvitationToProject, Refusal, State, Target, change, masked, may_handle, removal};
     use crate::access::role::ProjectRole::{self, Analyst, Manager, Owner, Stakeholder};
 
     /// The allowed changes of an actor, from (rows) and to (columns) the roles STAKEHOLDER, ANALYST, MANAGER, OWNER.
@@ -287,9 +291,9 @@ mod tests {
 
     #[test]
     fn who_may_make_whom_what() {
-        for actor in ProjectRole::ALL.iter().copied() {
-            for (from, row) in ProjectRole::ALL.iter().copied().zip(may_change(actor)) {
-                for (to, cell) in ProjectRole::ALL.iter().copied().zip(row.chars()) {
+        for actor in ProjectRole::VARIANTS.iter().copied() {
+            for (from, row) in ProjectRole::VARIANTS.iter().copied().zip(may_change(actor)) {
+                for (to, cell) in ProjectRole::VARIANTS.iter().copied().zip(row.chars()) {
                     for own in [false, true] {
                         for last_owner in [false, from == Owner] {
                             let expected = match cell {
@@ -310,7 +314,7 @@ mod tests {
     fn who_may_take_whom_out_and_that_anybody_may_leave() {
         let others = [(Stakeholder, "----"), (Analyst, "----"), (Manager, "yy--"), (Owner, "yyyy")];
         for (actor, row) in others {
-            for (role, cell) in ProjectRole::ALL.iter().copied().zip(row.chars()) {
+            for (role, cell) in ProjectRole::VARIANTS.iter().copied().zip(row.chars()) {
                 let expected = if cell == 'y' { Ok(()) } else { Err(Refusal::NotAllowed) };
                 assert_eq!(removal(actor, Target { role, own: false, last_owner: false }), expected, "{actor}, {role}");
             }
@@ -329,7 +333,7 @@ mod tests {
     fn an_invitation_is_as_good_as_its_inviter_and_its_time() {
         let now = Time::from_millis(1_767_225_600_000).unwrap();
         let hour = Duration::from_secs(3600);
-        let open = |role| Invitation {
+        let open = |role| InvitationToProject {
             id: Id::generate(),
             project_id: Id::generate(),
             email: "ada@example.org".to_owned(),
@@ -339,18 +343,18 @@ mod tests {
             expires_at: now + hour,
             state: State::Open,
         };
-        for role in ProjectRole::ALL.iter().copied() {
+        for role in ProjectRole::VARIANTS.iter().copied() {
             assert_eq!(open(role).status(None, now), InvitationStatus::Revoked, "the inviter is gone");
-            for inviter in ProjectRole::ALL.iter().copied() {
-                let good = may_handle(inviter, role);
-                let expected = if good { InvitationStatus::Pending } else { InvitationStatus::Revoked };
+            for inviter in ProjectRole::VARIANTS.iter().copied() {
+                let valid = may_handle(inviter, role);
+                let expected = if valid { InvitationStatus::Pending } else { InvitationStatus::Revoked };
                 assert_eq!(open(role).status(Some(inviter), now), expected, "{role} by {inviter}");
             }
             let one = open(role);
             assert_eq!(one.status(Some(Owner), one.expires_at), InvitationStatus::Expired);
-            let accepted = Invitation { state: State::Accepted { at: now }, ..open(role) };
+            let accepted = InvitationToProject { state: State::Accepted { at: now }, ..open(role) };
             assert_eq!(accepted.status(None, now + hour + hour), InvitationStatus::Accepted);
-            let revoked = Invitation { state: State::Revoked { at: now }, ..open(role) };
+            let revoked = InvitationToProject { state: State::Revoked { at: now }, ..open(role) };
             assert_eq!(revoked.status(Some(Owner), now), InvitationStatus::Revoked);
         }
     }

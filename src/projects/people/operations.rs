@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::membership_end::EndedMembership;
-use super::model::{self, Member, MemberChanged, ProjectMember, Refusal, Stakeholder, Target, Viewer};
+use super::model::{self, Member, MemberChanged, MemberViewer, ProjectMember, Refusal, Stakeholder, Target};
 use super::store::{self, Filter, Searched, StakeholderFilter};
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
@@ -20,7 +20,7 @@ use crate::db::{Conn, DbError, events};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
+use crate::http::list::Listing;
 use crate::projects::events::{record_event, topic};
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
@@ -33,18 +33,12 @@ use crate::projects::{must_be_active, store as projects};
 pub async fn list(
     state: &Projects,
     project_id: Id<ids::Project>,
-    viewer: Viewer,
-    filter: Filter,
-    page: PageQuery,
+    viewer: MemberViewer,
+    listing: Listing<Filter>,
 ) -> Result<List<ProjectMember>, ApiError> {
     let searched = if viewer.sees_emails() { Searched::NamesAndEmails } else { Searched::Names };
-    let read = state
-        .db
-        .read(move |conn| Box::pin(async move { store::list(conn, project_id, &filter, searched, &page).await }));
-    let (found, total_count) = read.await.map_err(ApiError::from)?;
-    let (found, next_cursor) = page.cut(found, |member| member.id.uuid());
-    let items = found.into_iter().map(|member| ProjectMember::of(member, viewer)).collect();
-    Ok(List { items, next_cursor, total_count })
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, searched, listing))).await;
+    Ok(found.map_err(ApiError::from)?.map(|member| ProjectMember::of(member, viewer)))
 }
 
 /// Changes a member's role. Setting the present role changes nothing.
@@ -63,21 +57,21 @@ pub async fn change_role(
     let now = state.now();
     let (member, viewer) = settle(state, project_id, None, move |conn| {
         Box::pin(async move {
-            let HeldMember { project, actor, mut member, target, heir } =
+            let HeldMember { project, actor, mut member, target, successor } =
                 hold(conn, project_id, member_id, caller).await?;
             model::change(actor, target, role).map_err(refused)?;
             must_be_active(&project)?;
             let is_new = member.role != role;
             member.role = role;
             // A caller who changed their own role sees the response with the new one.
-            let viewer = Viewer { user_id: caller.user_id, role: if target.own { role } else { actor } };
+            let viewer = MemberViewer { user_id: caller.user_id, role: if target.own { role } else { actor } };
             if !is_new {
                 return Ok(((member, viewer), Vec::new()));
             }
             store::set_role(conn, member_id, role).await?;
             let mut records = vec![record_change(conn, project_id, MemberChanged::to(&member), now, &request).await?];
             if role != ProjectRole::Owner {
-                records.extend(hand_over(conn, project, member.user_id, heir, now, &request).await?);
+                records.extend(transfer_ownership(conn, project, member.user_id, successor, now, &request).await?);
             }
             Ok(((member, viewer), records))
         })
@@ -106,12 +100,13 @@ pub async fn remove(
     let (hooks, own) = (state.membership_hooks.clone(), ended.clone());
     settle(state, project_id, Some(ended), move |conn| {
         Box::pin(async move {
-            let HeldMember { project, actor, member, target, heir } = hold(conn, project_id, member_id, caller).await?;
+            let HeldMember { project, actor, member, target, successor } =
+                hold(conn, project_id, member_id, caller).await?;
             model::removal(actor, target).map_err(refused)?;
             must_be_active(&project)?;
             store::invitations::revoke(conn, project_id, &member.email, now).await?;
             let mut records = hooks.end(conn, &own).await?;
-            records.extend(take_out(conn, project, &member, heir, now, &request).await?);
+            records.extend(take_out(conn, project, &member, successor, now, &request).await?);
             Ok(((), records))
         })
     })
@@ -125,15 +120,12 @@ pub async fn remove(
 pub async fn stakeholders(
     state: &Projects,
     project_id: Id<ids::Project>,
-    filter: StakeholderFilter,
-    page: PageQuery,
+    listing: Listing<StakeholderFilter>,
 ) -> Result<List<Stakeholder>, ApiError> {
     // A transaction, so that its queries see one consistent state.
-    let read = async move |conn: &mut Conn| store::stakeholders::list(conn, project_id, &filter, &page).await;
+    let read = async move |conn: &mut Conn| store::stakeholders::list(conn, project_id, listing).await;
     let found = state.db.read(move |conn| Box::pin(conn.transaction(read))).await;
-    let (found, total_count) = found.map_err(|failed: DbError| ApiError::from(failed))?;
-    let (items, next_cursor) = page.cut(found, |one| one.id.uuid());
-    Ok(List { items, next_cursor, total_count })
+    found.map_err(|failed: DbError| ApiError::from(failed))
 }
 
 /// Runs a change of a project's members to completion, independent of the request. While it is written, no role of the
@@ -169,7 +161,7 @@ async fn settle<T: Send + 'static>(
         // The caller may no longer wait for the result.
         let _ = answer.send(written);
     });
-    settled.await.unwrap_or_else(|_| Err(ApiError::internal("a change of members did not come to its end")))
+    settled.await.unwrap_or_else(|_| Err(ApiError::internal("a change of members did not finish")))
 }
 
 /// A project and one of its members, locked until the end of the transaction: no other transaction changes members
@@ -181,7 +173,7 @@ struct HeldMember {
     member: Member,
     target: Target,
     /// Of the other OWNERs, the one who joined first.
-    heir: Option<Id<User>>,
+    successor: Option<Id<User>>,
 }
 
 async fn hold(
@@ -193,10 +185,10 @@ async fn hold(
     let project = locked(conn, project_id).await?;
     let actor = acting(conn, project_id, caller).await?;
     let member = store::find(conn, project_id, member_id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
-    let heir = store::owners(conn, project_id).await?.into_iter().find(|owner| *owner != member.user_id);
-    let last_owner = member.role == ProjectRole::Owner && heir.is_none();
+    let successor = store::owners(conn, project_id).await?.into_iter().find(|owner| *owner != member.user_id);
+    let last_owner = member.role == ProjectRole::Owner && successor.is_none();
     let target = Target { role: member.role, own: member.user_id == caller.user_id, last_owner };
-    Ok(HeldMember { project, actor, member, target, heir })
+    Ok(HeldMember { project, actor, member, target, successor })
 }
 
 async fn locked(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Project, ApiError> {
@@ -214,7 +206,7 @@ fn refused(refusal: Refusal) -> ApiError {
     })
 }
 
-/// Ends a membership and records the event; `heir` as in [`hand_over`].
+/// Ends a membership and records the event; `successor` as in [`transfer_ownership`].
 ///
 /// # Errors
 /// Only database errors.
@@ -222,27 +214,27 @@ pub async fn take_out(
     conn: &mut Conn,
     project: Project,
     member: &Member,
-    heir: Option<Id<User>>,
+    successor: Option<Id<User>>,
     now: Time,
     request: &RequestId,
 ) -> Result<Vec<EventRecord>, DbError> {
     store::delete(conn, member.id).await?;
-    let mut records = vec![record_change(conn, project.id, MemberChanged::gone(member), now, request).await?];
-    records.extend(hand_over(conn, project, member.user_id, heir, now, request).await?);
+    let mut records = vec![record_change(conn, project.id, MemberChanged::removed(member), now, request).await?];
+    records.extend(transfer_ownership(conn, project, member.user_id, successor, now, request).await?);
     Ok(records)
 }
 
-/// Makes `heir` the project's `ownerId` if it was `from`.
-async fn hand_over(
+/// Makes `successor` the project's `ownerId` if it was `from`.
+async fn transfer_ownership(
     conn: &mut Conn,
     mut project: Project,
     from: Id<User>,
-    heir: Option<Id<User>>,
+    successor: Option<Id<User>>,
     now: Time,
     request: &RequestId,
 ) -> Result<Option<EventRecord>, DbError> {
-    let Some(heir) = heir.filter(|_| project.owner_id == from) else { return Ok(None) };
-    project.owner_id = heir;
+    let Some(successor) = successor.filter(|_| project.owner_id == from) else { return Ok(None) };
+    project.owner_id = successor;
     project.updated_at = now;
     projects::set_owner(conn, &project).await?;
     record_event(conn, &project, "project.updated", now, request).await.map(Some)

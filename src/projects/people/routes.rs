@@ -5,7 +5,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::Membership;
 use super::model::{
-    JoinedProject, ProjectInvitation, ProjectInvitationPreview, ProjectMember, Stakeholder, StakeholderOrigin, Viewer,
+    JoinedProject, MemberViewer, ProjectInvitation, ProjectInvitationPreview, ProjectMember, Stakeholder,
+    StakeholderOrigin,
 };
 use super::operations::{self, invitations};
 use super::store::{Filter, StakeholderFilter};
@@ -19,48 +20,44 @@ use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
-use crate::http::page::{PageQuery, Search};
+use crate::http::list::{Listing, Search};
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
-pub struct ListMembers {
-    filter: Filter,
-    page: PageQuery,
-}
-
-impl Query for ListMembers {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "role", "search"];
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        matches!(key, "role" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let role = fields.optional("role");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let filter = Filter { role: role?, search: search?.map(|search| search.0) };
-        Ok(Self { filter, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { role: role?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("role", "Only members with this role.", ProjectRole::schema()));
-        parameters.push(Search::parameter("Only members whose name, or address where it is shown, has this."));
-        parameters
+        vec![
+            query_parameter("role", "Return only members with this role.", ProjectRole::schema()),
+            Search::parameter(
+                "Return only members whose name, or e-mail address if visible to the caller, contains this text.",
+            ),
+        ]
     }
 }
 
 pub async fn list(
-    request: Authorized<Member<Project>, ValidQuery<ListMembers>>,
+    request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Projects,
 ) -> Result<Reply<List<ProjectMember>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    let role = request.principal.relation.role.unwrap_or(ProjectRole::Stakeholder);
-    let viewer = Viewer { user_id: request.principal.caller.user_id, role };
-    operations::list(&state, request.principal.resource.id, viewer, asked.filter, asked.page).await.map(Reply::ok)
+    let ValidQuery(listing) = request.input;
+    let role = request.access.relation.role.unwrap_or(ProjectRole::Stakeholder);
+    let viewer = MemberViewer { user_id: request.access.caller.user_id, role };
+    operations::list(&state, request.access.resource.id, viewer, listing).await.map(Reply::ok)
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct AddProjectMember {
-    #[schema(value_type = String, format = Email, max_length = 254)]
-    email: Email,
-    role: ProjectRole,
+    pub email: Email,
+    pub role: ProjectRole,
 }
 
 impl Body for AddProjectMember {
@@ -76,12 +73,10 @@ pub async fn add(
     state: Projects,
 ) -> Result<Reply<ProjectInvitation>, ApiError> {
     let id = request.new_id();
-    let ValidJson(AddProjectMember { email, role }) = request.input;
-    let invited = invitations::Invited { id, email, role };
-    let invitation =
-        invitations::add(&state, request.principal.caller, request.principal.resource.id, invited, request.request_id)
-            .await?;
-    Ok(Reply::created(invitation))
+    let ValidJson(body) = request.input;
+    invitations::add(&state, request.access.caller, request.access.resource.id, id, body, request.request_id)
+        .await
+        .map(Reply::created)
 }
 
 pub async fn preview(
@@ -95,7 +90,7 @@ pub async fn accept(
     request: Authorized<SignedIn, OneTimeToken>,
     state: Projects,
 ) -> Result<NotReplayable<JoinedProject>, ApiError> {
-    let joined = invitations::accept(&state, request.principal.caller, &request.input, request.request_id).await?;
+    let joined = invitations::accept(&state, request.access.caller, &request.input, request.request_id).await?;
     Ok(NotReplayable(Reply::ok(joined)))
 }
 
@@ -116,8 +111,8 @@ pub async fn change_role(
     state: Projects,
 ) -> Result<Reply<ProjectMember>, ApiError> {
     let ValidJson(body) = request.input;
-    let Membership { project_id, member_id } = request.principal.resource;
-    operations::change_role(&state, request.principal.caller, project_id, member_id, body.role, request.request_id)
+    let Membership { project_id, member_id } = request.access.resource;
+    operations::change_role(&state, request.access.caller, project_id, member_id, body.role, request.request_id)
         .await
         .map(Reply::ok)
 }
@@ -126,37 +121,32 @@ pub async fn remove(
     request: Authorized<ManagerOrSelf<Membership>, Empty>,
     state: Projects,
 ) -> Result<Reply<Nothing>, ApiError> {
-    let Membership { project_id, member_id } = request.principal.resource;
-    operations::remove(&state, request.principal.caller, project_id, member_id, request.request_id).await?;
+    let Membership { project_id, member_id } = request.access.resource;
+    operations::remove(&state, request.access.caller, project_id, member_id, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
 }
 
-pub struct ListStakeholders {
-    filter: StakeholderFilter,
-    page: PageQuery,
-}
-
-impl Query for ListStakeholders {
-    const KEYS: &'static [&'static str] = &["limit", "cursor", "origin", "search"];
+impl Query for StakeholderFilter {
+    fn has(key: &str) -> bool {
+        matches!(key, "origin" | "search")
+    }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let origin = fields.optional("origin");
-        let search = fields.optional::<Search>("search");
-        let page = PageQuery::read_from(fields);
-        let filter = StakeholderFilter { origin: origin?, search: search?.map(|search| search.0) };
-        Ok(Self { filter, page: page? })
+        let search = fields.optional("search");
+        Ok(Self { origin: origin?, search: search? })
     }
     fn parameters() -> Vec<Parameter> {
-        let mut parameters = PageQuery::parameters();
-        parameters.push(query_parameter("origin", "Only those who came like this.", StakeholderOrigin::schema()));
-        parameters.push(Search::parameter("Only those whose name or address has this."));
-        parameters
+        vec![
+            query_parameter("origin", "Return only stakeholders of this origin.", StakeholderOrigin::schema()),
+            Search::parameter("Return only stakeholders whose name or e-mail address contains this text."),
+        ]
     }
 }
 
 pub async fn stakeholders(
-    request: Authorized<Analyst<Project>, ValidQuery<ListStakeholders>>,
+    request: Authorized<Analyst<Project>, ValidQuery<Listing<StakeholderFilter>>>,
     state: Projects,
 ) -> Result<Reply<List<Stakeholder>>, ApiError> {
-    let ValidQuery(asked) = request.input;
-    operations::stakeholders(&state, request.principal.resource.id, asked.filter, asked.page).await.map(Reply::ok)
+    let ValidQuery(listing) = request.input;
+    operations::stakeholders(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }

@@ -7,16 +7,15 @@ pub use self::stakeholders::Filter as StakeholderFilter;
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
-use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl,
-    TextExpressionMethods,
-};
+use diesel::sql_types::Bool;
+use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl};
 
 use super::model::Member;
 use crate::access::role::ProjectRole;
 use crate::db::schema::{members, users};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
-use crate::http::page::PageQuery;
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 use crate::projects::store::role_of;
 
 type Row = (Key<ids::Member>, Key<User>, String, String, Option<String>, String, At);
@@ -67,7 +66,7 @@ pub async fn of(conn: &mut Conn, project_id: Id<ids::Project>, user_id: Id<User>
 pub async fn owners(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Id<User>>, DbError> {
     let owners: Vec<Key<User>> = members::table
         .filter(members::project_id.eq(Key(project_id)))
-        .filter(members::role.eq(ProjectRole::Owner.as_str()))
+        .filter(members::role.eq(ProjectRole::Owner.into_str()))
         .order((members::joined_at.asc(), members::id.asc()))
         .select(members::user_id)
         .load(conn)
@@ -86,7 +85,7 @@ pub async fn insert(
         members::id.eq(Key(Id::<ids::Member>::generate())),
         members::project_id.eq(Key(project_id)),
         members::user_id.eq(Key(user_id)),
-        members::role.eq(role.as_str()),
+        members::role.eq(role.into_str()),
         members::joined_at.eq(At(joined_at)),
     );
     diesel::insert_into(members::table).values(row).execute(conn).await?;
@@ -94,7 +93,7 @@ pub async fn insert(
 }
 
 pub async fn set_role(conn: &mut Conn, id: Id<ids::Member>, role: ProjectRole) -> Result<(), DbError> {
-    diesel::update(members::table.find(Key(id))).set(members::role.eq(role.as_str())).execute(conn).await?;
+    diesel::update(members::table.find(Key(id))).set(members::role.eq(role.into_str())).execute(conn).await?;
     Ok(())
 }
 
@@ -107,7 +106,7 @@ pub async fn delete(conn: &mut Conn, id: Id<ids::Member>) -> Result<(), DbError>
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub role: Option<ProjectRole>,
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
 /// The columns that are searched. A viewer who sees no addresses must not find members by them either.
@@ -117,41 +116,19 @@ pub enum Searched {
     NamesAndEmails,
 }
 
-/// Lists a project's members, those who joined last first. Returns one more than the page holds, and the total count.
+/// Lists a project's members, those who joined last first.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
     searched: Searched,
-    page: &PageQuery,
-) -> Result<(Vec<Member>, i64), DbError> {
-    let pattern = filter.search.as_deref().map(crate::db::like).unwrap_or_default();
-    let role = filter.role.map_or("", ProjectRole::as_str);
-    let by_email = searched == Searched::NamesAndEmails;
-    macro_rules! listed {
-        () => {
-            of_project!(project_id)
-                .filter(filter.role.is_none().into_sql::<diesel::sql_types::Bool>().or(members::role.eq(role)))
-                .filter(
-                    filter
-                        .search
-                        .is_none()
-                        .into_sql::<diesel::sql_types::Bool>()
-                        .or(crate::db::lower(users::full_name).like(pattern.clone()).escape('\\'))
-                        .or(by_email
-                            .into_sql::<diesel::sql_types::Bool>()
-                            .and(crate::db::lower(users::email).like(pattern.clone()).escape('\\'))),
-                )
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<Row> = listed!()
-        .filter(members::id.lt(Key(Id::<ids::Member>::from_uuid(page.before()))))
-        .order(members::id.desc())
-        .limit(page.limit + 1)
-        .select(columns!())
-        .load(conn)
-        .await?;
-    let found: Result<Vec<_>, DbError> = rows.into_iter().map(member).collect();
-    Ok((found?, total))
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<Member>, DbError> {
+    let by_email = (searched == Searched::NamesAndEmails).into_sql::<Bool>();
+    let listed = of_project!(project_id)
+        .filter(is_wanted(members::role, filter.role))
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            contains(users::full_name, pattern).or(by_email.and(contains(users::email, pattern)))
+        }));
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, members::id, columns!());
+    page.list(rows, total, |(id, ..)| id.0.uuid()).try_map(member)
 }

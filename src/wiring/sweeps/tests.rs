@@ -4,8 +4,8 @@
 use actors::time::Time;
 use tokio_util::sync::CancellationToken;
 
-use super::over;
-use crate::db::sweep::{self, Over, PAGE};
+use super::retentions;
+use crate::db::sweep::{self, PAGE, Retention};
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
 use crate::db::{Conn, Db, DbError};
 
@@ -19,7 +19,7 @@ fn now() -> Time {
 
 /// Returns the SQL for a row of a class, with `{at}` for its time and `{i}` for a distinguishing number. Panics for an
 /// unknown class, so that a new one gets its row here.
-fn row_of(over: Over) -> &'static str {
+fn row_of(over: Retention) -> &'static str {
     match (over.table, over.at) {
         ("idempotency_keys", _) => {
             "(scope, body_hash, resource_id, lease_until, created_at) SELECT 's' || {i}, 'h', {id}, {at}, {at}"
@@ -59,7 +59,7 @@ fn row_of(over: Over) -> &'static str {
 }
 
 /// Inserts `DUE` expired rows of a class, and `YOUNG` that have not expired.
-async fn plant(db: &Db, over: Over) {
+async fn plant(db: &Db, over: Retention) {
     for (at, from, to) in [("{old}", 1, DUE), ("{young}", DUE + 1, DUE + YOUNG)] {
         let numbers = format!("WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})");
         let row =
@@ -80,12 +80,12 @@ async fn plant(db: &Db, over: Over) {
     }
 }
 
-async fn all_due(db: &Db) -> Vec<Over> {
+async fn all_due(db: &Db) -> Vec<Retention> {
     run(db, GROUND).await;
-    for over in over() {
+    for over in retentions() {
         plant(db, over).await;
     }
-    over()
+    retentions()
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn every_sweep_finds_what_is_due_by_an_index_and_looks_at_nothing_else() {
 async fn a_class_that_fails_stops_no_other_and_other_writes_get_in_between() {
     on_both(async |db| {
         let mut classes = all_due(&db).await;
-        classes.insert(0, Over { table: "no_such_table", ..classes[0] });
+        classes.insert(0, Retention { table: "no_such_table", ..classes[0] });
         let stopping = CancellationToken::new();
         let writing = async {
             // A write that arrives after the first page has been deleted is done before the last page is.

@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::support::builders::{fresh_email, registered};
 use crate::support::client::Request;
-use crate::support::{Place, Server, World, outbox};
+use crate::support::{Server, ServerSetup, World, outbox};
 
 fn confirm(server: &Server, registration_id: &str, email: &str, code: &str) -> Request {
     let body = json!({"registrationId": registration_id, "email": email, "code": code});
     server.client().post("/api/auth/confirm-account").json(body)
 }
 
-/// Another code of six digits.
+/// Returns a different code of six digits.
 fn wrong(code: &str) -> String {
     format!("{:06}", (code.parse::<u32>().unwrap() + 1) % 1_000_000)
 }
@@ -85,16 +85,16 @@ on_both! {
         confirm(world.server, &id, &email, &second).await.is(200);
     }
 
-    async fn a_code_expires(place: Place) {
-        let server = place.start(&[("COLLOQUY__ACCOUNTS__CODE_SECONDS", "1")]);
+    async fn a_code_expires(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__ACCOUNTS__CODE_SECONDS", "1")]);
         let email = fresh_email();
         let (id, code) = registered(&server, &email).await;
         tokio::time::sleep(Duration::from_millis(1100)).await;
         confirm(&server, &id, &email, &code).await.refused(422, "OtpInvalid");
     }
 
-    async fn nothing_of_a_code_or_a_token_is_in_the_database_or_the_log(place: Place) {
-        let server = place.start(&[("COLLOQUY__LOG__FILTER", "trace")]);
+    async fn nothing_of_a_code_or_a_token_is_in_the_database_or_the_log(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LOG__FILTER", "trace")]);
         let email = fresh_email();
         let (id, code) = registered(&server, &email).await;
         let confirmed = confirm(&server, &id, &email, &code).await.is(200);
@@ -103,11 +103,11 @@ on_both! {
             confirmed.text_of("refreshToken"),
             crate::support::builders::PASSWORD.to_owned(),
         ];
-        let log = server.said();
+        let log = server.read_log();
         server.kill();
         let mut kept = log.into_bytes();
         for file in ["colloquy.sqlite", "colloquy.sqlite-wal"] {
-            kept.extend(std::fs::read(place.data.join(file)).unwrap_or_default());
+            kept.extend(std::fs::read(setup.data.join(file)).unwrap_or_default());
         }
         for secret in secrets {
             let found = kept.windows(secret.len()).any(|window| window == secret.as_bytes());

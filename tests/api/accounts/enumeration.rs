@@ -1,11 +1,11 @@
-//! Whether an address has an account is told to its owner alone (S6).
+//! Whether an address has an account is revealed to its owner only (S6).
 
 use serde_json::json;
 
 use crate::support::builders::{PASSWORD, fresh_email, registered};
 use crate::support::{Answer, World, outbox};
 
-/// What a client could tell two answers apart by, ids and times aside.
+/// Returns what a client could tell two responses apart by, without ids and times: status, headers and body.
 fn looks(answer: &Answer) -> (u16, Vec<(String, String)>, serde_json::Value) {
     let changing = ["date", "x-request-id"];
     let mut headers: Vec<_> = answer
@@ -24,7 +24,7 @@ fn looks(answer: &Answer) -> (u16, Vec<(String, String)>, serde_json::Value) {
     (answer.status, headers, body)
 }
 
-/// A known address, one that waits for its code, one that nobody has; all of one length.
+/// Returns an address with an account, one with a pending registration, and one with neither; all of the same length.
 async fn addresses(world: &World) -> [String; 3] {
     let known = world.user().await.email;
     let waiting = loop {
@@ -52,8 +52,8 @@ on_both! {
             answers.push(looks(&world.nobody.post("/api/auth/register").json(body).await.is(201)));
         }
         assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
-        let records = outbox::wait_for(&world.server.data, &addresses[0], 2).await;
-        assert!(records.contains("You have an account already") && outbox::code_in(&records).is_none(), "{records}");
+        let mail = outbox::wait_for(&world.server.data, &addresses[0], 2).await;
+        assert!(mail.contains("You already have a Colloquy account") && outbox::code_in(&mail).is_none(), "{mail}");
     }
 
     async fn logging_in_with_a_wrong_password_answers_alike(world: World) {
@@ -84,7 +84,7 @@ on_both! {
         world.nobody.post("/api/auth/login").json(login).await.is(200);
     }
 
-    async fn whoever_has_an_account_is_mailed_no_code_of_a_registration(world: World) {
+    async fn a_registration_with_the_address_of_an_account_mails_no_code(world: World) {
         let ada = world.user().await;
         let body = json!({"email": ada.email, "password": "a better horse battery staple", "fullName": "Eve"});
         let id = world.nobody.post("/api/auth/register").json(body).await.is(201).text_of("registrationId");

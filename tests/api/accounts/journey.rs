@@ -1,4 +1,4 @@
-//! From a registration to a log-out.
+//! An account from its registration to a log-out.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::support::builders::{PASSWORD, fresh_email, registered};
 use crate::support::{World, outbox, shape};
 
 on_both! {
-    async fn an_account_comes_to_be_by_the_code_in_the_mail_and_lasts_until_the_log_out(world: World) {
+    async fn a_registration_is_confirmed_by_the_mailed_code_and_a_log_out_ends_its_session(world: World) {
         let email = fresh_email();
         let body = json!({"email": email.to_uppercase(), "password": PASSWORD, "fullName": " Ada Lovelace ", "language": "it"});
         let registered = world.nobody.post("/api/auth/register").json(body).await.is(201);
@@ -49,7 +49,7 @@ on_both! {
         other.get("/api/projects").await.is(200);
     }
 
-    async fn what_a_registration_needs_is_told_at_once(world: World) {
+    async fn a_registration_reports_all_field_errors_at_once(world: World) {
         let answer = world.nobody.post("/api/auth/register").json(json!({"role": "ADMIN", "language": "XX"})).await.is(422);
         let fields: Vec<_> = answer.faults().into_iter().map(|fault| fault.0).collect();
         assert_eq!(fields, ["email", "fullName", "language", "password", "role"]);
@@ -94,7 +94,7 @@ on_both! {
         ben.client.get("/api/projects").await.is(200);
     }
 
-    async fn no_answer_with_a_token_is_kept_under_a_key(world: World) {
+    async fn no_response_with_a_token_is_stored_under_an_idempotency_key(world: World) {
         let ada = world.user().await;
         let login = || {
             let body = json!({"email": ada.email, "password": PASSWORD});

@@ -1,4 +1,4 @@
-//! Accounts: who may log in, how they prove an address, and how long a session is theirs.
+//! Accounts: who may log in, how an address is proved, and how long a session lasts.
 
 mod codes;
 mod enumeration;

@@ -1,4 +1,4 @@
-//! Which passwords are taken (S2).
+//! Which passwords are accepted (S2).
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ on_both! {
         assert!(outbox::mails(&world.server.data, own).is_empty());
     }
 
-    async fn any_unicode_is_kept_and_a_password_has_no_rule_of_signs(world: World) {
+    async fn passwords_may_be_any_unicode_and_need_no_mix_of_characters(world: World) {
         for password in ["пароль-из-слов-и-моря", "مفتاح البيت الأزرق", "🦀🦀 eats the evening 🦀", " leading and trailing ",
             "all lower case words here", "cafe\u{301} de la gare"] {
             let email = fresh_email();

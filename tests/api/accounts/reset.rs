@@ -1,4 +1,4 @@
-//! A new password for one that was forgotten (S3, S5, S10): a code by mail, a token for it, a password for that.
+//! Resetting a forgotten password (S3, S5, S10): a code by e-mail, a token for the code, a new password for the token.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::builders::{PASSWORD, fresh_email, registered};
 use crate::support::client::{Answer, Request};
-use crate::support::{Place, Server, Socket, World, outbox, shape};
+use crate::support::{Server, ServerSetup, Socket, World, outbox, shape};
 
 const NEW: &str = "a better horse battery staple";
 
@@ -31,20 +31,20 @@ fn login(server: &Server, email: &str, password: &str) -> Request {
     server.client().post("/api/auth/login").json(json!({"email": email, "password": password}))
 }
 
-/// The code of a reset that was asked for.
-pub async fn asked(server: &Server, email: &str) -> String {
+/// Requests a reset and returns the code from the e-mail.
+pub async fn request_code(server: &Server, email: &str) -> String {
     let before = outbox::mails(&server.data, email).len();
     forgot(server, email).await.is(200);
     outbox::code_in(&outbox::wait_for(&server.data, email, before + 1).await).unwrap()
 }
 
-/// The token of a reset that was asked for.
+/// Requests a reset and returns the reset token for its code.
 pub async fn allowed(server: &Server, email: &str) -> String {
-    let code = asked(server, email).await;
+    let code = request_code(server, email).await;
     verify(server, email, &code).await.is(200).text_of("resetToken")
 }
 
-/// Another code of six digits.
+/// Returns a different code of six digits.
 fn wrong(code: &str) -> String {
     format!("{:06}", (code.parse::<u32>().unwrap() + 1) % 1_000_000)
 }
@@ -59,7 +59,7 @@ on_both! {
         socket.subscribe(&format!("project:{project}")).await;
         let bystander = world.user().await;
 
-        let code = asked(server, &ada.email).await;
+        let code = request_code(server, &ada.email).await;
         let verified = verify(server, &ada.email.to_uppercase(), &code).await.is(200);
         assert_eq!(shape::keys(verified.data()), ["expiresIn", "resetToken"]);
         assert_eq!(verified.data()["expiresIn"], 600);
@@ -90,7 +90,7 @@ on_both! {
         let used = allowed(server, &ada.email).await;
         reset(server, &used, NEW).await.is(200);
         reset(server, &used, PASSWORD).await.refused(422, "OtpInvalid");
-        // A newer one takes the place of an older one.
+        // A newer token replaces an older one.
         let (older, newer) = (allowed(server, &ben.email).await, allowed(server, &ben.email).await);
         reset(server, &older, NEW).await.refused(422, "OtpInvalid");
         for no_token in ["x", "🦀", &"x".repeat(43), &older[1..], &format!("{newer}A"), ada.client.token()] {
@@ -101,8 +101,8 @@ on_both! {
         login(server, &ben.email, NEW).await.is(200);
     }
 
-    async fn the_token_expires(place: Place) {
-        let server = place.start(&[]);
+    async fn the_token_expires(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let token = allowed(&server, &ada.email).await;
         server.db().await.write(|conn| Box::pin(async move {
@@ -114,8 +114,8 @@ on_both! {
         ada.client.get("/api/projects").await.is(200);
     }
 
-    async fn nothing_of_the_token_is_in_the_database_or_the_log(place: Place) {
-        let server = place.start(&[("COLLOQUY__LOG__FILTER", "trace")]);
+    async fn nothing_of_the_token_is_in_the_database_or_the_log(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LOG__FILTER", "trace")]);
         let ada = server.user().await;
         let token = allowed(&server, &ada.email).await;
         let kept: Vec<String> = server.db().await.read(|conn| Box::pin(async move {
@@ -123,7 +123,7 @@ on_both! {
         })).await.unwrap();
         assert!(kept.len() == 1 && kept[0].len() == 64 && !kept[0].contains(&token), "{kept:?}");
         reset(&server, &token, NEW).await.is(200);
-        let log = server.said();
+        let log = server.read_log();
         assert!(!log.contains(&token) && !log.contains(NEW));
     }
 
@@ -141,7 +141,7 @@ on_both! {
             };
             assert_eq!(answer.faults(), [("newPassword".to_owned(), reason.to_owned())]);
         }
-        // Whoever has no token learns nothing of passwords.
+        // Without a valid token the response says nothing about the password.
         reset(server, "x", "short").await.refused(422, "OtpInvalid");
         reset(server, &token, NEW).await.is(200);
     }
@@ -152,7 +152,7 @@ on_both! {
         let waiting = fresh_email();
         let (id, confirming) = registered(server, &waiting).await;
         verify(server, &waiting, &confirming).await.refused(422, "OtpInvalid");
-        let code = asked(server, &ada.email).await;
+        let code = request_code(server, &ada.email).await;
         let body = json!({"registrationId": id, "email": ada.email, "code": code});
         server.client().post("/api/auth/confirm-account").json(body).await.refused(422, "OtpInvalid");
         let guess = wrong(&code);
@@ -196,7 +196,7 @@ on_both! {
         for _ in 0..5 {
             let ada = world.user().await;
             let token = allowed(server, &ada.email).await;
-            // Log-ins that are under way while the password changes.
+            // Log-ins in flight while the password changes.
             let logins = join_all((0..20).map(|_| login(server, &ada.email, PASSWORD).served()));
             let (logins, done) = tokio::join!(logins, reset(server, &token, NEW).served());
             done.is(200);

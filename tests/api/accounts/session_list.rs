@@ -1,11 +1,11 @@
-//! Where somebody is logged in, and ending it from elsewhere.
+//! The list of a user's sessions, and revoking one from another.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::builders::PASSWORD;
-use crate::support::{Client, Place, Socket, World, shape};
+use crate::support::{Client, ServerSetup, Socket, World, shape};
 
 async fn login(client: &Client, email: &str, device: &str) -> Value {
     let body = json!({"email": email, "password": PASSWORD});
@@ -17,7 +17,7 @@ async fn sessions(client: &Client) -> Vec<Value> {
 }
 
 on_both! {
-    async fn somebody_sees_their_own_sessions_newest_first(world: World) {
+    async fn a_user_sees_their_own_sessions_newest_first(world: World) {
         let (ada, other) = (world.user().await, world.user().await);
         let phone = login(&world.nobody, &ada.email, "A phone").await;
         let on_phone = world.nobody.bearing(phone["accessToken"].as_str().unwrap());
@@ -30,7 +30,7 @@ on_both! {
         assert_eq!(listed[0]["lastUsedAt"], listed[0]["createdAt"]);
         assert_eq!(sessions(&other.client).await.len(), 1);
 
-        // A refresh is a use.
+        // A refresh counts as a use.
         let refresh = json!({"refreshToken": phone["refreshToken"]});
         world.nobody.post("/api/auth/refresh-token").json(refresh).await.is(200);
         let used = &sessions(&on_phone).await[0];
@@ -61,27 +61,27 @@ on_both! {
         world.nobody.post("/api/auth/refresh-token").json(refresh).await.refused(401, "InvalidRefreshToken");
         ada.client.delete(&path).await.refused(404, "NotFound");
         assert_eq!(sessions(&ada.client).await.len(), 1);
-        // Also the one that asks.
+        // The session of the request can be revoked too.
         let own = sessions(&ada.client).await[0]["id"].as_str().unwrap().to_owned();
         ada.client.delete(format!("/api/auth/sessions/{own}")).await.is(200);
         ada.client.get("/api/projects").await.refused(401, "Unauthorized");
     }
 
-    async fn nobody_ends_somebody_elses_session(world: World) {
+    async fn a_user_cannot_end_another_users_session(world: World) {
         let (ada, eve) = (world.user().await, world.user().await);
         let id = sessions(&ada.client).await[0]["id"].as_str().unwrap().to_owned();
         eve.client.delete(format!("/api/auth/sessions/{id}")).await.refused(403, "Forbidden");
         ada.client.get("/api/projects").await.is(200);
     }
 
-    async fn a_revoked_session_stays_ended_after_a_restart(place: Place) {
-        let server = place.start(&[]);
+    async fn a_revoked_session_stays_ended_after_a_restart(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let phone = login(&server.client(), &ada.email, "A phone").await;
         let id = sessions(&ada.client).await[0]["id"].as_str().unwrap().to_owned();
         ada.client.delete(format!("/api/auth/sessions/{id}")).await.is(200);
         server.kill();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let on_phone = server.client().bearing(phone["accessToken"].as_str().unwrap());
         on_phone.get("/api/projects").await.refused(401, "Unauthorized");
         assert_eq!(sessions(&ada.at(&server).client).await.len(), 1);

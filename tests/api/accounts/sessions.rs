@@ -13,13 +13,14 @@ use serde_json::json;
 
 use crate::support::builders::{PASSWORD, User};
 use crate::support::client::Request;
-use crate::support::{Place, Server, World};
+use crate::support::{Server, ServerSetup, World};
 
 fn refresh(server: &Server, token: &str) -> Request {
     server.client().post("/api/auth/refresh-token").json(json!({"refreshToken": token}))
 }
 
-/// A hundred refreshes of one token at once; gives its one successor.
+/// Refreshes one token a hundred times at once and returns its one successor. Panics when there is more than one, or
+/// when more than two of the requests succeed.
 async fn rush(server: &Server, token: &str) -> String {
     let client = server.client();
     let ask = |_| client.post("/api/auth/refresh-token").json(json!({"refreshToken": token})).served();
@@ -34,7 +35,7 @@ async fn rush(server: &Server, token: &str) -> String {
     successors.into_iter().next().unwrap()
 }
 
-/// Has the last rotation of somebody's sessions been so long ago.
+/// Sets the last rotation of the user's session to `seconds` ago. Panics unless the user has exactly one session.
 async fn rotated_ago(server: &Server, user: &User, seconds: u64) {
     let user_id: Id<ids::User> = user.id.parse().unwrap();
     let then = SystemClock.now() - Duration::from_secs(seconds);
@@ -56,7 +57,7 @@ on_both! {
         for _ in 0..20 {
             token = rush(world.server, &token).await;
             assert!(all.insert(token.clone()), "a token came twice");
-            // Every rush takes the grace of its token; taken twice in a row it would end the session.
+            // Each rush uses the grace period of its token; used twice in a row, it would end the session.
             token = refresh(world.server, &token).await.is(200).text_of("refreshToken");
             assert!(all.insert(token.clone()), "a token came twice");
         }
@@ -97,7 +98,7 @@ on_both! {
         refresh(world.server, &successor).await.refused(401, "InvalidRefreshToken");
     }
 
-    async fn whoever_rides_along_on_the_grace_ends_the_session_at_the_second_time(world: World) {
+    async fn two_graces_in_a_row_end_the_session(world: World) {
         let ada = world.user().await;
         let second = refresh(world.server, &ada.refresh_token).await.is(200);
         let copied = refresh(world.server, &ada.refresh_token).await.is(200).text_of("refreshToken");
@@ -123,7 +124,7 @@ on_both! {
         let begun = std::time::Instant::now();
         let second = refresh(world.server, &ada.refresh_token).await.is(200);
         let third = refresh(world.server, &second.text_of("refreshToken")).await.is(200);
-        // Said, not asserted: a machine under load may take longer, and then this shows less.
+        // Printed, not asserted: a machine under load may take longer, and then this test shows less.
         println!("both within {:?}", begun.elapsed());
         for name in ["refreshToken", "accessToken"] {
             assert_ne!(second.text_of(name), third.text_of(name), "{name}");
@@ -149,9 +150,9 @@ on_both! {
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         let ada = world.user().await;
         let genuine = URL_SAFE_NO_PAD.decode(&ada.refresh_token).unwrap();
-        for place in 0..genuine.len() {
+        for index in 0..genuine.len() {
             let mut forged = genuine.clone();
-            forged[place] ^= 1;
+            forged[index] ^= 1;
             refresh(world.server, &URL_SAFE_NO_PAD.encode(forged)).await.refused(401, "InvalidRefreshToken");
         }
         for forged in ["x", "🦀", &ada.refresh_token[1..], &format!("{}A", ada.refresh_token), ada.client.token()] {
@@ -160,15 +161,15 @@ on_both! {
         refresh(world.server, &ada.refresh_token).await.is(200);
     }
 
-    async fn rotation_and_revocation_outlive_the_server(place: Place) {
-        let server = place.start(&[]);
+    async fn rotation_and_revocation_outlive_the_server(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let (ada, ben, eve) = (server.user().await, server.user().await, server.user().await);
         let successor = refresh(&server, &ada.refresh_token).await.text_of("refreshToken");
         ben.client.post("/api/auth/logout").await.is(200);
         let second = refresh(&server, &eve.refresh_token).await.text_of("refreshToken");
         let third = refresh(&server, &second).await.text_of("refreshToken");
         server.kill();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         assert_eq!(refresh(&server, &ada.refresh_token).await.text_of("refreshToken"), successor, "its one repetition");
         let next = refresh(&server, &successor).await.text_of("refreshToken");
         let next = rush(&server, &next).await;

@@ -1,4 +1,4 @@
-//! Access tokens (S7): a corpus of forged ones is refused to the last, and the keys that sign them are kept well.
+//! Access tokens (S7): every one of a corpus of forged tokens is refused, and the signing keys are stored safely.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,22 +9,26 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
 
 use crate::support::server::APP_URL;
-use crate::support::{Place, World};
+use crate::support::{ServerSetup, World};
 
+/// Returns the key that signs access tokens, from the server's data folder.
 pub fn key(data: &Path) -> Vec<u8> {
     let text = std::fs::read_to_string(data.join("keys/access-1.key")).unwrap();
     hex::decode(text.trim()).unwrap()
 }
 
+/// Returns a part of a token, decoded: 0 is the header, 1 are the claims.
 pub fn part(token: &str, index: usize) -> Value {
     let part = token.split('.').nth(index).unwrap();
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
 }
 
+/// Returns a token with this header and these claims, signed with `key`.
 pub fn signed(header: &Header, claims: &Value, key: &[u8]) -> String {
     encode(header, claims, &EncodingKey::from_secret(key)).unwrap()
 }
 
+/// Returns the claims with one of them set to `value`.
 pub fn with(claims: &Value, name: &str, value: Value) -> Value {
     let mut claims = claims.clone();
     claims[name] = value;
@@ -48,7 +52,7 @@ on_both! {
         let now = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).timestamp();
         let ok = |token: String| world.nobody.bearing(&token).get("/api/projects");
 
-        // The corpus means something: signed like this, a token is good.
+        // The corpus is meaningful: a token signed like this is accepted.
         ok(signed(&header, &claims, &key)).await.is(200);
         ok(signed(&header, &with(&claims, "exp", json!(now - 2)), &key)).await.is(200);
 
@@ -98,16 +102,16 @@ on_both! {
             assert_eq!(answer.status, 401, "{what}");
             answer.refused(401, "Unauthorized");
         }
-        for place in 0..pieces[2].len() - 1 {
+        for index in 0..pieces[2].len() - 1 {
             let mut changed = pieces[2].to_owned().into_bytes();
-            changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
+            changed[index] = if changed[index] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(changed).unwrap();
             ok(format!("{}.{}.{changed}", pieces[0], pieces[1])).await.refused(401, "Unauthorized");
         }
         ada.client.get("/api/projects").await.is(200);
     }
 
-    async fn a_token_counts_in_one_authorization_header_as_bearer_alone(world: World) {
+    async fn a_token_is_accepted_only_as_bearer_in_one_authorization_header(world: World) {
         let ada = world.user().await;
         let token = ada.client.token();
         let nobody = || world.nobody.get("/api/projects");
@@ -122,7 +126,7 @@ on_both! {
         nobody().header("authorization", format!("bearer {token}")).await.is(200);
     }
 
-    async fn a_token_says_who_for_whom_and_until_when(world: World) {
+    async fn a_token_names_its_subject_audience_and_expiry(world: World) {
         let ada = world.user().await;
         let (header, claims) = (part(ada.client.token(), 0), part(ada.client.token(), 1));
         assert_eq!(header, json!({"typ": "at+jwt", "alg": "HS256", "kid": "access-1"}));
@@ -130,17 +134,17 @@ on_both! {
         assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), 900);
     }
 
-    async fn a_token_that_expires_is_refused(place: Place) {
-        let server = place.start(&[("COLLOQUY__ACCOUNTS__ACCESS_TOKEN_SECONDS", "1")]);
+    async fn a_token_that_expires_is_refused(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__ACCOUNTS__ACCESS_TOKEN_SECONDS", "1")]);
         let ada = server.user().await;
         ada.client.get("/api/projects").await.is(200);
         tokio::time::sleep(std::time::Duration::from_millis(7100)).await;
         ada.client.get("/api/projects").await.refused(401, "Unauthorized");
     }
 
-    async fn keys_are_made_once_and_nobody_else_can_read_them(place: Place) {
-        let server = place.start(&[]);
-        let folder = place.data.join("keys");
+    async fn keys_are_made_once_and_nobody_else_can_read_them(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let folder = setup.data.join("keys");
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let read = || {
             let mut keys: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -153,15 +157,15 @@ on_both! {
         assert!(keys.iter().all(|(mode, _, _)| *mode == 0o600));
         assert_ne!(keys[0].1, keys[1].1);
         server.kill();
-        place.start(&[]);
+        setup.start(&[]);
         assert_eq!(read(), keys);
     }
 
-    async fn keys_that_others_can_read_are_not_taken(place: Place) {
-        place.start(&[]).kill();
-        let key = place.data.join("keys/secret.key");
+    async fn keys_readable_by_others_are_refused(setup: ServerSetup) {
+        setup.start(&[]).kill();
+        let key = setup.data.join("keys/secret.key");
         std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let (status, said) = place.refused(&[]);
+        let (status, said) = setup.refused(&[]);
         assert!(!status.success() && said.contains("secret.key"), "{said}");
     }
 }

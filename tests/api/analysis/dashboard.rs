@@ -1,4 +1,4 @@
-//! Results: what was found is traced, keeps its code, and can be listed.
+//! Tests the results of AI runs: items have sources, keep their ids and codes across runs, and can be listed.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use super::{NOTE, runs};
 use crate::support::World;
 use crate::support::documents::sample;
 
-/// Every quote of every item stands in its document's text at its offsets.
+/// Checks that every item of a dashboard has sources, and that each quote is the text of its document at the source's
+/// offsets, which count characters. Returns the number of quotes. Panics when a check fails.
 async fn verified(ada: &crate::support::User, project: &str, dashboard: &Value) -> usize {
     let mut texts = std::collections::HashMap::new();
     let mut quotes = 0;
@@ -43,7 +44,7 @@ on_both! {
         ada.client.get(format!("{path}?runId=x")).await.is(422);
     }
 
-    async fn every_item_of_real_documents_is_traced_to_words_that_stand_there(world: World) {
+    async fn every_item_of_real_documents_quotes_text_that_is_at_its_offsets(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         for name in ["call-for-tenders.pdf", "annex-operations.pdf", "discovery-meeting.vtt", "product-note.md"] {

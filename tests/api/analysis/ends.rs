@@ -1,4 +1,5 @@
-//! The end of a run is one transaction: its results and COMPLETED, or neither; and whatever the end is, nothing else is left of it.
+//! Tests the end of AI runs. One transaction saves the results and the status COMPLETED, or neither. However a run
+//! ends, its intermediate rows are deleted.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +13,20 @@ use serde_json::json;
 use super::process::{analysts, signal};
 use super::{NOTE, long_text, runs};
 use crate::support::chance::Chance;
-use crate::support::{Place, Server, User};
+use crate::support::{Server, ServerSetup, User};
 
-/// What there is of a run.
+/// The numbers of rows that a run, and its project, have in the database.
 #[derive(Debug, Default, PartialEq)]
 struct Left {
-    /// Of its project, whichever run found them.
+    /// Items of the project, from all of its runs.
     items: i64,
     results: i64,
-    /// Node outputs and drafts: what an unfinished run needs to go on.
+    /// Node outputs, found items and drafts of the run: what an unfinished run needs to continue.
     under_way: i64,
 }
 
 impl Server {
+    /// Counts the rows of a run, given its path, and the items of its project.
     async fn left(&self, project: &str, run: &str) -> Left {
         let project: Id<ids::Project> = project.parse().unwrap();
         let run: Id<Run> = run.rsplit('/').next().unwrap().parse().unwrap();
@@ -50,6 +52,7 @@ impl Server {
         left.await.unwrap()
     }
 
+    /// Returns how often the current attempt of a run was begun, given the run's path.
     async fn taken_up(&self, run: &str) -> i64 {
         let run: Id<Run> = run.rsplit('/').next().unwrap().parse().unwrap();
         let db = self.db().await;
@@ -62,7 +65,7 @@ impl Server {
     }
 }
 
-/// A project with the note.
+/// Makes a project with [`NOTE`] as its only document, which is READY. Returns the project's id.
 async fn noted(user: &User) -> String {
     let project = user.project().await;
     user.read(&project, "note.md", NOTE.as_bytes()).await;
@@ -70,15 +73,16 @@ async fn noted(user: &User) -> String {
 }
 
 on_both! {
-    async fn of_a_hundred_cancels_that_race_the_end_each_leaves_all_or_nothing(place: Place) {
-        let server = place.start(&[]);
+    async fn of_a_hundred_cancels_that_race_the_end_each_leaves_all_or_nothing(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let mut chance = Chance::new();
         let mut project = noted(&ada).await;
         let began = Instant::now();
         let (path, _) = ada.run(&project).await;
         assert_eq!(ada.over(&path).await["status"], "COMPLETED");
-        // A cancel is sent about when the end comes. It is looked for anew each time: how fast a run is changes with the machine's load.
+        // Each cancel is sent at about the time when the run ends. The estimate is adjusted after each round, because
+        // the duration of a run depends on the machine's load.
         let mut end = u64::try_from(began.elapsed().as_millis()).unwrap();
         let (mut cancelled, mut completed) = (0, 0);
         let mut under_way: Option<String> = None;
@@ -126,8 +130,8 @@ on_both! {
         }
     }
 
-    async fn a_run_whose_results_cant_be_saved_is_not_complete_and_leaves_none_of_them(place: Place) {
-        let server = place.start(&[]);
+    async fn a_run_whose_results_cant_be_saved_is_not_complete_and_leaves_none_of_them(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "empty.txt", b"\n").await;
@@ -135,7 +139,8 @@ on_both! {
         assert_eq!(ada.over(&rejected).await["status"], "REJECTED");
         let (note, _) = ada.read(&project, "note.md", NOTE.as_bytes()).await;
 
-        // A number that nobody gave: whatever is found next collides with it in the middle of the save.
+        // An item whose number was not allocated: the run's own item with this number collides with it in the middle of
+        // the save.
         let in_the_way = Id::<()>::generate();
         let (of, by): (Id<ids::Project>, Id<Run>) =
             (project.parse().unwrap(), rejected.rsplit('/').next().unwrap().parse().unwrap());
@@ -164,7 +169,7 @@ on_both! {
         })
         .await
         .unwrap();
-        // Without the empty document, which would make it partial.
+        // Without the empty document, which would make the run PARTIAL.
         let ids = [note.rsplit('/').next().unwrap()];
         let started = ada.client.post(runs(&project)).json(json!({"documentIds": ids})).await.is(202);
         let path = format!("{}/{}", runs(&project), started.text_of("id"));
@@ -188,8 +193,8 @@ on_both! {
         assert!(left.items > 1 && left.results == 1 && left.under_way == 0, "{left:?}");
     }
 
-    async fn whatever_ends_a_run_nothing_is_left_of_its_work(place: Place) {
-        let server = place.start(&[("COLLOQUY__ANALYSIS__RUN_SECONDS", "3")]);
+    async fn however_a_run_ends_its_intermediate_rows_are_deleted(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__ANALYSIS__RUN_SECONDS", "3")]);
         let ada = server.user().await;
         let project = ada.project().await;
         let (long, _) = ada.read(&project, "long.md", long_text().as_bytes()).await;
@@ -209,7 +214,7 @@ on_both! {
             let started = ada.client.post(runs(&project)).json(json!({"documentIds": ids})).await.is(202);
             let path = format!("{}/{}", runs(&project), started.text_of("id"));
             if documents.contains(&&long) {
-                // In the middle, with something kept.
+                // Wait until the run has stored intermediate rows.
                 while server.left(&project, &path).await.under_way == 0 {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }

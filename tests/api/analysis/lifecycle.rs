@@ -1,4 +1,4 @@
-//! How runs end: complete, partial, rejected, cancelled; and how they begin again.
+//! Tests how AI runs end (complete, partial, rejected, cancelled) and how they are retried.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ on_both! {
         ada.client.post(format!("{path}/cancel")).await.is(200);
     }
 
-    async fn progress_never_falls_within_an_attempt_and_is_told_at_least_every_second(world: World) {
+    async fn progress_never_falls_within_an_attempt_and_is_published_regularly(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", long_text().as_bytes()).await;
@@ -73,7 +73,7 @@ on_both! {
         ada.client.post(format!("{path}/retry")).await.is(202);
         ada.once(&path, |run| run["attempt"] == 2 && run["progress"].as_u64() >= Some(35)).await;
         ada.client.post(format!("{path}/cancel")).await.is(200);
-        let records = world.server.told_of_run(run["id"].as_str().unwrap()).await;
+        let records = world.server.events_of_run(run["id"].as_str().unwrap()).await;
         let offsets: Vec<u64> = records.iter().map(|(offset, _, _)| *offset).collect();
         assert_eq!(offsets, (1..=offsets.len() as u64).collect::<Vec<_>>(), "no hole");
         for pair in records.windows(2) {
@@ -82,7 +82,8 @@ on_both! {
                 assert!(before["progress"].as_u64() <= after["progress"].as_u64(), "{before} then {after}");
                 let working = |run: &Value| run["status"] == "PROCESSING";
                 if working(before) && working(after) {
-                    // The machine may be busy with other tests; the pipeline's own clock ticks twice a second.
+                    // The pipeline reports progress twice a second. The limit is higher, because the machine may be
+                    // busy with other tests.
                     assert!(after_at - before_at < 3_000, "silent for {} ms", after_at - before_at);
                 }
             }

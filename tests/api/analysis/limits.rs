@@ -1,4 +1,5 @@
-//! A run is worked at in a process of its own: what that takes, how it ends, and what the server and the others have to do with it.
+//! Tests the limits of AI runs. Each runs in a child process: its memory and time, how it ends, and that neither the
+//! server nor other projects' runs suffer from it.
 
 use std::time::Duration;
 
@@ -6,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::process::{analysts, goes_behind, has_ended, signal};
 use super::{NOTE, long_text, runs, text_of};
-use crate::support::{Place, Server, User};
+use crate::support::{Server, ServerSetup, User};
 
-/// Of the server that is given such documents, in MiB.
+/// The memory limit of the server process in these tests, in MiB.
 const LIMIT: u64 = 768;
 
-/// Waits for a process that works at a run of the server, other than those.
+/// Waits for a child process of the server that works on a run and is not one of `others`, and returns its process id.
+/// Panics after 30 s.
 async fn analyst(server: &Server, others: &[u32]) -> u32 {
     for _ in 0..3_000 {
         if let Some(pid) = analysts(server.pid()).into_iter().find(|pid| !others.contains(pid)) {
@@ -19,10 +21,10 @@ async fn analyst(server: &Server, others: &[u32]) -> u32 {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("nobody works at a run:\n{}", server.said());
+    panic!("nobody works at a run:\n{}", server.read_log());
 }
 
-/// The run once it is over; meanwhile the server answers others all the time.
+/// Waits until a run has ended and returns it. Panics when the server fails to answer other requests meanwhile.
 async fn over_while_the_server_answers(server: &Server, user: &User, run: &str) -> Value {
     let anybody = server.client();
     let asking = async {
@@ -38,8 +40,9 @@ async fn over_while_the_server_answers(server: &Server, user: &User, run: &str) 
     }
 }
 
-/// Each of about a megabyte or less, and each once took the server's memory or its processor for minutes: the words of one heading
-/// or lead, told again with all that stands under it; headings within headings; nothing but ends of sentences; a new speaker a cue.
+/// Returns documents, by file name, of about a megabyte or less. Each once used up the server's memory, or its CPU for
+/// minutes: a long heading or list introduction that is repeated with everything below it; nested headings; nothing but
+/// sentence ends; a new speaker in each cue.
 fn hostile() -> Vec<(&'static str, String)> {
     let sentences = "The system must answer within a second. ".repeat(15_000);
     let nested = |at: usize| format!("{} {}\n\nIt must answer.\n\n", "#".repeat(at % 6 + 1), "heading ".repeat(40));
@@ -55,8 +58,8 @@ fn hostile() -> Vec<(&'static str, String)> {
 }
 
 on_both! {
-    async fn a_run_that_needs_more_memory_than_it_may_have_fails_and_nothing_else_does(place: Place) {
-        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
+    async fn a_run_that_needs_more_memory_than_it_may_have_fails_and_nothing_else_does(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", text_of(3_000).as_bytes()).await;
@@ -67,14 +70,14 @@ on_both! {
         assert!(why.contains("more memory than it may have") && why.ends_with('.'), "{why}");
         assert!(!["queued", "done"].contains(&failed["currentNode"].as_str().unwrap()), "{failed}");
         drop(server);
-        let server = place.start_within(LIMIT, &[]);
+        let server = setup.start_within(LIMIT, &[]);
         let ada = ada.at(&server);
         ada.client.post(format!("{path}/retry")).await.is(202);
         assert_eq!(ada.over(&path).await["status"], "COMPLETED", "with more of it");
     }
 
-    async fn no_document_takes_the_server_along(place: Place) {
-        let server = place.start_within(LIMIT, &[]);
+    async fn no_hostile_document_exhausts_the_server(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[]);
         let ada = server.user().await;
         let project = ada.project().await;
         for (name, content) in hostile() {
@@ -93,8 +96,8 @@ on_both! {
         assert_eq!(ada.over(&path).await["status"], "COMPLETED");
     }
 
-    async fn a_run_past_its_time_fails_where_it_was(place: Place) {
-        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
+    async fn a_run_that_exceeds_its_time_limit_fails_and_its_process_is_killed(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", long_text().as_bytes()).await;
@@ -108,8 +111,8 @@ on_both! {
         assert!(has_ended(pid).await, "it was killed");
     }
 
-    async fn a_run_whose_process_is_killed_is_taken_up_again(place: Place) {
-        let server = place.start_within(LIMIT, &[]);
+    async fn a_run_whose_process_is_killed_is_taken_up_again(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[]);
         let ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", text_of(2_000).as_bytes()).await;
@@ -122,9 +125,9 @@ on_both! {
         assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(1)), "{done}");
     }
 
-    /// On PostgreSQL the lease of a killed server holds for ten seconds more.
-    async fn a_run_that_was_taken_up_five_times_without_an_end_has_failed(place: Place) {
-        let mut server = place.start_within(LIMIT, &[]);
+    /// On PostgreSQL the lease of a killed server lasts for ten seconds more.
+    async fn a_run_that_was_taken_up_five_times_without_an_end_has_failed(setup: ServerSetup) {
+        let mut server = setup.start_within(LIMIT, &[]);
         let mut ada = server.user().await;
         let project = ada.project().await;
         ada.read(&project, "long.md", text_of(4_000).as_bytes()).await;
@@ -135,7 +138,7 @@ on_both! {
             assert_eq!(now.data()["status"], "PROCESSING", "{}", now.text());
             server.kill();
             assert!(has_ended(pid).await, "what works at a run ends with its server");
-            server = place.start_within(LIMIT, &[]);
+            server = setup.start_within(LIMIT, &[]);
             ada = ada.at(&server);
         }
         let failed = ada.over(&path).await;
@@ -147,15 +150,15 @@ on_both! {
         assert_eq!(retried.data()["attempt"], 2);
         analyst(&server, &[]).await;
         server.kill();
-        let server = place.start_within(LIMIT, &[]);
+        let server = setup.start_within(LIMIT, &[]);
         let ada = ada.at(&server);
         let done = ada.over(&path).await;
         assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(2)), "the count begins anew: {done}");
     }
 
-    async fn nobody_has_more_unfinished_runs_than_is_set(place: Place) {
+    async fn nobody_has_more_unfinished_runs_than_is_set(setup: ServerSetup) {
         let settings = [("COLLOQUY__LIMITS__UNFINISHED_RUNS", "2"), ("COLLOQUY__ANALYSIS__WORKERS", "1")];
-        let server = place.start_within(LIMIT, &settings);
+        let server = setup.start_within(LIMIT, &settings);
         let (ada, ben) = (server.user().await, server.user().await);
         let (project, others) = (ada.project().await, ben.project().await);
         ada.read(&project, "long.md", text_of(2_000).as_bytes()).await;
@@ -167,9 +170,9 @@ on_both! {
         assert_eq!(begun.len(), 2, "four at once are no more than four one by one");
         for (kind, refused) in refused {
             let refused = refused.refused(429, "TooManyRequests");
-            assert!(refused.text().contains("You have 2 runs under way"), "{kind}: {}", refused.text());
+            assert!(refused.text().contains("You have 2 unfinished runs"), "{kind}: {}", refused.text());
         }
-        // The same again is the same run, and somebody else has places of their own.
+        // The same request returns the same run, and the limit of another account is not affected.
         let (kind, first) = &begun[0];
         assert_eq!(begin(kind).await.is(202).text_of("id"), first.text_of("id"));
         let (path, _) = ben.run(&others).await;
@@ -180,8 +183,8 @@ on_both! {
         assert_eq!(ben.over(&path).await["status"], "COMPLETED");
     }
 
-    async fn a_project_with_many_runs_does_not_hold_up_anothers_and_what_waits_can_be_cancelled(place: Place) {
-        let server = place.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__WORKERS", "1")]);
+    async fn a_project_with_many_runs_does_not_hold_up_anothers_and_what_waits_can_be_cancelled(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__WORKERS", "1")]);
         let (ada, bo) = (server.user().await, server.user().await);
         let (large, small) = (ada.project().await, bo.project().await);
         ada.read(&large, "long.md", text_of(2_000).as_bytes()).await;

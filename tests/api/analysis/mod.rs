@@ -1,4 +1,4 @@
-//! AI runs, their results, and the dashboard.
+//! Tests AI runs, their results and the dashboard.
 
 mod dashboard;
 mod ends;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::support::User;
 
-/// A note with three requirements, a risk, a question, an action item and a decision.
+/// A note with two requirements, a user story, a risk and an open question.
 const NOTE: &str = "# Booking\n\n\
     The system must let a patient cancel an appointment until 24 hours before it begins.\n\n\
     The system shall answer every search within two seconds.\n\n\
@@ -24,15 +24,17 @@ const NOTE: &str = "# Booking\n\n\
     There is a risk that the old archive can't be migrated in time.\n\n\
     Who signs the data processing agreement?\n";
 
+/// Returns the path of a project's AI runs.
 fn runs(project: &str) -> String {
     format!("/api/projects/{project}/ai/runs")
 }
 
-/// Sentences enough to keep the pipeline at work for some seconds.
+/// Returns a text that keeps the pipeline busy for some seconds.
 pub fn long_text() -> String {
     text_of(6_000)
 }
 
+/// Returns a Markdown text with so many requirement sentences, all different.
 fn text_of(sentences: usize) -> String {
     let mut text = String::from("# A long list\n\n");
     for number in 0..sentences {
@@ -48,18 +50,18 @@ fn text_of(sentences: usize) -> String {
 }
 
 impl User {
-    /// Starts a run over everything that is READY; its path and how it was answered.
+    /// Starts a run on all READY documents of a project. Returns the run's path and the body of the response.
     async fn run(&self, project: &str) -> (String, Value) {
         let started = self.client.post(runs(project)).json(json!({})).await.is(202);
         (format!("{}/{}", runs(project), started.text_of("id")), started.data().clone())
     }
 
-    /// The run once it is over.
+    /// Waits until a run has ended and returns it. Panics after 120 s.
     async fn over(&self, run: &str) -> Value {
         self.once(run, |run| !matches!(run["status"].as_str(), Some("QUEUED" | "PROCESSING"))).await
     }
 
-    /// The run once it is as wanted.
+    /// Waits until a run satisfies `wanted` and returns it. Panics after 120 s.
     async fn once(&self, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + Duration::from_secs(120);
         loop {

@@ -1,18 +1,18 @@
-//! Runs and kills: what was begun goes on, at the node it was in, and no progress is lost.
+//! Tests that AI runs continue after the server was killed: at the node they had reached, without loss of progress.
 
 use serde_json::json;
 
 use super::{runs, text_of};
 use crate::support::chance::Chance;
-use crate::support::{Kind, Place};
+use crate::support::{Kind, ServerSetup};
 
 on_both! {
-    /// Four times at most: what is taken up five times without an end is given up. On PostgreSQL the lease of a killed server holds
-    /// for ten seconds more, so there are fewer kills.
-    async fn a_run_that_is_killed_again_and_again_goes_on_to_its_end(place: Place) {
-        let (rounds, kills) = if place.kind == Kind::Sqlite { (3, 4) } else { (1, 3) };
+    /// Four kills per run at most: a run that was begun five times without reaching its end fails. On PostgreSQL the
+    /// lease of a killed server lasts for ten seconds more, so there are fewer kills.
+    async fn a_run_that_is_killed_again_and_again_goes_on_to_its_end(setup: ServerSetup) {
+        let (rounds, kills) = if setup.kind == Kind::Sqlite { (3, 4) } else { (1, 3) };
         let mut chance = Chance::new();
-        let mut server = place.start(&[]);
+        let mut server = setup.start(&[]);
         let mut ada = server.user().await;
         let mut unfinished = 0;
         for _ in 0..rounds {
@@ -30,9 +30,9 @@ on_both! {
                 seen = progress;
                 unfinished += usize::from(progress < 100);
                 server.kill();
-                server = place.start(&[]);
+                server = setup.start(&[]);
                 ada = ada.at(&server);
-                // In this order: it may become complete in between.
+                // The items are read first: the run may complete between the two requests.
                 let items = ada.client.get(format!("/api/projects/{project}/requirements")).await.is(200);
                 let now = ada.client.get(&path).await.is(200);
                 let has_items = items.data()["totalCount"].as_u64().unwrap() > 0;
@@ -40,7 +40,7 @@ on_both! {
             }
             let done = ada.over(&path).await;
             assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(1)), "{done}");
-            let records = server.told_of_run(&id).await;
+            let records = server.events_of_run(&id).await;
             for pair in records.windows(2) {
                 let [(_, _, before), (_, _, after)] = pair else { unreachable!() };
                 assert!(before["progress"].as_u64() <= after["progress"].as_u64(), "{before} then {after}");

@@ -1,4 +1,4 @@
-//! startAiAnalysisRun: what is taken and what is refused.
+//! Tests startAiAnalysisRun: which requests are accepted and which are rejected.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -38,7 +38,7 @@ on_both! {
         ada.client.post(runs(&project)).json(body).await.refused(409, "RecordingNotReady");
     }
 
-    async fn every_fault_of_a_body_is_told_at_once(world: World) {
+    async fn all_errors_of_a_run_request_are_reported_at_once(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let body = json!({"documentIds": "all", "meetingId": 7, "analysisType": "DEEP", "language": "XX", "engine": "gpt", "x": 1});
@@ -47,7 +47,7 @@ on_both! {
         assert_eq!(fields, ["analysisType", "documentIds", "engine", "language", "meetingId", "x"]);
     }
 
-    async fn a_stakeholder_may_watch_and_not_start(world: World) {
+    async fn stakeholders_may_read_runs_but_not_start_cancel_or_retry_them(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         ada.read(&project, "note.md", NOTE.as_bytes()).await;
@@ -81,7 +81,7 @@ on_both! {
         }
     }
 
-    async fn a_key_starts_one_run_whatever_becomes_of_it(world: World) {
+    async fn an_idempotency_key_starts_one_run_even_after_it_has_ended(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         ada.read(&project, "note.md", NOTE.as_bytes()).await;

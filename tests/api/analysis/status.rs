@@ -1,4 +1,4 @@
-//! getAiAnalysisRunStatus: every status of its table, and the exact fields of its answer.
+//! Tests getAiAnalysisRunStatus: every documented HTTP status, and the exact fields of the response.
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::members;
@@ -7,7 +7,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
 use super::{NOTE, long_text, runs};
-use crate::support::{Place, Role, World, shape};
+use crate::support::{Role, ServerSetup, World, shape};
 
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
@@ -37,6 +37,7 @@ const FIELDS: [&str; 23] = [
     "status",
 ];
 
+/// Panics unless a run has exactly [`FIELDS`], and values in those that are never null.
 fn has_exactly_its_fields(run: &Value) {
     let mut expected = FIELDS.to_vec();
     expected.sort_unstable();
@@ -91,7 +92,7 @@ on_both! {
         ada.client.post(format!("{path}/cancel")).await.is(200);
     }
 
-    async fn who_has_it_already_is_told_304(world: World) {
+    async fn a_run_that_matches_if_none_match_is_304(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         ada.read(&project, "note.md", NOTE.as_bytes()).await;
@@ -110,7 +111,7 @@ on_both! {
         ada.client.get(format!("{}/x", runs(&project))).await.refused(400, "BadRequest");
     }
 
-    async fn nobody_is_401_and_a_stranger_is_403(world: World) {
+    async fn reading_a_run_is_401_without_a_token_and_403_for_non_members(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         ada.read(&project, "note.md", NOTE.as_bytes()).await;
@@ -130,14 +131,14 @@ on_both! {
         ada.client.get(format!("/api/projects/{NOWHERE}/ai/runs/{id}")).await.refused(404, "NotFound");
         ada.client.get(format!("{}/{NOWHERE}", runs(&project))).await.refused(404, "NotFound");
         ada.client.get(format!("{}/{id}", runs(&other))).await.refused(404, "NotFound");
-        // A stranger to the project learns nothing of which runs there are.
+        // A user who is not a member of the project can't find out which runs exist.
         let stranger = world.user().await;
         stranger.client.get(format!("{}/{NOWHERE}", runs(&project))).await.refused(403, "Forbidden");
         ada.client.get(&path).await.is(200);
     }
 
-    async fn too_many_polls_are_429(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__CALLS__MOST", "20")]);
+    async fn too_many_polls_are_429(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LIMITS__CALLS__MOST", "20")]);
         let ada = server.user().await;
         let project = ada.project().await;
         let path = format!("{}/{NOWHERE}", runs(&project));
@@ -149,7 +150,7 @@ on_both! {
         assert_eq!(statuses.last(), Some(&429));
     }
 
-    async fn what_can_not_be_is_500_and_says_nothing_of_the_inside(world: World) {
+    async fn an_invalid_role_in_the_database_is_500_without_internal_details(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         ada.read(&project, "note.md", NOTE.as_bytes()).await;

@@ -1,20 +1,21 @@
-//! The calendar entries that go with letters: asked, changed, cancelled.
+//! Tests the calendar entries in e-mails: on invitation, and when the meeting changes or is cancelled.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Guest, ask_guests, asked, link, listed};
-use crate::participants::Room;
+use super::{Guest, ask_guests, invite_guest, link, listed};
+use crate::participants::TestMeeting;
 use crate::support::builders::fresh_email;
 use crate::support::{Server, World, outbox};
 
-/// The newest entry of somebody's, once there are so many.
+/// Waits until `count` e-mails to an address exist and returns the newest calendar entry. Panics after 20 s.
 async fn entry(server: &Server, email: &str, count: usize) -> String {
     outbox::wait_for(&server.data, email, count).await;
     outbox::calendars(&server.data, email).pop().unwrap()
 }
 
+/// Returns what follows the name of a property, with its parameters. Panics when there is no such property.
 fn line<'a>(entry: &'a str, name: &str) -> &'a str {
     let found = entry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix([':', ';']));
     found.unwrap_or_else(|| panic!("no {name} in {entry}"))
@@ -25,9 +26,9 @@ fn sequence(entry: &str) -> u64 {
 }
 
 on_both! {
-    async fn who_is_asked_gets_an_entry_and_a_newer_one_when_title_or_time_change(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
-        let (id, email, token) = asked(world.server, &room).await;
+    async fn an_invitee_gets_a_calendar_entry_and_updates_when_title_or_time_change(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
+        let (id, email, token) = invite_guest(world.server, &room).await;
         let first = entry(world.server, &email, 1).await;
         assert_eq!((line(&first, "METHOD"), line(&first, "DTSTART"), line(&first, "DTEND")), ("REQUEST", "20260302T090000Z", "20260302T100000Z"));
         assert_eq!((line(&first, "SUMMARY"), line(&first, "STATUS")), ("Discovery", "CONFIRMED"));
@@ -36,7 +37,7 @@ on_both! {
         assert!(line(&first, "ORGANIZER").contains("CN=Ada Lovelace"), "{first}");
         assert!(!first.contains(&token), "calendars are shared");
 
-        // Nobody's calendar has the description.
+        // Entries don't contain the description, so its change sends none.
         room.ada.client.patch(&room.path).json(json!({"description": "More."})).await.is(200);
         room.ada.client.patch(&room.path).json(json!({"title": "Discovery, again", "scheduledAt": "2026-03-03T09:30:00Z"})).await.is(200);
         let second = entry(world.server, &email, 2).await;
@@ -54,11 +55,11 @@ on_both! {
         world.nobody.get(link(&token)).await.refused(410, "Gone");
     }
 
-    async fn who_said_no_or_was_put_out_hears_no_more(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
-        let (_, declined, token) = asked(world.server, &room).await;
+    async fn calendar_updates_are_not_sent_after_declining_revocation_or_removal(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
+        let (_, declined, token) = invite_guest(world.server, &room).await;
         world.nobody.post(format!("{}/decline", link(&token))).await.is(200);
-        let (id, revoked, _) = asked(world.server, &room).await;
+        let (id, revoked, _) = invite_guest(world.server, &room).await;
         room.ada.client.delete(format!("{}/invitations/{id}", room.path)).await.is(200);
         let removed = Guest::of(world.server, &room).await;
         room.ada.client.delete(format!("{}/participants/{}", room.path, removed.participant)).await.is(200);
@@ -73,8 +74,8 @@ on_both! {
         }
     }
 
-    async fn a_hundred_guests_all_hear_of_a_change_once(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
+    async fn each_of_a_hundred_guests_gets_one_email_about_a_change(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
         let emails: Vec<String> = (0..100).map(|_| fresh_email()).collect();
         let invitees: Vec<_> = emails.iter().map(|email| json!({"email": email})).collect();
         assert_eq!(ask_guests(&room, json!(invitees)).await.is(201).data()["items"].as_array().unwrap().len(), 100);

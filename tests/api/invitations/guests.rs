@@ -1,4 +1,4 @@
-//! Guests: what their token opens, and that it ends with their place.
+//! Tests guests of meetings: what their token authorizes, and that it ends when they are removed.
 
 use std::time::{Duration, Instant};
 
@@ -9,22 +9,24 @@ use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
 use super::{Guest, accept, ask_guests, link, listed, mailed};
-use crate::participants::Room;
-use crate::support::{Place, Socket, World};
+use crate::participants::TestMeeting;
+use crate::support::{ServerSetup, Socket, World};
 
-async fn listening(guest: &Guest, room: &Room) -> Socket {
+/// Opens a socket as a guest that is subscribed to the meeting's topic.
+async fn listening(guest: &Guest, room: &TestMeeting) -> Socket {
     let mut socket = Socket::open(&guest.client).await;
     assert_eq!(socket.subscribe(&room.topic()).await["type"], "subscribed");
     socket
 }
 
-async fn consents(guest: &Guest, room: &Room, body: Value) -> crate::support::Answer {
+/// Sends saveRecordingConsent as a guest for their own participant.
+async fn consents(guest: &Guest, room: &TestMeeting, body: Value) -> crate::support::Answer {
     guest.client.post(format!("{}/participants/{}/consent", room.path, guest.participant)).json(body).await
 }
 
 on_both! {
-    async fn a_guest_comes_into_the_meeting_as_anybody_does(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_guest_joins_consents_connects_and_leaves_as_members_do(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let guest = Guest::of(world.server, &room).await;
         let details = guest.client.get(&room.path).await.is(200);
         assert_eq!((details.text_of("myRole"), details.text_of("myParticipantId")), ("PARTICIPANT".to_owned(), guest.participant.clone()));
@@ -43,8 +45,8 @@ on_both! {
         assert_eq!(room.person(&guest.participant).await["status"], "LEFT");
     }
 
-    async fn a_guest_token_is_good_for_its_own_meeting_and_nothing_else(world: World) {
-        let (room, other) = (Room::open(world.server).await, Room::open(world.server).await);
+    async fn a_guest_token_authorizes_for_its_own_meeting_only(world: World) {
+        let (room, other) = (TestMeeting::open(world.server).await, TestMeeting::open(world.server).await);
         let guest = Guest::of(world.server, &room).await;
         guest.join(&room).await.is(200);
         guest.client.get(&other.path).await.refused(403, "Forbidden");
@@ -62,18 +64,18 @@ on_both! {
         let mut socket = listening(&guest, &room).await;
         for topic in [other.topic(), format!("project:{}", room.project)] {
             let mut said = socket.subscribe(&topic).await;
-            // That they are connected now may be told in between.
+            // The event that the guest is connected may be received in between.
             while said["type"] == "event" {
                 said = socket.next().await;
             }
             assert_eq!((&said["topic"], &said["code"]), (&json!(topic), &json!("Forbidden")), "{said}");
         }
-        // It renews nobody's session, and its account can't be asked for.
+        // A guest token is not accepted as a refresh token.
         world.nobody.post("/api/auth/refresh-token").json(json!({"refreshToken": guest.client.token()})).await.is(401);
     }
 
-    async fn a_guest_who_is_removed_is_out_within_a_second_but_may_take_back_their_consent(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_removed_guest_is_disconnected_within_a_second_but_may_withdraw_their_consent(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let guest = Guest::of(world.server, &room).await;
         guest.join(&room).await.is(200);
         let yes = json!({"recordingConsent": true, "scopes": ["RECORDING"], "wordingVersion": room.wording().await});
@@ -91,7 +93,7 @@ on_both! {
         let withdrawn = consents(&guest, &room, json!({"recordingConsent": false})).await.is(200);
         assert_eq!(withdrawn.data()["consent"]["recordingConsent"], false);
 
-        // Invited again they come back to their place, by the new link alone.
+        // After a new invitation they get the same participant back, but only by the new link.
         ask_guests(&room, json!([{"email": guest.email}])).await.is(201);
         let token = mailed(world.server, &guest.email, 2).await;
         let back = accept(&world.nobody, &token).await.is(200);
@@ -101,8 +103,8 @@ on_both! {
         world.nobody.bearing(&back.text_of("guestToken")).get(&room.path).await.is(200);
     }
 
-    async fn a_guest_whose_invitation_is_taken_back_is_out_within_a_second(world: World) {
-        let room = Room::open(world.server).await;
+    async fn revoking_an_invitation_removes_and_disconnects_its_guest_within_a_second(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let guest = Guest::of(world.server, &room).await;
         guest.join(&room).await.is(200);
         let socket = listening(&guest, &room).await;
@@ -121,9 +123,9 @@ on_both! {
         room.ada.client.delete(&path).await.is(200);
     }
 
-    async fn guests_read_a_meeting_for_an_hour_after_it(place: Place) {
-        let server = place.start(&[]);
-        let room = Room::open(&server).await;
+    async fn guests_may_read_a_meeting_for_an_hour_after_its_end(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let room = TestMeeting::open(&server).await;
         let guest = Guest::of(&server, &room).await;
         room.ada.client.post(format!("{}/end", room.path)).await.is(200);
         guest.client.get(&room.path).await.is(200);
@@ -142,9 +144,9 @@ on_both! {
             })
         });
         aged.await.unwrap();
-        // The meeting is looked up anew.
+        // After the restart the server reads the meeting from the database again.
         server.kill();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let late = guest.client.moved_to(&server);
         late.get(&room.path).await.refused(401, "Unauthorized");
         late.post("/api/ws/tickets").await.refused(401, "Unauthorized");

@@ -1,4 +1,4 @@
-//! resendInvitation, revokeInvitation, and how long an invitation lives.
+//! Tests resendInvitation, revokeInvitation, and when invitations expire.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
-use super::{Guest, accept, ask_members, asked, link, listed, mailed};
-use crate::participants::Room;
+use super::{Guest, accept, ask_members, invite_guest, link, listed, mailed};
+use crate::participants::TestMeeting;
 use crate::support::{Role, Server, World, shape};
 
-/// Lets time pass for an invitation.
+/// Moves the times of an invitation, of its last sending and its expiry, into the past by `seconds`.
 async fn age(server: &Server, id: &str, seconds: u64) {
     let id: Id<ids::Invitation> = id.parse().unwrap();
     let db = server.db().await;
@@ -35,14 +35,15 @@ async fn age(server: &Server, id: &str, seconds: u64) {
 
 const DAY: u64 = 24 * 3600;
 
+/// Returns the number of whole days between two time fields of an invitation.
 fn days_between(one: &Value, from: &str, to: &str) -> i64 {
     (shape::time(&one[to]) - shape::time(&one[from])).num_days()
 }
 
 on_both! {
-    async fn sent_again_it_has_another_link_and_the_former_is_worth_nothing(world: World) {
-        let room = Room::open(world.server).await;
-        let (id, email, first) = asked(world.server, &room).await;
+    async fn resending_an_invitation_makes_a_new_link_and_invalidates_the_former(world: World) {
+        let room = TestMeeting::open(world.server).await;
+        let (id, email, first) = invite_guest(world.server, &room).await;
         let path = format!("{}/invitations/{id}/resend", room.path);
         let early = room.ada.client.post(&path).await.refused(429, "TooManyRequests");
         let wait: u64 = early.header("retry-after").unwrap().parse().unwrap();
@@ -61,9 +62,9 @@ on_both! {
         room.ada.client.post(&path).await.refused(409, "InvalidState");
     }
 
-    async fn it_is_sent_again_five_times_and_no_more(world: World) {
-        let room = Room::open(world.server).await;
-        let (id, _, _) = asked(world.server, &room).await;
+    async fn an_invitation_is_resent_five_times_at_most(world: World) {
+        let room = TestMeeting::open(world.server).await;
+        let (id, _, _) = invite_guest(world.server, &room).await;
         let path = format!("{}/invitations/{id}/resend", room.path);
         for count in 2..=6 {
             age(world.server, &id, 61).await;
@@ -73,10 +74,10 @@ on_both! {
         room.ada.client.post(&path).await.refused(409, "InvalidState");
     }
 
-    async fn what_has_expired_is_gone_until_it_is_sent_again(world: World) {
-        let room = Room::open(world.server).await;
-        let (id, email, token) = asked(world.server, &room).await;
-        // An hour late.
+    async fn an_expired_invitation_is_gone_until_it_is_resent(world: World) {
+        let room = TestMeeting::open(world.server).await;
+        let (id, email, token) = invite_guest(world.server, &room).await;
+        // An hour after it expired.
         age(world.server, &id, 7 * DAY + 3600).await;
         world.nobody.get(link(&token)).await.refused(410, "Gone");
         accept(&world.nobody, &token).await.refused(410, "Gone");
@@ -89,9 +90,9 @@ on_both! {
         accept(&world.nobody, &token).await.is(200);
     }
 
-    async fn an_invitation_lives_a_week_or_until_the_day_after_the_meeting_and_moves_with_it(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
-        let (id, _, _) = asked(world.server, &room).await;
+    async fn an_invitation_expires_after_a_week_or_the_day_after_the_meeting_and_moves_with_it(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
+        let (id, _, _) = invite_guest(world.server, &room).await;
         assert_eq!(days_between(&listed(&room, &id).await, "createdAt", "expiresAt"), 7);
         let now = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now());
         for (in_days, lives) in [(30, 30..=31), (400, 90..=90), (1, 7..=7)] {
@@ -102,9 +103,9 @@ on_both! {
         }
     }
 
-    async fn what_is_taken_back_before_it_was_accepted_is_gone(world: World) {
-        let room = Room::open(world.server).await;
-        let (id, _, token) = asked(world.server, &room).await;
+    async fn an_invitation_revoked_before_it_was_accepted_is_gone(world: World) {
+        let room = TestMeeting::open(world.server).await;
+        let (id, _, token) = invite_guest(world.server, &room).await;
         let path = format!("{}/invitations/{id}", room.path);
         room.ada.client.delete(&path).await.is(200);
         world.nobody.get(link(&token)).await.refused(410, "Gone");
@@ -112,14 +113,14 @@ on_both! {
         room.ada.client.delete(&path).await.is(200);
         age(world.server, &id, 61).await;
         room.ada.client.post(format!("{path}/resend")).await.refused(409, "InvalidState");
-        let other = Room::open(world.server).await;
+        let other = TestMeeting::open(world.server).await;
         other.ada.client.delete(format!("{}/invitations/{id}", other.path)).await.refused(404, "NotFound");
     }
 
-    async fn of_accepting_and_taking_back_at_once_nobody_stays_in(world: World) {
+    async fn accepting_and_revoking_at_once_leaves_no_participant(world: World) {
         for _ in 0..10 {
-            let room = Room::open(world.server).await;
-            let (id, _, token) = asked(world.server, &room).await;
+            let room = TestMeeting::open(world.server).await;
+            let (id, _, token) = invite_guest(world.server, &room).await;
             let path = format!("{}/invitations/{id}", room.path);
             let (accepted, revoked) = tokio::join!(accept(&world.nobody, &token), async {
                 room.ada.client.delete(&path).await
@@ -132,8 +133,8 @@ on_both! {
         }
     }
 
-    async fn a_member_whose_invitation_is_taken_back_is_out_too(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_member_whose_invitation_is_revoked_can_not_join(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let made = ask_members(&room, json!([{"userId": eve.id}])).await.is(201);
         let token = mailed(world.server, &eve.email, 1).await;
@@ -144,8 +145,8 @@ on_both! {
         room.join(&eve).await.refused(403, "Forbidden");
     }
 
-    async fn after_the_meeting_invitations_are_still_taken_back(world: World) {
-        let room = Room::open(world.server).await;
+    async fn invitations_can_be_revoked_after_the_meeting_ended(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let guest = Guest::of(world.server, &room).await;
         room.ada.client.post(format!("{}/end", room.path)).await.is(200);
         room.ada.client.delete(format!("{}/invitations/{}", room.path, guest.invitation)).await.is(200);

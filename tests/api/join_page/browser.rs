@@ -1,5 +1,5 @@
-//! The page in a real browser, by keyboard alone, with axe looking at each view in both languages; what is played is in
-//! tests/parts/page.mjs. The media server is not there: the meeting goes on without it.
+//! The join page in a real browser, by keyboard alone, with axe checking each view in both languages; the scenes are
+//! in tests/parts/page.mjs. There is no media server: the meeting goes on without it.
 
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ struct Browser {
 }
 
 impl Browser {
-    /// `None`: there is none on this machine, and the story is to end here.
+    /// Starts a browser. `None`: this machine has none, and the test should return. Panics without Chromium in CI.
     fn start() -> Option<Self> {
         let part = Part::start("page", &[])?;
-        if part.records["chromium"] != true {
+        if part.announced["chromium"] != true {
             assert!(std::env::var_os("CI").is_none(), "no Chromium on this machine, and CI must have it");
             println!("SKIPPED: no Chromium on this machine");
             return None;
@@ -25,7 +25,7 @@ impl Browser {
         Some(Self { part })
     }
 
-    /// Plays a scene to its end, which has to come without a fault.
+    /// Plays a scene to its end. Panics if the scene reports a fault.
     async fn plays(&self, scene: Value) {
         let url = format!("http://127.0.0.1:{}/", self.part.port("port"));
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -35,7 +35,7 @@ impl Browser {
     }
 }
 
-/// What somebody types to log in.
+/// Returns what a user types to log in.
 fn account(user: &User) -> Value {
     json!({"email": user.email, "password": PASSWORD})
 }
@@ -50,8 +50,8 @@ impl World {
     }
 }
 
-on_both! {
-    async fn people_wait_for_a_meeting_and_are_told_when_it_is_cancelled(world: World) {
+on_sqlite! {
+    async fn waiting_participants_learn_when_the_meeting_is_cancelled(world: World) {
         let Some(browser) = Browser::start() else { return };
         let (host, outsider) = (world.user().await, world.user().await);
         let project = host.project().await;
@@ -82,7 +82,7 @@ on_both! {
             assert_eq!(person["status"], "LEFT", "{person}");
             assert_eq!(person["consent"]["recordingConsent"], false, "one refused, one withdrew: {person}");
         }
-        // Granted and withdrawn, refused: each answer is in the record, none was made up.
+        // Granted and withdrawn, and refused: each decision is in the record, and no other.
         let record = host.client.get(format!("{path}/consents")).await.is(200);
         let mut decisions: Vec<_> =
             record.data()["items"].as_array().unwrap().iter().map(|item| item["decision"].clone()).collect();
@@ -90,7 +90,7 @@ on_both! {
         assert_eq!(decisions, ["GRANTED", "REFUSED", "WITHDRAWN"]);
     }
 
-    async fn a_guest_comes_by_a_link_and_is_removed(world: World) {
+    async fn a_guest_joins_by_a_link_and_is_removed(world: World) {
         let Some(browser) = Browser::start() else { return };
         let host = world.user().await;
         let project = host.project().await;

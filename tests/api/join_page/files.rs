@@ -1,4 +1,4 @@
-//! The page's files: the same for everybody, under a policy that runs nothing foreign.
+//! The files of the join page: the same for everybody, under a policy that runs nothing foreign.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use crate::support::World;
 
 const NOBODYS: &str = "/meetings/01900000-0000-7000-8000-000000000000/join";
 
-on_both! {
+on_sqlite! {
     async fn the_page_is_the_same_for_every_meeting_and_runs_nothing_foreign(world: World) {
         let owner = world.user().await;
         let project = owner.project().await;
@@ -37,7 +37,7 @@ on_both! {
         assert!(!html.contains("onclick"), "{html}");
     }
 
-    async fn its_files_are_kept_for_good_under_a_digest_of_them_all(world: World) {
+    async fn its_files_are_cached_for_good_under_a_digest_of_them_all(world: World) {
         let html = world.nobody.get(NOBODYS).await.is(200).text();
         let named = |attribute: &'static str| html.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
         let mut files: Vec<String> =
@@ -72,14 +72,14 @@ on_both! {
             let head = world.nobody.request(Method::HEAD, path).await.is(200);
             assert_eq!(head.header("content-length"), Some(plain.bytes.len().to_string().as_str()), "{path}");
 
-            // Of a page that was loaded before an update.
+            // As a page requests it that was loaded before an update.
             let name = path.rsplit('/').next().unwrap();
             let older = world.nobody.get(format!("/join/0000000000000000/{name}")).await.is(200);
             assert!(older.bytes == plain.bytes && older.header("cache-control") == Some("public, no-cache"), "{path}");
         }
     }
 
-    async fn what_is_no_page_is_not_found(world: World) {
+    async fn unknown_pages_and_files_are_not_found(world: World) {
         let head = world.nobody.request(Method::HEAD, NOBODYS).await.is(200);
         assert!(head.bytes.is_empty() && head.header("content-type") == Some("text/html; charset=utf-8"));
         world.nobody.get("/meetings/none/join").await.refused(404, "NotFound");

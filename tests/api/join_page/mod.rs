@@ -1,4 +1,4 @@
-//! The page on which people join a meeting: how it is served, and how it is in a real browser.
+//! The page on which participants join a meeting: how it is served, and how it works in a real browser.
 
 mod browser;
 mod files;

@@ -1,6 +1,6 @@
-//! Mail over SMTP, to a real mail server that fails as it is told to.
+//! E-mail over SMTP, to a real mail server that fails as the test asks for.
 
 mod delays;
-mod letters;
+mod delivery;
 mod security;
 mod sink;

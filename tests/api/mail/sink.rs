@@ -1,4 +1,4 @@
-//! The mail server of stories, and the settings that lead to it.
+//! The mail server of the tests, and the settings for a server to use it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,30 +11,32 @@ use serde_json::Value;
 use crate::support::Server;
 use crate::support::parts::Part;
 
+/// A mail server (`tests/parts/mail.mjs`), which is killed when this is dropped.
 pub struct Sink {
     part: Part,
     port: String,
 }
 
 impl Sink {
-    /// `None`: no Node on this machine.
+    /// Starts it with `settings` as environment variables. `None`: no Node on this machine.
     pub fn start(settings: &[(&str, &str)]) -> Option<Self> {
         let part = Part::start("mail", settings)?;
         let port = part.port("smtp").to_string();
         Some(Self { part, port })
     }
 
+    /// Kills it: connections to its port are refused then.
     pub fn kill(&mut self) {
         self.part.kill();
     }
 
-    /// As after a restart of it: on the same port, with nothing that it had.
+    /// Restarts it: on the same port, without its former settings and the e-mails it had.
     pub fn again(&mut self) {
         self.kill();
         self.part = Part::start("mail", &[("PORT", &self.port)]).unwrap();
     }
 
-    /// What a server needs to be told to send here in clear.
+    /// Returns the settings for a server to send here in clear text.
     pub fn settings(&self) -> Vec<(&str, &str)> {
         vec![
             ("COLLOQUY__MAIL__HOST", "127.0.0.1"),
@@ -45,7 +47,7 @@ impl Sink {
         ]
     }
 
-    /// As [`Sink::settings`], secured, and trusting a certificate.
+    /// Like [`Sink::settings`], with TLS or STARTTLS, and trusting a certificate.
     pub fn secured<'a>(&'a self, security: &'a str, ca: &'a Path) -> Vec<(&'a str, &'a str)> {
         let mut settings = self.settings();
         settings.retain(|(name, _)| *name != "COLLOQUY__MAIL__SECURITY");
@@ -54,25 +56,25 @@ impl Sink {
         settings
     }
 
-    async fn asked(&self, path: &str) -> Vec<Value> {
+    async fn ask(&self, path: &str) -> Vec<Value> {
         let url = format!("http://127.0.0.1:{}{path}", self.part.port("window"));
         let answer = reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
         answer.json().await.unwrap()
     }
 
-    /// The letters to an address that were taken.
+    /// Returns the e-mails to an address that were accepted.
     pub async fn letters(&self, email: &str) -> Vec<Value> {
-        let mut all = self.asked("/letters").await;
+        let mut all = self.ask("/letters").await;
         all.retain(|letter| letter["to"][0] == email);
         all
     }
 
-    /// What was said to it.
-    pub async fn heard(&self) -> Vec<String> {
-        self.asked("/heard").await.iter().map(|line| line.as_str().unwrap().to_owned()).collect()
+    /// Returns the connections and commands it received, in their order.
+    pub async fn received(&self) -> Vec<String> {
+        self.ask("/heard").await.iter().map(|line| line.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Waits for the letter that makes `count` of them, and gives all.
+    /// Waits until there are `count` e-mails to an address, and returns all of them. Panics after 30 s.
     pub async fn wait_for(&self, email: &str, count: usize) -> Vec<Value> {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
@@ -80,26 +82,26 @@ impl Sink {
             if found.len() >= count {
                 return found;
             }
-            assert!(Instant::now() < deadline, "{found:?}; {:?}", self.heard().await);
+            assert!(Instant::now() < deadline, "{found:?}; {:?}", self.received().await);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// Waits until it was spoken to so often.
+    /// Waits for `count` connections. Panics after 30 s.
     pub async fn wait_for_calls(&self, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
-            let heard = self.heard().await;
-            if heard.iter().filter(|line| *line == "CONNECT").count() >= count {
+            let received = self.received().await;
+            if received.iter().filter(|line| *line == "CONNECT").count() >= count {
                 return;
             }
-            assert!(Instant::now() < deadline, "{heard:?}");
+            assert!(Instant::now() < deadline, "{received:?}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }
 
-/// The jobs of mail that are left: their errors, and whether they have failed for good.
+/// Returns the errors of the remaining mail jobs, and whether they have failed for good.
 pub async fn unsent(server: &Server) -> Vec<(Option<String>, bool)> {
     let db = server.db().await;
     let left = db.read(|conn| {
@@ -111,7 +113,7 @@ pub async fn unsent(server: &Server) -> Vec<(Option<String>, bool)> {
     left.await.unwrap().into_iter().map(|(error, failed_at)| (error, failed_at.is_some())).collect()
 }
 
-/// Waits until a job of mail has an error, and gives it, and whether it has failed for good.
+/// Waits until a mail job has an error. Returns the error, and whether the job has failed for good. Panics after 30 s.
 pub async fn wait_for_error(server: &Server) -> (String, bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {

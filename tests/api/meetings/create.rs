@@ -1,11 +1,11 @@
-//! createMeeting, listProjectMeetings, getMeetingDetails.
+//! Tests createMeeting, listProjectMeetings and getMeetingDetails.
 
 use serde_json::json;
 
 use crate::support::{Role, World, shape};
 
 on_both! {
-    async fn who_makes_a_meeting_is_its_host(world: World) {
+    async fn the_creator_of_a_meeting_is_its_host(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let body = json!({"title": "Discovery", "scheduledAt": "2026-03-02T09:00:00.123Z", "consentPolicy": "notice"});
@@ -40,7 +40,7 @@ on_both! {
         assert_eq!((read.data(), read.etag()), (&expected, made.etag()));
     }
 
-    async fn a_member_without_a_part_in_it_reads_it_with_no_role(world: World) {
+    async fn a_member_who_is_no_participant_reads_a_meeting_without_a_role(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let meeting = ada.meeting_path(&project).await;
@@ -62,7 +62,7 @@ on_both! {
         world.user().await.client.get(&meetings).await.refused(403, "Forbidden");
     }
 
-    async fn what_a_new_meeting_needs_is_told_at_once(world: World) {
+    async fn all_errors_of_a_new_meeting_are_reported_at_once(world: World) {
         let ada = world.user().await;
         let meetings = format!("/api/projects/{}/meetings", ada.project().await);
         let faults = |answer: crate::support::Answer| answer.is(422).faults();

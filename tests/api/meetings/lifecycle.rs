@@ -1,10 +1,10 @@
-//! startMeeting, endMeeting, cancelMeeting: each state with each command.
+//! Tests startMeeting, endMeeting and cancelMeeting: each command in each state.
 
 use serde_json::json;
 
 use crate::support::{Answer, Role, User, World, shape};
 
-/// A meeting that has come to a state.
+/// Makes a meeting, brings it into a state (CANCELLED unless named), and returns its path.
 async fn meeting_in(state: &str, ada: &User, project: &str) -> String {
     let meeting = ada.meeting_path(project).await;
     let steps: &[&str] = match state {
@@ -23,7 +23,7 @@ on_both! {
     async fn every_state_answers_every_command_as_the_table_says(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
-        // The state it is in after the command; `None`: 409 and nothing changes.
+        // Each command with the state after it. `None`: 409, and nothing changes.
         let table = [
             ("SCHEDULED", [("start", Some("LIVE")), ("end", None), ("cancel", Some("CANCELLED"))]),
             ("LIVE", [("start", Some("LIVE")), ("end", Some("ENDED")), ("cancel", None)]),
@@ -68,7 +68,7 @@ on_both! {
         assert_eq!((&read.data()["endReason"], read.etag()), (&json!("HOST_ENDED"), "\"3\"".to_owned()));
     }
 
-    async fn who_does_not_host_neither_starts_nor_ends_nor_cancels(world: World) {
+    async fn a_member_who_is_not_host_can_not_start_end_or_cancel(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let meeting = ada.meeting_path(&project).await;

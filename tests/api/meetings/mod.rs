@@ -1,4 +1,4 @@
-//! Meetings and Lifecycle.
+//! Tests meetings and their lifecycle.
 
 mod create;
 mod lifecycle;

@@ -1,4 +1,4 @@
-//! Many who change one meeting at once.
+//! Tests concurrent changes of one meeting.
 
 use std::collections::BTreeSet;
 use std::future::IntoFuture;
@@ -26,7 +26,7 @@ on_both! {
         }
     }
 
-    async fn of_sixty_four_writers_every_one_that_was_answered_counts(world: World) {
+    async fn every_acknowledged_write_of_sixty_four_writers_has_its_own_version(world: World) {
         let ada = world.user().await;
         let meeting = ada.meeting_path(&ada.project().await).await;
         let write = |writer: usize| {

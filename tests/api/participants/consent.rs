@@ -1,21 +1,24 @@
-//! saveRecordingConsent and exportConsentRecord.
+//! Tests saveRecordingConsent and exportConsentRecord.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::Room;
-use crate::support::{Place, Role, World, shape};
+use super::TestMeeting;
+use crate::support::{Role, ServerSetup, World, shape};
 
+/// Returns the SHA-256 of a text in lower-case hexadecimal.
 fn sha256(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns a body that grants consent in all scopes.
 fn grant(version: &str) -> Value {
     json!({"recordingConsent": true, "scopes": ["RECORDING", "TRANSCRIPT", "AI_ANALYSIS"], "wordingVersion": version})
 }
 
-/// Fails the story unless the record proves itself, from what it says alone; its items.
+/// Verifies the hash chain of an exported consent record from its own contents and returns its items. Panics when the
+/// chain is broken.
 fn proven(record: &Value) -> Vec<Value> {
     let mut previous = "0".repeat(64);
     let items = record["items"].as_array().unwrap().clone();
@@ -45,8 +48,8 @@ fn proven(record: &Value) -> Vec<Value> {
 }
 
 on_both! {
-    async fn a_consent_is_given_taken_back_and_given_again_and_the_record_proves_it(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_consent_is_granted_withdrawn_and_granted_again_and_the_record_proves_it(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Stakeholder).await;
         let id = room.joined(&eve).await;
         let details = eve.client.get(&room.path).await.is(200);
@@ -79,8 +82,8 @@ on_both! {
         assert!(items.iter().all(|item| item["participant"] == who && item["textHash"] == wording["textHash"]));
     }
 
-    async fn the_words_are_asked_in_the_language_that_is_wanted(world: World) {
-        let room = Room::open(world.server).await;
+    async fn the_consent_wording_is_in_the_requested_language(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let id = room.joined(&room.ada).await;
         let details = room.ada.client.get(&room.path).header("accept-language", "ar-EG,en;q=0.5").await.is(200);
         let wording = details.data()["consentWording"].clone();
@@ -92,7 +95,7 @@ on_both! {
     }
 
     async fn nobody_consents_for_another_whoever_they_are(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let (eves, adas) = (room.joined(&eve).await, room.joined(&room.ada).await);
         let body = grant(&room.wording().await);
@@ -107,8 +110,8 @@ on_both! {
         assert!(proven(record.data()).is_empty());
     }
 
-    async fn a_consent_names_the_words_of_today_and_what_it_grants(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_consent_must_name_the_current_wording_and_valid_scopes(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let id = room.joined(&room.ada).await;
         room.consents(&room.ada, &id, grant("2020-01.en")).await.refused(409, "WordingChanged");
         let version = room.wording().await;
@@ -126,8 +129,8 @@ on_both! {
         assert_eq!(room.person(&id).await["consent"]["recordingConsent"], Value::Null);
     }
 
-    async fn a_consent_is_asked_while_live_and_taken_back_afterwards_too(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
+    async fn a_consent_is_granted_only_while_live_and_withdrawn_at_any_time_after(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
         let id = room.joined(&room.ada).await;
         let body = grant(&room.wording().await);
         room.consents(&room.ada, &id, body.clone()).await.refused(409, "InvalidState");
@@ -149,8 +152,8 @@ on_both! {
         assert_eq!(proven(record.data()).len(), 6);
     }
 
-    async fn many_who_answer_at_once_are_all_written_down_in_one_chain(world: World) {
-        let room = Room::open(world.server).await;
+    async fn concurrent_consents_are_all_recorded_in_one_hash_chain(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let version = room.wording().await;
         let mut people = Vec::new();
         for _ in 0..12 {
@@ -170,32 +173,32 @@ on_both! {
         assert_eq!(proven(record.data()).len(), 24);
     }
 
-    async fn a_ledger_that_was_edited_in_the_database_proves_nothing_and_says_so(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_consent_record_that_was_edited_in_the_database_is_not_exported(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let id = room.joined(&room.ada).await;
         room.consents(&room.ada, &id, grant(&room.wording().await)).await.is(200);
-        world.server.edit_consents(room.path.rsplit('/').next().unwrap()).await;
+        world.server.tamper_with_consents(room.path.rsplit('/').next().unwrap()).await;
         room.ada.client.get(format!("{}/consents", room.path)).await.refused(500, "InternalServerError");
     }
 
-    async fn the_words_are_the_operators_own_where_there_are_any(place: Place) {
-        let folder = place.data.join("wordings");
+    async fn an_operators_own_consent_wordings_replace_the_built_in_ones(setup: ServerSetup) {
+        let folder = setup.data.join("wordings");
         std::fs::create_dir(&folder).unwrap();
         for (name, text) in [("1.en.txt", "Old words."), ("2.en.txt", "New words."), ("2.de.txt", "Neue Worte.")] {
             std::fs::write(folder.join(name), text).unwrap();
         }
-        let server = place.start(&[("COLLOQUY__MEETINGS__WORDINGS", folder.to_str().unwrap())]);
-        let room = Room::open(&server).await;
+        let server = setup.start(&[("COLLOQUY__MEETINGS__WORDINGS", folder.to_str().unwrap())]);
+        let room = TestMeeting::open(&server).await;
         let id = room.joined(&room.ada).await;
         let details = room.ada.client.get(&room.path).header("accept-language", "de").await.is(200);
         assert_eq!(details.data()["consentWording"]["text"], "Neue Worte.");
         room.consents(&room.ada, &id, grant("1.en")).await.refused(409, "WordingChanged");
         room.consents(&room.ada, &id, grant("2.de")).await.is(200);
         drop(server);
-        // Other words come with a restart; what was answered stays what it was.
+        // A new wording takes effect with a restart. Earlier consents keep the wording they were given to.
         std::fs::write(folder.join("3.en.txt"), "Newest words.").unwrap();
-        let server = place.start(&[("COLLOQUY__MEETINGS__WORDINGS", folder.to_str().unwrap())]);
-        let room = Room { ada: room.ada.at(&server), ..room };
+        let server = setup.start(&[("COLLOQUY__MEETINGS__WORDINGS", folder.to_str().unwrap())]);
+        let room = TestMeeting { ada: room.ada.at(&server), ..room };
         room.consents(&room.ada, &id, grant("2.de")).await.refused(409, "WordingChanged");
         assert_eq!(room.person(&id).await["consent"]["wordingVersion"], "2.de");
         let record = room.ada.client.get(format!("{}/consents", room.path)).await.is(200);

@@ -1,4 +1,4 @@
-//! Five hundred people at one meeting, and ten thousand meetings at one start: how long it takes, and what it costs.
+//! Tests 500 participants in one meeting, and a restart with 10,000 live meetings; prints durations and memory.
 
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,11 @@ use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::Room;
+use super::TestMeeting;
 use crate::support::server::APP_URL;
-use crate::support::{Client, Place, Server};
+use crate::support::{Client, Server, ServerSetup};
 
-/// So many stakeholders of a project, each with an account and an access token.
+/// Adds `count` stakeholders to a project, directly in the database. Returns a client with an access token for each.
 async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
     let project: Id<ids::Project> = project.parse().unwrap();
     let people: Vec<Id<ids::User>> = (0..count).map(|_| Id::generate()).collect();
@@ -54,6 +54,7 @@ async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
     people.into_iter().map(|user| server.client().bearing(&tokens.issue(user, Id::generate(), now).unwrap())).collect()
 }
 
+/// Returns the resident memory of a process, in KiB.
 fn resident_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -61,13 +62,13 @@ fn resident_kib(pid: u32) -> u64 {
 }
 
 on_both! {
-    async fn five_hundred_who_join_in_one_moment_all_come_in_and_leave_at_the_end(place: Place) {
-        let server = place.start(&[]);
-        let room = Room::open(&server).await;
+    async fn five_hundred_participants_join_at_once_and_leave_when_the_meeting_ends(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let room = TestMeeting::open(&server).await;
         let people = crowd(&server, &room.project, 499).await;
         let before = resident_kib(server.pid());
         let (path, asked) = (format!("{}/join", room.path), Instant::now());
-        // None of them is turned away: all find room in the meeting's mailbox.
+        // No request is rejected: all of them fit into the meeting actor's mailbox.
         for answer in join_all(people.iter().map(async |who| who.post(&path).await)).await {
             assert_eq!(answer.is(200).data()["status"], "JOINED");
         }
@@ -87,19 +88,19 @@ on_both! {
         assert_eq!(positions, (1..=1000).collect::<Vec<_>>(), "a start, the joins, the leavings and the end");
     }
 
-    async fn ten_thousand_live_meetings_know_their_time_after_a_restart(place: Place) {
+    async fn time_limits_apply_to_ten_thousand_live_meetings_after_a_restart(setup: ServerSetup) {
         const MANY: usize = 10_000;
-        let server = place.start(&[]);
-        let room = Room::open(&server).await;
+        let server = setup.start(&[]);
+        let room = TestMeeting::open(&server).await;
         room.join(&room.ada).await.is(200);
-        // Put there when no server runs: one that did would end half of them at once, and on SQLite two processes that
-        // write all the time keep each other out.
+        // The rows are written while no server runs: a running one would end half of the meetings at once, and on
+        // SQLite two processes that write all the time lock each other out.
         let db = server.db().await;
         server.kill();
         many_live(&db, &room, MANY).await;
         drop(db);
         let started = Instant::now();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let ready = started.elapsed();
         let ada = room.ada.at(&server);
         ada.client.patch(&room.path).json(json!({"title": "First command"})).await.is(200);
@@ -117,14 +118,15 @@ on_both! {
             });
             counted.await.unwrap()
         };
-        // Half had somebody connected, who is known to be lost by now; half were empty for too long, and end.
+        // Half of the meetings had a connected host, whose connection is recorded as lost by now. The other half have
+        // been empty for too long and end.
         let half = i64::try_from(MANY / 2).unwrap();
         let done = loop {
             let (linked, live) = left().await;
             if (linked, live) == (0, half + 1) {
                 break started.elapsed();
             }
-            // Stuck, and not just slow: how long it takes is measured by `colloquy bench restart`.
+            // This limit detects a server that is stuck. `colloquy bench restart` measures how long it takes.
             assert!(started.elapsed() < Duration::from_secs(300), "{linked} connected, {live} live");
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
@@ -132,8 +134,9 @@ on_both! {
     }
 }
 
-/// Meetings that have been live for an hour: of every two, one has its host connected, and one nobody since.
-async fn many_live(db: &Db, room: &Room, many: usize) {
+/// Writes `many` meetings, a multiple of 50, that have been live for an hour. Half of them have a connected host, and
+/// half have been empty since their start.
+async fn many_live(db: &Db, room: &TestMeeting, many: usize) {
     let project: Id<ids::Project> = room.project.parse().unwrap();
     let user: Id<ids::User> = room.ada.id.parse().unwrap();
     let then = SystemClock.now() - Duration::from_secs(3600);

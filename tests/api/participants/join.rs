@@ -1,14 +1,14 @@
-//! joinMeeting and leaveMeeting.
+//! Tests joinMeeting and leaveMeeting.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::Room;
-use crate::support::{Place, Role, World, shape};
+use super::TestMeeting;
+use crate::support::{Role, ServerSetup, World, shape};
 
 on_both! {
     async fn a_member_of_the_project_joins_without_an_invitation_and_is_a_participant(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Stakeholder).await;
         let joined = room.join(&eve).await.is(200);
         let mut keys = shape::keys(joined.data());
@@ -33,7 +33,7 @@ on_both! {
     }
 
     async fn joining_again_changes_nothing_but_the_name_and_leaving_again_nothing(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let first = room.join(&eve).await.is(200);
         assert_eq!(room.join(&eve).await.is(200).data(), first.data());
@@ -49,7 +49,7 @@ on_both! {
     }
 
     async fn the_host_may_wait_in_a_meeting_that_has_not_begun_and_others_may_not(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
         let eve = room.member(world.server, Role::Manager).await;
         room.join(&eve).await.refused(409, "InvalidState");
         let waiting = room.join(&room.ada).await.is(200);
@@ -60,7 +60,7 @@ on_both! {
     }
 
     async fn joins_touch_neither_the_etag_nor_the_meeting(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let before = room.ada.client.get(&room.path).await.is(200);
         let eve = room.member(world.server, Role::Analyst).await;
         room.join(&eve).await.is(200);
@@ -71,8 +71,8 @@ on_both! {
         room.ada.client.patch(&room.path).if_match(before.data()["version"].as_u64().unwrap()).json(body).await.is(200);
     }
 
-    async fn nobody_joins_a_meeting_that_is_over_and_its_end_lets_everybody_leave(world: World) {
-        let room = Room::open(world.server).await;
+    async fn nobody_joins_an_ended_meeting_and_its_end_makes_all_participants_leave(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let id = room.joined(&eve).await;
         let ended = room.ada.client.post(format!("{}/end", room.path)).await.is(200);
@@ -83,14 +83,14 @@ on_both! {
     }
 
     async fn who_never_joined_has_nothing_to_leave(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Manager).await;
         room.leave(&eve).await.refused(403, "Forbidden");
         room.leave(&room.ada).await.refused(403, "Forbidden");
     }
 
     async fn strangers_do_not_join_and_names_have_their_limits(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         room.join(&world.user().await).await.refused(403, "Forbidden");
         for (body, code) in [
             (json!({"displayName": "x".repeat(121)}), "TooLong"),
@@ -103,7 +103,7 @@ on_both! {
     }
 
     async fn nobody_joins_in_an_archived_project_and_everybody_may_leave(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         room.join(&eve).await.is(200);
         let archive = room.ada.client.patch(format!("/api/projects/{}", room.project)).json(json!({"status": "ARCHIVED"}));
@@ -112,8 +112,8 @@ on_both! {
         room.leave(&eve).await.is(200);
     }
 
-    async fn who_joins_many_times_at_once_has_one_place(world: World) {
-        let room = Room::open(world.server).await;
+    async fn concurrent_joins_of_one_account_make_one_participant(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let answers = join_all((0..32).map(|_| room.join(&eve))).await;
         let ids: std::collections::BTreeSet<_> = answers.into_iter().map(|one| one.is(200).text_of("id")).collect();
@@ -121,9 +121,9 @@ on_both! {
         assert_eq!(room.people().await.len(), 2, "with ada");
     }
 
-    async fn a_meeting_takes_no_more_people_than_it_may(place: Place) {
-        let server = place.start(&[("COLLOQUY__MEETINGS__PEOPLE", "3")]);
-        let room = Room::open(&server).await;
+    async fn a_meeting_takes_no_more_people_than_it_may(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__MEETINGS__PEOPLE", "3")]);
+        let room = TestMeeting::open(&server).await;
         let (eve, bob, joe) = (
             room.member(&server, Role::Analyst).await,
             room.member(&server, Role::Analyst).await,

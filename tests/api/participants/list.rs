@@ -1,13 +1,13 @@
-//! listMeetingParticipants, and how many a list of meetings says there are.
+//! Tests listMeetingParticipants, and `participantCount` in the list of meetings.
 
 use serde_json::{Value, json};
 
-use super::Room;
+use super::TestMeeting;
 use crate::support::{Role, World};
 
 on_both! {
     async fn people_are_listed_newest_first_in_pages_and_by_what_is_asked_for(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let mut ids = vec![room.joined(&room.ada).await];
         for name in ["Eve", "Bob", "EVELYN"] {
             let who = room.member(world.server, Role::Analyst).await;
@@ -40,7 +40,7 @@ on_both! {
     }
 
     async fn addresses_are_for_oneself_for_analysts_and_for_hosts(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let (eve, bob) = (
             room.member(world.server, Role::Stakeholder).await,
             room.member(world.server, Role::Stakeholder).await,

@@ -1,17 +1,17 @@
-//! removeParticipant.
+//! Tests removeParticipant.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::Room;
+use super::TestMeeting;
 use crate::support::{Role, World};
 
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
 on_both! {
-    async fn who_was_removed_stays_out(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_removed_participant_can_not_join_or_read_the_meeting(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let id = room.joined(&eve).await;
         let path = format!("{}/participants/{id}", room.path);
@@ -27,20 +27,20 @@ on_both! {
     }
 
     async fn the_host_is_not_removed_and_nobody_else_removes(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let (eve, bob) = (room.member(world.server, Role::Analyst).await, room.member(world.server, Role::Manager).await);
         let id = room.joined(&eve).await;
         let host = room.joined(&room.ada).await;
         eve.client.delete(format!("{}/participants/{host}", room.path)).await.refused(403, "Forbidden");
         bob.client.delete(format!("{}/participants/{host}", room.path)).await.refused(409, "LastHost");
         bob.client.delete(format!("{}/participants/{NOWHERE}", room.path)).await.refused(404, "NotFound");
-        let other = Room::open(world.server).await;
+        let other = TestMeeting::open(world.server).await;
         other.ada.client.delete(format!("{}/participants/{id}", other.path)).await.refused(404, "NotFound");
         bob.client.delete(format!("{}/participants/{id}", room.path)).await.is(200);
     }
 
     async fn removal_works_in_every_state(world: World) {
-        let room = Room::open(world.server).await;
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let id = room.joined(&eve).await;
         room.ada.client.post(format!("{}/end", room.path)).await.is(200);
@@ -48,8 +48,8 @@ on_both! {
         assert_eq!(room.person(&id).await["status"], "REMOVED");
     }
 
-    async fn who_is_removed_hears_it_and_nothing_after_it(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_removed_participant_receives_that_event_and_none_after_it(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         let id = room.joined(&eve).await;
         let mut socket = room.listening(&eve).await;
@@ -57,12 +57,12 @@ on_both! {
         assert_eq!(socket.next().await["event"], "participant.updated");
         room.ada.client.delete(format!("{}/participants/{id}", room.path)).await.is(200);
         let removed = Instant::now();
-        let records = socket.next().await;
-        assert_eq!((&records["event"], &records["data"]["status"]), (&json!("participant.removed"), &json!("REMOVED")));
+        let frame = socket.next().await;
+        assert_eq!((&frame["event"], &frame["data"]["status"]), (&json!("participant.removed"), &json!("REMOVED")));
         let ended = socket.next().await;
         assert_eq!((&ended["type"], &ended["code"]), (&json!("error"), &json!("Forbidden")), "{ended}");
         assert!(removed.elapsed() < Duration::from_secs(1), "{:?}", removed.elapsed());
         room.join(&room.ada).await.is(200);
-        assert_eq!(socket.heard(Duration::from_millis(300)).await, None);
+        assert_eq!(socket.next_within(Duration::from_millis(300)).await, None);
     }
 }

@@ -1,4 +1,4 @@
-//! Folding what a socket is told over its snapshot gives what GET gives, while people come and go.
+//! Tests that a snapshot with all later events applied equals the GET response, while participants join and leave.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::Room;
+use super::TestMeeting;
 use crate::support::{Role, Socket, World};
 
-/// The state of a meeting as a client has it.
+/// The state of a meeting as a client keeps it: a snapshot with the events since.
 struct Folded {
     epoch: Value,
     offset: u64,
@@ -18,6 +18,7 @@ struct Folded {
 }
 
 impl Folded {
+    /// Starts from a `subscribed` frame.
     fn of(subscribed: &Value) -> Self {
         let snapshot = &subscribed["snapshot"];
         assert_eq!(snapshot["recordings"], json!([]));
@@ -30,6 +31,7 @@ impl Folded {
         }
     }
 
+    /// Applies an event frame. Panics when its offset is not the next one.
     fn take(&mut self, frame: &Value) {
         assert_eq!((&frame["type"], &frame["offset"]), (&json!("event"), &json!(self.offset + 1)), "{frame}");
         self.offset += 1;
@@ -42,8 +44,8 @@ impl Folded {
     }
 }
 
-/// What GET gives, without what differs by caller.
-async fn got(room: &Room) -> (Value, BTreeMap<String, Value>) {
+/// Returns the meeting and its participants as ada gets them by GET, without the fields that events don't have.
+async fn got(room: &TestMeeting) -> (Value, BTreeMap<String, Value>) {
     let mut meeting = room.ada.client.get(&room.path).await.is(200).data().clone();
     for key in ["myRole", "myParticipantId", "endReason", "consentPolicy", "version", "consentWording"] {
         assert!(meeting.as_object_mut().unwrap().remove(key).is_some(), "{key}");
@@ -56,8 +58,8 @@ async fn got(room: &Room) -> (Value, BTreeMap<String, Value>) {
 }
 
 on_both! {
-    async fn whoever_folds_the_events_has_what_get_gives(world: World) {
-        let room = Room::scheduled(world.server, json!({})).await;
+    async fn a_snapshot_with_its_events_applied_equals_the_get_response(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({})).await;
         let mut socket = Socket::open(&room.ada.client).await;
         let mut folded = Folded::of(&socket.subscribe(&room.topic()).await);
         let version = room.wording().await;
@@ -80,7 +82,8 @@ on_both! {
         }
         let (meeting, people) = got(&room).await;
         assert_eq!((folded.meeting, folded.people), (meeting, people));
-        // Ada listens, so that she is connected as soon as the meeting was told so; when that is, is anybody's guess.
+        // Ada's socket is subscribed, so she becomes connected once the meeting actor has been notified. When that
+        // happens is not deterministic.
         kinds.retain(|kind| kind != "participant.updated");
         let expected = [
             "participant.joined", "meeting.started", "participant.joined", "participant.consent", "meeting.updated",
@@ -90,8 +93,8 @@ on_both! {
         assert_eq!(kinds, expected);
     }
 
-    async fn while_fifty_come_and_go_and_connections_drop_nothing_is_missed(world: World) {
-        let room = Room::open(world.server).await;
+    async fn no_event_is_missed_while_fifty_join_and_leave_and_connections_drop(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let mut people = Vec::new();
         for _ in 0..50 {
             people.push(room.member(world.server, Role::Stakeholder).await);
@@ -128,10 +131,10 @@ on_both! {
         let watching = async {
             let (mut drops, mut seen) = (0, BTreeMap::new());
             loop {
-                let Some(frame) = socket.heard(Duration::from_secs(2)).await else { break };
+                let Some(frame) = socket.next_within(Duration::from_secs(2)).await else { break };
                 folded.take(&frame);
                 seen.insert(folded.offset, (folded.meeting.clone(), folded.people.clone()));
-                // The watcher's own connection drops too, now and then, and goes on from where it was.
+                // The observing socket is replaced now and then, too, and resumes from its offset.
                 if folded.offset.is_multiple_of(37) {
                     socket = Socket::open(&room.ada.client).await;
                     let resumed = socket.resume(&room.topic(), &folded.epoch, folded.offset).await;
@@ -143,7 +146,7 @@ on_both! {
         };
         let (crowd, (drops, seen)) = tokio::join!(crowd, watching);
         assert!(drops >= 3, "{drops}");
-        // Whoever came in between began with what had been folded until then.
+        // Sockets that subscribed in between got a snapshot that equals the state at its offset.
         let begun: Vec<_> = crowd.iter().filter_map(|(_, begun)| begun.as_ref()).collect();
         assert_eq!(begun.len(), 17);
         for one in begun {

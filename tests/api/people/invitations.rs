@@ -1,4 +1,4 @@
-//! addProjectMember, previewProjectInvitation, acceptProjectInvitation.
+//! Tests addProjectMember, previewProjectInvitation and acceptProjectInvitation.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::support::builders::fresh_email;
 use crate::support::{Role, World, outbox, shape};
 
 on_both! {
-    async fn whoever_is_asked_becomes_a_member_by_the_link_in_the_mail(world: World) {
+    async fn an_invited_user_becomes_a_member_by_the_link_in_the_email(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let project = ada.project().await;
         let body = json!({"email": ben.email.to_uppercase(), "role": "analyst"});
@@ -52,7 +52,7 @@ on_both! {
         assert_eq!((preview.text_of("status"), preview.text_of("expiresAt")), ("ACCEPTED".to_owned(), expires_at));
     }
 
-    async fn only_the_account_that_was_asked_can_accept_and_again_changes_nothing(world: World) {
+    async fn only_the_invited_account_can_accept_and_accepting_again_changes_nothing(world: World) {
         let (ada, ben, eve) = (world.user().await, world.user().await, world.user().await);
         let project = ada.project().await;
         let token = world.server.invite(&ada.client, &project, &ben.email, Role::Manager).await;
@@ -78,24 +78,24 @@ on_both! {
         assert_eq!(seen_by(&ada, &project).await[0]["fullName"], "Ben");
     }
 
-    async fn asking_answers_alike_whether_there_is_an_account_or_not(world: World) {
+    async fn inviting_gets_the_same_response_with_or_without_an_account(world: World) {
         let (ada, known) = (world.user().await, world.user().await.email);
         let project = ada.project().await;
         let ask = |email: &str| ada.client.post(members(&project)).json(json!({"email": email, "role": "ANALYST"}));
         let unknown = fresh_email();
         let (to_known, to_unknown) = (ask(&known).await.is(201), ask(&unknown).await.is(201));
-        let records = |answer: &crate::support::Answer, email: &str| {
+        let shown = |answer: &crate::support::Answer, email: &str| {
             let expires_at = answer.text_of("expiresAt");
             answer.text().replace(email, "EMAIL").replace(&expires_at, "TIME")
         };
-        assert_eq!(records(&to_known, &known), records(&to_unknown, &unknown));
+        assert_eq!(shown(&to_known, &known), shown(&to_unknown, &unknown));
         let names = |answer: &crate::support::Answer| answer.headers.keys().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(names(&to_known), names(&to_unknown));
         outbox::wait_for(&world.server.data, &unknown, 1).await;
         outbox::wait_for(&world.server.data, &known, 2).await;
     }
 
-    async fn a_member_is_not_asked_again(world: World) {
+    async fn a_member_is_not_invited_again(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let member = world.member(&project, Role::Analyst).await;
@@ -106,7 +106,7 @@ on_both! {
         assert_eq!(outbox::mails(&world.server.data, &ada.email).len(), 1);
     }
 
-    async fn an_address_that_is_asked_again_gets_a_new_link_and_the_former_is_worth_nothing(world: World) {
+    async fn inviting_an_address_again_sends_a_new_link_and_invalidates_the_former(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let project = ada.project().await;
         let first = world.server.invite(&ada.client, &project, &ben.email, Role::Manager).await;
@@ -117,13 +117,13 @@ on_both! {
         assert_eq!(accept(&ben.client, &second).await.is(200).text_of("role"), "STAKEHOLDER");
         accept(&ben.client, &first).await.refused(410, "Gone");
         assert_eq!(roles(&ada, &project).await[1].1, "STAKEHOLDER");
-        // In another project the same address is asked by itself.
+        // An invitation of the same address to another project is independent.
         let other = ada.project().await;
         let third = world.server.invite(&ada.client, &other, &ben.email, Role::Analyst).await;
         accept(&ben.client, &third).await.is(200);
     }
 
-    async fn nobody_gives_a_role_that_they_may_not_give(world: World) {
+    async fn a_manager_invites_only_to_roles_they_may_give_and_replaces_no_other_invitation(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let manager = world.member(&project, Role::Manager).await;
@@ -135,13 +135,13 @@ on_both! {
         assert!(outbox::mails(&world.server.data, &email).is_empty());
         ask(&email, "STAKEHOLDER").await.is(201);
         outbox::wait_for(&world.server.data, &email, 1).await;
-        // Nor takes one that an owner has given.
+        // Nor do they replace an invitation whose role only an owner may give.
         let token = world.server.invite(&ada.client, &project, &email, Role::Manager).await;
         ask(&email, "STAKEHOLDER").await.refused(403, "Forbidden");
         world.nobody.get(link(&token)).await.is(200);
     }
 
-    async fn an_invitation_is_as_good_as_its_inviter_is_now(world: World) {
+    async fn an_invitation_is_gone_once_its_inviter_may_no_longer_invite(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         for gone in [true, false] {
@@ -157,13 +157,13 @@ on_both! {
             world.nobody.get(link(&token)).await.refused(410, "Gone");
             accept(&ben.client, &token).await.refused(410, "Gone");
             ben.client.get(format!("/api/projects/{project}")).await.refused(403, "Forbidden");
-            // Somebody who may asks anew.
+            // A member with the permission invites the address again.
             let token = world.server.invite(&ada.client, &project, &ben.email, Role::Analyst).await;
             accept(&ben.client, &token).await.is(200);
         }
     }
 
-    async fn a_link_that_was_used_brings_nobody_back(world: World) {
+    async fn a_used_link_does_not_restore_a_removed_member(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let project = ada.project().await;
         let token = world.server.invite(&ada.client, &project, &ben.email, Role::Analyst).await;
@@ -173,7 +173,7 @@ on_both! {
         ben.client.get(format!("/api/projects/{project}")).await.refused(403, "Forbidden");
     }
 
-    async fn an_invitation_ends_with_its_time(world: World) {
+    async fn a_project_invitation_expires_after_seven_days(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let project = ada.project().await;
         let token = world.server.invite(&ada.client, &project, &ben.email, Role::Analyst).await;
@@ -186,7 +186,7 @@ on_both! {
         accept(&ben.client, &token).await.is(200);
     }
 
-    async fn an_invitation_goes_with_its_project(world: World) {
+    async fn an_invitation_is_deleted_with_its_project(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let project = ada.project().await;
         let token = world.server.invite(&ada.client, &project, &ben.email, Role::Analyst).await;
@@ -195,7 +195,7 @@ on_both! {
         accept(&ben.client, &token).await.refused(404, "NotFound");
     }
 
-    async fn what_is_asked_badly_is_refused_whole(world: World) {
+    async fn an_invalid_project_invitation_is_rejected_with_all_its_errors(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let ask = |body| ada.client.post(members(&project)).json(body);
@@ -208,7 +208,7 @@ on_both! {
         ask(unknown).await.refused(422, "UnknownKey");
     }
 
-    async fn a_request_that_is_sent_again_with_its_key_mails_once(world: World) {
+    async fn an_invitation_repeated_with_its_idempotency_key_is_mailed_once(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let email = fresh_email();
@@ -217,7 +217,7 @@ on_both! {
         assert_eq!(first.data(), again.data());
         let token = outbox::token_in(&outbox::wait_for(&world.server.data, &email, 1).await).unwrap();
         world.nobody.get(link(&token)).await.is(200);
-        // What is mailed next shows that no second letter was waiting before it.
+        // The next e-mail proves that no second one was queued before it.
         let other = fresh_email();
         world.server.invite(&ada.client, &project, &other, Role::Analyst).await;
         assert_eq!(outbox::mails(&world.server.data, &email).len(), 1);

@@ -1,19 +1,20 @@
-//! How many invitations an account sends and an address gets, also across a restart.
+//! Tests the rate limits of invitation e-mails, per sending account and per address, also across a restart.
 
 use serde_json::json;
 
 use super::members;
 use crate::support::builders::fresh_email;
-use crate::support::{Answer, Place, Role, User};
+use crate::support::{Answer, Role, ServerSetup, User};
 
+/// Invites an address to a project as a stakeholder.
 async fn ask(by: &User, project: &str, email: &str) -> Answer {
     by.client.post(members(project)).json(json!({"email": email, "role": "STAKEHOLDER"})).await
 }
 
 on_both! {
-    async fn an_account_asks_so_many_a_day_and_what_was_refused_does_not_count(place: Place) {
+    async fn invitations_per_account_and_day_are_limited_and_rejected_ones_do_not_count(setup: ServerSetup) {
         let settings = [("COLLOQUY__LIMITS__INVITATION_MAILS__MOST", "2")];
-        let server = place.start(&settings);
+        let server = setup.start(&settings);
         let ada = server.user().await;
         let (one, other) = (ada.project().await, ada.project().await);
         ask(&ada, &one, &fresh_email()).await.is(201);
@@ -23,14 +24,14 @@ on_both! {
         let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
         assert!((86_300..=86_400).contains(&seconds), "{seconds}");
         server.kill();
-        let server = place.start(&settings);
+        let server = setup.start(&settings);
         ask(&ada.at(&server), &other, &fresh_email()).await.refused(429, "TooManyRequests");
         let ben = server.user().await;
         ask(&ben, &ben.project().await, &fresh_email()).await.is(201);
     }
 
-    async fn an_address_is_asked_so_often_a_day_whoever_asks(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__INVITATION_MAILS_OF_ADDRESS__MOST", "2")]);
+    async fn invitations_per_address_and_day_are_limited_across_inviters(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LIMITS__INVITATION_MAILS_OF_ADDRESS__MOST", "2")]);
         let (ada, ben) = (server.user().await, server.user().await);
         let (hers, his) = (ada.project().await, ben.project().await);
         let email = fresh_email();

@@ -1,4 +1,4 @@
-//! listProjectMembers.
+//! Tests listProjectMembers.
 
 use serde_json::{Value, json};
 

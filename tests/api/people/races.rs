@@ -1,4 +1,4 @@
-//! Many who change the members of one project at once.
+//! Tests concurrent changes of the members of one project.
 
 use std::collections::BTreeSet;
 use std::future::IntoFuture;
@@ -16,7 +16,7 @@ use crate::support::{Role, Socket, World, outbox};
 const ROUNDS: usize = 12;
 
 on_both! {
-    async fn of_two_owners_who_take_each_others_role_exactly_one_stays(world: World) {
+    async fn of_two_owners_who_demote_each_other_exactly_one_stays_owner(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let ben = world.member(&project, Role::Owner).await;
@@ -39,7 +39,7 @@ on_both! {
         }
     }
 
-    async fn of_two_owners_who_leave_at_once_or_take_each_other_out_one_stays(world: World) {
+    async fn of_two_owners_who_leave_or_remove_each_other_at_once_one_stays(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let mut stays = ada.clone();
@@ -56,7 +56,7 @@ on_both! {
             let refused = if round % 2 == 0 { 409 } else { 403 };
             let statuses = BTreeSet::from([one.status, other.status]);
             assert_eq!(statuses, BTreeSet::from([200, refused]), "{round}: {} {}", one.text(), other.text());
-            // Who was refused: the last to leave, or who was taken out first.
+            // The rejected request came from the last owner, who can't leave, or from the one who was removed first.
             let stood = if (one.status == 200) == (round % 2 == 0) { new } else { stays.clone() };
             let left = [(stood.id.clone(), "OWNER".to_owned())];
             assert_eq!(roles(&stood, &project).await, left, "{round}");
@@ -83,7 +83,7 @@ on_both! {
         assert_eq!(socket.next().await["event"], "project.updated", "one member, one event");
     }
 
-    async fn of_many_invitations_of_one_address_at_once_one_link_stands(world: World) {
+    async fn of_many_concurrent_invitations_of_one_address_one_link_stays_valid(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let email = fresh_email();
@@ -107,7 +107,7 @@ on_both! {
         assert_eq!(standing, 1);
     }
 
-    async fn a_role_that_changes_while_its_member_goes_leaves_nobody_behind(world: World) {
+    async fn changing_a_role_while_its_member_is_removed_leaves_no_member(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         for round in 0..ROUNDS {
@@ -124,8 +124,9 @@ on_both! {
         }
     }
 
-    /// What was read before a change must not be remembered after it, also where nobody waits for the change's answer.
-    async fn a_client_that_goes_away_in_the_middle_leaves_no_role_behind(world: World) {
+    /// A role that was cached before a change must not stay cached after it, even when the client of the change has
+    /// disconnected.
+    async fn a_removal_whose_client_disconnects_leaves_no_cached_role(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let details = format!("/api/projects/{project}");
@@ -139,11 +140,11 @@ on_both! {
             let token = ada.client.token();
             let request = format!("DELETE {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
             line.write_all(request.as_bytes()).await.unwrap();
-            // Reset at once, or a little later: by chance the end finds the request at one place or another.
+            // Reset at once, or a little later, so that the reset meets the request at different stages.
             tokio::time::sleep(Duration::from_micros(400 * round as u64)).await;
             line.set_zero_linger().unwrap();
             drop(line);
-            // Whichever of the two comes first, this one is answered once the member is gone.
+            // Whichever of the two requests is first, the member has been removed when this one is answered.
             let again = ada.client.delete(&path).await;
             assert!(matches!(again.status, 200 | 404), "{round}: {}", again.text());
             member.client.get(&details).await.refused(403, "Forbidden");

@@ -1,10 +1,11 @@
-//! changeProjectMemberRole and removeProjectMember: who may, what stays, what is told.
+//! Tests changeProjectMemberRole and removeProjectMember: who is allowed to, what stays, which events are published.
 
 use serde_json::json;
 
 use super::{accept, link, members, membership, roles, seen_by};
 use crate::support::{Role, Socket, User, World};
 
+/// Changes the role of a membership, given its path.
 async fn make(by: &User, path: &str, role: &str) -> crate::support::Answer {
     by.client.patch(path).json(json!({"role": role})).await
 }
@@ -79,7 +80,7 @@ on_both! {
         assert_eq!(roles(&ada, &project).await[0], (ada.id.clone(), "OWNER".to_owned()));
     }
 
-    async fn when_the_named_owner_goes_the_one_who_joined_first_is_named(world: World) {
+    async fn when_the_named_owner_loses_the_role_the_earliest_other_owner_is_named(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let analyst = world.member(&project, Role::Analyst).await;
@@ -89,7 +90,7 @@ on_both! {
         socket.subscribe(&format!("project:{project}")).await;
         let owner = async || analyst.client.get(&details).await.is(200);
 
-        // Somebody else who goes changes nothing.
+        // When another owner loses the role, the named owner stays the same.
         let before = owner().await;
         let path = membership(&ada, &project, &second).await;
         make(&ada, &path, "MANAGER").await.is(200);
@@ -99,14 +100,14 @@ on_both! {
         assert_eq!(owner().await.data()["ownerId"], json!(ada.id));
 
         make(&first, &membership(&first, &project, &ada).await, "ANALYST").await.is(200);
-        let records = socket.next().await;
-        assert_eq!((&records["event"], &records["data"]["role"]), (&json!("member.changed"), &json!("ANALYST")));
-        let records = socket.next().await;
-        assert_eq!((&records["event"], &records["data"]["ownerId"]), (&json!("project.updated"), &json!(first.id)));
+        let frame = socket.next().await;
+        assert_eq!((&frame["event"], &frame["data"]["role"]), (&json!("member.changed"), &json!("ANALYST")));
+        let frame = socket.next().await;
+        assert_eq!((&frame["event"], &frame["data"]["ownerId"]), (&json!("project.updated"), &json!(first.id)));
         let after = owner().await;
         assert_eq!(after.data()["ownerId"], json!(first.id));
         assert_eq!(after.etag(), before.etag(), "nobody's edit is stale by that");
-        for (name, value) in records["data"].as_object().unwrap() {
+        for (name, value) in frame["data"].as_object().unwrap() {
             assert_eq!(&after.data()[name], value, "{name}");
         }
         first.client.delete(membership(&first, &project, &first).await).await.is(200);
@@ -114,7 +115,7 @@ on_both! {
         second.client.delete(membership(&second, &project, &second).await).await.refused(409, "LastOwner");
     }
 
-    async fn any_member_may_leave_and_is_a_stranger_from_then_on(world: World) {
+    async fn any_member_may_leave_and_has_no_access_from_then_on(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         for role in [Role::Stakeholder, Role::Analyst, Role::Manager, Role::Owner] {
@@ -135,12 +136,12 @@ on_both! {
         let path = membership(&ben, &his, &member).await.replace(&his, &hers);
         make(&ada, &path, "STAKEHOLDER").await.refused(404, "NotFound");
         ada.client.delete(&path).await.refused(404, "NotFound");
-        // Whoever it is about has no say in a project that is not theirs.
+        // Nor may the member do it, who is not a member of that other project.
         member.client.delete(&path).await.refused(403, "Forbidden");
         assert_eq!(roles(&ben, &his).await.len(), 2);
     }
 
-    async fn a_change_is_told_to_members_without_anybodys_address_and_nothing_is_told_of_no_change(world: World) {
+    async fn a_role_change_is_published_without_addresses_and_an_unchanged_role_is_not(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let (watching, member) = (world.member(&project, Role::Stakeholder).await, world.user().await);
@@ -153,9 +154,9 @@ on_both! {
         make(&ada, &path, "MANAGER").await.is(200);
         ada.client.delete(&path).await.is(200);
         for role in [json!("STAKEHOLDER"), json!("MANAGER"), json!(null)] {
-            let records = socket.next().await;
-            assert_eq!(records["event"], "member.changed");
-            assert_eq!(records["data"], json!({"id": id, "userId": member.id, "role": role}));
+            let frame = socket.next().await;
+            assert_eq!(frame["event"], "member.changed");
+            assert_eq!(frame["data"], json!({"id": id, "userId": member.id, "role": role}));
         }
     }
 
@@ -180,7 +181,7 @@ on_both! {
         accept(&invited.client, &token).await.is(200);
     }
 
-    async fn what_is_no_role_is_refused_and_changes_nothing(world: World) {
+    async fn an_invalid_role_is_rejected_and_changes_nothing(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let member = world.member(&project, Role::Analyst).await;

@@ -1,4 +1,4 @@
-//! listProjectStakeholders: from several tables, each person once.
+//! Tests listProjectStakeholders: the list combines several tables and has each person once.
 
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ fn stakeholders(project: &str) -> String {
     format!("/api/projects/{project}/stakeholders")
 }
 
+/// Returns the stakeholders that match a query. Panics when `totalCount` is not their number.
 async fn found(by: &User, project: &str, query: &str) -> Vec<Value> {
     let list = by.client.get(format!("{}?{query}", stakeholders(project))).await.is(200);
     let items = list.data()["items"].as_array().unwrap().clone();
@@ -34,10 +35,11 @@ on_both! {
         let graces = server.guest(first, "Grace", Some(&grace), Some("2026-03-02T09:00:00Z"), None).await;
         server.guest(first, "Alan", Some(&alan), None, None).await;
         server.guest(second, "Grace H.", Some(&grace), Some("2026-03-03T09:00:00Z"), Some("2026-03-03T09:30:00Z")).await;
-        // They are members, whatever else they were: one is listed as that, the other is no stakeholder.
+        // Guests with the address of a member count as that member: the first is listed as a member, the second is not
+        // a stakeholder.
         server.guest(first, "Member", Some(&member.email), None, None).await;
         server.guest(first, "Analyst", Some(&analyst.email), None, None).await;
-        // Of another project.
+        // A guest of another project.
         let elsewhere = ada.meeting(&ada.project().await).await;
         server.guest(elsewhere["id"].as_str().unwrap(), "Elsewhere", Some(&grace), Some("2026-05-01T09:00:00Z"), None).await;
 
@@ -81,7 +83,7 @@ on_both! {
                 expected.push(email);
             }
         }
-        // Nobody knows whether two without an address are one.
+        // Guests without an address are listed separately, because they can't be recognized as the same person.
         for _ in 0..2 {
             world.server.guest(&meeting, "Nameless", None, None, None).await;
         }

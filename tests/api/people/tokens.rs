@@ -1,4 +1,4 @@
-//! The tokens of invitations (S14): long, hashed at rest, in no log line, no figure and no referrer.
+//! Tests the tokens of project invitations (S14): long, stored as hashes, and in no log line, metric or referrer.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::{accept, link};
 use crate::support::builders::fresh_email;
-use crate::support::{Place, Role, World};
+use crate::support::{Role, ServerSetup, World};
 
 on_both! {
-    async fn a_token_is_in_no_log_line_no_figure_and_no_referrer(place: Place) {
-        let server = place.start(&[("COLLOQUY__LOG__FILTER", "info,colloquy=trace,actors=trace")]);
+    async fn an_invitation_token_is_in_no_log_line_metric_or_referrer(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LOG__FILTER", "info,colloquy=trace,actors=trace")]);
         let (ada, ben, eve) = (server.user().await, server.user().await, server.user().await);
         let project = ada.project().await;
         let token = server.invite(&ada.client, &project, &ben.email, Role::Analyst).await;
@@ -22,14 +22,14 @@ on_both! {
         assert_eq!((seen.header("cache-control"), seen.header("referrer-policy")), (Some("no-store"), Some("no-referrer")));
         accept(&eve.client, &token).await.is(403);
         accept(&ben.client, &token).await.is(200);
-        // Paths that are ours in part, or not at all.
+        // Other spellings of the path, and paths that match a route in part or not at all.
         nobody.get(format!("/API/Project-Invitations/{token}/")).await.is(200);
         nobody.delete(link(&token)).await.is(405);
         nobody.get(format!("{}/elsewhere", link(&token))).await.is(404);
         nobody.get(format!("/elsewhere/{token}?token={token}")).await.is(404);
         nobody.get(format!("{}?token={token}", link(&token))).await.is(200);
         ben.client.post(format!("{}/accept?token={token}", link(&token))).json(json!({"token": token})).await.is(200);
-        let said = server.said();
+        let said = server.read_log();
         let line = said.lines().find(|line| line.contains("look-for-me")).expect("a line of the request");
         assert!(line.contains("/api/project-invitations/{token}"), "{line}");
         assert!(!said.contains(&token), "the log has a token");
@@ -37,8 +37,8 @@ on_both! {
         assert!(figures.contains("/api/project-invitations/{token}/accept") && !figures.contains(&token));
     }
 
-    async fn of_a_token_only_its_hash_is_kept(place: Place) {
-        let server = place.start(&[]);
+    async fn only_the_hash_of_an_invitation_token_is_stored(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         let mut tokens = HashSet::new();
@@ -58,13 +58,13 @@ on_both! {
         assert!(kept.iter().all(|hash| hash.len() == 64 && !tokens.contains(hash)), "{kept:?}");
     }
 
-    async fn what_is_no_token_is_not_found_and_a_token_is_good_for_one_thing(world: World) {
+    async fn wrong_invitation_tokens_are_not_found_and_a_right_one_is_no_access_token(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let project = ada.project().await;
         let token = world.server.invite(&ada.client, &project, &ben.email, Role::Analyst).await;
         let mut wrong = vec!["x".to_owned(), "A".repeat(43), "%00".to_owned(), "x".repeat(2000), token[..42].to_owned()];
         wrong.push(format!("{token}A"));
-        // Of the last letter four bits count: flip one that does.
+        // Only four bits of the last character are significant. This changes one of them.
         let last = token.chars().last().unwrap();
         wrong.push(format!("{}{}", &token[..42], if last == 'A' { 'Q' } else { 'A' }));
         wrong.push(token.to_lowercase());

@@ -1,4 +1,4 @@
-//! uploadAvatar and downloadAvatar (S17, S18).
+//! Tests of uploadAvatar and downloadAvatar (S17, S18).
 
 use std::fs;
 use std::future::IntoFuture;
@@ -12,7 +12,7 @@ use image::{DynamicImage, GenericImageView, ImageFormat, Rgb, RgbImage};
 
 use crate::support::client::Request;
 use crate::support::documents::{Part, sample};
-use crate::support::{Place, Server, User, World, shape};
+use crate::support::{Server, ServerSetup, User, World, shape};
 
 const MARKER: &[u8] = b"MARKER-51.5007N-0.1246W";
 const AVATAR: &str = "/api/profile/avatar";
@@ -21,12 +21,12 @@ fn upload(user: &User, picture: &[u8]) -> Request {
     user.client.post_form(AVATAR, &[("file", Some("me.png"), picture)])
 }
 
-/// The address of the face that was made of a picture.
+/// Uploads a picture and returns the URL of the avatar that was made of it.
 async fn uploaded(user: &User, picture: &[u8]) -> String {
     upload(user, picture).await.is(200).text_of("avatarUrl")
 }
 
-/// What is kept of a picture.
+/// Uploads a picture and returns the avatar, as bytes and decoded. Panics unless it is WebP of 512 × 512 pixels.
 async fn face(user: &User, picture: &[u8]) -> (Vec<u8>, DynamicImage) {
     let url = uploaded(user, picture).await;
     let bytes = user.client.get(url).await.is(200).bytes;
@@ -45,7 +45,7 @@ fn plain(width: u32, height: u32, colour: [u8; 3]) -> RgbImage {
     RgbImage::from_pixel(width, height, Rgb(colour))
 }
 
-/// Of two halves: the left one red, the right one blue.
+/// A picture of two halves: the left one red, the right one blue.
 fn halves(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, _| Rgb(if x < width / 2 { [220, 20, 20] } else { [20, 20, 220] }))
 }
@@ -59,7 +59,7 @@ fn has(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
 }
 
-/// A JPEG as a camera writes it: turned by its note, with a place and a comment.
+/// A JPEG as a camera writes it: with an EXIF orientation, a location in an EXIF text, and a comment.
 fn from_a_camera(picture: RgbImage, orientation: u8) -> Vec<u8> {
     let jpeg = encoded(picture, ImageFormat::Jpeg);
     let text = u8::try_from(MARKER.len()).unwrap();
@@ -83,12 +83,12 @@ fn chunk(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&length[..], kind, content, &crc.sum().to_be_bytes()].concat()
 }
 
-/// A PNG with more chunks after its head.
+/// Inserts chunks after the header of a PNG.
 fn with_chunks(png: &[u8], chunks: &[Vec<u8>]) -> Vec<u8> {
     [&png[..33], &chunks.concat(), &png[33..]].concat()
 }
 
-/// A PNG of one bit a pixel, all black, of any size, in a few bytes.
+/// A PNG of one bit per pixel, all black, of any size, in a few bytes.
 fn bomb(width: u32, height: u32) -> Vec<u8> {
     let row = vec![0; usize::try_from(width.div_ceil(8) + 1).unwrap()];
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::new(1));
@@ -100,33 +100,33 @@ fn bomb(width: u32, height: u32) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &head), chunk(b"IDAT", &packed), chunk(b"IEND", b"")].concat()
 }
 
-/// The most memory that a server had so far, in MiB.
+/// Returns the server's peak memory so far, in MiB.
 fn peak_mib(server: &Server) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
 }
 
-/// All files of faces; what is being received is not among them.
-fn kept(data: &Path) -> Vec<PathBuf> {
+/// Returns the paths of all stored avatars, without uploads in progress.
+fn stored_files(data: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(data.join("avatars")).into_iter().flatten().flatten();
     let folders = folders.filter(|folder| folder.file_name() != "incoming");
     folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap()).map(|file| file.unwrap().path()).collect()
 }
 
-async fn kept_becomes(data: &Path, count: usize) {
+async fn stored_files_become(data: &Path, count: usize) {
     let deadline = Instant::now() + Duration::from_secs(20);
-    while kept(data).len() != count {
-        assert!(Instant::now() < deadline, "{} of {count} faces are kept", kept(data).len());
+    while stored_files(data).len() != count {
+        assert!(Instant::now() < deadline, "{} of {count} faces are kept", stored_files(data).len());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-/// The parts of a form, and what is wrong with it: fields and codes.
+/// The parts of a form, and the errors expected for it: fields and codes.
 type Wrong<'a> = (&'a [Part<'a>], &'a [(&'a str, &'a str)]);
 
 on_both! {
-    async fn a_face_is_the_middle_of_a_picture_encoded_anew(world: World) {
+    async fn an_avatar_is_the_middle_of_a_picture_encoded_anew(world: World) {
         let ada = world.user().await;
         let answer = upload(&ada, &encoded(halves(900, 300), ImageFormat::Png)).await.is(200);
         let url = answer.text_of("avatarUrl");
@@ -147,7 +147,7 @@ on_both! {
         assert_eq!(login.await.is(200).data()["user"]["avatarUrl"], url);
     }
 
-    async fn a_face_is_shown_to_accounts_alone_and_is_asked_for_again_cheaply(world: World) {
+    async fn an_avatar_is_shown_to_accounts_only_and_revalidated_by_etag(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let url = uploaded(&ada, &encoded(plain(8, 8, [1, 2, 3]), ImageFormat::Png)).await;
         let etag = ben.client.get(&url).await.is(200).etag();
@@ -196,7 +196,7 @@ on_both! {
         assert!(!is_red(&mirrored, 50, 256) && is_red(&mirrored, 460, 256));
     }
 
-    async fn pictures_of_every_kind_become_faces(world: World) {
+    async fn pictures_of_every_kind_become_avatars(world: World) {
         let ada = world.user().await;
         let mut pictures: Vec<(String, Vec<u8>)> = ["cmyk.jpg", "progressive.jpg", "palette.png", "one-bit.png",
             "gray-16.png", "gray-alpha.png", "animated.png", "animated.webp"]
@@ -228,7 +228,7 @@ on_both! {
         assert!(ada.client.get("/api/profile").await.data()["avatarUrl"].is_null());
     }
 
-    async fn a_damaged_picture_is_told_as_such(world: World) {
+    async fn a_damaged_picture_is_422(world: World) {
         let ada = world.user().await;
         let png = encoded(halves(300, 300), ImageFormat::Png);
         let webp = encoded(halves(300, 300), ImageFormat::WebP);
@@ -263,11 +263,12 @@ on_both! {
         assert!(ada.client.get("/api/profile").await.data()["avatarUrl"].is_null());
     }
 
-    async fn a_picture_that_would_fill_the_memory_is_refused_before_it_does(place: Place) {
+    async fn a_picture_that_would_fill_the_memory_is_refused_before_it_does(setup: ServerSetup) {
         let mut huge = bomb(64, 64);
         huge[16..24].copy_from_slice(&[0, 0, 0xC3, 0x50, 0, 0, 0xC3, 0x50]);
         let huge = [&huge[..8], &chunk(b"IHDR", &huge[16..29]), &huge[33..]].concat();
-        // 50,000 × 50,000; 361 million pixels in a few bytes; a text that unpacks to 512 MiB.
+        // 50,000 × 50,000 pixels; 361 million pixels in a few bytes; more than 20,000 pixels wide; and a text that
+        // unpacks to 512 MiB.
         let bombs = [huge, bomb(19_000, 19_000), bomb(20_001, 1)];
         let mut text = ZlibEncoder::new(Vec::new(), Compression::new(1));
         for _ in 0..512 {
@@ -275,7 +276,7 @@ on_both! {
         }
         let noted = chunk(b"zTXt", &[b"Comment\0\0".to_vec(), text.finish().unwrap()].concat());
         let noted = with_chunks(&encoded(plain(8, 8, [0; 3]), ImageFormat::Png), &[noted]);
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let ada = server.user().await;
         uploaded(&ada, &encoded(plain(8, 8, [1, 2, 3]), ImageFormat::Png)).await;
         let before = peak_mib(&server);
@@ -289,8 +290,8 @@ on_both! {
         server.client().get("/health/ready").await.is(200);
     }
 
-    async fn of_many_uploads_at_once_one_face_stays_and_no_file_besides(place: Place) {
-        let server = place.start(&[]);
+    async fn of_many_uploads_at_once_one_avatar_file_stays(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let pictures: Vec<Vec<u8>> =
             (0..6).map(|shade| encoded(plain(16, 16, [shade * 40, 10, 10]), ImageFormat::Png)).collect();
@@ -302,39 +303,39 @@ on_both! {
         }
         let url = ada.client.get("/api/profile").await.is(200).text_of("avatarUrl");
         ada.client.get(url).await.is(200);
-        kept_becomes(&server.data, 1).await;
+        stored_files_become(&server.data, 1).await;
         assert_eq!(fs::read_dir(server.data.join("avatars/incoming")).unwrap().count(), 0);
     }
 
-    async fn a_face_that_two_accounts_have_goes_with_the_second(place: Place) {
-        let server = place.start(&[]);
+    async fn an_avatar_of_two_accounts_is_deleted_with_the_second(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let (ada, ben) = (server.user().await, server.user().await);
         let same = encoded(plain(16, 16, [40, 10, 10]), ImageFormat::Png);
         let (of_ada, of_ben) = (uploaded(&ada, &same).await, uploaded(&ben, &same).await);
-        kept_becomes(&server.data, 1).await;
+        stored_files_become(&server.data, 1).await;
         uploaded(&ada, &encoded(plain(16, 16, [9, 9, 9]), ImageFormat::Png)).await;
-        kept_becomes(&server.data, 2).await;
+        stored_files_become(&server.data, 2).await;
         ben.client.get(&of_ben).await.is(200);
         ada.client.get(&of_ada).await.is(200);
         uploaded(&ben, &encoded(plain(16, 16, [9, 9, 9]), ImageFormat::Png)).await;
-        kept_becomes(&server.data, 1).await;
+        stored_files_become(&server.data, 1).await;
     }
 
-    /// As after a kill between the file and its row: an upload writes the job before either.
-    async fn a_face_that_never_got_its_row_is_looked_for_and_forgotten(place: Place) {
-        let server = place.start(&[]);
+    /// The state after a kill between the file and its row: an upload enqueues the job before it writes either.
+    async fn an_avatar_file_without_a_row_is_deleted(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         uploaded(&ada, &encoded(plain(16, 16, [40, 10, 10]), ImageFormat::Png)).await;
         let waiting = server.waiting_jobs("forget-avatar").await;
         assert_eq!(waiting.len(), 1, "{waiting:?}");
-        let own = kept(&server.data).pop().unwrap();
+        let own = stored_files(&server.data).pop().unwrap();
         assert!(waiting[0].contains(own.file_name().unwrap().to_str().unwrap()));
         let stray = "ab".repeat(32);
         fs::create_dir_all(server.data.join("avatars/ab")).unwrap();
         fs::write(server.data.join("avatars/ab").join(&stray), b"x").unwrap();
         server.enqueue("forget-avatar", serde_json::json!({"sha256": stray})).await;
-        server.hurry("forget-avatar").await;
-        kept_becomes(&server.data, 1).await;
+        server.make_due("forget-avatar").await;
+        stored_files_become(&server.data, 1).await;
         assert!(own.exists(), "a face that has its row stays");
     }
 }

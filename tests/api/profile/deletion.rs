@@ -1,4 +1,4 @@
-//! deleteAccount.
+//! Tests of deleteAccount.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use crate::support::builders::PASSWORD;
 use crate::support::client::Request;
 use crate::support::documents::documents;
-use crate::support::{Place, Role, Server, Socket, User, World, outbox};
+use crate::support::{Role, Server, ServerSetup, Socket, User, World, outbox};
 
+/// A deletion of the user's account, with their password.
 pub fn delete(user: &User) -> Request {
     user.client.delete("/api/profile").json(json!({"password": PASSWORD}))
 }
 
-/// What people are called in a meeting.
+/// Returns the display names of the participants of a meeting.
 async fn names(reader: &User, meeting: &str) -> Vec<Value> {
     let mut socket = Socket::open(&reader.client).await;
     let subscribed = socket.subscribe(&format!("meeting:{meeting}")).await;
@@ -70,7 +71,7 @@ on_both! {
         refresh.await.refused(401, "InvalidRefreshToken");
         login().await.refused(401, "InvalidCredentials");
         let mail = outbox::wait_for(&world.server.data, &ada.email, mails + 1).await;
-        assert!(mail.contains("Your account was deleted"), "{mail}");
+        assert!(mail.contains("Your Colloquy account was deleted"), "{mail}");
         let anew = registers_anew(world.server, &ada.email).await;
         assert_ne!(anew.id, ada.id);
         let profile = anew.client.get("/api/profile").await.is(200).data().clone();
@@ -98,7 +99,7 @@ on_both! {
         ada.client.get("/api/profile").await.refused(401, "Unauthorized");
     }
 
-    async fn an_account_that_leaves_members_without_an_owner_stays_and_is_told_where(world: World) {
+    async fn the_last_owner_of_a_shared_project_is_not_deleted_and_learns_which_project(world: World) {
         let ada = world.user().await;
         let alone = ada.project().await;
         let (shared, led) = (ada.project().await, ada.project().await);
@@ -121,20 +122,20 @@ on_both! {
         ben.client.get(format!("/api/projects/{alone}")).await.refused(404, "NotFound");
     }
 
-    async fn other_members_are_told_that_somebody_left(world: World) {
+    async fn other_members_get_an_event_when_an_account_is_deleted(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let ben = world.member(&project, Role::Analyst).await;
         let mut socket = Socket::open(&ada.client).await;
         socket.subscribe(&format!("project:{project}")).await;
         delete(&ben).await.is(200);
-        let records = socket.next().await;
-        assert_eq!((&records["event"], &records["data"]["userId"], &records["data"]["role"]), (&json!("member.changed"), &json!(ben.id), &Value::Null));
+        let frame = socket.next().await;
+        assert_eq!((&frame["event"], &frame["data"]["userId"], &frame["data"]["role"]), (&json!("member.changed"), &json!(ben.id), &Value::Null));
         assert_eq!(ada.client.get(format!("/api/projects/{project}")).await.data()["counts"]["members"], 1);
     }
 
-    async fn projects_that_nobody_else_is_in_go_too_archived_ones_among_them(place: Place) {
-        let server = place.start(&[]);
+    async fn projects_that_nobody_else_is_in_go_too_archived_ones_among_them(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let (project, archived) = (ada.project().await, ada.project().await);
         ada.read(&project, "note.md", b"# Needs\n\nThe system must keep the secret of the harbour.\n").await;
@@ -146,10 +147,10 @@ on_both! {
             assert!(Instant::now() < deadline, "its document is kept");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        assert_eq!(server.rows_naming(&ada.id).await, ["users"], "its pseudonym and nothing else");
+        assert_eq!(server.tables_containing(&ada.id).await, ["users"], "its pseudonym and nothing else");
     }
 
-    async fn what_is_under_way_in_a_project_that_is_to_go_has_to_end_first(world: World) {
+    async fn an_account_with_a_live_meeting_in_its_own_project_is_not_deleted(world: World) {
         let ada = world.user().await;
         let (project, other) = (ada.project().await, ada.project().await);
         let meeting = ada.meeting_path(&project).await;
@@ -161,7 +162,7 @@ on_both! {
         delete(&ada).await.is(200);
     }
 
-    async fn in_the_projects_of_others_its_things_stay_and_its_name_goes(world: World) {
+    async fn in_the_projects_of_others_its_content_stays_without_its_name(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let ben = world.member(&project, Role::Analyst).await;
@@ -184,7 +185,7 @@ on_both! {
     }
 }
 
-/// How many contents of documents are kept.
+/// Returns the number of stored document files.
 fn contents(server: &Server) -> usize {
     let folders = std::fs::read_dir(server.data.join("files")).into_iter().flatten().flatten();
     let folders = folders.filter(|folder| folder.file_name() != "incoming");

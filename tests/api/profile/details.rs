@@ -1,4 +1,4 @@
-//! getProfileDetails and editProfile.
+//! Tests of getProfileDetails and editProfile.
 
 use std::future::IntoFuture;
 
@@ -44,7 +44,7 @@ on_both! {
         assert_eq!((&read.data()["jobTitle"], &read.data()["language"]), (&Value::Null, &json!("AR")));
     }
 
-    async fn all_that_is_wrong_with_an_edit_is_told_at_once_and_nothing_changes(world: World) {
+    async fn an_invalid_edit_reports_all_field_errors_at_once_and_changes_nothing(world: World) {
         let ada = world.user().await;
         let before = ada.client.get("/api/profile").await.data().clone();
         let wrong = json!({"fullName": "", "jobTitle": "x".repeat(121), "language": "XX", "email": "eve@example.org"});
@@ -72,7 +72,7 @@ on_both! {
         }
     }
 
-    async fn a_new_name_is_no_new_name_in_a_meeting_that_was_joined_under_the_former_one(world: World) {
+    async fn a_new_name_does_not_change_display_names_in_existing_meetings(world: World) {
         let ada = world.user().await;
         let meeting = ada.meeting(&ada.project().await).await;
         ada.client.put("/api/profile").json(json!({"fullName": "Ada King"})).await.is(200);

@@ -1,9 +1,9 @@
-//! Profile: what an account says of itself, its face, its password, and its end.
+//! Profile: the details of an account, its avatar, its password, and its deletion.
 
 mod avatar;
 mod deletion;
 mod details;
-mod erasing;
+mod erase;
 mod password;
+mod personal_data;
 mod races;
-mod traces;

@@ -1,4 +1,4 @@
-//! changePassword (S2, S10).
+//! Tests of changePassword (S2, S10).
 
 use std::future::IntoFuture;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::builders::PASSWORD;
 use crate::support::client::Request;
-use crate::support::{Place, Socket, User, World, outbox};
+use crate::support::{ServerSetup, Socket, User, World, outbox};
 
 const NEW: &str = "an orchard of late pears";
 
@@ -99,8 +99,8 @@ on_both! {
         }
     }
 
-    async fn a_stolen_token_is_no_way_to_guess_the_password(place: Place) {
-        let server = place.start(&[("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "5")]);
+    async fn a_stolen_token_is_no_way_to_guess_the_password(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LIMITS__LOGIN_FAILURES__MOST", "5")]);
         let ada = server.user().await;
         for _ in 0..3 {
             change(&ada, "some other password", NEW).await.is(422);
@@ -109,7 +109,7 @@ on_both! {
         for _ in 0..2 {
             delete("some other password").await.refused(422, "WrongPassword");
         }
-        // Not even the right one: who guesses must not learn that it is right.
+        // Not even the right one: a guessing client must not learn that it is right.
         change(&ada, PASSWORD, NEW).await.refused(429, "TooManyRequests");
         delete(PASSWORD).await.refused(429, "TooManyRequests");
         let login = json!({"email": ada.email, "password": PASSWORD});

@@ -1,4 +1,4 @@
-//! The end of an account, at the same time as something else.
+//! Account deletion at the same time as something else.
 
 use std::future::IntoFuture;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::deletion::delete;
 use crate::support::chance::Chance;
-use crate::support::{Kind, Place, Role, World};
+use crate::support::{Kind, Role, ServerSetup, World};
 
 on_both! {
     async fn of_two_deletions_at_once_one_deletes(world: World) {
@@ -52,15 +52,15 @@ on_both! {
             for answer in made.into_iter().filter(|answer| answer.status != 201) {
                 answer.refused(401, "Unauthorized");
             }
-            assert_eq!(world.server.rows_naming(&ada.id).await, ["users"]);
+            assert_eq!(world.server.tables_containing(&ada.id).await, ["users"]);
         }
     }
 
-    /// Whatever was done by then is whole: the account stands and can be deleted again, or it is gone.
-    async fn a_server_that_is_killed_in_a_deletion_leaves_an_account_or_none(place: Place) {
-        let rounds = if place.kind == Kind::Sqlite { 8 } else { 2 };
+    /// The result is consistent in any case: the account exists and can be deleted again, or it is gone.
+    async fn a_server_that_is_killed_in_a_deletion_leaves_an_account_or_none(setup: ServerSetup) {
+        let rounds = if setup.kind == Kind::Sqlite { 8 } else { 2 };
         let mut chance = Chance::new();
-        let mut server = place.start(&[]);
+        let mut server = setup.start(&[]);
         for _ in 0..rounds {
             let ada = server.user().await;
             for _ in 0..3 {
@@ -73,7 +73,7 @@ on_both! {
             };
             let (answered, ()) = tokio::join!(delete(&ada).tried(), killing);
             let answered = answered.ok().map(|answer| answer.is(200));
-            server = place.start(&[]);
+            server = setup.start(&[]);
             let ada = ada.at(&server);
             match ada.client.get("/api/profile").await.status {
                 200 => {
@@ -82,10 +82,10 @@ on_both! {
                 }
                 status => assert_eq!(status, 401),
             }
-            // What was in the projects goes page by page: by a job, where the kill came in between.
+            // The contents of projects are deleted page by page: by a job, if the kill came in between.
             let deadline = Instant::now() + Duration::from_secs(20);
             loop {
-                let left = server.rows_naming(&ada.id).await;
+                let left = server.tables_containing(&ada.id).await;
                 if left.iter().all(|table| table == "users" || table == "events") {
                     break;
                 }

@@ -1,9 +1,9 @@
-//! deleteProject.
+//! Tests of deleteProject.
 
 use serde_json::json;
 
 use crate::invitations::Guest;
-use crate::participants::Room;
+use crate::participants::TestMeeting;
 use crate::support::{Role, World};
 
 on_both! {
@@ -25,8 +25,8 @@ on_both! {
         assert_eq!(ada.client.get("/api/projects").await.data()["totalCount"], 0);
     }
 
-    async fn a_meeting_that_is_awake_is_gone_for_those_who_took_part_too(world: World) {
-        let room = Room::open(world.server).await;
+    async fn a_loaded_meeting_of_a_deleted_project_is_gone_for_its_participants_too(world: World) {
+        let room = TestMeeting::open(world.server).await;
         let eve = room.member(world.server, Role::Analyst).await;
         room.joined(&eve).await;
         let guest = Guest::of(world.server, &room).await;
@@ -63,7 +63,7 @@ on_both! {
         ada.client.delete(format!("/api/projects/{project}")).await.is(200);
     }
 
-    async fn an_archived_project_can_be_deleted_by_waking_it_first(world: World) {
+    async fn an_archived_project_can_be_deleted_after_reactivation(world: World) {
         let ada = world.user().await;
         let path = format!("/api/projects/{}", ada.project().await);
         ada.client.patch(&path).json(json!({"status": "ARCHIVED"})).await.is(200);

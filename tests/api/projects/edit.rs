@@ -1,4 +1,4 @@
-//! createProject, getProjectDetails, editProject.
+//! Tests of createProject, getProjectDetails and editProject.
 
 use std::future::IntoFuture;
 
@@ -31,7 +31,7 @@ on_both! {
         assert_eq!((read.data(), read.etag()), (&expected, made.etag()));
     }
 
-    async fn a_project_says_to_each_member_what_they_are(world: World) {
+    async fn a_project_shows_each_member_their_role(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let path = format!("/api/projects/{project}");
@@ -92,7 +92,7 @@ on_both! {
         }
     }
 
-    async fn an_archived_project_takes_its_waking_alone(world: World) {
+    async fn an_archived_project_accepts_only_its_reactivation(world: World) {
         let ada = world.user().await;
         let path = format!("/api/projects/{}", ada.project().await);
         let archived = ada.client.patch(&path).json(json!({"status": "archived"})).await.is(200);

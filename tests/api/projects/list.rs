@@ -1,11 +1,11 @@
-//! getUserProjects.
+//! Tests of getUserProjects.
 
 use serde_json::json;
 
 use crate::support::{Role, World, shape};
 
 on_both! {
-    async fn one_sees_ones_own_projects_and_those_one_was_taken_into(world: World) {
+    async fn a_user_sees_their_own_projects_and_those_they_are_a_member_of(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let hers = ada.project().await;
         let shared = ben.project().await;

@@ -1,6 +1,6 @@
-//! Projects, and the keys under which a request has its effect once.
+//! Projects, and the idempotency keys under which a request has its effect once.
 
 mod delete;
 mod edit;
-mod keys;
+mod idempotency;
 mod list;

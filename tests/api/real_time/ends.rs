@@ -1,10 +1,10 @@
-//! What ends a socket, and a subscription.
+//! Tests what closes sockets and ends subscriptions.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Place, Role, Socket, World};
+use crate::support::{Role, ServerSetup, Socket, World};
 
 on_both! {
     async fn a_session_that_ends_ends_its_sockets_within_a_second(world: World) {
@@ -27,8 +27,8 @@ on_both! {
         assert_eq!(others.next().await["type"], "pong");
     }
 
-    async fn a_server_that_stops_closes_its_sockets_and_ends(place: Place) {
-        let mut server = place.start(&[]);
+    async fn a_server_that_stops_closes_its_sockets_and_ends(setup: ServerSetup) {
+        let mut server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         let mut socket = Socket::open(&ada.client).await;
@@ -41,7 +41,7 @@ on_both! {
         assert!(status.success(), "{status}");
     }
 
-    async fn a_deleted_project_ends_what_listens_to_it_and_its_meetings(world: World) {
+    async fn a_deleted_project_ends_the_subscriptions_to_it_and_its_meetings(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let meeting = ada.meeting_path(&project).await.replace("/api/meetings/", "meeting:");

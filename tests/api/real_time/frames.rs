@@ -1,4 +1,4 @@
-//! What a client may send.
+//! Tests which frames the server accepts from clients.
 
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use crate::support::{Socket, World};
 
 on_both! {
-    async fn a_frame_that_cant_be_read_ends_in_a_close(world: World) {
+    async fn a_malformed_frame_closes_the_socket(world: World) {
         let ada = world.user().await;
         for malformed in [
             "", "{", "[]", "null", "\"ping\"", "{}", r#"{"type":"shout"}"#, r#"{"type":"subscribe"}"#, r#"{"type":"ping","loud":true}"#,
@@ -34,7 +34,7 @@ on_both! {
         assert_eq!(socket.next().await["type"], "pong");
         for bytes in [65_537, 1_000_000, 20_000_000] {
             let mut socket = Socket::open(&ada.client).await;
-            // The server may close before all is sent.
+            // The server may close the connection before everything is sent.
             let sending = socket.tried_raw(Message::text(padded(bytes))).await;
             let (code, _) = socket.closed().await;
             assert!(code == Some(1009) || (sending.is_err() && code.is_none()), "{bytes}: {code:?} {sending:?}");
@@ -44,7 +44,7 @@ on_both! {
         }
     }
 
-    async fn a_message_may_come_in_pieces(world: World) {
+    async fn a_message_may_be_fragmented(world: World) {
         let ada = world.user().await;
         let mut socket = Socket::open(&ada.client).await;
         let piece = |text: &str, code: Data, last: bool| {

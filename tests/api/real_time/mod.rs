@@ -1,4 +1,4 @@
-//! Sockets and event streams.
+//! Tests sockets and event streams.
 
 mod ends;
 mod frames;

@@ -1,4 +1,4 @@
-//! A socket that was dropped goes on without a hole, or is told to begin anew.
+//! Tests that a client resumes a subscription without missing an event, or gets a new snapshot.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::{Place, Socket, World};
+use crate::support::{ServerSetup, Socket, World};
 
 on_both! {
-    async fn dropped_sockets_hear_every_event_once_and_in_order(world: World) {
+    async fn resumed_subscriptions_receive_every_event_once_and_in_order(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let path = ada.meeting_path(&project).await;
@@ -54,7 +54,7 @@ on_both! {
         assert_eq!((&begun["offset"], &begun["snapshot"]["meeting"]), (&json!(160), &last));
     }
 
-    async fn a_place_past_any_offset_gets_a_fresh_snapshot(world: World) {
+    async fn resuming_from_a_huge_offset_gets_a_new_snapshot(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let topic = ada.meeting_path(&project).await.replace("/api/meetings/", "meeting:");
@@ -67,7 +67,7 @@ on_both! {
         }
     }
 
-    async fn a_place_that_is_none_gets_a_fresh_snapshot(world: World) {
+    async fn resuming_from_an_unknown_epoch_or_a_deleted_or_future_offset_gets_a_new_snapshot(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let path = ada.meeting_path(&project).await;
@@ -84,7 +84,7 @@ on_both! {
             assert_eq!((&begun["recovered"], &begun["offset"]), (&json!(false), &json!(3)), "{epoch} {offset}");
             assert_eq!(begun["snapshot"]["meeting"]["title"], "Title 3");
         }
-        // The first two events are kept no longer.
+        // The first two events are deleted, as if they had expired.
         let of = topic.clone();
         let db = world.server.db().await;
         db.write(move |conn| {
@@ -104,8 +104,8 @@ on_both! {
         }
     }
 
-    async fn a_restart_is_no_hole(place: Place) {
-        let server = place.start(&[]);
+    async fn no_event_is_missed_across_a_restart(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
         let path = format!("/api/projects/{project}");
@@ -116,7 +116,7 @@ on_both! {
             ada.client.patch(&path).json(json!({"name": format!("Name {number}")})).await.is(200);
         }
         server.kill();
-        let server = place.start(&[]);
+        let server = setup.start(&[]);
         let ada = ada.at(&server);
         let mut socket = Socket::open(&ada.client).await;
         let begun = socket.resume(&topic, &epoch, 1).await;
@@ -126,6 +126,6 @@ on_both! {
             let event = socket.next().await;
             assert_eq!((&event["offset"], &event["data"]["name"]), (&json!(offset), &json!(format!("Name {offset}"))));
         }
-        assert_eq!(socket.heard(Duration::from_millis(100)).await, None);
+        assert_eq!(socket.next_within(Duration::from_millis(100)).await, None);
     }
 }

@@ -1,4 +1,4 @@
-//! A client that does not read.
+//! Tests that clients which do not read are disconnected.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
-use crate::support::{Place, Socket};
+use crate::support::{ServerSetup, Socket};
 
-/// Whether the server's end of a connection is open, as the system sees it.
+/// Returns whether the operating system lists the server's end of a connection as established. Takes the ports of the
+/// server and of the client.
 fn is_established((server, client): (u16, u16)) -> bool {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let (server, client) = (format!(":{server:04X}"), format!(":{client:04X}"));
@@ -18,8 +19,8 @@ fn is_established((server, client): (u16, u16)) -> bool {
 }
 
 on_both! {
-    async fn a_slow_socket_is_closed_and_the_others_hear_all(place: Place) {
-        let server = place.start(&[("COLLOQUY__SOCKETS__WINDOW_FRAMES", "8")]);
+    async fn a_slow_socket_is_closed_and_the_others_receive_all_events(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__SOCKETS__WINDOW_FRAMES", "8")]);
         let ada = server.user().await;
         let project = ada.project().await;
         let (path, topic) = (format!("/api/projects/{project}"), format!("project:{project}"));
@@ -49,8 +50,8 @@ on_both! {
         }
     }
 
-    async fn a_client_that_never_reads_is_cut(place: Place) {
-        let server = place.start(&[("COLLOQUY__SOCKETS__PER_ACCOUNT", "1")]);
+    async fn a_client_that_never_reads_is_disconnected(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__SOCKETS__PER_ACCOUNT", "1")]);
         let ada = server.user().await;
         let project = ada.project().await;
         let (path, topic) = (format!("/api/projects/{project}"), format!("project:{project}"));

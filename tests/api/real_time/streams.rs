@@ -1,16 +1,16 @@
-//! A run as server-sent events.
+//! Tests the event stream of an AI run (server-sent events).
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::socket::events;
-use crate::support::{Place, Role, Socket, User, World};
+use crate::support::{Role, ServerSetup, Socket, User, World};
 
 const NOTE: &str = "# Booking\n\nPatients must be able to book a visit online. The system shall send a reminder one day \
     before the visit. Doctors need to see their visits of the day.\n";
 
-/// A project with a document that is READY.
+/// Makes a project with one document, waits until it is READY, and returns the project's id. Panics after 20 s.
 async fn ready(ada: &User) -> String {
     let project = ada.project().await;
     let body = format!(
@@ -30,12 +30,13 @@ async fn ready(ada: &User) -> String {
     }
 }
 
+/// Starts an AI run and returns it.
 async fn start(ada: &User, project: &str) -> Value {
     ada.client.post(format!("/api/projects/{project}/ai/runs")).json(json!({})).await.is(202).data().clone()
 }
 
 on_both! {
-    async fn a_run_is_told_to_its_end_and_can_be_resumed(world: World) {
+    async fn a_run_is_streamed_to_its_end_and_the_stream_can_be_resumed(world: World) {
         let ada = world.user().await;
         let project = ready(&ada).await;
         let topic = format!("project:{project}");
@@ -56,7 +57,7 @@ on_both! {
         let got = ada.client.get(format!("/api/projects/{project}/ai/runs/{}", run["id"].as_str().unwrap())).await;
         assert_eq!(got.data(), &last.data);
 
-        // The same events, to a socket that resumes at the beginning, and to a stream that does.
+        // A socket that resumes from offset 0 receives the same events as a stream that does.
         let run_topic = format!("run:{}", run["id"].as_str().unwrap());
         let mut to_run = Socket::open(&ada.client).await;
         let begun = to_run.subscribe(&run_topic).await;
@@ -72,7 +73,7 @@ on_both! {
         let rest = events(&ada.client.get(&url).header("last-event-id", "2").await.is(200).text());
         assert_eq!(rest, all[2..]);
 
-        // The run is over: its state, and nothing more.
+        // The run has ended. Without a valid position, the stream has its last event only.
         for id in ["", "x", "-1", "99999"] {
             let state = ada.client.get(&url).header("last-event-id", id).await.is(200);
             assert_eq!(events(&state.text()), std::slice::from_ref(last), "{id}");
@@ -80,7 +81,7 @@ on_both! {
         let nothing = ada.client.get(&url).header("last-event-id", last.id.to_string()).await.is(200);
         assert_eq!(nothing.text(), "");
 
-        // The project's topic tells the same run.
+        // The project's topic has the events of the same run.
         let mut kinds = Vec::new();
         while kinds.last().is_none_or(|kind| kind != "run.completed") {
             let event = socket.next().await;
@@ -107,8 +108,8 @@ on_both! {
         ada.client.get(elsewhere).await.refused(404, "NotFound");
     }
 
-    async fn a_stream_ends_with_the_server(place: Place) {
-        let mut server = place.start(&[]);
+    async fn a_stream_ends_with_the_server(setup: ServerSetup) {
+        let mut server = setup.start(&[]);
         let ada = server.user().await;
         let project = ready(&ada).await;
         let run = start(&ada, &project).await;

@@ -1,4 +1,4 @@
-//! Who hears what, and in which order.
+//! Tests who can subscribe to which topics, and the order of events.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{Role, Socket, World};
 const NOWHERE: &str = "0198c7a0-0000-7000-8000-000000000000";
 
 on_both! {
-    async fn members_listen_and_strangers_do_not(world: World) {
+    async fn members_may_subscribe_and_other_users_may_not(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let meeting = ada.meeting(&project).await;
@@ -54,7 +54,7 @@ on_both! {
         assert_eq!(stranger.next().await, json!({"type": "pong"}), "a refusal is not the end of a socket");
     }
 
-    async fn racing_changes_are_told_in_order_and_end_at_what_get_gives(world: World) {
+    async fn concurrent_changes_are_published_in_order_and_end_at_the_get_response(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let path = ada.meeting_path(&project).await;
@@ -84,7 +84,7 @@ on_both! {
         assert_eq!(one.subscribe(&topic).await["offset"], 64);
     }
 
-    async fn who_unsubscribed_hears_no_more(world: World) {
+    async fn no_events_are_received_after_unsubscribing(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let path = ada.meeting_path(&project).await;
@@ -99,10 +99,10 @@ on_both! {
         ada.client.patch(format!("/api/projects/{project}")).json(json!({"name": "Heard"})).await.is(200);
         let event = socket.next().await;
         assert_eq!((&event["event"], &event["data"]["name"]), (&json!("project.updated"), &json!("Heard")));
-        assert_eq!(socket.heard(Duration::from_millis(200)).await, None);
+        assert_eq!(socket.next_within(Duration::from_millis(200)).await, None);
     }
 
-    async fn a_socket_listens_to_a_hundred_topics(world: World) {
+    async fn a_socket_has_a_hundred_subscriptions_at_most(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
         let meetings = join_all((0..100).map(|_| ada.meeting(&project))).await;

@@ -1,8 +1,8 @@
-//! Who may open a socket.
+//! Tests who can open a socket: tickets, origins, and the limit per account.
 
 use std::time::Duration;
 
-use crate::support::{Place, Role, Socket, World};
+use crate::support::{Role, ServerSetup, Socket, World};
 
 on_both! {
     async fn a_ticket_opens_one_socket(world: World) {
@@ -21,15 +21,15 @@ on_both! {
         ada.client.get("/api/ws").await.refused(400, "BadRequest");
     }
 
-    async fn the_same_key_gives_another_ticket(world: World) {
+    async fn a_repeated_idempotency_key_gives_another_ticket(world: World) {
         let ada = world.user().await;
         let first = ada.client.post("/api/ws/tickets").key("again").await.is(201).text_of("ticket");
         let second = ada.client.post("/api/ws/tickets").key("again").await.is(201).text_of("ticket");
         assert_ne!(first, second, "what has a token in it is not kept");
     }
 
-    async fn a_ticket_expires_and_stands_in_no_log(place: Place) {
-        let server = place.start(&[("COLLOQUY__SOCKETS__TICKET_SECONDS", "1"), ("COLLOQUY__LOG__FILTER", "debug")]);
+    async fn a_ticket_expires_and_is_in_no_log_line(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__SOCKETS__TICKET_SECONDS", "1"), ("COLLOQUY__LOG__FILTER", "debug")]);
         let ada = server.user().await;
         let ticket = ada.client.post("/api/ws/tickets").await.is(201).text_of("ticket");
         let spent = ada.client.post("/api/ws/tickets").await.is(201).text_of("ticket");
@@ -37,12 +37,12 @@ on_both! {
         tokio::time::sleep(Duration::from_millis(1100)).await;
         let late = Socket::tried(&server.client(), &format!("?ticket={ticket}"), &[]).await;
         assert_eq!(late.err().expect("too late").0, 401);
-        let said = server.said();
+        let said = server.read_log();
         assert!(said.contains("/api/ws"), "the log has the route");
         assert!(!said.contains(&ticket) && !said.contains(&spent), "the log has no ticket");
     }
 
-    async fn a_ticket_of_a_session_that_ended_opens_nothing(world: World) {
+    async fn a_ticket_of_an_ended_session_is_rejected(world: World) {
         let ada = world.user().await;
         let ticket = ada.client.post("/api/ws/tickets").await.is(201).text_of("ticket");
         ada.client.post("/api/auth/logout").await.is(200);
@@ -59,8 +59,8 @@ on_both! {
         assert!(Socket::tried(&ada.client, "", &[("origin", &own)]).await.is_ok());
     }
 
-    async fn an_account_has_so_many_sockets_at_most(place: Place) {
-        let server = place.start(&[("COLLOQUY__SOCKETS__PER_ACCOUNT", "2")]);
+    async fn the_sockets_per_account_are_limited(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__SOCKETS__PER_ACCOUNT", "2")]);
         let ada = server.user().await;
         let project = ada.project().await;
         let other = server.member(&project, Role::Stakeholder).await;

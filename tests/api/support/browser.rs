@@ -1,4 +1,4 @@
-//! As much of a browser as a log-in elsewhere needs: it keeps cookies, and goes where it is sent, one step at a time.
+//! A minimal browser for log-ins at an OpenID provider: it stores cookies and follows redirects one at a time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use super::Server;
 use super::client::IDLE;
 use super::server::APP_URL;
 
-/// Somebody's browser. The application's host, which no name server knows, is the story's server.
+/// A browser with its own cookies. Requests for [`APP_URL`], whose host is in no DNS, go to the test's server.
 pub struct Browser {
     http: reqwest::Client,
     application: String,
     jar: HashMap<String, BTreeMap<String, String>>,
 }
 
-/// What a page answered.
+/// The response for a page.
 #[derive(Debug)]
 pub struct Page {
     pub status: u16,
@@ -56,12 +56,13 @@ impl Browser {
                 jar.insert(cookie.name().to_owned(), cookie.value().to_owned());
             }
         }
-        // Relative to where it is said.
+        // A relative location is resolved against the page's own address.
         let location = location.map(|to| url::Url::parse(url).unwrap().join(&to).unwrap().to_string());
         Page { status: answer.status().as_u16(), location, text: answer.text().await.unwrap() }
     }
 
-    /// Goes from redirect to redirect until one leads to an address that begins with `end`; that address.
+    /// Follows redirects until one leads to an address that begins with `end`, and returns that address without
+    /// requesting it. Panics when a response is no redirect, and after 20 redirects.
     pub async fn follow(&mut self, url: &str, end: &str) -> String {
         let mut at = url.to_owned();
         for _ in 0..20 {
@@ -74,12 +75,12 @@ impl Browser {
         panic!("{url} leads round and round");
     }
 
-    /// The cookies of the application's host.
+    /// Returns the cookies of the application's host.
     pub fn of_application(&self) -> BTreeMap<String, String> {
         self.jar.get(APP_URL.split('/').nth(2).unwrap()).cloned().unwrap_or_default()
     }
 
-    /// Another browser that got hold of the application's cookies.
+    /// Copies the application's cookies of another browser into this one, as an attacker who stole them.
     pub fn with_cookies_of(mut self, other: &Self) -> Self {
         self.jar.insert(APP_URL.split('/').nth(2).unwrap().to_owned(), other.of_application());
         self

@@ -1,4 +1,4 @@
-//! Builders of what stories begin with: accounts, projects, members, meetings.
+//! Builders for the data that tests start from: accounts, projects, members, meetings.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +11,7 @@ use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
 use colloquy::db::schema::{consents, events, jobs, members, participants, project_invitations, sessions, users};
 use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::jobs::Job;
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -21,17 +22,17 @@ use super::world::World;
 
 pub const PASSWORD: &str = "correct horse battery staple";
 
-/// Somebody with a confirmed account who is logged in.
+/// A user with a confirmed account who is logged in.
 #[derive(Clone)]
 pub struct User {
     pub id: String,
     pub email: String,
-    /// Calls as this account.
+    /// A client with this account's access token.
     pub client: Client,
     pub refresh_token: String,
 }
 
-/// What somebody is in a project.
+/// A member's role in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Stakeholder,
@@ -51,16 +52,16 @@ impl Role {
     }
 }
 
-/// An address that nobody else has.
+/// Returns an e-mail address that no other test of the process uses.
 pub fn fresh_email() -> String {
     static LAST: AtomicU64 = AtomicU64::new(0);
     format!("person{}@example.org", LAST.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Who made which project: only its owner can take others into it.
+/// The client of the user who created each project, because only an owner can invite members.
 static OWNERS: LazyLock<Mutex<HashMap<String, Client>>> = LazyLock::new(Mutex::default);
 
-/// A registration as a client gets it: its id and the code that was mailed.
+/// Registers an address; returns the registration id and the code from the e-mail.
 pub async fn registered(server: &Server, email: &str) -> (String, String) {
     registered_as(server, email, "Ada Lovelace", "EN").await
 }
@@ -74,12 +75,12 @@ async fn registered_as(server: &Server, email: &str, full_name: &str, language: 
 }
 
 impl Server {
-    /// Registers, confirms and logs in somebody new.
+    /// Registers and confirms a new account, which also logs it in.
     pub async fn user(&self) -> User {
         self.user_as(&fresh_email(), "Ada Lovelace", "EN").await
     }
 
-    /// As [`Server::user`], with an address, a name and a language of the story's own.
+    /// As [`Server::user`], with a given address, name and language.
     pub async fn user_as(&self, email: &str, full_name: &str, language: &str) -> User {
         let email = email.to_owned();
         let (registration_id, code) = registered_as(self, &email, full_name, language).await;
@@ -95,22 +96,24 @@ impl Server {
         }
     }
 
-    /// Makes somebody a member, as people become one: asked by the project's owner, and accepting by the mailed link.
+    /// Makes a user a member through the API: the project's owner invites them and they accept with the token from the
+    /// e-mail. Panics for a project that was not made by [`User::project`].
     pub async fn join(&self, project_id: &str, user: &User, role: Role) {
         let owner = OWNERS.lock().unwrap()[project_id].moved_to(self);
         let token = self.invite(&owner, project_id, &user.email, role).await;
-        user.client.post(format!("/api/project-invitations/{token}/accept")).await.is(200);
+        user.client.post(format!("/api/project-invitations/{token}/accept")).served().await.is(200);
     }
 
-    /// Asks an address into a project; the token that is mailed to it.
+    /// Invites an address to a project; returns the token from the e-mail.
     pub async fn invite(&self, by: &Client, project_id: &str, email: &str, role: Role) -> String {
         let before = outbox::mails(&self.data, email).len();
         let body = json!({"email": email, "role": role.name()});
-        by.post(format!("/api/projects/{project_id}/members")).json(body).await.is(201);
+        // Other stories may keep the database busy at this moment, which is not what any story with a member is about.
+        by.post(format!("/api/projects/{project_id}/members")).json(body).served().await.is(201);
         outbox::token_in(&outbox::wait_for(&self.data, email, before + 1).await).expect("a token in the mail")
     }
 
-    /// Lets time pass for the invitations of a project.
+    /// Lets the invitations of a project expire `seconds` earlier.
     pub async fn age_invitations(&self, project_id: &str, seconds: u64) {
         let project: Id<ids::Project> = project_id.parse().unwrap();
         let db = self.db().await;
@@ -131,7 +134,8 @@ impl Server {
         .unwrap();
     }
 
-    /// Puts a guest into a meeting: written into the database, with times of its own. Gives the id.
+    /// Inserts a guest into a meeting, directly in the database and with given times; the status follows from them.
+    /// Returns the participant's id.
     pub async fn guest(
         &self,
         meeting_id: &str,
@@ -174,7 +178,7 @@ impl Server {
         id.to_string()
     }
 
-    /// Takes an account's password away, as if it had come by an external log-in.
+    /// Removes an account's password, as if the account came from an external log-in.
     pub async fn without_password(&self, user: &User) {
         let id: Id<ids::User> = user.id.parse().unwrap();
         let db = self.db().await;
@@ -191,7 +195,7 @@ impl Server {
         .unwrap();
     }
 
-    /// Makes an account's sessions older.
+    /// Sets the creation of an account's sessions to the time `ago`.
     pub async fn log_in_long_ago(&self, user: &User, ago: Duration) {
         let id: Id<ids::User> = user.id.parse().unwrap();
         let begun = SystemClock.now() - ago;
@@ -209,7 +213,7 @@ impl Server {
         .unwrap();
     }
 
-    /// What the jobs of a kind that are not done yet know.
+    /// Returns the payloads of the jobs of a kind that are still in the table.
     pub async fn waiting_jobs(&self, kind: &'static str) -> Vec<String> {
         let db = self.db().await;
         let found = db.read(move |conn| {
@@ -220,19 +224,31 @@ impl Server {
         found.await.unwrap()
     }
 
-    /// Adds a job that is due now.
+    /// Inserts a job that is due now, with any payload.
     pub async fn enqueue(&self, kind: &'static str, payload: Value) {
         let now = SystemClock.now();
         let db = self.db().await;
         db.write(move |conn| {
-            Box::pin(async move { colloquy::jobs::enqueue(conn, kind, &payload, now, &"story".into()).await })
+            let row = (
+                jobs::id.eq(Key(Id::<Job>::generate())),
+                jobs::kind.eq(kind),
+                jobs::payload.eq(payload.to_string()),
+                jobs::request_id.eq("story"),
+                jobs::run_at.eq(At(now)),
+                jobs::attempts.eq(0),
+                jobs::created_at.eq(At(now)),
+            );
+            Box::pin(async move {
+                diesel::insert_into(jobs::table).values(row).execute(conn).await?;
+                Ok::<_, DbError>(())
+            })
         })
         .await
         .unwrap();
     }
 
     /// Makes the jobs of a kind due now.
-    pub async fn hurry(&self, kind: &'static str) {
+    pub async fn make_due(&self, kind: &'static str) {
         let now = SystemClock.now();
         let db = self.db().await;
         db.write(move |conn| {
@@ -246,7 +262,7 @@ impl Server {
         .unwrap();
     }
 
-    /// Makes a member an owner.
+    /// Makes a member an owner, directly in the database.
     pub async fn become_owner(&self, project_id: &str, user: &User) {
         let project: Id<ids::Project> = project_id.parse().unwrap();
         let user: Id<ids::User> = user.id.parse().unwrap();
@@ -263,7 +279,7 @@ impl Server {
         .unwrap();
     }
 
-    /// Spoils the roles of a project's members, as no operation can.
+    /// Sets the roles of a project's members to an unknown value, which no operation can do.
     pub async fn break_roles(&self, project_id: &str) {
         let project: Id<ids::Project> = project_id.parse().unwrap();
         let db = self.db().await;
@@ -278,8 +294,8 @@ impl Server {
         .unwrap();
     }
 
-    /// Makes of a meeting's consents what nobody said, as no operation can.
-    pub async fn edit_consents(&self, meeting_id: &str) {
+    /// Replaces the scopes of a meeting's consents by RECORDING, which no operation can do.
+    pub async fn tamper_with_consents(&self, meeting_id: &str) {
         let meeting: Id<actors::meeting::Meeting> = meeting_id.parse().unwrap();
         let db = self.db().await;
         db.write(move |conn| {
@@ -293,7 +309,7 @@ impl Server {
         .unwrap();
     }
 
-    /// The kinds of the events that a request caused, in their order.
+    /// Returns the kinds of the events that a request caused, in the order of their positions.
     pub async fn events_of_request(&self, request_id: &str) -> Vec<String> {
         let request_id = request_id.to_owned();
         let db = self.db().await;
@@ -306,7 +322,7 @@ impl Server {
         found.await.unwrap()
     }
 
-    /// The versions that the events of a meeting were told at: one after another, if nothing was lost.
+    /// Returns the positions of a meeting's events, in order: consecutive, if no event was lost.
     pub async fn positions_of_meeting(&self, meeting_id: &str) -> Vec<i64> {
         let topic = format!("meeting:{meeting_id}");
         let db = self.db().await;
@@ -319,18 +335,18 @@ impl Server {
         found.await.unwrap()
     }
 
-    /// What was told of a run: offset, milliseconds, and the run as it was then.
-    pub async fn told_of_run(&self, run_id: &str) -> Vec<(u64, i64, Value)> {
+    /// Returns the events recorded of a run: offset, time in milliseconds, and the run at that time.
+    pub async fn events_of_run(&self, run_id: &str) -> Vec<(u64, i64, Value)> {
         let topic = Topic { kind: TopicKind::Run, id: run_id.parse().unwrap() };
         let db = self.db().await;
         let records = db.read(move |conn| Box::pin(log::read_after(conn, topic, 0, 10_000))).await.unwrap();
         records
             .iter()
-            .map(|records| (records.offset, records.at.millis(), serde_json::from_str(&records.data).unwrap()))
+            .map(|record| (record.offset, record.at.millis(), serde_json::from_str(&record.data).unwrap()))
             .collect()
     }
 
-    /// Somebody new with a role in a project.
+    /// Creates a user who is a member of a project with a role.
     pub async fn member(&self, project_id: &str, role: Role) -> User {
         let user = self.user().await;
         self.join(project_id, &user, role).await;
@@ -349,7 +365,7 @@ impl World {
 }
 
 impl User {
-    /// A new project of theirs; gives its id.
+    /// Creates a project of this user; returns its id.
     pub async fn project(&self) -> String {
         let body = json!({"name": "Clinic booking", "description": "Patients book their visits."});
         let id = self.client.post("/api/projects").json(body).await.is(201).text_of("id");
@@ -357,7 +373,7 @@ impl User {
         id
     }
 
-    /// A new meeting of theirs, as createMeeting answers it.
+    /// Creates a meeting of this user; returns the data of createMeeting's response.
     pub async fn meeting(&self, project_id: &str) -> Value {
         let body = json!({
             "title": "Discovery", "description": "What the clinic needs.", "scheduledAt": "2026-03-02T09:00:00.000Z",
@@ -366,12 +382,12 @@ impl User {
         made.data().clone()
     }
 
-    /// As [`User::meeting`]; its path.
+    /// As [`User::meeting`]; returns the meeting's path.
     pub async fn meeting_path(&self, project_id: &str) -> String {
         format!("/api/meetings/{}", self.meeting(project_id).await["id"].as_str().unwrap())
     }
 
-    /// The same person at a server that was started anew.
+    /// Returns the same user for a server that was started again.
     #[must_use]
     pub fn at(&self, server: &Server) -> Self {
         Self { client: self.client.moved_to(server), ..self.clone() }

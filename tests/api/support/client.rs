@@ -1,4 +1,4 @@
-//! A client of the interface. Whatever it is answered, it checks what holds for every answer: the envelope, the echoed
+//! An HTTP client of the API. It checks of every response what must hold for all of them: the envelope, the echoed
 //! request id, the headers.
 
 use std::future::{Future, IntoFuture};
@@ -10,11 +10,11 @@ use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-/// Connections are not used again that have been idle for longer: the server closes them after five seconds, and a POST that
-/// meets the closing can't be sent again by itself.
+/// Connections that were idle for longer are not reused: the server closes them after five seconds, and a POST that is
+/// sent while the connection closes can't be retried automatically.
 pub const IDLE: Duration = Duration::from_secs(3);
 
-/// Somebody who calls.
+/// A client, with or without an access token.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -29,17 +29,17 @@ impl Client {
         Self { http, base, token: None }
     }
 
-    /// The same, with an access token.
+    /// Returns this client with an access token.
     pub fn bearing(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
-    /// The same, on connections of its own.
+    /// Returns this client with a connection pool of its own.
     pub fn apart(&self) -> Self {
         Self { token: self.token.clone(), ..Self::at(self.base.clone()) }
     }
 
-    /// The same person at a server that was started anew.
+    /// Returns a client with the same token for a server that was started again.
     pub fn moved_to(&self, server: &super::Server) -> Self {
         Self { token: self.token.clone(), ..server.client() }
     }
@@ -88,7 +88,8 @@ impl Client {
     }
 }
 
-/// A call that is being put together; `.await` makes it.
+/// A request under construction; `.await` sends it and returns the [`Answer`]. Panics when the connection fails, or
+/// when the response breaks a rule that holds for all of them.
 #[must_use]
 pub struct Request {
     http: reqwest::Client,
@@ -100,14 +101,14 @@ pub struct Request {
 }
 
 impl Request {
-    /// Sets a header; one that is there already is replaced.
+    /// Sets a header, replacing any of the same name.
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         let name: HeaderName = name.parse().unwrap();
         self.headers.insert(name, HeaderValue::from_bytes(value.as_ref()).unwrap());
         self
     }
 
-    /// Adds a header beside those of its name.
+    /// Adds a header and keeps existing ones of the same name.
     pub fn also(mut self, name: &str, value: &str) -> Self {
         let name: HeaderName = name.parse().unwrap();
         self.headers.append(name, value.parse().unwrap());
@@ -138,7 +139,8 @@ impl Request {
         self.header("if-match", format!("\"{version}\""))
     }
 
-    /// As `.await`, for one of many at once: asks again when the answer says so, as long as there is no room for it.
+    /// As `.await`, for one of many concurrent requests: a 503 is retried after its `Retry-After`, up to 60 times, and
+    /// then panics.
     pub async fn served(mut self) -> Answer {
         for _ in 0..60 {
             let body = self.body.as_ref().and_then(reqwest::Body::as_bytes).map(<[u8]>::to_vec);
@@ -161,10 +163,10 @@ impl Request {
         panic!("{} {} is not served for a minute", self.method, self.path);
     }
 
-    /// As `.await`, for calls that may meet no server.
+    /// As `.await`, for requests that may find no server: returns the connection error instead of panicking.
     pub async fn tried(self) -> Result<Answer, reqwest::Error> {
         let sent_id = self.headers.get("x-request-id").cloned();
-        let asked = format!("{} {}", self.method, self.path);
+        let call = format!("{} {}", self.method, self.path);
         let mut request = self.http.request(self.method, &self.url).headers(self.headers);
         if let Some(body) = self.body {
             request = request.body(body);
@@ -173,7 +175,7 @@ impl Request {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.bytes().await?;
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-        let answer = Answer { asked, status, headers, bytes: bytes.to_vec(), body };
+        let answer = Answer { call, status, headers, bytes: bytes.to_vec(), body };
         answer.check(&self.path, sent_id.as_ref());
         Ok(answer)
     }
@@ -184,21 +186,21 @@ impl IntoFuture for Request {
     type IntoFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let asked = format!("{} {}", self.method, self.path);
-            self.tried().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"))
+            let call = format!("{} {}", self.method, self.path);
+            self.tried().await.unwrap_or_else(|error| panic!("{call}: {error:?}"))
         })
     }
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Method and path of the call.
-    pub asked: String,
+    /// Method and path of the request.
+    pub call: String,
     pub status: u16,
     pub headers: HeaderMap,
     pub bytes: Vec<u8>,
-    /// The whole JSON, or null where it is none.
+    /// The whole JSON body, or null where the body is no JSON.
     pub body: Value,
 }
 
@@ -210,33 +212,33 @@ const EVERYWHERE: [(&str, &str); 4] = [
 ];
 
 impl Answer {
-    /// Fails the story unless the status is this one.
+    /// Returns the response. Panics unless it has this status.
     #[track_caller]
     pub fn is(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}: {}", self.asked, self.text());
+        assert_eq!(self.status, status, "{}: {}", self.call, self.text());
         self
     }
 
-    /// Fails the story unless it is refused with this status and, in `errors`, this code; or, where values break rules, with
-    /// this reason.
+    /// Returns the response. Panics unless it has this status and `errors` contains `why`, as a code, or as a reason
+    /// where a value is invalid.
     #[track_caller]
     pub fn refused(self, status: u16, why: &str) -> Self {
         let this = self.is(status);
         let is_there = this.codes().contains(&why) || this.faults().iter().any(|(_, said)| said == why);
-        assert!(is_there, "{}: {why} is not in {}", this.asked, this.text());
+        assert!(is_there, "{}: {why} is not in {}", this.call, this.text());
         this
     }
 
     #[track_caller]
     pub fn data(&self) -> &Value {
-        assert!(self.status < 300, "{}: {}", self.asked, self.text());
+        assert!(self.status < 300, "{}: {}", self.call, self.text());
         &self.body["data"]
     }
 
-    /// A string of the data.
+    /// Returns a string field of `data`. Panics when there is none.
     #[track_caller]
     pub fn text_of(&self, name: &str) -> String {
-        self.data()[name].as_str().unwrap_or_else(|| panic!("{}: no {name} in {}", self.asked, self.text())).to_owned()
+        self.data()[name].as_str().unwrap_or_else(|| panic!("{}: no {name} in {}", self.call, self.text())).to_owned()
     }
 
     pub fn codes(&self) -> Vec<&str> {
@@ -244,7 +246,7 @@ impl Answer {
         errors.into_iter().flatten().filter_map(|error| error["code"].as_str()).collect()
     }
 
-    /// The fields at fault, each with the rule that it breaks, or with its code where that says it; sorted.
+    /// Returns the invalid fields, each with its reason, or with its code where it has no reason; sorted.
     pub fn faults(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let errors = self.body["errors"].as_array().into_iter().flatten();
@@ -259,7 +261,7 @@ impl Answer {
     }
 
     pub fn etag(&self) -> String {
-        self.header("etag").unwrap_or_else(|| panic!("{}: no ETag", self.asked)).to_owned()
+        self.header("etag").unwrap_or_else(|| panic!("{}: no ETag", self.call)).to_owned()
     }
 
     pub fn text(&self) -> String {
@@ -270,72 +272,69 @@ impl Answer {
         self.header("content-type") == Some("application/json")
     }
 
-    /// What holds for every answer.
+    /// Checks what must hold for every response.
     fn check(&self, path: &str, sent_id: Option<&HeaderValue>) {
-        let asked = &self.asked;
-        let id = self.headers.get("x-request-id").unwrap_or_else(|| panic!("{asked}: no X-Request-Id"));
+        let call = &self.call;
+        let id = self.headers.get("x-request-id").unwrap_or_else(|| panic!("{call}: no X-Request-Id"));
         let is_good = |id: &HeaderValue| {
             let bytes = id.as_bytes();
             (1..=128).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
         };
-        assert!(is_good(id), "{asked}: X-Request-Id {id:?}");
+        assert!(is_good(id), "{call}: X-Request-Id {id:?}");
         if let Some(sent) = sent_id.filter(|sent| is_good(sent)) {
-            assert_eq!(id, sent, "{asked}: another X-Request-Id");
+            assert_eq!(id, sent, "{call}: another X-Request-Id");
         }
-        assert_eq!(self.headers.get_all("x-request-id").iter().count(), 1, "{asked}");
+        assert_eq!(self.headers.get_all("x-request-id").iter().count(), 1, "{call}");
         for (name, value) in EVERYWHERE {
-            assert_eq!(self.header(name), Some(value), "{asked} ({}): {name}", self.status);
+            assert_eq!(self.header(name), Some(value), "{call} ({}): {name}", self.status);
         }
-        let policy = self.header("content-security-policy").unwrap_or_else(|| panic!("{asked}: no CSP"));
-        assert!(
-            policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"),
-            "{asked}: {policy}"
-        );
+        let policy = self.header("content-security-policy").unwrap_or_else(|| panic!("{call}: no CSP"));
+        assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{call}: {policy}");
         let bare = path.trim_end_matches('/').eq_ignore_ascii_case("/api/openapi.json") && self.status < 400;
         if self.status >= 400 {
-            assert!(self.is_json(), "{asked}: an error that is no JSON: {}", self.text());
+            assert!(self.is_json(), "{call}: an error that is no JSON: {}", self.text());
         }
         if self.is_json() && !bare {
             self.check_envelope();
-            assert_eq!(self.header("cache-control"), Some("no-store"), "{asked}: what is private may be kept");
+            assert_eq!(self.header("cache-control"), Some("no-store"), "{call}: what is private may be kept");
         }
         if matches!(self.status, 429 | 503) {
-            let seconds = self.header("retry-after").unwrap_or_else(|| panic!("{asked}: no Retry-After"));
-            assert!(seconds.parse::<u64>().is_ok_and(|seconds| seconds >= 1), "{asked}: Retry-After {seconds}");
+            let seconds = self.header("retry-after").unwrap_or_else(|| panic!("{call}: no Retry-After"));
+            assert!(seconds.parse::<u64>().is_ok_and(|seconds| seconds >= 1), "{call}: Retry-After {seconds}");
         }
     }
 
     fn check_envelope(&self) {
-        let (asked, text) = (&self.asked, self.text());
-        let envelope = self.body.as_object().unwrap_or_else(|| panic!("{asked}: no envelope: {text}"));
+        let (call, text) = (&self.call, self.text());
+        let envelope = self.body.as_object().unwrap_or_else(|| panic!("{call}: no envelope: {text}"));
         let mut keys: Vec<&str> = envelope.keys().map(String::as_str).collect();
         keys.sort_unstable();
-        assert_eq!(keys, ["data", "errors", "isSuccess", "message", "statusCode"], "{asked}: {text}");
-        assert_eq!(envelope["statusCode"], self.status, "{asked}: {text}");
+        assert_eq!(keys, ["data", "errors", "isSuccess", "message", "statusCode"], "{call}: {text}");
+        assert_eq!(envelope["statusCode"], self.status, "{call}: {text}");
         let success = self.status < 400;
-        assert_eq!(envelope["isSuccess"], success, "{asked}: {text}");
-        assert!(envelope["message"].as_str().is_some_and(|message| !message.is_empty()), "{asked}: {text}");
-        let errors = envelope["errors"].as_array().unwrap_or_else(|| panic!("{asked}: {text}"));
+        assert_eq!(envelope["isSuccess"], success, "{call}: {text}");
+        assert!(envelope["message"].as_str().is_some_and(|message| !message.is_empty()), "{call}: {text}");
+        let errors = envelope["errors"].as_array().unwrap_or_else(|| panic!("{call}: {text}"));
         if success {
-            assert!(envelope["data"].is_object() && errors.is_empty(), "{asked}: {text}");
-            assert_eq!(envelope["message"], super::says::of(asked), "{asked}: {text}");
+            assert!(envelope["data"].is_object() && errors.is_empty(), "{call}: {text}");
+            assert_eq!(envelope["message"], super::messages::of(call), "{call}: {text}");
             return;
         }
-        assert!(envelope["data"].is_null() && (1..=20).contains(&errors.len()), "{asked}: {text}");
+        assert!(envelope["data"].is_null() && (1..=20).contains(&errors.len()), "{call}: {text}");
         for error in errors {
-            let error = error.as_object().unwrap_or_else(|| panic!("{asked}: {text}"));
+            let error = error.as_object().unwrap_or_else(|| panic!("{call}: {text}"));
             let mut keys: Vec<&str> = error.keys().map(String::as_str).collect();
             keys.sort_unstable();
-            assert_eq!(keys, ["code", "field", "message", "reason"], "{asked}: {text}");
+            assert_eq!(keys, ["code", "field", "message", "reason"], "{call}: {text}");
             let is_pascal = |code: &str| {
                 code.starts_with(|first: char| first.is_ascii_uppercase()) && code.chars().all(char::is_alphanumeric)
             };
-            assert!(error["code"].as_str().is_some_and(is_pascal), "{asked}: {text}");
-            assert!(error["message"].is_string(), "{asked}: {text}");
-            assert!(error["field"].is_null() || error["field"].is_string(), "{asked}: {text}");
+            assert!(error["code"].as_str().is_some_and(is_pascal), "{call}: {text}");
+            assert!(error["message"].is_string(), "{call}: {text}");
+            assert!(error["field"].is_null() || error["field"].is_string(), "{call}: {text}");
             let breaks_a_rule = error["code"] == "ValidationError";
-            assert_eq!(breaks_a_rule, self.status == 422 && !error["reason"].is_null(), "{asked}: {text}");
-            assert!(error["reason"].is_null() || error["reason"].as_str().is_some_and(is_pascal), "{asked}: {text}");
+            assert_eq!(breaks_a_rule, self.status == 422 && !error["reason"].is_null(), "{call}: {text}");
+            assert!(error["reason"].is_null() || error["reason"].as_str().is_some_and(is_pascal), "{call}: {text}");
         }
     }
 }

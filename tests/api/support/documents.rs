@@ -1,4 +1,4 @@
-//! Documents for stories: forms to upload, and waiting until they are read.
+//! Documents for tests: builds upload forms, and waits until documents are parsed.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::builders::User;
 use super::client::{Client, Request};
 
-/// A part of a form: its name, its file name, its content.
+/// A part of a multipart form: its name, its file name, its content.
 pub type Part<'a> = (&'a str, Option<&'a str>, &'a [u8]);
 
 const BOUNDARY: &str = "a-boundary-that-no-file-has";
 
-/// A form, and its content type.
+/// Builds a multipart form; returns its content type and its body.
 pub fn form(parts: &[Part<'_>]) -> (String, Vec<u8>) {
     let mut body = Vec::new();
     for (name, file_name, content) in parts {
@@ -26,7 +26,7 @@ pub fn form(parts: &[Part<'_>]) -> (String, Vec<u8>) {
     (format!("multipart/form-data; boundary={BOUNDARY}"), body)
 }
 
-/// A file of tests/samples.
+/// Reads a file of tests/samples. Panics when there is none of this name.
 pub fn sample(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/samples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
@@ -47,13 +47,13 @@ impl User {
         self.client.post_form(&documents(project), &[("file", Some(name), content)])
     }
 
-    /// Uploads what is taken; gives its path.
+    /// Uploads a document and returns its path. Panics unless the server accepts it.
     pub async fn uploaded(&self, project: &str, name: &str, content: &[u8]) -> String {
         let made = self.upload(project, name, content).await.is(201);
         format!("{}/{}", documents(project), made.text_of("id"))
     }
 
-    /// The document once it is READY or FAILED.
+    /// Waits until a document is READY or FAILED and returns it. Panics after 90 s.
     pub async fn settled(&self, path: &str) -> Value {
         let deadline = Instant::now() + Duration::from_secs(90);
         loop {
@@ -66,7 +66,8 @@ impl User {
         }
     }
 
-    /// As [`User::uploaded`], and READY.
+    /// As [`User::uploaded`], and waits until the document is READY; returns its path and the document. Panics when it
+    /// is FAILED.
     pub async fn read(&self, project: &str, name: &str, content: &[u8]) -> (String, Value) {
         let path = self.uploaded(project, name, content).await;
         let document = self.settled(&path).await;

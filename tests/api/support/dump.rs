@@ -1,4 +1,4 @@
-//! Everything that a database holds, as text: what somebody has who got hold of it.
+//! The whole content of a database as text: what an attacker with a copy of it can read.
 
 use colloquy::db::{DbError, RunQueryDsl};
 use diesel::QueryableByName;
@@ -12,7 +12,8 @@ struct Line {
     line: String,
 }
 
-/// On SQLite the bytes of its files, with what was deleted and is still there; on PostgreSQL all rows of all tables.
+/// Returns the database as text. On SQLite these are the bytes of its files, including deleted data that is still in
+/// them; on PostgreSQL all rows of all tables of the schema.
 pub async fn dump(server: &Server) -> String {
     if server.kind == Kind::Sqlite {
         let file = |name: &str| std::fs::read(server.data.join(name)).unwrap_or_default();

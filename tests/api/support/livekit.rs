@@ -1,8 +1,8 @@
-//! LiveKit as stories need it: its RoomService over Twirp, with rooms and people in them, that fails as it is told to; and
-//! webhooks with its signature.
+//! A fake LiveKit server for tests: the RoomService over Twirp, with rooms and participants, which can be made to fail;
+//! and webhooks with LiveKit's signature.
 //!
-//! It takes what LiveKit takes: JSON, with a token that is signed with its secret and grants just this call. That LiveKit's
-//! own SDK speaks to it is a story of its own.
+//! It accepts what LiveKit accepts: JSON, with a token that is signed with the secret and grants only the one call. A
+//! separate test checks that LiveKit's own SDK works with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,19 +22,19 @@ use super::client::{Answer, Client};
 pub const KEY: &str = "storykey";
 pub const SECRET: &str = "a-secret-of-the-stories-with-32-characters";
 
-/// How calls are answered.
+/// How the server responds to calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mood {
+pub enum Behaviour {
     Well,
     /// With 500.
     Failing,
-    /// Never.
+    /// With no response at all.
     Silent,
-    /// With a redirect to where everything would go well.
+    /// With a redirect to the same path, once; afterwards [`Behaviour::Well`].
     Astray,
 }
 
-/// A call that was made, whatever was answered.
+/// A call that was received, whatever the response was.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub method: String,
@@ -45,19 +45,19 @@ pub struct Call {
 #[derive(Debug, Clone, Default)]
 pub struct Room {
     pub sid: String,
-    /// What CreateRoom said.
-    pub asked: Value,
-    /// Identity, name of the connection, milliseconds of its beginning.
+    /// The body of CreateRoom.
+    pub request: Value,
+    /// Identity, name of the connection, and its start in milliseconds.
     pub people: Vec<(String, String, i64)>,
 }
 
 struct Inside {
-    mood: Mood,
+    mood: Behaviour,
     rooms: BTreeMap<String, Room>,
     calls: Vec<Call>,
 }
 
-/// Gone when it is dropped.
+/// A running fake server. It stops when this value is dropped.
 pub struct LiveKit {
     inside: Arc<Mutex<Inside>>,
     handle: ServerHandle,
@@ -70,11 +70,11 @@ impl LiveKit {
         Self::on(0)
     }
 
-    /// On a port that it had before.
+    /// Starts on a given port, such as the one of an earlier server. Panics when the port is in use.
     pub fn on(port: u16) -> Self {
-        let inside = Inside { mood: Mood::Well, rooms: BTreeMap::new(), calls: Vec::new() };
+        let inside = Inside { mood: Behaviour::Well, rooms: BTreeMap::new(), calls: Vec::new() };
         let inside = Arc::new(Mutex::new(inside));
-        let (tell, records) = std::sync::mpsc::channel();
+        let (run_on, started) = std::sync::mpsc::channel();
         let shared = web::Data::from(Arc::clone(&inside));
         std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {
@@ -85,15 +85,15 @@ impl LiveKit {
                 let server = server.workers(1).disable_signals().bind(("127.0.0.1", port)).unwrap();
                 let port = server.addrs()[0].port();
                 let server = server.run();
-                tell.send((server.handle(), port)).unwrap();
+                run_on.send((server.handle(), port)).unwrap();
                 server.await.unwrap();
             });
         });
-        let (handle, port) = records.recv().unwrap();
+        let (handle, port) = started.recv().unwrap();
         Self { inside, handle, port, url: format!("ws://127.0.0.1:{port}") }
     }
 
-    /// What a server needs to be told to find it.
+    /// Returns the settings with which a Colloquy server uses this LiveKit.
     pub fn settings(&self) -> Vec<(&str, &str)> {
         vec![
             ("COLLOQUY__LIVEKIT__URL", &self.url),
@@ -112,11 +112,11 @@ impl LiveKit {
         self.inside.lock().unwrap()
     }
 
-    pub fn is(&self, mood: Mood) {
+    pub fn is(&self, mood: Behaviour) {
         self.inside().mood = mood;
     }
 
-    /// Nobody listens there any longer; gives the port.
+    /// Stops the server and returns its port, for [`LiveKit::on`].
     pub async fn stop(self) -> u16 {
         let port = self.port;
         self.handle.stop(false).await;
@@ -127,7 +127,7 @@ impl LiveKit {
         self.inside().rooms.get(name).cloned()
     }
 
-    /// As somebody who comes in; gives the connection.
+    /// Adds a participant's connection to a room and returns it. Panics when the room does not exist.
     pub fn comes(&self, room: &str, identity: &str) -> Connection {
         let connection = Connection::fresh(identity);
         let mut inside = self.inside();
@@ -136,23 +136,23 @@ impl LiveKit {
         connection
     }
 
-    /// As somebody whose connection breaks off.
+    /// Removes a connection from a room, as if it had broken.
     pub fn goes(&self, room: &str, connection: &Connection) {
         let mut inside = self.inside();
         inside.rooms.get_mut(room).unwrap().people.retain(|(_, name, _)| *name != connection.name);
     }
 
-    /// As its operator: the room is closed.
+    /// Deletes a room, as LiveKit's operator can.
     pub fn closes(&self, room: &str) {
         self.inside().rooms.remove(room);
     }
 
-    /// The calls of a method, in their order.
+    /// Returns the calls of a method, in order.
     pub fn calls(&self, method: &str) -> Vec<Call> {
         self.inside().calls.iter().filter(|call| call.method == method).cloned().collect()
     }
 
-    /// Waits until it was called so often, and gives the calls.
+    /// Waits until a method was called at least `count` times and returns its calls. Panics after 30 s.
     pub async fn wait_for(&self, method: &str, count: usize) -> Vec<Call> {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
@@ -177,7 +177,7 @@ fn refusal(status: u16, code: &str, why: &str) -> HttpResponse {
     HttpResponse::build(status).json(json!({"code": code, "msg": why}))
 }
 
-/// Whether a token grants a call and nothing else, for no longer than a call needs.
+/// Returns whether a token grants this call and nothing else, for at most 600 s.
 fn grants(claims: &Claims, method: &str, body: &Value) -> bool {
     let video = &claims.video;
     let no_more = !video.room_join && !video.room_record && !video.ingress_admin && claims.exp - claims.nbf <= 600;
@@ -208,23 +208,25 @@ async fn call(
     let mood = inside.lock().unwrap().take(call, &header("authorization"));
     match mood {
         Ok(answer) => answer,
-        Err(Mood::Astray) => HttpResponse::TemporaryRedirect().insert_header(("location", request.path())).finish(),
-        Err(Mood::Silent) => std::future::pending().await,
-        Err(Mood::Failing | Mood::Well) => refusal(500, "internal", "it is not well"),
+        Err(Behaviour::Astray) => {
+            HttpResponse::TemporaryRedirect().insert_header(("location", request.path())).finish()
+        }
+        Err(Behaviour::Silent) => std::future::pending().await,
+        Err(Behaviour::Failing | Behaviour::Well) => refusal(500, "internal", "it is not well"),
     }
 }
 
 impl Inside {
-    /// Notes a call and answers it, both at once: who sees that it was made sees what came of it. The mood, where that
-    /// keeps it from an answer.
-    fn take(&mut self, call: Call, authorization: &str) -> Result<HttpResponse, Mood> {
+    /// Records a call and applies it under the same lock: a test that sees the call also sees its effect. Returns the
+    /// mood where that prevents a regular response.
+    fn take(&mut self, call: Call, authorization: &str) -> Result<HttpResponse, Behaviour> {
         let Call { method, body, .. } = call.clone();
         self.calls.push(call);
         match self.mood {
-            Mood::Well => {}
-            Mood::Astray => {
-                self.mood = Mood::Well;
-                return Err(Mood::Astray);
+            Behaviour::Well => {}
+            Behaviour::Astray => {
+                self.mood = Behaviour::Well;
+                return Err(Behaviour::Astray);
             }
             mood => return Err(mood),
         }
@@ -246,7 +248,7 @@ fn answer(rooms: &mut BTreeMap<String, Room>, method: &str, body: &Value) -> Htt
     match method {
         "CreateRoom" => {
             let sid = format!("RM_{}", LAST.fetch_add(1, Ordering::Relaxed));
-            let new = Room { sid, asked: body.clone(), people: Vec::new() };
+            let new = Room { sid, request: body.clone(), people: Vec::new() };
             let room = rooms.entry(text("name")).or_insert(new);
             HttpResponse::Ok().json(listed(&text("name"), room))
         }
@@ -289,7 +291,7 @@ fn answer(rooms: &mut BTreeMap<String, Room>, method: &str, body: &Value) -> Htt
     }
 }
 
-/// Somebody's connection to a room.
+/// A participant's connection to a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
     pub identity: String,
@@ -298,7 +300,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// One that begins now.
+    /// Creates a connection that starts now.
     pub fn fresh(identity: &str) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("PA_{}", LAST.fetch_add(1, Ordering::Relaxed));
@@ -310,7 +312,7 @@ pub fn now_ms() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }
 
-/// An event as LiveKit writes it, with an id of its own.
+/// A webhook event in LiveKit's format, with an id of its own.
 #[derive(Debug, Clone)]
 pub struct Event(pub Value);
 
@@ -332,21 +334,21 @@ impl Event {
         event
     }
 
-    /// As if it had happened then.
+    /// Sets the time of the event.
     pub fn at(mut self, millis: i64) -> Self {
         self.0["createdAt"] = json!((millis / 1000).to_string());
         self
     }
 
-    /// Sends it as LiveKit does.
-    pub async fn records(&self, to: &Client) -> Answer {
+    /// Sends the event to the webhook endpoint, signed as LiveKit does.
+    pub async fn send_to(&self, to: &Client) -> Answer {
         let body = self.0.to_string();
         let signature = signature(SECRET, &body, Duration::from_secs(300));
         to.post("/api/webhooks/livekit").header("authorization", signature).body("application/webhook+json", body).await
     }
 }
 
-/// What is sent as `Authorization` with a webhook.
+/// Returns the `Authorization` header of a webhook with this body, valid for `life`.
 pub fn signature(secret: &str, body: &str, life: Duration) -> String {
     let hash = STANDARD.encode(Sha256::digest(body));
     AccessToken::with_api_key(KEY, secret).with_ttl(life).with_sha256(&hash).to_jwt().unwrap()

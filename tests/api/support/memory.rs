@@ -1,46 +1,36 @@
-//! The memory of a process: a limit on it, and what it holds.
+//! Limits and measures the memory of a process.
 
 use std::fs;
 use std::process::Command;
 
-/// Sets the limit and goes on as the program. The soft limit alone: a child that is to have another may set it.
+/// Sets the limit and executes the program. Only the soft limit is set, so that a child process may set another one.
 const LIMITED: &str = r#"ulimit -S -v "$1"; shift; exec "$@""#;
 
-/// The same command in a process with so much memory and no more (RLIMIT_AS).
+/// Returns the same command, limited to an address space of `mebibytes` MiB (RLIMIT_AS).
 ///
-/// The limit counts addresses. Each thread of the system's allocator takes 64 MiB of them in advance and uses next to nothing,
-/// so there are two such places for all threads: addresses are then about what is used.
+/// The limit counts reserved addresses, not used memory. The system's allocator reserves 64 MiB for each thread and
+/// uses hardly any of it, so `MALLOC_ARENA_MAX` limits it to two arenas for all threads: the addresses are then close
+/// to what is used.
 pub fn limited(command: &Command, mebibytes: u64) -> Command {
-    let mut limited = Command::new("sh");
-    limited.args(["-c", LIMITED, "sh", &(mebibytes * 1024).to_string()]);
-    limited.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => limited.env(name, value),
-            None => limited.env_remove(name),
-        };
-    }
-    if let Some(folder) = command.get_current_dir() {
-        limited.current_dir(folder);
-    }
+    let mut limited = super::server::by_shell(command, LIMITED, &(mebibytes * 1024).to_string());
     limited.env("MALLOC_ARENA_MAX", "2");
     limited
 }
 
-/// What a process holds, in KiB.
+/// The memory of a process, in KiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     pub resident: u64,
-    /// Of it what is of no file.
+    /// The part of `resident` that is not mapped from files.
     pub own: u64,
-    /// The most that was ever resident.
+    /// The maximum of `resident` so far.
     pub peak: u64,
-    /// What the limit counts.
+    /// The size of the address space, which [`limited`] limits.
     pub addresses: u64,
 }
 
 impl Memory {
-    /// Of a process that runs.
+    /// Reads the memory of a running process. Panics when there is no such process.
     pub fn of(pid: u32) -> Self {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         let kib = |name: &str| {

@@ -1,6 +1,7 @@
-//! What stories are told with.
+//! The support library of the API tests: servers, clients, databases, builders.
 
 pub mod browser;
+pub mod bucket;
 pub mod builders;
 pub mod certificates;
 pub mod chance;
@@ -9,11 +10,11 @@ pub mod documents;
 pub mod dump;
 pub mod livekit;
 pub mod memory;
+pub mod messages;
 pub mod outbox;
 pub mod parts;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
-pub mod says;
 pub mod server;
 pub mod shape;
 pub mod slow;
@@ -24,29 +25,42 @@ pub mod world;
 
 pub use builders::{Role, User};
 pub use client::{Answer, Client};
-pub use server::{Kind, Place, Server};
+pub use server::{Kind, Server, ServerSetup};
 pub use socket::Socket;
 pub use world::World;
 
-/// Tells stories on SQLite and on PostgreSQL: `name::sqlite` and `name::postgres`.
-///
-/// What a story takes says where it is told: a [`World`] is a server shared with other stories, a [`Place`] is empty and
-/// starts its own.
-macro_rules! on_both {
-    ($($(#[doc = $doc:literal])* async fn $name:ident($($arg:ident)+: $where:ty) $body:block)*) => {$(
+/// The tests of one story: `name::sqlite`, `name::postgres`.
+macro_rules! tests_of_story {
+    ({$($test:ident: $kind:ident),+}) => {$(
+        #[test]
+        fn $test() {
+            $crate::support::world::run_on($crate::support::Kind::$kind, story);
+        }
+    )+};
+}
+
+macro_rules! stories {
+    ($kinds:tt $($(#[doc = $doc:literal])* async fn $name:ident($($arg:ident)+: $where:ty) $body:block)*) => {$(
         mod $name {
             #[allow(unused_imports, clippy::allow_attributes, reason = "not every story needs its neighbours")]
             use super::*;
             $(#[doc = $doc])*
             async fn story($($arg)+: $where) $body
-            #[test]
-            fn sqlite() {
-                $crate::support::world::tell($crate::support::Kind::Sqlite, story);
-            }
-            #[test]
-            fn postgres() {
-                $crate::support::world::tell($crate::support::Kind::Postgres, story);
-            }
+            tests_of_story! { $kinds }
         }
     )*};
+}
+
+/// Defines tests that run on SQLite and on PostgreSQL.
+///
+/// The argument type of a test selects its environment: a [`World`] is a running server shared with other tests, a
+/// [`ServerSetup`] is an empty folder and database on which the test starts servers of its own.
+macro_rules! on_both {
+    ($($stories:tt)*) => { stories! { {sqlite: Sqlite, postgres: Postgres} $($stories)* } };
+}
+
+/// As `on_both!`, on SQLite alone: for stories in which the database has no part of its own, such as those of pages and
+/// mails.
+macro_rules! on_sqlite {
+    ($($stories:tt)*) => { stories! { {sqlite: Sqlite} $($stories)* } };
 }

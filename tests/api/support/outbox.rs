@@ -1,4 +1,4 @@
-//! Mails, as the server leaves them in its outbox.
+//! The e-mails that the server writes to its outbox folder.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mail_parser::{MessageParser, MimeHeaders};
 
-/// The subjects and texts of the mails to an address, oldest first.
+/// Returns the e-mails to an address, oldest first, each as subject, blank line and text.
 pub fn mails(data: &Path, email: &str) -> Vec<String> {
     files(data, email).iter().map(|file| readable(&fs::read(file).unwrap())).collect()
 }
@@ -27,7 +27,7 @@ fn readable(mail: &[u8]) -> String {
     format!("{}\n\n{}", mail.subject().unwrap(), mail.body_text(0).unwrap())
 }
 
-/// Waits for the mail that makes `count` of them, and gives the newest.
+/// Waits until there are at least `count` e-mails to an address and returns the newest. Panics after 20 s.
 pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
@@ -40,19 +40,19 @@ pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
     }
 }
 
-/// The token of the link in a mail.
+/// Returns the value of `#token=` in the link of an e-mail.
 pub fn token_in(mail: &str) -> Option<String> {
     let (_, after) = mail.split_once("#token=")?;
     Some(after.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect())
 }
 
-/// The code of a mail: it stands alone on a line.
+/// Returns the confirmation code in an e-mail: six digits that are alone on a line.
 pub fn code_in(mail: &str) -> Option<String> {
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
     mail.lines().map(str::trim).find(is_code).map(str::to_owned)
 }
 
-/// The calendar entries in the mails to an address, oldest first; lines that were folded are one again.
+/// Returns the calendar parts of the e-mails to an address, oldest first, with folded lines joined.
 pub fn calendars(data: &Path, email: &str) -> Vec<String> {
     let is_calendar = |part: &&mail_parser::MessagePart<'_>| {
         part.content_type().is_some_and(|kind| kind.ctype() == "text" && kind.subtype() == Some("calendar"))
@@ -66,7 +66,7 @@ pub fn calendars(data: &Path, email: &str) -> Vec<String> {
     files(data, email).iter().filter_map(entry).collect()
 }
 
-/// The token of the link in a mail.
+/// Returns the value of `#invitation=` in the link of an e-mail.
 pub fn invitation_in(mail: &str) -> Option<String> {
     let (_, after) = mail.split_once("#invitation=")?;
     Some(after.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect())

@@ -1,8 +1,8 @@
-//! Real parts that are not ours, as programs of Node under tests/parts: started by the story that needs one, on a free
-//! port, and gone with it.
+//! External programs for tests: Node scripts under tests/parts, such as an OpenID provider or LiveKit's SDK. A test
+//! starts the one it needs on a free port; the program ends with the test.
 //!
-//! Their packages are installed once into the user's cache, as the lock file beside them says. Where there is no Node the
-//! story says SKIPPED; with the variable CI set that is a failure.
+//! The npm packages are installed once into the user's cache, in the versions of tests/parts/package-lock.json. Without
+//! Node on the machine a test prints SKIPPED and ends; with the variable CI set it panics instead.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -17,45 +17,49 @@ use sha2::{Digest, Sha256};
 const PARTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts");
 const START: Duration = Duration::from_secs(60);
 
-/// A part that runs. It ends when this is dropped, or the process ends, however that ends.
+/// A running Node program. It ends when this value is dropped, or when the test process ends in any way, because its
+/// standard input closes then.
 pub struct Part {
-    /// What it told of itself when it was ready, such as its ports.
-    pub records: Value,
+    /// The JSON of the first line it printed, when it was ready: for example its ports.
+    pub announced: Value,
     child: Child,
 }
 
 impl Part {
-    /// Starts `tests/parts/<program>.mjs` and waits until it is ready. `None`: no Node on this machine, and the story is to
-    /// end here.
+    /// Starts `tests/parts/<program>.mjs` with `settings` as environment variables and waits until it is ready. Returns
+    /// `None` without Node on this machine: the test should return then.
+    ///
+    /// # Panics
+    /// Panics when the program prints no JSON line within 60 s, and without Node when CI is set.
     pub fn start(program: &str, settings: &[(&str, &str)]) -> Option<Self> {
         let folder = programs()?;
         let mut command = Command::new("node");
         command.arg(folder.join(format!("{program}.mjs"))).envs(settings.iter().copied());
-        // What is written to standard error is shown with the tests' own output.
+        // Standard error is inherited: it is shown with the output of the tests.
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let (tell, records) = mpsc::channel();
-        // Reads on after the first line: a part that can't print would stop.
+        let output = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, lines) = mpsc::channel();
+        // Keeps reading after the first line: the program would block once the pipe is full.
         std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                let _ = tell.send(line);
+            for line in output.map_while(Result::ok) {
+                let _ = sender.send(line);
             }
         });
-        let line = records.recv_timeout(START).unwrap_or_else(|error| panic!("{program} doesn't start: {error}"));
-        let records = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{program} is not ready: {line}"));
-        Some(Self { records, child })
+        let line = lines.recv_timeout(START).unwrap_or_else(|error| panic!("{program} doesn't start: {error}"));
+        let announced = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{program} is not ready: {line}"));
+        Some(Self { announced, child })
     }
 
-    /// A port that it told of.
+    /// Returns a port from [`Part::announced`]. Panics when there is none of this name.
     #[track_caller]
     pub fn port(&self, name: &str) -> u16 {
-        let port = self.records[name].as_u64().unwrap_or_else(|| panic!("no port {name} in {}", self.records));
+        let port = self.announced[name].as_u64().unwrap_or_else(|| panic!("no port {name} in {}", self.announced));
         u16::try_from(port).unwrap()
     }
 
-    /// Ends it now, as a crash would.
+    /// Kills the program now, as a crash would.
     pub fn kill(&mut self) {
-        // One that has ended by itself is fine.
+        // It may have exited by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -67,7 +71,7 @@ impl Drop for Part {
     }
 }
 
-/// The folder of the programs, with their packages above it. `None`: no Node.
+/// Returns the folder of the programs, whose packages are in the folder above it, or `None` without Node.
 fn programs() -> Option<&'static Path> {
     static INSTALLED: OnceLock<Option<PathBuf>> = OnceLock::new();
     INSTALLED.get_or_init(install).as_deref()
@@ -86,7 +90,7 @@ fn install() -> Option<PathBuf> {
     let lock = fs::read(Path::new(PARTS).join("package-lock.json")).unwrap();
     let packages = cache().join("colloquy-parts").join(digest(&lock));
     fs::create_dir_all(&packages).unwrap();
-    // Two test processes install one after the other, and the second finds everything done.
+    // A file lock: of two test processes one installs, the other waits and finds the packages complete.
     let turn = File::create(packages.join("turn")).unwrap();
     turn.lock().unwrap();
     if !packages.join("complete").exists() {
@@ -98,8 +102,8 @@ fn install() -> Option<PathBuf> {
         assert!(installed.status.success(), "npm ci: {}", String::from_utf8_lossy(&installed.stderr));
         fs::write(packages.join("complete"), "").unwrap();
     }
-    // Node looks for packages in the folders above a program's own, so copies of the programs live below them, each
-    // version in a folder of its own.
+    // Node resolves packages in the folders above a script, so copies of the scripts are placed below the packages,
+    // each version of them in a folder of its own.
     let mut programs: Vec<_> = fs::read_dir(PARTS).unwrap().map(|entry| entry.unwrap().path()).collect();
     programs.retain(|file| file.extension().is_some_and(|extension| extension == "mjs"));
     programs.sort();
@@ -108,7 +112,7 @@ fn install() -> Option<PathBuf> {
     fs::create_dir_all(&folder).unwrap();
     for (file, text) in programs.iter().zip(&texts) {
         let copy = folder.join(file.file_name().unwrap());
-        // One that stands may be running.
+        // An existing copy may be running, so it is not rewritten.
         if fs::read(&copy).ok().as_ref() != Some(text) {
             fs::write(copy, text).unwrap();
         }

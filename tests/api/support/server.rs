@@ -1,4 +1,4 @@
-//! The real program in a process of its own: started on free ports, killed when it is dropped.
+//! The real server program in a process of its own: started on free ports, killed when it is dropped.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,32 +15,32 @@ use super::client::Client;
 use super::memory::{self, Memory};
 use super::postgres::{self, Cluster};
 
-/// Which database a story is told on.
+/// The database that a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Sqlite,
     Postgres,
 }
 
-/// Links in answers and tokens begin with it, whatever port a server has.
+/// The public URL of the application in links and tokens, independent of the server's port.
 pub const APP_URL: &str = "http://app.colloquy.test";
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/test.toml");
-/// A PostgreSQL lease of a killed server runs out after 10 s, and the next one waits for it.
+/// The timeout of a start. On PostgreSQL a start waits until the lease of a killed server expires, after 10 s.
 const START: Duration = Duration::from_secs(40);
 
-/// A folder and a database, both empty at first, for one server after another.
-pub struct Place {
+/// A data folder and a database, both empty at first, on which a test starts one server after another.
+pub struct ServerSetup {
     pub kind: Kind,
     pub data: PathBuf,
-    /// Of the database, as `DATABASE_URL`; `None`: SQLite in the folder.
+    /// The value of `DATABASE_URL`; `None` is SQLite in the folder.
     pub url: Option<String>,
-    /// Removed with the process instead of the place.
+    /// Whether the folder is removed when the test process ends instead of when this value is dropped.
     shared: bool,
 }
 
-impl Place {
-    /// `None`: this machine has no such database.
+impl ServerSetup {
+    /// Creates an empty folder and, on PostgreSQL, an empty schema. Returns `None` when this machine has no PostgreSQL.
     pub fn new(kind: Kind) -> Option<Self> {
         let url = match kind {
             Kind::Sqlite => None,
@@ -49,22 +49,23 @@ impl Place {
         Some(Self { kind, data: folder(), url, shared: false })
     }
 
-    /// On a cluster that the story may kill.
+    /// Creates one on a PostgreSQL cluster of the test's own, which it may kill.
     pub fn on(cluster: &Cluster) -> Self {
         Self { kind: Kind::Postgres, data: folder(), url: Some(cluster.schema().unwrap()), shared: false }
     }
 
-    /// As [`Place::new`], for as long as the process lives.
+    /// As [`ServerSetup::new`], but the folder stays until the test process ends.
     pub fn shared(kind: Kind) -> Option<Self> {
-        let mut place = Self::new(kind)?;
-        place.shared = true;
-        Some(place)
+        let mut setup = Self::new(kind)?;
+        setup.shared = true;
+        Some(setup)
     }
 
-    /// The program with this place's settings and `extra` ones, such as `("COLLOQUY__HTTP__ORIGINS", "…")`.
+    /// Returns the command that starts a server on it, with `extra` environment variables, such as
+    /// `("COLLOQUY__HTTP__ORIGINS", "…")`.
     pub fn command(&self, extra: &[(&str, &str)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
-        // What the developer has set is not to change the story.
+        // Settings in the developer's environment must not affect the tests.
         let own = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("COLLOQUY__"));
         own.for_each(|(name, _)| {
             command.env_remove(name);
@@ -79,27 +80,28 @@ impl Place {
         command
     }
 
-    /// Starts a server and waits until it is ready.
+    /// Starts a server and waits until it is ready. Panics when that takes longer than 40 s.
     pub fn start(&self, extra: &[(&str, &str)]) -> Server {
         let server = self.begin(extra);
         server.wait_until_ready();
         server
     }
 
-    /// As [`Place::start`], with so much memory and no more for the server's process: one that asks for more is dead. What
-    /// it starts itself (readers) begins with the same limit, and may set itself another.
+    /// As [`ServerSetup::start`], with an address space of `mebibytes` MiB for the server's process, which aborts when
+    /// it allocates more. Its child processes (parsers of documents) inherit the limit and may set another one.
     pub fn start_within(&self, mebibytes: u64, extra: &[(&str, &str)]) -> Server {
         let server = self.begin_with(memory::limited(&self.command(extra), mebibytes));
         server.wait_until_ready();
         server
     }
 
-    /// Starts a server without waiting for it to be ready; it listens already.
+    /// Starts a server and returns as soon as it listens, before it is ready. Panics when it exits, or does not listen
+    /// within 40 s.
     pub fn begin(&self, extra: &[(&str, &str)]) -> Server {
         self.begin_with(self.command(extra))
     }
 
-    /// As [`Place::begin`], with a command line of the story's own.
+    /// As [`ServerSetup::begin`], with a command of the test's own.
     pub fn begin_with(&self, mut command: Command) -> Server {
         static STARTS: AtomicU32 = AtomicU32::new(0);
         let start = STARTS.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +127,7 @@ impl Place {
                 let line = printed.lines().find_map(|line| line.strip_prefix(name))?;
                 line.parse::<SocketAddr>().ok()
             };
-            // The line after both is whole once they are.
+            // Lines can be read half written; with a newline at the end both addresses are complete.
             if printed.ends_with('\n')
                 && let (Some(public), Some(internal)) =
                     (address("Colloquy listens on http://"), address("Internal: http://"))
@@ -142,13 +144,29 @@ impl Place {
         }
     }
 
-    /// What the program says and how it ends where it is not to start. Ends it after 30 s.
+    /// As [`refusal`], for this setup and `extra` environment variables.
     pub fn refused(&self, extra: &[(&str, &str)]) -> (ExitStatus, String) {
         refusal(self.command(extra))
     }
 }
 
-/// What a program that is not to start says on standard error, and how it ends.
+/// Runs a program that must refuse to start; returns its exit status and its standard error. Kills it after 30 s.
+/// Returns a command that runs a shell script, with `argument` as its `$1` and the given command as the rest.
+pub fn by_shell(command: &Command, script: &str, argument: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh", argument]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell
+}
+
 pub fn refusal(mut command: Command) -> (ExitStatus, String) {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -162,10 +180,10 @@ pub fn refusal(mut command: Command) -> (ExitStatus, String) {
     (output.status, String::from_utf8(output.stderr).unwrap())
 }
 
-impl Drop for Place {
+impl Drop for ServerSetup {
     fn drop(&mut self) {
         if !self.shared {
-            // What can't be removed stays in the system's temporary folder.
+            // A folder that can't be removed stays in the system's temporary folder.
             let _ = fs::remove_dir_all(&self.data);
         }
     }
@@ -175,20 +193,21 @@ fn folder() -> PathBuf {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let name = format!("colloquy-api-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
     let folder = std::env::temp_dir().join(name);
-    // Left by a former process with this id.
+    // It may exist from an earlier process with the same id.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).unwrap();
     folder
 }
 
-/// A running server.
+/// A running server process. It is killed when this value is dropped; the end of its log is printed when the test
+/// panics.
 pub struct Server {
     pub kind: Kind,
     pub data: PathBuf,
     pub url: Option<String>,
     pub public: SocketAddr,
     pub internal: SocketAddr,
-    /// What it writes to standard error.
+    /// The file that receives its standard error.
     pub log: PathBuf,
     child: Option<Child>,
     watchdog: Watchdog,
@@ -196,17 +215,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Somebody who is not signed in.
+    /// Returns a client of the public address without a token.
     pub fn client(&self) -> Client {
         Client::at(format!("http://{}", self.public))
     }
 
-    /// Of the internal address.
+    /// Returns a client of the internal address.
     pub fn operator(&self) -> Client {
         Client::at(format!("http://{}", self.internal))
     }
 
-    /// The server's own database, for what has no operation yet.
+    /// Opens the server's database beside it, for what the API has no operation for. Opened once and then reused.
     pub async fn db(&self) -> Db {
         if let Some(db) = self.db.get() {
             return db.clone();
@@ -221,12 +240,12 @@ impl Server {
         self.child.as_ref().unwrap().id()
     }
 
-    /// What its process holds, and held at most.
+    /// Returns the memory that its process uses now, and its maximum so far.
     pub fn memory(&self) -> Memory {
         Memory::of(self.pid())
     }
 
-    /// As a crash: nothing of it runs any longer when this is back.
+    /// Kills the server, as a crash does, and waits until its process has ended.
     pub fn kill(mut self) {
         self.end();
     }
@@ -236,7 +255,7 @@ impl Server {
         assert!(sent.success());
     }
 
-    /// How it ended, if it does within `limit`.
+    /// Waits until the process ends and returns its exit status, or `None` after `limit`.
     pub fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         loop {
@@ -250,13 +269,13 @@ impl Server {
         }
     }
 
-    pub fn said(&self) -> String {
+    pub fn read_log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// The end of its log, for whoever reads why a story failed.
+    /// Prints the last 40 lines of its log, to explain a failed test.
     pub fn print_log(&self) {
-        let said = self.said();
+        let said = self.read_log();
         let lines: Vec<&str> = said.lines().collect();
         println!("--- the server's log ({:?}), its end:", self.kind);
         lines.iter().skip(lines.len().saturating_sub(40)).for_each(|line| println!("{line}"));
@@ -266,12 +285,12 @@ impl Server {
     pub fn wait_until_ready(&self) {
         let deadline = Instant::now() + START;
         while !self.answers_ready() {
-            assert!(Instant::now() < deadline, "the server is not ready:\n{}", self.said());
+            assert!(Instant::now() < deadline, "the server is not ready:\n{}", self.read_log());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// Asks without the client, which belongs to a story's runtime.
+    /// Requests `/health/ready` over a plain socket, because the HTTP client needs a test's runtime.
     fn answers_ready(&self) -> bool {
         use std::io::Read;
         let Ok(mut stream) = std::net::TcpStream::connect(self.public) else { return false };
@@ -282,7 +301,7 @@ impl Server {
 
     fn end(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // One that has ended by itself is fine.
+            // It may have exited by itself.
             let _ = child.kill();
             let _ = child.wait();
             self.watchdog.dismiss();
@@ -299,7 +318,8 @@ impl Drop for Server {
     }
 }
 
-/// Kills the server when the tests end, however they end: statics are never dropped.
+/// A shell that kills the server when the test process ends in any way: statics, such as the shared servers, are never
+/// dropped.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,
@@ -318,7 +338,7 @@ impl Watchdog {
 
     fn dismiss(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
-            // A watchdog that is gone needs no word.
+            // The write fails when the shell has already exited, which is fine.
             let _ = pipe.write_all(b"over\n");
         }
         let _ = self.shell.wait();

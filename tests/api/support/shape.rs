@@ -1,8 +1,8 @@
-//! What values look like, where they differ from story to story.
+//! Checks of the format of values that differ from run to run: times, ids, keys.
 
 use serde_json::Value;
 
-/// Fails the story unless it is a time as the interface writes it: UTC, milliseconds, `Z`.
+/// Parses a time. Panics unless it has the API's format: UTC, milliseconds, `Z`.
 #[track_caller]
 pub fn time(value: &Value) -> chrono::DateTime<chrono::Utc> {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no time"));
@@ -10,7 +10,7 @@ pub fn time(value: &Value) -> chrono::DateTime<chrono::Utc> {
     chrono::DateTime::parse_from_rfc3339(text).unwrap().to_utc()
 }
 
-/// Fails the story unless it is a UUID of version 7.
+/// Returns an id. Panics unless it is a UUID of version 7.
 #[track_caller]
 pub fn id(value: &Value) -> String {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no id"));
@@ -19,7 +19,7 @@ pub fn id(value: &Value) -> String {
     text.to_owned()
 }
 
-/// The keys of an object, in order.
+/// Returns the keys of an object, in order. Panics when the value is no object.
 pub fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
 }

@@ -1,4 +1,4 @@
-//! A client of `/api/ws`, and a reader of event streams.
+//! A client of the WebSocket `/api/ws`, and a parser of event streams.
 
 use std::time::Duration;
 
@@ -19,12 +19,14 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// By the access token, as outside browsers.
+    /// Opens a socket with the access token in the `Authorization` header, as clients other than browsers do. Panics
+    /// when the server refuses it.
     pub async fn open(client: &Client) -> Self {
         Self::tried(client, "", &[]).await.unwrap_or_else(|(status, body)| panic!("no socket: {status} {body}"))
     }
 
-    /// With a query and headers; the client's token goes along unless there is a query.
+    /// Opens a socket with a query and headers; without a query the client's token is sent too. Returns status and body
+    /// when the server refuses it.
     pub async fn tried(client: &Client, query: &str, headers: &[(&'static str, &str)]) -> Result<Self, (u16, Value)> {
         let url = format!("{}/api/ws{query}", client.base().replacen("http", "ws", 1));
         let mut request = url.into_client_request().unwrap();
@@ -52,18 +54,18 @@ impl Socket {
         self.stream.send(message).await.unwrap();
     }
 
-    /// As [`Socket::send_raw`], to a server that may close meanwhile.
+    /// As [`Socket::send_raw`], but returns the error: for a server that may close the socket meanwhile.
     pub async fn tried_raw(&mut self, message: Message) -> Result<(), Error> {
         self.stream.send(message).await
     }
 
-    /// The next frame.
+    /// Returns the next text frame. Panics when none comes within 20 s, or when the socket closes.
     pub async fn next(&mut self) -> Value {
-        self.heard(LIMIT).await.expect("a frame within 20 s")
+        self.next_within(LIMIT).await.expect("a frame within 20 s")
     }
 
-    /// The next frame, if one comes within `limit`.
-    pub async fn heard(&mut self, limit: Duration) -> Option<Value> {
+    /// Returns the next text frame, or `None` when none comes within `limit`. Panics when the socket closes.
+    pub async fn next_within(&mut self, limit: Duration) -> Option<Value> {
         let frame = async {
             loop {
                 match self.stream.next().await {
@@ -76,20 +78,21 @@ impl Socket {
         tokio::time::timeout(limit, frame).await.ok()
     }
 
-    /// Asks to listen; the frame that answers.
+    /// Subscribes to a topic and returns the next frame, which is the response.
     pub async fn subscribe(&mut self, topic: &str) -> Value {
         self.send(json!({"type": "subscribe", "topic": topic})).await;
         self.next().await
     }
 
-    /// Asks to go on from where another socket ended.
+    /// Subscribes to a topic from the position where another socket ended, and returns the next frame.
     pub async fn resume(&mut self, topic: &str, epoch: &Value, offset: u64) -> Value {
         let since = json!({"epoch": epoch, "offset": offset});
         self.send(json!({"type": "subscribe", "topic": topic, "since": since})).await;
         self.next().await
     }
 
-    /// Reads until the server closes; the code, and the frames before it.
+    /// Reads until the server closes the socket, for at most 20 s; returns the close code, if any, and the frames
+    /// before it.
     pub async fn closed(mut self) -> (Option<u16>, Vec<Value>) {
         let mut frames = Vec::new();
         let reading = async {
@@ -107,7 +110,7 @@ impl Socket {
     }
 }
 
-/// An event of a stream.
+/// An event of an event stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub id: u64,
@@ -115,7 +118,7 @@ pub struct Event {
     pub data: Value,
 }
 
-/// The events of a body of `text/event-stream`, comments left out.
+/// Parses a body of `text/event-stream`, without its comments. Panics on an incomplete event.
 pub fn events(body: &str) -> Vec<Event> {
     let blocks = body.split("\n\n").filter(|block| !block.is_empty() && !block.starts_with(':'));
     let parsed = blocks.map(|block| {

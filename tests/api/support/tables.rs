@@ -1,4 +1,4 @@
-//! All that a database holds, as text.
+//! All tables of a database as text.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ async fn lines(conn: &mut Conn, sql: String) -> Result<Vec<String>, DbError> {
     Ok(lines.into_iter().map(|line| line.text).collect())
 }
 
-/// The rows of every table, binary values in hexadecimal.
+/// Returns the rows of each table as text, by the name of the table; binary values are in hexadecimal.
 pub async fn tables(server: &Server) -> BTreeMap<String, String> {
     let db = server.db().await;
     db.read(|conn| {
@@ -55,8 +55,8 @@ pub async fn tables(server: &Server) -> BTreeMap<String, String> {
 }
 
 impl Server {
-    /// The tables that name an id.
-    pub async fn rows_naming(&self, id: &str) -> Vec<String> {
+    /// Returns the names of the tables that contain an id, as text or as bytes; `sessions` and `jobs` are left out.
+    pub async fn tables_containing(&self, id: &str) -> Vec<String> {
         let as_bytes = id.replace('-', "");
         let named = tables(self).await.into_iter().filter(|(table, rows)| {
             let rows = rows.to_lowercase();

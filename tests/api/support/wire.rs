@@ -1,4 +1,5 @@
-//! HTTP byte by byte, for what no client library would send: half requests, odd heads, answers that are not read.
+//! Raw HTTP over TCP, for what no client library sends: partial requests, malformed headers, responses that are not
+//! read.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -7,16 +8,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-/// How long anything of the server is waited for.
+/// How long to wait for a response.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection.
+/// A TCP connection to the server.
 pub struct Wire {
     stream: TcpStream,
     received: Vec<u8>,
 }
 
-/// What came, whole.
+/// A complete response.
 #[derive(Debug)]
 pub struct Received {
     pub status: u16,
@@ -28,8 +29,8 @@ impl Wire {
         Self::from(Ipv4Addr::LOCALHOST.into(), server).await.unwrap()
     }
 
-    /// As [`Wire::to`], from one of this machine's addresses: all of 127.0.0.0/8 are its own. It takes little in advance, so
-    /// that what it does not read waits at the server.
+    /// As [`Wire::to`], from one of this machine's addresses, which all of 127.0.0.0/8 are. The receive buffer is 4
+    /// KiB, so that unread data stays at the server.
     pub async fn from(own: IpAddr, server: SocketAddr) -> std::io::Result<Self> {
         let socket = if own.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.set_recv_buffer_size(4096)?;
@@ -39,19 +40,20 @@ impl Wire {
         Ok(Self { stream, received: Vec::new() })
     }
 
-    /// Sends some bytes; whether the server took them.
+    /// Sends bytes and returns whether the connection accepted them.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.stream.write_all(bytes.as_ref()).await.is_ok()
     }
 
-    /// The next answer, if one comes before the connection ends.
+    /// Returns the next response, or `None` when the connection ends before one. Panics after 60 s.
     pub async fn answer(&mut self) -> Option<Received> {
         timeout(PATIENCE, self.read_answer()).await.expect("an answer or an end within a minute")
     }
 
-    /// Sends a whole request and takes its answer.
+    /// Sends a whole request and returns its response.
     pub async fn call(&mut self, request: impl AsRef<[u8]>) -> Option<Received> {
-        // A server that refuses a request may end the connection while it is sent: its answer is there all the same.
+        // A server that refuses a request may close the connection while it is sent; its response can be read
+        // nevertheless.
         self.send(request).await;
         self.answer().await
     }
@@ -76,7 +78,7 @@ impl Wire {
         Some(Received { status, body: self.received.drain(..length).collect() })
     }
 
-    /// Reads on; `None`: the connection has ended.
+    /// Reads more bytes; returns `None` when the connection has ended.
     async fn more(&mut self) -> Option<()> {
         match self.stream.read_buf(&mut self.received).await {
             Ok(1..) => Some(()),
@@ -84,7 +86,7 @@ impl Wire {
         }
     }
 
-    /// Waits for the end, whatever comes before it; whether it came in time.
+    /// Discards input until the connection ends; returns whether it ended within `limit`.
     pub async fn ends_within(&mut self, limit: Duration) -> bool {
         let end = async {
             while self.more().await.is_some() {

@@ -10,12 +10,20 @@ use diesel::backend::Backend;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Integer, Text};
 use diesel::{ExpressionMethods, QueryDsl, QueryResult};
+use serde::{Deserialize, Serialize};
 
-use super::super::super::{Job, store};
-use super::{DueQuery, HeldJob, KEYS, Look};
+use super::super::super::{Job, JobPayload, store};
+use super::{DueJobs, DueQuery, HeldJob, KEYS};
 use crate::db::schema::jobs;
 use crate::db::tests::on_both;
 use crate::db::{At, Conn, Db, DbError, Key, RunQueryDsl};
+
+#[derive(Serialize, Deserialize)]
+struct Read;
+
+impl JobPayload for Read {
+    const KIND: &'static str = "read";
+}
 
 fn noon() -> Time {
     Time::from_millis(1_764_000_000_000).unwrap()
@@ -26,26 +34,25 @@ fn story() -> RequestId {
 }
 
 async fn add(db: &Db, fair_key: &'static str, now: Time) -> Id<Job> {
-    let added = db.write(move |conn| {
-        Box::pin(async move { store::enqueue_in_turn(conn, "read", fair_key, &(), now, &story()).await })
-    });
+    let added = db
+        .write(move |conn| Box::pin(async move { store::enqueue_in_turn(conn, fair_key, &Read, now, &story()).await }));
     added.await.unwrap()
 }
 
-async fn taken(db: &Db, ids: Vec<Id<Job>>) -> Vec<Job> {
+async fn claimed(db: &Db, ids: Vec<Id<Job>>) -> Vec<Job> {
     let until = noon() + Duration::from_secs(30);
     db.write(move |conn| Box::pin(async move { store::claim(conn, &ids, until).await })).await.unwrap()
 }
 
-async fn looked(db: &Db, after: Option<&str>, most: usize) -> Option<Look> {
-    let wanted = [DueQuery { kind: "read", most, under_way: 0, after: after.map(str::to_owned) }];
-    let looked = db.read(move |conn| Box::pin(async move { store::look(conn, &wanted, noon()).await }));
-    let (mut looks, _): (Vec<Look>, _) = looked.await.unwrap();
-    looks.pop()
+async fn found_due(db: &Db, after: Option<&str>, most: usize) -> Option<DueJobs> {
+    let wanted = [DueQuery { kind: "read", most, running: 0, after: after.map(str::to_owned) }];
+    let found = db.read(move |conn| Box::pin(async move { store::find_due(conn, &wanted, noon()).await }));
+    let (mut found, _): (Vec<DueJobs>, _) = found.await.unwrap();
+    found.pop()
 }
 
-fn keys(look: &Look) -> Vec<&str> {
-    look.due.iter().map(|of_key| of_key.fair_key.as_str()).collect()
+fn keys(found: &DueJobs) -> Vec<&str> {
+    found.due.iter().map(|of_key| of_key.fair_key.as_str()).collect()
 }
 
 /// A query whose plan is requested instead of its rows.
@@ -73,13 +80,13 @@ macro_rules! plan {
     ($conn:expr, $query:expr) => {
         match $conn {
             Conn::Pg(pg) => {
-                let asked = Explained("EXPLAIN ", $query, PhantomData::<Text>);
-                let lines: Vec<String> = diesel_async::RunQueryDsl::load(asked, &mut **pg).await?;
+                let query = Explained("EXPLAIN ", $query, PhantomData::<Text>);
+                let lines: Vec<String> = diesel_async::RunQueryDsl::load(query, &mut **pg).await?;
                 lines.join("\n")
             }
             Conn::Sqlite(lite) => {
-                let asked = Explained("EXPLAIN QUERY PLAN ", $query, PhantomData::<(Integer, Integer, Integer, Text)>);
-                let lines: Vec<(i32, i32, i32, String)> = diesel_async::RunQueryDsl::load(asked, lite).await?;
+                let query = Explained("EXPLAIN QUERY PLAN ", $query, PhantomData::<(Integer, Integer, Integer, Text)>);
+                let lines: Vec<(i32, i32, i32, String)> = diesel_async::RunQueryDsl::load(query, lite).await?;
                 lines.into_iter().map(|line| line.3).collect::<Vec<_>>().join("\n")
             }
         }
@@ -139,9 +146,9 @@ async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_nam
             }
         }
         // The result is right, too: the earliest jobs of the key after the last one served.
-        let look = looked(&db, Some("b"), 2).await.unwrap();
-        assert_eq!(keys(&look), ["d", "b"]);
-        assert_eq!(look.due[0].ids.len(), 2);
+        let found = found_due(&db, Some("b"), 2).await.unwrap();
+        assert_eq!(keys(&found), ["d", "b"]);
+        assert_eq!(found.due[0].ids.len(), 2);
     })
     .await;
 }
@@ -149,7 +156,7 @@ async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_nam
 #[tokio::test]
 async fn the_keys_are_gone_through_in_a_ring_from_the_one_after_the_last_turn() {
     on_both(async |db| {
-        assert_eq!(looked(&db, None, 4).await, None);
+        assert_eq!(found_due(&db, None, 4).await, None);
         for key in ["b", "", "a", "a", "c"] {
             add(&db, key, noon()).await;
         }
@@ -162,12 +169,12 @@ async fn the_keys_are_gone_through_in_a_ring_from_the_one_after_the_last_turn() 
             (Some("c"), ["", "a", "b", "c"]),
             (Some("z"), ["", "a", "b", "c"]),
         ] {
-            let look = looked(&db, after, 9).await.unwrap();
-            assert_eq!((keys(&look), look.ended_at.as_ref()), (ring.to_vec(), None), "after {after:?}");
+            let found = found_due(&db, after, 9).await.unwrap();
+            assert_eq!((keys(&found), found.ended_at.as_ref()), (ring.to_vec(), None), "after {after:?}");
         }
         // It visits no more keys than there are permits.
-        let look = looked(&db, Some("a"), 2).await.unwrap();
-        assert_eq!((keys(&look), look.ended_at.as_deref()), (vec!["b", "c"], Some("c")));
+        let found = found_due(&db, Some("a"), 2).await.unwrap();
+        assert_eq!((keys(&found), found.ended_at.as_deref()), (vec!["b", "c"], Some("c")));
     })
     .await;
 }
@@ -180,16 +187,16 @@ async fn a_look_goes_through_so_many_keys_and_the_next_one_goes_on_there() {
             Box::pin(async move {
                 for key in 0..KEYS + 10 {
                     let key = format!("{key:03}");
-                    store::enqueue_in_turn(conn, "read", &key, &(), later, &story()).await?;
+                    store::enqueue_in_turn(conn, &key, &Read, later, &story()).await?;
                 }
-                store::enqueue_in_turn(conn, "read", "z", &(), noon(), &story()).await
+                store::enqueue_in_turn(conn, "z", &Read, noon(), &story()).await
             })
         })
         .await
         .unwrap();
-        let first = looked(&db, None, 1).await.unwrap();
+        let first = found_due(&db, None, 1).await.unwrap();
         assert_eq!((keys(&first), first.ended_at.as_deref()), (vec![], Some("063")));
-        let second = looked(&db, first.ended_at.as_deref(), 1).await.unwrap();
+        let second = found_due(&db, first.ended_at.as_deref(), 1).await.unwrap();
         assert_eq!(keys(&second), ["z"]);
     })
     .await;
@@ -211,16 +218,16 @@ async fn rows(db: &Db) -> Vec<(i64, i64, bool, Option<String>)> {
 async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
     on_both(async |db| {
         let id = add(&db, "", noon()).await;
-        let first = taken(&db, vec![id]).await.remove(0).held();
-        assert_eq!(taken(&db, vec![id]).await.len(), 0, "taken is taken");
+        let first = claimed(&db, vec![id]).await.remove(0).held();
+        assert_eq!(claimed(&db, vec![id]).await.len(), 0, "taken is taken");
         let freed = db.write(|conn| Box::pin(store::free_page(conn))).await;
         assert_eq!(freed, Ok(1));
         let renewed = db.write(move |conn| Box::pin(store::renew(conn, first, noon()))).await;
         assert_eq!(renewed, Ok(false), "one that was freed is not held by being renewed");
-        let second = taken(&db, vec![id]).await.remove(0).held();
+        let second = claimed(&db, vec![id]).await.remove(0).held();
         assert_eq!((first.claim, second.claim), (1, 2));
         let before = rows(&db).await;
-        let records: [bool; 4] = db
+        let kept: [bool; 4] = db
             .write(move |conn| {
                 Box::pin(async move {
                     Ok::<_, DbError>([
@@ -233,7 +240,7 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
             })
             .await
             .unwrap();
-        assert_eq!((records, rows(&db).await), ([false; 4], before));
+        assert_eq!((kept, rows(&db).await), ([false; 4], before));
         assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, second, noon()))).await, Ok(true));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(true));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(false), "once");
@@ -246,16 +253,16 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
 async fn what_was_left_behind_is_freed_unless_it_was_renewed_meanwhile() {
     on_both(async |db| {
         let (left, renewed) = (add(&db, "", noon()).await, add(&db, "", noon()).await);
-        taken(&db, vec![left]).await;
-        let held = taken(&db, vec![renewed]).await.remove(0).held();
+        claimed(&db, vec![left]).await;
+        let held = claimed(&db, vec![renewed]).await.remove(0).held();
         let seen = db.read(|conn| Box::pin(store::leased(conn))).await.unwrap();
         assert_eq!(seen.len(), 2);
         let later = noon() + Duration::from_secs(40);
         assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, held, later))).await, Ok(true));
         let freed = db.write(move |conn| Box::pin(async move { store::free(conn, &seen).await })).await;
         assert_eq!(freed, Ok(1));
-        let look = looked(&db, None, 9).await.unwrap();
-        assert_eq!(look.due.iter().flat_map(|of_key| of_key.ids.clone()).collect::<Vec<_>>(), [left]);
+        let found = found_due(&db, None, 9).await.unwrap();
+        assert_eq!(found.due.iter().flat_map(|of_key| of_key.ids.clone()).collect::<Vec<_>>(), [left]);
     })
     .await;
 }
@@ -264,17 +271,17 @@ async fn what_was_left_behind_is_freed_unless_it_was_renewed_meanwhile() {
 async fn a_requeued_job_has_all_its_tries_and_its_former_holder_no_say() {
     on_both(async |db| {
         let id = add(&db, "", noon()).await;
-        let first = taken(&db, vec![id]).await.remove(0).held();
+        let first = claimed(&db, vec![id]).await.remove(0).held();
         let failed = db.write(move |conn| Box::pin(store::give_up(conn, first, "no", noon()))).await;
         assert_eq!(failed, Ok(true));
-        assert_eq!(taken(&db, vec![id]).await.len(), 0, "what failed is not taken");
+        assert_eq!(claimed(&db, vec![id]).await.len(), 0, "what failed is not taken");
         let kind = |kind: &str| store::Which { kind: Some(kind.to_owned()), id: None };
         let one = store::Which { kind: None, id: Some(id) };
         for (which, requeued) in [(kind("mail"), 0), (one, 1), (kind("read"), 0)] {
             assert_eq!(super::super::super::operator::requeue(&db, which, noon()).await, Ok(requeued));
         }
         assert_eq!(rows(&db).await, [(1, 0, true, Some("no".to_owned()))]);
-        let second = taken(&db, vec![id]).await.remove(0);
+        let second = claimed(&db, vec![id]).await.remove(0);
         assert_eq!((second.attempt, second.claim), (1, 2));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, first))).await, Ok(false));
     })
@@ -304,7 +311,7 @@ async fn what_a_server_does_at_its_start_goes_in_pages() {
         let mut given_up = Vec::new();
         while given_up.last() != Some(&0) {
             let page =
-                db.write(|conn| Box::pin(async move { store::give_up_strangers(conn, &["mail"], noon()).await }));
+                db.write(|conn| Box::pin(async move { store::fail_unknown_kinds(conn, &["mail"], noon()).await }));
             given_up.push(page.await.unwrap());
         }
         assert_eq!(given_up, [vec![500; 20], vec![0]].concat());
@@ -335,23 +342,23 @@ async fn what_a_clock_that_was_set_back_left_in_the_future_waits_as_long_as_it_w
         let ahead = noon() + Duration::from_secs(3600);
         let at_once = add(&db, "", ahead).await;
         let failed = add(&db, "", noon()).await;
-        let held = taken(&db, vec![failed]).await.remove(0).held();
+        let held = claimed(&db, vec![failed]).await.remove(0).held();
         let again = db.write(move |conn| {
             let in_a_minute = ahead + Duration::from_secs(60);
             Box::pin(async move { store::again(conn, held, "why", ahead, in_a_minute).await })
         });
         assert_eq!(again.await, Ok(true));
         let meant = add(&db, "", noon()).await;
-        let held = taken(&db, vec![meant]).await.remove(0).held();
+        let held = claimed(&db, vec![meant]).await.remove(0).held();
         let again = db.write(move |conn| {
             let in_two = noon() + Duration::from_secs(120);
             Box::pin(async move { store::again(conn, held, "why", noon(), in_two).await })
         });
         assert_eq!(again.await, Ok(true));
-        let set = db.write(|conn| Box::pin(store::let_due_again(conn, "read", noon()))).await;
+        let set = db.write(|conn| Box::pin(store::reschedule(conn, "read", noon()))).await;
         assert_eq!(set, Ok(2));
         assert_eq!(waits(&db, &[at_once, failed, meant]).await, [0, 60, 120]);
-        let set = db.write(|conn| Box::pin(store::let_due_again(conn, "read", noon()))).await;
+        let set = db.write(|conn| Box::pin(store::reschedule(conn, "read", noon()))).await;
         assert_eq!(set, Ok(0), "once");
     })
     .await;

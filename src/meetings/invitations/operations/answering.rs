@@ -10,7 +10,7 @@ use super::super::model::{
     AcceptedInvitation, Invitation, InvitationChanged, InvitationPreview, InvitationStatus, InviteeType, may_be,
 };
 use super::super::projection;
-use super::super::store::{self, Led};
+use super::super::store::{self, InvitationLookup};
 use super::{PURPOSE, must_go_on};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::{Caller, Guest, Principal};
@@ -21,9 +21,9 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings::model as meetings;
 use crate::meetings::operations::{active, ask};
-use crate::meetings::participants::model::{DisplayName, SeenParticipant, Viewer};
+use crate::meetings::participants::model::{DisplayName, ParticipantViewer, SeenParticipant};
 use crate::meetings::state::Meetings;
-use crate::meetings::{Meeting, place_of};
+use crate::meetings::{MeetingSnapshot, participant_of};
 use crate::projects;
 use crate::projects::people::model::masked;
 
@@ -49,7 +49,7 @@ pub async fn preview(state: &Meetings, token: &OneTimeToken) -> Result<Invitatio
         inviter_name: inviter.map(|inviter| inviter.full_name).unwrap_or_default(),
         scheduled_at: meeting.state.scheduled_at,
         invitee_email: masked(&invitation.email),
-        role: invitation.role.into(),
+        role: invitation.role,
         status,
         expires_at: invitation.expires_at,
     })
@@ -71,7 +71,7 @@ pub async fn accept(
     let OpenInvitation { invitation, meeting, status } = open(state, token).await?;
     bearer(&invitation, &meeting.state, caller)?;
     if status == InvitationStatus::Declined {
-        return Err(ApiError::saying(Code::INVALID_STATE, "The invitation was declined."));
+        return Err(ApiError::with_message(Code::INVALID_STATE, "The invitation was declined."));
     }
     must_go_on(&meeting.state)?;
     active(state, &meeting).await?;
@@ -95,25 +95,25 @@ pub async fn accept(
 fn accepted(
     state: &Meetings,
     invitation: &Invitation,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     caller: Option<Caller>,
 ) -> Result<AcceptedInvitation, ApiError> {
     let guest =
         Guest { meeting_id: meeting.state.id, participant_id: invitation.participant_id, invitation_id: invitation.id };
     let principal = caller.map_or(Principal::Guest(guest), Principal::Account);
     let refused = || refusal(caller);
-    let place = place_of(&meeting.state, principal).ok_or_else(refused)?;
-    let viewer = Viewer { principal, relation: Relation::default() };
+    let participant = participant_of(&meeting.state, principal).ok_or_else(refused)?;
+    let viewer = ParticipantViewer { principal, relation: Relation::default() };
     let guest_token = match caller {
         Some(_) => None,
         None => {
             let token = state.tokens.issue_to_guest(guest, state.now(), GUEST);
-            Some(token.ok_or_else(|| ApiError::internal("there is no key to sign with"))?)
+            Some(token.ok_or_else(|| ApiError::internal("no signing key is available"))?)
         }
     };
     Ok(AcceptedInvitation {
-        participant: Some(SeenParticipant::of(meeting.state.id, place, viewer)),
-        meeting: meetings::Meeting::of(&meeting.state, &state.url),
+        participant: Some(SeenParticipant::of(meeting.state.id, participant, viewer)),
+        meeting: meetings::MeetingView::of(&meeting.state, &state.url),
         expires_in: guest_token.as_ref().map(|_| GUEST.as_secs()),
         guest_token,
     })
@@ -142,7 +142,10 @@ async fn newcomer(
     let (role, account) = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)?;
     if invitation.invitee_type == InviteeType::Participant && (role.is_none() || may_be(invitation.role, role).is_err())
     {
-        return Err(ApiError::saying(Code::FORBIDDEN, "You are no longer in the project what this invitation needs."));
+        return Err(ApiError::with_message(
+            Code::FORBIDDEN,
+            "You no longer have the project role that this invitation requires.",
+        ));
     }
     let account = account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
     let display_name = said.unwrap_or(account.full_name);
@@ -161,23 +164,25 @@ pub async fn decline(
 ) -> Result<(), ApiError> {
     let OpenInvitation { invitation, meeting, status } = open(state, token).await?;
     bearer(&invitation, &meeting.state, caller)?;
-    let answered = || ApiError::saying(Code::INVALID_STATE, "The invitation was answered already.");
+    let answered = || ApiError::with_message(Code::INVALID_STATE, "The invitation was already answered.");
     if status != InvitationStatus::Pending {
         return Err(answered());
     }
     must_go_on(&meeting.state)?;
     let now = state.now();
-    let records = state.db.write(move |conn| {
+    let record = state.db.write(move |conn| {
         Box::pin(async move {
             if !store::decline(conn, invitation.id, now).await? {
                 return Ok::<_, DbError>(None);
             }
             let changed = InvitationChanged { id: invitation.id, meeting_id: meeting.state.id };
-            projection::tell(conn, &meeting.state, "invitation.declined", changed, now, &request).await.map(Some)
+            projection::append_event(conn, &meeting.state, "invitation.declined", changed, now, &request)
+                .await
+                .map(Some)
         })
     });
-    let records = records.await.map_err(ApiError::from)?.ok_or_else(answered)?;
-    state.hub.publish(vec![records]);
+    let record = record.await.map_err(ApiError::from)?.ok_or_else(answered)?;
+    state.hub.publish(vec![record]);
     Ok(())
 }
 
@@ -192,7 +197,7 @@ pub async fn must_lead(state: &Meetings, token: &OneTimeToken) -> Result<(), Api
 /// The invitation that a token leads to; neither expired nor revoked.
 struct OpenInvitation {
     invitation: Invitation,
-    meeting: Meeting,
+    meeting: MeetingSnapshot,
     status: InvitationStatus,
 }
 
@@ -205,9 +210,11 @@ async fn open(state: &Meetings, token: &OneTimeToken) -> Result<OpenInvitation, 
     let hash = token.hash(&state.secret, PURPOSE).ok_or_else(unknown)?;
     let led = state.db.read(move |conn| Box::pin(async move { store::by_token(conn, &hash).await })).await;
     let invitation = match led.map_err(|failed: DbError| ApiError::from(failed))? {
-        Led::Here(invitation) => *invitation,
-        Led::Superseded => return Err(ApiError::saying(Code::GONE, "There is a newer link, in a later mail.")),
-        Led::Nowhere => return Err(unknown()),
+        InvitationLookup::Found(invitation) => *invitation,
+        InvitationLookup::Superseded => {
+            return Err(ApiError::with_message(Code::GONE, "This link was replaced by a newer one in a later e-mail."));
+        }
+        InvitationLookup::Unknown => return Err(unknown()),
     };
     let found = state.registry.snapshot(invitation.meeting_id).await.map_err(|away| ApiError::unavailable(away.0))?;
     let meeting = found.ok_or_else(unknown)?;
@@ -220,8 +227,9 @@ async fn open(state: &Meetings, token: &OneTimeToken) -> Result<OpenInvitation, 
 /// Checks whether the caller may answer an invitation: that of a member, only the member; that of a guest, anyone who
 /// has the link, until an account has accepted it.
 fn bearer(invitation: &Invitation, meeting: &meeting::Meeting, caller: Option<Caller>) -> Result<(), ApiError> {
-    let place = meeting.participants.get(&invitation.participant_id);
-    let owner: Option<Id<User>> = invitation.user_id.or_else(|| place.and_then(|place| place.user_id));
+    let participant = meeting.participants.get(&invitation.participant_id);
+    let owner: Option<Id<User>> =
+        invitation.user_id.or_else(|| participant.and_then(|participant| participant.user_id));
     match (owner, caller) {
         (None, _) => Ok(()),
         (Some(owner), Some(caller)) if caller.user_id == owner => Ok(()),
@@ -231,7 +239,7 @@ fn bearer(invitation: &Invitation, meeting: &meeting::Meeting, caller: Option<Ca
 
 fn refusal(caller: Option<Caller>) -> ApiError {
     match caller {
-        Some(_) => ApiError::saying(Code::FORBIDDEN, "This invitation is another's."),
-        None => ApiError::saying(Code::UNAUTHORIZED, "Sign in first: this invitation is an account's."),
+        Some(_) => ApiError::with_message(Code::FORBIDDEN, "This invitation is for another user."),
+        None => ApiError::with_message(Code::UNAUTHORIZED, "Sign in first: this invitation is for a registered user."),
     }
 }

@@ -1,8 +1,9 @@
 //! Builds invitation e-mails, sends invitations again, and revokes them.
 
 use actors::ids::{self, Id};
+use actors::language::Language;
 use actors::live::RequestId;
-use actors::meeting::{self, Command, Role};
+use actors::meeting::{self, Command};
 use actors::time::Time;
 
 use super::super::model::{
@@ -13,7 +14,7 @@ use super::{PURPOSE, must_go_on};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
 use crate::accounts;
-use crate::accounts::model::{Account, Language};
+use crate::accounts::model::Account;
 use crate::db::rate_limits;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
@@ -22,7 +23,7 @@ use crate::jobs::mail::QueuedEmail;
 use crate::meetings::model::join_url;
 use crate::meetings::operations::ask;
 use crate::meetings::state::Meetings;
-use crate::meetings::{Meeting, store as meetings};
+use crate::meetings::{MeetingSnapshot, store as meetings};
 use crate::projects;
 use crate::projects::model::Project;
 use crate::projects::people::operations as people;
@@ -38,24 +39,24 @@ pub struct Sender<'a> {
 
 impl Sender<'_> {
     /// Builds the e-mail of an invitation. `own` is the language of the invitee, if they have an account.
-    pub fn letter(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> QueuedEmail {
+    pub fn email(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> QueuedEmail {
         let Self { state, meeting, project, inviter, now } = *self;
-        let tongue = calendar_updates::tongue(own, project, inviter);
+        let locale = calendar_updates::locale(own, project, inviter);
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let join_url = join_url(&state.url, meeting.id);
         let calendar = calendar::request(calendar_updates::entry(state, meeting, &join_url, invitation, inviter, now));
         let words = emails::InvitationEmail {
             to: &invitation.email,
-            tongue,
+            locale,
             meeting,
             project: &project.name,
             inviter,
             calendar,
         };
         let url = format!("{join_url}#invitation={}", token.text());
-        let letter = emails::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
-        let mailing = QueuedEmail::from(letter).until(invitation.expires_at);
-        mailing.told_to(delivery::KIND, delivery::reference(invitation))
+        let email = emails::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
+        let mailing = QueuedEmail::from(email).until(invitation.expires_at);
+        mailing.reporting_to(delivery::KIND, delivery::reference(invitation))
     }
 }
 
@@ -91,7 +92,7 @@ pub async fn resend(
     request: RequestId,
 ) -> Result<MeetingInvitation, ApiError> {
     let now = state.now();
-    let token = OneTimeToken::draw()?;
+    let token = OneTimeToken::generate()?;
     let (whole, again) = (state.clone(), Again { caller, id, token, now, request });
     let sent = state.db.write(move |conn| Box::pin(async move { send_again(&whole, conn, again).await })).await?;
     state.jobs.wake();
@@ -132,12 +133,12 @@ async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<I
         is_expiry_chosen,
         ..former
     };
-    let hash = token.kept(&state.secret, PURPOSE)?;
+    let hash = token.stored_hash(&state.secret, PURPOSE)?;
     store::send_again(conn, &invitation, hash).await?;
     let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
     let own = calendar_updates::own_language(conn, &invitation).await?;
     let sender = Sender { state, meeting: &meeting, project: &project, inviter: inviter.as_ref(), now };
-    state.post.send(conn, sender.letter(&invitation, &token, own), now, &request).await?;
+    state.outbox.send(conn, sender.email(&invitation, &token, own), now, &request).await?;
     Ok(invitation)
 }
 
@@ -147,20 +148,20 @@ async fn may_be_sent(
     meeting: &meeting::Meeting,
     now: Time,
 ) -> Result<(), ApiError> {
-    let refused = |sentence: &str| Err(ApiError::saying(Code::INVALID_STATE, sentence));
+    let refused = |sentence: &str| Err(ApiError::with_message(Code::INVALID_STATE, sentence));
     match invitation.status(now) {
         InvitationStatus::Pending | InvitationStatus::Expired => {}
         InvitationStatus::Accepted => return refused("The invitation was accepted."),
         InvitationStatus::Declined => return refused("The invitation was declined."),
-        InvitationStatus::Revoked => return refused("The invitation was taken back."),
+        InvitationStatus::Revoked => return refused("The invitation was revoked."),
     }
     if invitation.send_count >= SENDINGS {
-        return refused("The invitation was sent as often as one may be. Take it back and invite anew.");
+        return refused("The invitation was sent the maximum number of times. Revoke it and create a new one.");
     }
     if let (InviteeType::Participant, Some(user_id)) = (invitation.invitee_type, invitation.user_id)
         && projects::store::role(conn, meeting.project_id, user_id).await?.is_none()
     {
-        return refused("Whoever was asked is no member of the project any longer.");
+        return refused("The invited user is no longer a member of the project.");
     }
     Ok(())
 }
@@ -171,13 +172,13 @@ async fn may_be_sent(
 /// 409 for an invitation that was declined or has expired.
 pub async fn revoke(
     state: &Meetings,
-    meeting: &Meeting,
+    meeting: &MeetingSnapshot,
     invitation: &Invitation,
     request: RequestId,
 ) -> Result<(), ApiError> {
     let (id, now) = (invitation.id, state.now());
     if invitation.status(now) == InvitationStatus::Expired {
-        return Err(ApiError::saying(Code::INVALID_STATE, "The invitation has expired."));
+        return Err(ApiError::with_message(Code::INVALID_STATE, "The invitation has expired."));
     }
     let was_open = state.db.write(move |conn| Box::pin(store::revoke_open(conn, id, now))).await;
     if was_open.map_err(|failed: DbError| ApiError::from(failed))? {
@@ -186,7 +187,7 @@ pub async fn revoke(
     let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
     let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
     match found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?.state {
-        State::Declined { .. } => Err(ApiError::saying(Code::INVALID_STATE, "The invitation was declined.")),
+        State::Declined { .. } => Err(ApiError::with_message(Code::INVALID_STATE, "The invitation was declined.")),
         State::Revoked { .. } => Ok(()),
         State::Open | State::Accepted { .. } => put_out(state, meeting.state.id, id, request).await,
     }
@@ -200,14 +201,10 @@ async fn put_out(
     id: Id<ids::Invitation>,
     request: RequestId,
 ) -> Result<(), ApiError> {
-    let found = state.registry.snapshot(meeting_id).await.map_err(|away| ApiError::unavailable(away.0))?;
-    let meeting = found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
-    let came = meeting.state.participants.values().filter(|one| one.invitation == Some(id) && one.role != Role::Host);
-    for participant in came.filter(|one| !one.is_removed()) {
-        let command = Command::Remove { participant: participant.id, by: None };
-        ask(state, meeting_id, command, request.clone()).await?;
-    }
-    // No participant is left to remove: they were removed before, or the host accepted the link.
+    // Decided by the meeting itself: a snapshot may be older than the invitation's row.
+    ask(state, meeting_id, Command::RemoveAdmitted { invitation: id }, request).await?;
+    // The row is not revoked yet if no participant was left to remove: they were removed before, or the host accepted
+    // the link.
     let now = state.now();
     let revoked = state.db.write(move |conn| Box::pin(store::revoke(conn, id, now))).await;
     revoked.map_err(|failed: DbError| ApiError::from(failed))

@@ -12,24 +12,28 @@ use crate::db::sweep::Part;
 use crate::db::{Conn, DbError, Key, ROWS, RunQueryDsl};
 
 /// A participant of a meeting.
-pub type MeetingPlace = (Id<Meeting>, Id<ids::Participant>);
+pub type MeetingParticipantIds = (Id<Meeting>, Id<ids::Participant>);
 
 /// Deletes at most `most` invitations to an address. Returns their number, and the participants who joined by their
 /// links without an account.
-pub async fn forget_address(conn: &mut Conn, email: &str, most: i64) -> Result<(usize, Vec<MeetingPlace>), DbError> {
+pub async fn forget_address(
+    conn: &mut Conn,
+    email: &str,
+    most: i64,
+) -> Result<(usize, Vec<MeetingParticipantIds>), DbError> {
     let of_address = meeting_invitations::table.filter(meeting_invitations::email.eq(email.to_owned()));
     let some: Vec<Key<ids::Invitation>> =
         of_address.order(meeting_invitations::id.asc()).limit(most).select(meeting_invitations::id).load(conn).await?;
     let (mut gone, mut guests) = (0, HashSet::new());
     for some in some.chunks(ROWS) {
         let these = || meeting_invitations::table.filter(meeting_invitations::id.eq_any(some.to_vec()));
-        let places: Vec<(Key<Meeting>, Key<ids::Participant>)> = these()
+        let joined: Vec<(Key<Meeting>, Key<ids::Participant>)> = these()
             .inner_join(participants::table.on(participants::id.eq(meeting_invitations::participant_id)))
             .filter(participants::user_id.is_null())
             .select((participants::meeting_id, participants::id))
             .load(conn)
             .await?;
-        guests.extend(places.into_iter().map(|(meeting, place)| (meeting.0, place.0)));
+        guests.extend(joined.into_iter().map(|(meeting, participant)| (meeting.0, participant.0)));
         gone += diesel::delete(these()).execute(conn).await?;
     }
     Ok((gone, guests.into_iter().collect()))

@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
+use actors::language::Language;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
 use super::super::emails;
 use super::super::model::{
-    self, Invitation, InvitationStatus, JoinedProject, Member, MemberChanged, ProjectInvitation,
-    ProjectInvitationPreview, ProjectMember, State, Viewer,
+    self, InvitationStatus, InvitationToProject, JoinedProject, Member, MemberChanged, MemberViewer, ProjectInvitation,
+    ProjectInvitationPreview, ProjectMember, State,
 };
+use super::super::routes::AddProjectMember;
 use super::super::store::{self, invitations};
 use super::{acting, locked, record_change, settle};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;
-use crate::accounts::model::{Email, Language};
 use crate::db::rate_limits::{self, Rate};
 use crate::db::{Conn, DbError};
 use crate::http::call_limits::rate;
@@ -34,14 +35,6 @@ const LIFE_DAYS: u32 = 7;
 /// Separates the hashes of these tokens from those of other links.
 const PURPOSE: &str = "project invitation";
 
-/// The invited address and the role offered.
-#[derive(Debug)]
-pub struct Invited {
-    pub id: Id<Invitation>,
-    pub email: Email,
-    pub role: ProjectRole,
-}
-
 /// Invites an address to a project by e-mail. Inviting an address again sends a new link and invalidates the former
 /// one. If the id exists already, returns that invitation.
 ///
@@ -52,16 +45,17 @@ pub async fn add(
     state: &Projects,
     caller: Caller,
     project_id: Id<ids::Project>,
-    invited: Invited,
+    id: Id<InvitationToProject>,
+    body: AddProjectMember,
     request: RequestId,
 ) -> Result<ProjectInvitation, ApiError> {
     let now = state.now();
-    let token = OneTimeToken::draw()?;
-    let token_hash = token.kept(&state.secret, PURPOSE)?;
+    let token = OneTimeToken::generate()?;
+    let token_hash = token.stored_hash(&state.secret, PURPOSE)?;
     let url = format!("{}/invitations/project#token={}", state.url, token.text());
-    let email = invited.email.as_str().to_owned();
+    let email = body.email.as_str().to_owned();
     let rates = rates(state, caller.user_id, &email);
-    let post = state.post.clone();
+    let outbox = state.outbox.clone();
     let invitation = state
         .db
         .write(move |conn| {
@@ -69,10 +63,10 @@ pub async fn add(
                 // Locks the project, so that two invitations of one address are handled one after the other.
                 let project = locked(conn, project_id).await?;
                 let inviter = acting(conn, project_id, caller).await?;
-                if !model::may_handle(inviter, invited.role) {
+                if !model::may_handle(inviter, body.role) {
                     return Err(ApiError::of(Code::FORBIDDEN));
                 }
-                if let Some(made) = invitations::find(conn, invited.id).await? {
+                if let Some(made) = invitations::find(conn, id).await? {
                     return Ok(made);
                 }
                 if let Some(wait) = rate_limits::count(conn, &rates, now).await? {
@@ -81,11 +75,11 @@ pub async fn add(
                 must_be_active(&project)?;
                 let language = language(conn, &project, caller, &email).await?;
                 supersede(conn, project_id, inviter, &email, now).await?;
-                let invitation = Invitation {
-                    id: invited.id,
+                let invitation = InvitationToProject {
+                    id,
                     project_id,
                     email,
-                    role: invited.role,
+                    role: body.role,
                     invited_by_id: caller.user_id,
                     created_at: now,
                     expires_at: now + DAY * LIFE_DAYS,
@@ -101,13 +95,13 @@ pub async fn add(
                     days: LIFE_DAYS,
                 };
                 let mailing = QueuedEmail::from(emails::invitation(&invitation, words)).until(invitation.expires_at);
-                post.send(conn, mailing, now, &request).await?;
+                outbox.send(conn, mailing, now, &request).await?;
                 Ok(invitation)
             })
         })
         .await?;
     state.jobs.wake();
-    let Invitation { email, role, expires_at, .. } = invitation;
+    let InvitationToProject { email, role, expires_at, .. } = invitation;
     Ok(ProjectInvitation { email, role, status: InvitationStatus::Pending, expires_at })
 }
 
@@ -118,7 +112,7 @@ pub async fn add(
 async fn language(conn: &mut Conn, project: &Project, caller: Caller, email: &str) -> Result<Language, ApiError> {
     if let Some(invitee) = accounts::store::account_of(conn, email).await? {
         if store::of(conn, project.id, invitee.id).await?.is_some() {
-            return Err(ApiError::saying(Code::CONFLICT, "Whoever has this address is a member already."));
+            return Err(ApiError::with_message(Code::CONFLICT, "The user with this address is already a member."));
         }
         return Ok(invitee.language);
     }
@@ -139,7 +133,10 @@ async fn supersede(
     if let Some(former) = invitations::open(conn, project_id, email).await? {
         let by = projects::role(conn, project_id, former.invited_by_id).await?;
         if former.status(by, now) == InvitationStatus::Pending && !model::may_handle(inviter, former.role) {
-            return Err(ApiError::saying(Code::FORBIDDEN, "An owner has asked this address into another role."));
+            return Err(ApiError::with_message(
+                Code::FORBIDDEN,
+                "An owner has already invited this address with another role.",
+            ));
         }
         invitations::revoke(conn, project_id, email, now).await?;
     }
@@ -204,8 +201,9 @@ pub async fn accept(
 ) -> Result<JoinedProject, ApiError> {
     let unknown = || ApiError::of(Code::NOT_FOUND);
     let hash = token.hash(&state.secret, PURPOSE).ok_or_else(unknown)?;
-    let asked = hash.clone();
-    let found = state.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &asked).await })).await;
+    let token_hash = hash.clone();
+    let found =
+        state.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &token_hash).await })).await;
     let project_id = found.map_err(ApiError::from)?.ok_or_else(unknown)?.project_id;
     let now = state.now();
     let member = settle(state, project_id, None, move |conn| {
@@ -214,7 +212,7 @@ pub async fn accept(
             let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
             let account = accounts::store::account(conn, caller.user_id).await?;
             if account.is_none_or(|account| account.email != invitation.email) {
-                return Err(ApiError::saying(Code::FORBIDDEN, "This invitation is for another address."));
+                return Err(ApiError::with_message(Code::FORBIDDEN, "This invitation is for another address."));
             }
             let inviter = projects::role(conn, project_id, invitation.invited_by_id).await?;
             let member = store::of(conn, project_id, caller.user_id).await?;
@@ -230,19 +228,19 @@ pub async fn accept(
         })
     })
     .await?;
-    let viewer = Viewer { user_id: member.user_id, role: member.role };
+    let viewer = MemberViewer { user_id: member.user_id, role: member.role };
     Ok(JoinedProject { member: ProjectMember::of(member, viewer), project_id })
 }
 
 async fn join(
     conn: &mut Conn,
-    invitation: &Invitation,
+    invitation: &InvitationToProject,
     caller: Caller,
     member: Option<Member>,
     now: Time,
     request: &RequestId,
 ) -> Result<(Member, Vec<EventRecord>), ApiError> {
-    let Invitation { project_id, role, .. } = *invitation;
+    let InvitationToProject { project_id, role, .. } = *invitation;
     match member {
         Some(member) if member.role >= role => return Ok((member, Vec::new())),
         Some(member) => store::set_role(conn, member.id, role).await?,
@@ -253,7 +251,7 @@ async fn join(
     let account = accounts::store::account(conn, caller.user_id).await?;
     account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
     let member = store::of(conn, project_id, caller.user_id).await?;
-    let member = member.ok_or_else(|| ApiError::internal("who joined is no member"))?;
-    let records = record_change(conn, project_id, MemberChanged::to(&member), now, request).await?;
-    Ok((member, vec![records]))
+    let member = member.ok_or_else(|| ApiError::internal("the user who joined is not a member"))?;
+    let record = record_change(conn, project_id, MemberChanged::to(&member), now, request).await?;
+    Ok((member, vec![record]))
 }

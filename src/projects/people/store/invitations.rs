@@ -6,16 +6,16 @@ use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
-use super::super::model::{Invitation, State};
+use super::super::model::{InvitationToProject, State};
 use crate::db::schema::project_invitations;
-use crate::db::sweep::Over;
+use crate::db::sweep::Retention;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 use crate::projects::store::role_of;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = project_invitations)]
 struct InvitationRow {
-    id: Key<Invitation>,
+    id: Key<InvitationToProject>,
     project_id: Key<ids::Project>,
     email: String,
     role: String,
@@ -27,7 +27,7 @@ struct InvitationRow {
     revoked_at: Option<At>,
 }
 
-impl TryFrom<InvitationRow> for Invitation {
+impl TryFrom<InvitationRow> for InvitationToProject {
     type Error = DbError;
     fn try_from(row: InvitationRow) -> Result<Self, DbError> {
         let state = match (row.accepted_at, row.revoked_at) {
@@ -51,13 +51,13 @@ impl TryFrom<InvitationRow> for Invitation {
     }
 }
 
-pub async fn find(conn: &mut Conn, id: Id<Invitation>) -> Result<Option<Invitation>, DbError> {
+pub async fn find(conn: &mut Conn, id: Id<InvitationToProject>) -> Result<Option<InvitationToProject>, DbError> {
     let found =
         project_invitations::table.find(Key(id)).select(InvitationRow::columns()).first(conn).await.optional()?;
     found.map(|row: InvitationRow| row.try_into()).transpose()
 }
 
-pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<Invitation>, DbError> {
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<InvitationToProject>, DbError> {
     let found = project_invitations::table
         .filter(project_invitations::token_hash.eq(hash))
         .select(InvitationRow::columns())
@@ -68,7 +68,11 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<Invitation>,
 }
 
 /// The invitation of an address that was neither accepted nor revoked; it may have expired.
-pub async fn open(conn: &mut Conn, project_id: Id<ids::Project>, email: &str) -> Result<Option<Invitation>, DbError> {
+pub async fn open(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    email: &str,
+) -> Result<Option<InvitationToProject>, DbError> {
     let found = project_invitations::table
         .filter(project_invitations::project_id.eq(Key(project_id)))
         .filter(project_invitations::email.eq(email))
@@ -81,7 +85,7 @@ pub async fn open(conn: &mut Conn, project_id: Id<ids::Project>, email: &str) ->
     found.map(|row: InvitationRow| row.try_into()).transpose()
 }
 
-pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), DbError> {
+pub async fn insert(conn: &mut Conn, invitation: &InvitationToProject, token_hash: String) -> Result<(), DbError> {
     let (accepted_at, revoked_at) = match invitation.state {
         State::Open => (None, None),
         State::Accepted { at } => (Some(At(at)), None),
@@ -91,7 +95,7 @@ pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String
         id: Key(invitation.id),
         project_id: Key(invitation.project_id),
         email: invitation.email.clone(),
-        role: invitation.role.as_str().to_owned(),
+        role: invitation.role.into_str().to_owned(),
         token_hash,
         invited_by_id: Key(invitation.invited_by_id),
         created_at: At(invitation.created_at),
@@ -103,7 +107,7 @@ pub async fn insert(conn: &mut Conn, invitation: &Invitation, token_hash: String
     Ok(())
 }
 
-pub async fn accept(conn: &mut Conn, id: Id<Invitation>, now: Time) -> Result<(), DbError> {
+pub async fn accept(conn: &mut Conn, id: Id<InvitationToProject>, now: Time) -> Result<(), DbError> {
     let accepted = project_invitations::accepted_at.eq(Some(At(now)));
     diesel::update(project_invitations::table.find(Key(id))).set(accepted).execute(conn).await?;
     Ok(())
@@ -124,5 +128,9 @@ pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, 
 
 /// Invitations that expired 30 days ago, whatever their state: their links lead nowhere, and there is no reason to
 /// store the address any longer.
-pub const OVER: Over =
-    Over { table: "project_invitations", key: "id", at: "expires_at", kept: Duration::from_secs(30 * 24 * 60 * 60) };
+pub const RETENTION: Retention = Retention {
+    table: "project_invitations",
+    key: "id",
+    at: "expires_at",
+    period: Duration::from_secs(30 * 24 * 60 * 60),
+};

@@ -9,88 +9,69 @@ use std::collections::HashMap;
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::dsl::{exists, not};
-use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl,
-    TextExpressionMethods,
-};
+use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
 
 use super::super::model::{Stakeholder, StakeholderOrigin};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{meetings, members, participants, sessions, users};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, contains, is_found, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
 use crate::http::page::PageQuery;
 
 /// The filter of the list of stakeholders.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub origin: Option<StakeholderOrigin>,
-    pub search: Option<String>,
+    pub search: Option<Search>,
 }
 
 impl Filter {
     fn wants(&self, origin: StakeholderOrigin) -> bool {
         self.origin.is_none_or(|wanted| wanted == origin)
     }
-
-    fn pattern(&self) -> String {
-        self.search.as_deref().map_or_else(|| "%".to_owned(), crate::db::like)
-    }
 }
 
-/// Lists stakeholders, newest first. Returns one more than the page holds, and the total count.
+/// Lists stakeholders, newest first.
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
-    page: &PageQuery,
-) -> Result<(Vec<Stakeholder>, i64), DbError> {
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<Stakeholder>, DbError> {
     let mut found = Vec::new();
     let mut total = 0;
     if filter.wants(StakeholderOrigin::Member) {
-        let (some, all) = with_role(conn, project_id, &filter.pattern(), page).await?;
+        let (some, all) = with_role(conn, project_id, &filter, page).await?;
         found.extend(some);
         total += all;
     }
     if filter.wants(StakeholderOrigin::MeetingGuest) {
-        let (some, all) = guests(conn, project_id, &filter.pattern(), page).await?;
+        let (some, all) = guests(conn, project_id, &filter, page).await?;
         found.extend(some);
         total += all;
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.id));
-    found.truncate(usize::try_from(page.limit + 1).unwrap_or(usize::MAX));
-    Ok((found, total))
+    Ok(page.list(found, total, |one| one.id.uuid()))
 }
+
+type MemberRow = (Key<Stakeholder>, Key<User>, String, String);
 
 /// Members with the role STAKEHOLDER. They were last seen when one of their sessions was last used.
 async fn with_role(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    pattern: &str,
-    page: &PageQuery,
+    filter: &Filter,
+    page: PageQuery,
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
-    macro_rules! listed {
-        () => {
-            members::table
-                .inner_join(users::table.on(users::id.eq(members::user_id)))
-                .filter(members::project_id.eq(Key(project_id)))
-                .filter(members::role.eq(ProjectRole::Stakeholder.as_str()))
-                .filter(
-                    crate::db::lower(users::full_name).like(pattern.to_owned()).escape('\\').or(crate::db::lower(
-                        users::email,
-                    )
-                    .like(pattern.to_owned())
-                    .escape('\\')),
-                )
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<(Key<Stakeholder>, Key<User>, String, String)> = listed!()
-        .filter(members::id.lt(Key(Id::<ids::Member>::from_uuid(page.before()))))
-        .order(members::id.desc())
-        .limit(page.limit + 1)
-        .select((members::id, members::user_id, users::full_name, users::email))
-        .load(conn)
-        .await?;
+    let listed = members::table
+        .inner_join(users::table.on(users::id.eq(members::user_id)))
+        .filter(members::project_id.eq(Key(project_id)))
+        .filter(members::role.eq(ProjectRole::Stakeholder.into_str()))
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            contains(users::full_name, pattern).or(contains(users::email, pattern))
+        }));
+    let (rows, total): (Vec<MemberRow>, _) =
+        page_of!(conn, page, listed, members::id, (members::id, members::user_id, users::full_name, users::email));
     let shown: Vec<Key<User>> = rows.iter().map(|(_, user_id, ..)| *user_id).collect();
     let seen: Vec<(Key<User>, Option<At>)> = sessions::table
         .filter(sessions::user_id.eq_any(&shown))
@@ -99,7 +80,7 @@ async fn with_role(
         .load(conn)
         .await?;
     let seen: HashMap<Id<User>, Time> = seen.into_iter().filter_map(|(user, at)| Some((user.0, at?.0))).collect();
-    let stakeholder = |(id, user_id, full_name, email): (Key<Stakeholder>, Key<User>, String, String)| Stakeholder {
+    let stakeholder = |(id, user_id, full_name, email): MemberRow| Stakeholder {
         id: id.0,
         full_name,
         email: Some(email),
@@ -121,52 +102,39 @@ diesel::alias!(participants as earlier: Earlier, meetings as of_earlier: OfEarli
 async fn guests(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    pattern: &str,
-    page: &PageQuery,
+    filter: &Filter,
+    page: PageQuery,
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
-    macro_rules! listed {
-        () => {
-            participants::table
-                .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
-                .filter(meetings::project_id.eq(Key(project_id)))
-                .filter(participants::user_id.is_null())
-                .filter(crate::db::lower(participants::display_name).like(pattern.to_owned()).escape('\\').or(
-                    participants::email.is_not_null().and(
-                        crate::db::lower(participants::email.assume_not_null()).like(pattern.to_owned()).escape('\\'),
-                    ),
-                ))
-                .filter(not(exists(
-                    earlier
-                        .inner_join(
-                            of_earlier.on(of_earlier.field(meetings::id).eq(earlier.field(participants::meeting_id))),
-                        )
-                        .filter(of_earlier.field(meetings::project_id).eq(Key(project_id)))
-                        .filter(earlier.field(participants::user_id).is_null())
-                        .filter(earlier.field(participants::email).eq(participants::email))
-                        .filter(earlier.field(participants::id).lt(participants::id)),
-                )))
-                .filter(not(exists(
-                    members::table
-                        .inner_join(users::table.on(users::id.eq(members::user_id)))
-                        .filter(members::project_id.eq(Key(project_id)))
-                        .filter(users::email.nullable().eq(participants::email)),
-                )))
-        };
-    }
-    let total: i64 = listed!().count().get_result(conn).await?;
-    let rows: Vec<GuestRow> = listed!()
-        .filter(participants::id.lt(Key(Id::<ids::Participant>::from_uuid(page.before()))))
-        .order(participants::id.desc())
-        .limit(page.limit + 1)
-        .select((
-            participants::id,
-            participants::display_name,
-            participants::email,
-            participants::joined_at,
-            participants::left_at,
-        ))
-        .load(conn)
-        .await?;
+    let listed = participants::table
+        .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
+        .filter(meetings::project_id.eq(Key(project_id)))
+        .filter(participants::user_id.is_null())
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            let by_email = contains(participants::email.assume_not_null(), pattern);
+            contains(participants::display_name, pattern).or(participants::email.is_not_null().and(by_email))
+        }))
+        .filter(not(exists(
+            earlier
+                .inner_join(of_earlier.on(of_earlier.field(meetings::id).eq(earlier.field(participants::meeting_id))))
+                .filter(of_earlier.field(meetings::project_id).eq(Key(project_id)))
+                .filter(earlier.field(participants::user_id).is_null())
+                .filter(earlier.field(participants::email).eq(participants::email))
+                .filter(earlier.field(participants::id).lt(participants::id)),
+        )))
+        .filter(not(exists(
+            members::table
+                .inner_join(users::table.on(users::id.eq(members::user_id)))
+                .filter(members::project_id.eq(Key(project_id)))
+                .filter(users::email.nullable().eq(participants::email)),
+        )));
+    let columns = (
+        participants::id,
+        participants::display_name,
+        participants::email,
+        participants::joined_at,
+        participants::left_at,
+    );
+    let (rows, total): (Vec<GuestRow>, _) = page_of!(conn, page, listed, participants::id, columns);
     let shown: Vec<String> = rows.iter().filter_map(|(_, _, email, ..)| email.clone()).collect();
     let seen = last_seen(conn, project_id, &shown).await?;
     let stakeholder = |(id, full_name, email, joined_at, left_at): GuestRow| {

@@ -1,14 +1,14 @@
-//! A provider whose answers are forged in every way there is: nobody gets in.
+//! A provider that forges its responses in every way there is: nobody is logged in.
 
 use serde_json::json;
 
 use super::{CLIENT_ID, Google, error};
-use crate::support::Place;
+use crate::support::ServerSetup;
 
 on_both! {
-    async fn no_forged_id_token_logs_anybody_in(place: Place) {
-        let Some(google) = Google::start(&place, "forging-provider", &json!({})) else { return };
-        google.tell("/script", &json!({})).await;
+    async fn no_forged_id_token_logs_anybody_in(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "forging-provider", &json!({})) else { return };
+        google.control("/script", &json!({})).await;
         assert!(google.log_in_as(&mut google.browser(), "ada").await.contains_key("code"), "the honest one is taken");
         let hour = 3600;
         let forged = [
@@ -43,9 +43,9 @@ on_both! {
             ("no JSON", json!({"body": "<html>"})),
         ];
         for (what, change) in forged {
-            google.tell("/script", &change).await;
-            let records = google.log_in_as(&mut google.browser(), "ada").await;
-            assert_eq!(records, error("LoginProviderFailed"), "{what}");
+            google.control("/script", &change).await;
+            let result = google.log_in_as(&mut google.browser(), "ada").await;
+            assert_eq!(result, error("LoginProviderFailed"), "{what}");
         }
         for (what, change) in [
             ("unverified", json!({"claims": {"sub": "8", "email_verified": false}})),
@@ -53,21 +53,21 @@ on_both! {
             ("no address", json!({"claims": {"sub": "8", "email": null}})),
             ("no address that can be one", json!({"claims": {"sub": "8", "email": "x"}})),
         ] {
-            google.tell("/script", &change).await;
-            let records = google.log_in_as(&mut google.browser(), "ada").await;
-            assert_eq!(records, error("EmailNotVerified"), "{what}");
+            google.control("/script", &change).await;
+            let result = google.log_in_as(&mut google.browser(), "ada").await;
+            assert_eq!(result, error("EmailNotVerified"), "{what}");
         }
-        // Another that answers in the provider's place (RFC 9207).
-        google.tell("/script", &json!({"answersAs": "https://evil.example"})).await;
+        // Another issuer responds in the provider's place (RFC 9207).
+        google.control("/script", &json!({"answersAs": "https://evil.example"})).await;
         assert_eq!(google.log_in_as(&mut google.browser(), "ada").await, error("LoginRefused"));
-        google.tell("/script", &json!({"body": "x".repeat(3_000_000)})).await;
+        google.control("/script", &json!({"body": "x".repeat(3_000_000)})).await;
         assert_eq!(google.log_in_as(&mut google.browser(), "ada").await, error("LoginProviderUnavailable"), "without end");
-        google.tell("/script", &json!({"redirectTo": "/script"})).await;
+        google.control("/script", &json!({"redirectTo": "/script"})).await;
         assert_ne!(google.log_in_as(&mut google.browser(), "ada").await.get("error"), None, "a redirect is not followed");
     }
 
-    async fn what_a_provider_may_say_otherwise_is_understood(place: Place) {
-        let Some(google) = Google::start(&place, "forging-provider", &json!({})) else { return };
+    async fn permitted_variations_of_a_provider_are_accepted(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "forging-provider", &json!({})) else { return };
         let issuer_alias = json!({"claims": {"iss": "accounts.google.com"}});
         for (what, change) in [
             ("Google's other spelling", issuer_alias),
@@ -75,13 +75,13 @@ on_both! {
             ("several audiences, for us", json!({"alsoFor": "another", "claims": {"azp": CLIENT_ID}})),
             ("a clock that is a little ahead", json!({"age": -10})),
         ] {
-            google.tell("/script", &change).await;
-            let records = google.log_in_as(&mut google.browser(), "ada").await;
-            assert!(records.contains_key("code"), "{what}: {records:?}");
+            google.control("/script", &change).await;
+            let result = google.log_in_as(&mut google.browser(), "ada").await;
+            assert!(result.contains_key("code"), "{what}: {result:?}");
         }
-        // Keys change; the new one is looked for once, and a name that nobody knows makes no storm of calls.
-        google.tell("/rotate", &json!({})).await;
-        google.tell("/script", &json!({})).await;
+        // Keys are rotated; the new one is fetched once, and an unknown key id causes no storm of calls.
+        google.control("/rotate", &json!({})).await;
+        google.control("/script", &json!({})).await;
         assert!(google.log_in_as(&mut google.browser(), "ada").await.contains_key("code"));
     }
 }

@@ -1,4 +1,4 @@
-//! Log-in at an OpenID provider: at a real one, and at one that forges.
+//! Log-in at an OpenID provider: a real one, and one that forges.
 
 mod forged;
 mod real;
@@ -14,27 +14,27 @@ use crate::support::browser::Browser;
 use crate::support::client::Request;
 use crate::support::parts::Part;
 use crate::support::server::APP_URL;
-use crate::support::{Place, Server};
+use crate::support::{Server, ServerSetup};
 
 const CLIENT_ID: &str = "colloquy.apps.example.org";
 const CLIENT_SECRET: &str = "a secret of tests/with signs: 100%";
 
-/// Of every application in these stories.
+/// The PKCE verifier of every application in these tests.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 fn redirect_uri() -> String {
     format!("{APP_URL}/api/auth/google-login/callback")
 }
 
-/// A server that knows a provider, and the provider.
+/// An OpenID provider and a server that is configured for it.
 struct Google {
     provider: Part,
     server: Server,
 }
 
 impl Google {
-    /// `None`: no Node on this machine.
-    fn start(place: &Place, program: &str, people: &Value) -> Option<Self> {
+    /// Starts both; `program` is the provider's. `None`: no Node on this machine.
+    fn start(setup: &ServerSetup, program: &str, people: &Value) -> Option<Self> {
         let (people, redirect) = (people.to_string(), redirect_uri());
         let settings = [
             ("PEOPLE", people.as_str()),
@@ -43,14 +43,14 @@ impl Google {
             ("CLIENT_SECRET", CLIENT_SECRET),
         ];
         let provider = Part::start(program, &settings)?;
-        let server = Self::serve(place, &provider);
+        let server = Self::serve(setup, &provider);
         Some(Self { provider, server })
     }
 
-    fn serve(place: &Place, provider: &Part) -> Server {
-        let issuer = provider.records["issuer"].as_str().unwrap();
+    fn serve(setup: &ServerSetup, provider: &Part) -> Server {
+        let issuer = provider.announced["issuer"].as_str().unwrap();
         let discovery = format!("{issuer}/.well-known/openid-configuration");
-        place.start(&[
+        setup.start(&[
             ("COLLOQUY__GOOGLE__CLIENT_ID", CLIENT_ID),
             ("COLLOQUY__GOOGLE__CLIENT_SECRET", CLIENT_SECRET),
             ("COLLOQUY__GOOGLE__DISCOVERY_URL", &discovery),
@@ -63,7 +63,7 @@ impl Google {
         Browser::new(&self.server)
     }
 
-    /// Goes to the provider as somebody; gives the address that they are sent back to, not yet called.
+    /// Logs in at the provider as `name`. Returns the callback URL that the browser is redirected to, not yet called.
     async fn to_callback(&self, browser: &mut Browser, name: &str, return_url: Option<&str>) -> String {
         let begun = browser.get(&begin(return_url)).await;
         assert_eq!(begun.status, 302, "{begun:?}");
@@ -71,10 +71,10 @@ impl Google {
         browser.follow(&to_provider, &redirect_uri()).await
     }
 
-    /// As [`Google::to_callback`], and back; gives what the application is told in the fragment.
+    /// Like [`Google::to_callback`], and calls the callback. Returns what the application receives in the fragment.
     async fn log_in_as(&self, browser: &mut Browser, name: &str) -> BTreeMap<String, String> {
         let callback = self.to_callback(browser, name, None).await;
-        records(browser, &callback).await
+        callback_result(browser, &callback).await
     }
 
     fn exchange(&self, code: &str, verifier: &str) -> Request {
@@ -82,19 +82,19 @@ impl Google {
         self.server.client().post("/api/auth/google-login/exchange").json(body)
     }
 
-    /// Logs in all the way; gives the AuthResponse.
+    /// Logs in and exchanges the code. Returns the `AuthResponse`.
     async fn session_of(&self, name: &str) -> Value {
-        let records = self.log_in_as(&mut self.browser(), name).await;
-        let code = records.get("code").unwrap_or_else(|| panic!("{records:?}"));
+        let callback_result = self.log_in_as(&mut self.browser(), name).await;
+        let code = callback_result.get("code").unwrap_or_else(|| panic!("{callback_result:?}"));
         self.exchange(code, VERIFIER).await.is(200).data().clone()
     }
 
-    /// Tells the provider something.
-    async fn tell(&self, path: &str, what: &Value) {
+    /// Posts to a control path of the provider. Panics unless it succeeds.
+    async fn control(&self, path: &str, what: &Value) {
         let url = format!("http://127.0.0.1:{}{path}", self.provider.port("http"));
-        let records =
+        let answer =
             reqwest::Client::builder().no_proxy().build().unwrap().post(url).body(what.to_string()).send().await;
-        assert!(records.unwrap().status().is_success());
+        assert!(answer.unwrap().status().is_success());
     }
 }
 
@@ -108,8 +108,8 @@ fn begin(return_url: Option<&str>) -> String {
     format!("{APP_URL}/api/auth/google-login?{}", query.finish())
 }
 
-/// What the callback tells the application, wherever the callback was got from.
-async fn records(browser: &mut Browser, callback: &str) -> BTreeMap<String, String> {
+/// Calls the callback, whichever browser obtained it, and returns what the application receives in the fragment.
+async fn callback_result(browser: &mut Browser, callback: &str) -> BTreeMap<String, String> {
     let page = browser.get(callback).await;
     assert_eq!(page.status, 302, "{page:?}");
     let location = page.location.unwrap();

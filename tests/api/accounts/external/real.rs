@@ -8,10 +8,10 @@ use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{Google, VERIFIER, begin, error, records};
+use super::{Google, VERIFIER, begin, callback_result, error};
 use crate::support::builders::{PASSWORD, fresh_email, registered};
 use crate::support::client::Answer;
-use crate::support::{Place, Server, outbox, shape};
+use crate::support::{Server, ServerSetup, outbox, shape};
 
 fn people(ada: &str, eve: &str) -> Value {
     json!({
@@ -25,24 +25,24 @@ async fn login(server: &Server, email: &str, password: &str) -> Answer {
     server.client().post("/api/auth/login").json(json!({"email": email, "password": password})).await
 }
 
-/// Long ago.
+/// A time in the past (September 2020).
 fn past() -> At {
     At(Time::from_millis(1_600_000_000_000).unwrap())
 }
 
 on_both! {
-    async fn somebody_new_gets_an_account_without_a_password_and_is_known_again_by_the_subject(place: Place) {
+    async fn a_first_log_in_creates_an_account_without_a_password_found_again_by_the_subject(setup: ServerSetup) {
         let email = fresh_email();
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&email, "eve@example.org")) else { return };
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&email, "eve@example.org")) else { return };
         let mut browser = google.browser();
         let callback = google.to_callback(&mut browser, "ada", Some("/projects?tab=mine&x=1")).await;
         let kept = browser.of_application();
         assert_eq!(kept.len(), 1, "{kept:?}");
-        let records = records(&mut browser, &callback).await;
-        assert_eq!(records["returnUrl"], "/projects?tab=mine&x=1");
+        let callback_result = callback_result(&mut browser, &callback).await;
+        assert_eq!(callback_result["returnUrl"], "/projects?tab=mine&x=1");
         assert!(browser.of_application().is_empty(), "the cookie is dropped");
 
-        let session = google.exchange(&records["code"], VERIFIER).await.is(200).data().clone();
+        let session = google.exchange(&callback_result["code"], VERIFIER).await.is(200).data().clone();
         let user = &session["user"];
         let expected = json!({
             "id": shape::id(&user["id"]), "email": email, "fullName": "Ada L.", "jobTitle": null, "language": "AR",
@@ -54,20 +54,20 @@ on_both! {
         ada.get("/api/projects").await.is(200);
         login(&google.server, &email, PASSWORD).await.refused(401, "InvalidCredentials");
 
-        // At the provider her address changes, and is verified no longer: she stays who she is.
+        // At the provider her address changes and is no longer verified: the account stays the same.
         let moved = json!({"email": "new@example.org", "email_verified": false});
-        google.tell("/people/ada", &moved).await;
+        google.control("/people/ada", &moved).await;
         assert_eq!(google.session_of("ada").await["user"], expected);
-        // A server that starts anew knows her too.
+        // The account is found after a restart too.
         let Google { provider, server } = google;
         server.kill();
-        let google = Google { server: Google::serve(&place, &provider), provider };
+        let google = Google { server: Google::serve(&setup, &provider), provider };
         assert_eq!(google.session_of("ada").await["user"], expected);
     }
 
-    async fn an_account_is_linked_by_a_verified_address_alone(place: Place) {
+    async fn an_account_is_linked_by_a_verified_address_alone(setup: ServerSetup) {
         let (ada, eve) = (fresh_email(), fresh_email());
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&ada, &eve)) else { return };
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&ada, &eve)) else { return };
         for email in [&ada, &eve] {
             let (id, code) = registered(&google.server, email).await;
             let body = json!({"registrationId": id, "email": email, "code": code});
@@ -78,7 +78,7 @@ on_both! {
         assert_eq!(session["user"], own.data()["user"], "hers, with its password and name");
         login(&google.server, &ada, PASSWORD).await.is(200);
         let mail = outbox::wait_for(&google.server.data, &ada, 2).await;
-        assert!(mail.contains("A new way to log in"), "{mail}");
+        assert!(mail.contains("New sign-in method for your Colloquy account"), "{mail}");
 
         let refused = google.log_in_as(&mut google.browser(), "eve").await;
         assert_eq!(refused, error("EmailNotVerified"));
@@ -86,57 +86,57 @@ on_both! {
         assert_eq!(outbox::mails(&google.server.data, &eve).len(), 1, "nothing was linked");
     }
 
-    async fn a_registration_that_nobody_confirmed_is_worth_nothing_after_the_owners_log_in(place: Place) {
+    async fn a_registration_that_nobody_confirmed_is_worth_nothing_after_the_owners_log_in(setup: ServerSetup) {
         let email = fresh_email();
-        // In English: the code of an Arabic mail is in an encoded part.
+        // In English: the code of an Arabic e-mail is in an encoded part.
         let people = json!({"ada": {"email": email, "email_verified": true, "name": "Ada L."}});
-        let Some(google) = Google::start(&place, "oidc-provider", &people) else { return };
+        let Some(google) = Google::start(&setup, "oidc-provider", &people) else { return };
         let (id, code) = registered(&google.server, &email).await;
         let session = google.session_of("ada").await;
         assert_eq!(session["user"]["hasPassword"], false);
         login(&google.server, &email, PASSWORD).await.refused(401, "InvalidCredentials");
         let body = json!({"registrationId": id, "email": email, "code": code});
         google.server.client().post("/api/auth/confirm-account").json(body).await.refused(422, "OtpInvalid");
-        // Who proves the address by mail may still choose a password.
+        // A user who proves the address by e-mail may still choose a password.
         let client = google.server.client();
         client.post("/api/auth/password/forgot").json(json!({"email": email})).await.is(200);
         let code = outbox::code_in(&outbox::wait_for(&google.server.data, &email, 2).await).unwrap();
         client.post("/api/auth/password/verify-otp").json(json!({"email": email, "code": code})).await.is(200);
     }
 
-    async fn a_log_in_is_its_browsers_own_and_good_once(place: Place) {
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn a_log_in_is_its_browsers_own_and_good_once(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let invalid = error("LoginStateInvalid");
         let mut browser = google.browser();
         let callback = google.to_callback(&mut browser, "ada", None).await;
-        assert_eq!(records(&mut google.browser(), &callback).await, invalid, "another browser");
+        assert_eq!(callback_result(&mut google.browser(), &callback).await, invalid, "another browser");
         let mut thief = google.browser().with_cookies_of(&browser);
         let forged = callback.replacen("state=", "state=x", 1);
         assert_ne!(forged, callback);
-        assert_eq!(records(&mut google.browser().with_cookies_of(&browser), &forged).await, invalid, "another state");
+        assert_eq!(callback_result(&mut google.browser().with_cookies_of(&browser), &forged).await, invalid, "another state");
         let other = google.to_callback(&mut google.browser(), "ben", None).await;
-        assert_eq!(records(&mut google.browser().with_cookies_of(&browser), &other).await, invalid, "another's log-in");
+        assert_eq!(callback_result(&mut google.browser().with_cookies_of(&browser), &other).await, invalid, "another's log-in");
         let bare = callback.split('?').next().unwrap().to_owned();
-        assert_eq!(records(&mut google.browser().with_cookies_of(&browser), &bare).await, invalid, "nothing");
+        assert_eq!(callback_result(&mut google.browser().with_cookies_of(&browser), &bare).await, invalid, "nothing");
 
-        assert!(records(&mut browser, &callback).await.contains_key("code"));
-        assert_eq!(records(&mut thief, &callback).await, invalid, "a second time");
-        // A log-in of the same browser, with a code that the provider never gave.
+        assert!(callback_result(&mut browser, &callback).await.contains_key("code"));
+        assert_eq!(callback_result(&mut thief, &callback).await, invalid, "a second time");
+        // A log-in of the same browser, with a code that the provider never issued.
         let fresh = google.to_callback(&mut browser, "ada", None).await;
         let start = fresh.find("code=").unwrap() + 5;
         let made_up = format!("{}made-up{}", &fresh[..start], &fresh[fresh[start..].find('&').unwrap() + start..]);
-        assert_eq!(records(&mut browser, &made_up).await, error("LoginRefused"));
+        assert_eq!(callback_result(&mut browser, &made_up).await, error("LoginRefused"));
     }
 
-    async fn somebody_who_says_no_is_told_so(place: Place) {
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn a_consent_refused_at_the_provider_is_reported(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let mut browser = google.browser();
         assert_eq!(google.log_in_as(&mut browser, "denied").await, error("LoginRefused"));
         assert!(google.log_in_as(&mut browser, "ada").await.contains_key("code"));
     }
 
-    async fn the_code_is_good_once_for_a_minute_and_for_its_application(place: Place) {
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn the_code_is_good_once_for_a_minute_and_for_its_application(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let code = || async { google.log_in_as(&mut google.browser(), "ada").await["code"].clone() };
         let refused = |answer: Answer| answer.refused(401, "LoginCodeInvalid");
 
@@ -162,7 +162,7 @@ on_both! {
         let sessions = google.server.client().bearing(&won[0].text_of("accessToken")).get("/api/auth/sessions").await;
         assert_eq!(sessions.data()["totalCount"], 1, "one code, one session");
 
-        // What it is of the application's database tells nobody the code.
+        // What is stored of it in the database does not reveal the code.
         let unused = code().await;
         let kept: Vec<String> = google.server.db().await.read(|conn| Box::pin(async move {
             Ok::<_, DbError>(login_codes::table.select(login_codes::code_hash).load(conn).await?)
@@ -170,19 +170,19 @@ on_both! {
         assert!(!kept.is_empty() && kept.iter().all(|kept| kept.len() == 64 && !kept.contains(&unused)));
     }
 
-    async fn two_first_log_ins_at_once_make_one_account(place: Place) {
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn two_first_log_ins_at_once_make_one_account(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let sessions = join_all((0..8).map(|_| google.session_of("ada"))).await;
         let ids: std::collections::BTreeSet<_> = sessions.iter().map(|session| session["user"]["id"].to_string()).collect();
         assert_eq!(ids.len(), 1);
     }
 
-    async fn an_account_that_was_deleted_is_not_logged_in(place: Place) {
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn an_account_that_was_deleted_is_not_logged_in(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let session = google.session_of("ada").await;
         let waiting = google.log_in_as(&mut google.browser(), "ada").await["code"].clone();
         let id: Id<UserId> = session["user"]["id"].as_str().unwrap().parse().unwrap();
-        // As deleting an account leaves its row.
+        // The row as deleting an account leaves it.
         google.server.db().await.write(move |conn| Box::pin(async move {
             let gone = (users::deleted_at.eq(Some(past())), users::email.eq(format!("deleted-{id}")));
             diesel::update(users::table.find(Key(id))).set(gone).execute(conn).await?;
@@ -193,8 +193,8 @@ on_both! {
         assert_ne!(anew["user"]["id"], session["user"]["id"], "who comes again is somebody new");
     }
 
-    async fn where_it_begins_is_checked_and_what_it_keeps_is_not_for_scripts(place: Place) {
-        let Some(google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn the_start_of_a_log_in_is_validated_and_its_cookie_is_http_only(setup: ServerSetup) {
+        let Some(google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let client = google.server.client();
         let path = |url: &str| url.strip_prefix(crate::support::server::APP_URL).unwrap().to_owned();
         for elsewhere in ["https://evil.example", "//evil.example", "/\\evil.example", "evil", "/\t/evil.example", "javascript:x"] {
@@ -215,26 +215,26 @@ on_both! {
         }
     }
 
-    async fn a_provider_that_is_away_takes_nothing_else_with_it(place: Place) {
-        let Some(mut google) = Google::start(&place, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
+    async fn an_unavailable_provider_affects_nothing_else(setup: ServerSetup) {
+        let Some(mut google) = Google::start(&setup, "oidc-provider", &people(&fresh_email(), "eve@example.org")) else { return };
         let ada = google.server.user().await;
         let mut browser = google.browser();
         let callback = google.to_callback(&mut browser, "ada", Some("/projects")).await;
         google.provider.kill();
-        let records = records(&mut browser, &callback).await;
-        assert_eq!((&*records["error"], &*records["returnUrl"]), ("LoginProviderUnavailable", "/projects"));
+        let callback_result = callback_result(&mut browser, &callback).await;
+        assert_eq!((&*callback_result["error"], &*callback_result["returnUrl"]), ("LoginProviderUnavailable", "/projects"));
         login(&google.server, &ada.email, PASSWORD).await.is(200);
         ada.client.get("/api/projects").await.is(200);
-        // A server that never spoke to it says so.
+        // A server that never reached the provider says so.
         google.server.kill();
-        let server = Google::serve(&place, &google.provider);
+        let server = Google::serve(&setup, &google.provider);
         let challenge = begin(None).replace(crate::support::server::APP_URL, "");
         server.client().get(challenge).await.refused(503, "LoginProviderUnavailable");
         server.client().get("/health/ready").await.is(200);
     }
 
-    async fn without_a_provider_there_is_no_such_log_in(place: Place) {
-        let server = place.start(&[]);
+    async fn without_a_provider_there_is_no_such_log_in(setup: ServerSetup) {
+        let server = setup.start(&[]);
         let begin = begin(None).replace(crate::support::server::APP_URL, "");
         server.client().get(begin).await.refused(503, "LoginProviderNotConfigured");
         server.client().get("/api/auth/google-login/callback?code=x&state=y").await.refused(503, "LoginProviderNotConfigured");

@@ -1,4 +1,4 @@
-/* Keeps whoever wants something to be durable waiting, as long as the file that HOLD_SYNC names is there: a slow disk. */
+/* A slow disk: makes fsync and fdatasync wait as long as the file that the variable HOLD_SYNC names exists. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

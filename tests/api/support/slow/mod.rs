@@ -1,60 +1,61 @@
-//! A server whose database takes as long as the story wants to make something durable.
+//! A server whose database can be made to hang before it makes a write durable.
 //!
-//! SQLite: fsync waits, by a library that is loaded before the system's. PostgreSQL: COMMIT waits for a second server that
-//! must confirm it and doesn't exist; this is asked for by a trigger, so that only what the story means is held.
+//! On SQLite fsync and fdatasync wait, replaced by a library in LD_PRELOAD. On PostgreSQL COMMIT waits for a
+//! synchronous standby that does not exist. A trigger asks for that, so that only writes to [`TABLES`] wait.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use super::postgres::Cluster;
-use super::server::{Kind, Place, Server};
+use super::server::{Kind, Server, ServerSetup};
 use super::world::Where;
 
 pub struct Slow {
     pub server: Server,
     hold: Hold,
-    _place: Place,
+    _setup: ServerSetup,
 }
 
 enum Hold {
-    /// While the file is there.
+    /// SQLite: fsync waits while this file exists.
     File(PathBuf),
-    /// The name of the schema, besides.
+    /// PostgreSQL: the cluster and the name of the test's schema.
     Commits(Cluster, String),
 }
 
-/// What stories write.
+/// The tables whose updates and deletions wait on PostgreSQL.
 const TABLES: [&str; 2] = ["meetings", "members"];
 
 impl Where for Slow {
     fn arrange(kind: Kind) -> Option<Self> {
         match kind {
             Kind::Sqlite => {
-                let place = Place::new(kind)?;
-                let (library, file) = (place.data.join("slow.so"), place.data.join("hold"));
+                let setup = ServerSetup::new(kind)?;
+                let (library, file) = (setup.data.join("slow.so"), setup.data.join("hold"));
                 let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/support/slow/disk.c");
                 let mut compiler = Command::new("cc");
                 let made = compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).args([source, "-ldl"]).status();
                 assert!(made.unwrap().success());
                 let text = |path: &PathBuf| path.to_str().unwrap().to_owned();
                 let server =
-                    place.start(&[("LD_PRELOAD", text(&library).as_str()), ("HOLD_SYNC", text(&file).as_str())]);
-                Some(Self { server, hold: Hold::File(file), _place: place })
+                    setup.start(&[("LD_PRELOAD", text(&library).as_str()), ("HOLD_SYNC", text(&file).as_str())]);
+                Some(Self { server, hold: Hold::File(file), _setup: setup })
             }
             Kind::Postgres => {
                 let cluster = Cluster::start_with_slow_commits().unwrap()?;
-                let place = Place::on(&cluster);
-                let server = place.start(&[]);
-                let schema = place.url.as_ref().unwrap().rsplit("%3D").next().unwrap().to_owned();
-                Some(Self { server, hold: Hold::Commits(cluster, schema), _place: place })
+                let setup = ServerSetup::on(&cluster);
+                let server = setup.start(&[]);
+                let schema = setup.url.as_ref().unwrap().rsplit("%3D").next().unwrap().to_owned();
+                Some(Self { server, hold: Hold::Commits(cluster, schema), _setup: setup })
             }
         }
     }
 }
 
 impl Slow {
-    /// From now on nothing becomes durable: of PostgreSQL, nothing that changes one of [`TABLES`].
+    /// From now on nothing becomes durable. On PostgreSQL this holds for transactions that update or delete rows of
+    /// [`TABLES`].
     pub fn hold(&self) {
         match &self.hold {
             Hold::File(file) => fs::write(file, "").unwrap(),
@@ -74,8 +75,8 @@ impl Slow {
         }
     }
 
-    /// What waits becomes durable now.
-    pub fn let_go(&self) {
+    /// Lets the waiting writes become durable.
+    pub fn release(&self) {
         match &self.hold {
             Hold::File(file) => fs::remove_file(file).unwrap(),
             Hold::Commits(cluster, _) => cluster.let_commits_go().unwrap(),

@@ -1,0 +1,165 @@
+//! The journal of live entities on the database: loads them, and saves a batch of changes together with the events that
+//! record them, in one transaction. What an area's tables look like, it says in [`Tables`].
+
+use std::sync::Arc;
+
+use actors::live::{Batch, Decided, EventRecord, Journal, Live, StoreUnavailable, Topic, Unsaved};
+use async_trait::async_trait;
+
+use super::conn::Conn;
+use super::error::DbError;
+use super::{Db, events};
+
+/// Loads and saves the entities of some tables for their actors.
+pub struct DbJournal<T> {
+    pub db: Db,
+    pub tables: T,
+}
+
+/// The key of the entities of some tables.
+pub type KeyOf<T> = <<T as Tables>::Entity as Live>::Key;
+
+/// The tables of one kind of live entity.
+#[async_trait]
+pub trait Tables: Clone + Send + Sync + 'static {
+    type Entity: Live;
+
+    async fn find(conn: &mut Conn, key: KeyOf<Self>) -> Result<Option<Self::Entity>, DbError>;
+
+    /// Returns several entities; unknown keys are left out.
+    async fn find_all(conn: &mut Conn, keys: Vec<KeyOf<Self>>) -> Result<Vec<Self::Entity>, DbError> {
+        let mut found = Vec::with_capacity(keys.len());
+        for key in keys {
+            found.extend(Self::find(conn, key).await?);
+        }
+        Ok(found)
+    }
+
+    /// Returns the keys of all entities that must be awake.
+    async fn awake(conn: &mut Conn) -> Result<Vec<KeyOf<Self>>, DbError>;
+
+    /// Updates the rows of an entity if the stored revision is still that of `before`. Returns whether it was.
+    async fn update(conn: &mut Conn, before: &Self::Entity, after: &Self::Entity) -> Result<bool, DbError>;
+
+    /// Writes what the changes entail in other rows, before the events. Returns whether a job was enqueued.
+    async fn follow(&self, conn: &mut Conn, batch: &Batch<Self::Entity>) -> Result<bool, DbError>;
+
+    /// Returns the topic of an entity's own events.
+    fn topic(entity: &Self::Entity) -> Topic;
+
+    /// Returns the kind and the payload of an event; `after` is the entity after the change.
+    fn event(
+        &self,
+        after: &Self::Entity,
+        event: &<Self::Entity as Live>::Event,
+    ) -> Result<(&'static str, String), DbError>;
+
+    /// Appends the events of other topics that follow from the changes, whose own events are `own`. Comes last, because
+    /// it locks topics that other transactions write to as well.
+    async fn announce(
+        conn: &mut Conn,
+        batch: &Batch<Self::Entity>,
+        own: &[EventRecord],
+    ) -> Result<Vec<EventRecord>, NotSaved>;
+
+    /// Called after the commit of a batch that enqueued a job.
+    fn wake_jobs(&self) {}
+}
+
+/// What a batch left behind: the events to publish, and whether it enqueued a job.
+pub struct Saved {
+    pub records: Vec<EventRecord>,
+    pub has_jobs: bool,
+}
+
+/// Why a batch was not written.
+pub enum NotSaved {
+    /// Another writer was first.
+    Conflict,
+    Failed(DbError),
+}
+
+impl From<DbError> for NotSaved {
+    fn from(failed: DbError) -> Self {
+        Self::Failed(failed)
+    }
+}
+
+impl From<NotSaved> for Unsaved {
+    fn from(not: NotSaved) -> Self {
+        match not {
+            NotSaved::Conflict => Self::Conflict,
+            NotSaved::Failed(failed) if failed.is_taken() => Self::Conflict,
+            NotSaved::Failed(failed) => failed.into(),
+        }
+    }
+}
+
+/// Writes a batch of changes in the caller's transaction.
+///
+/// # Errors
+/// `Conflict` when the stored revision is no longer the one before the changes; otherwise the database error.
+pub async fn write<T: Tables>(tables: &T, conn: &mut Conn, batch: &Batch<T::Entity>) -> Result<Saved, NotSaved> {
+    if !T::update(conn, &batch.before, batch.after()).await? {
+        return Err(NotSaved::Conflict);
+    }
+    let has_jobs = tables.follow(conn, batch).await?;
+    let mut records = record(tables, conn, batch.before.revision(), &batch.changes).await?;
+    let others = T::announce(conn, batch, &records).await?;
+    records.extend(others);
+    Ok(Saved { records, has_jobs })
+}
+
+/// Writes the events of changes to the topic of their entity, which had the revision `before`. Returns them.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn record<T: Tables>(
+    tables: &T,
+    conn: &mut Conn,
+    before: u64,
+    changes: &[Decided<T::Entity>],
+) -> Result<Vec<EventRecord>, DbError> {
+    let mut records = Vec::new();
+    for Decided { change, request, at } in changes {
+        let topic = T::topic(&change.next);
+        for event in &change.events {
+            let (kind, data) = tables.event(&change.next, event)?;
+            let offset = before + records.len() as u64 + 1;
+            let (kind, data, request) = (kind.into(), data.into(), Arc::clone(request));
+            records.push(EventRecord { topic, offset, kind, data, at: *at, request });
+        }
+    }
+    events::append_at(conn, &records).await?;
+    Ok(records)
+}
+
+#[async_trait]
+impl<T: Tables> Journal<T::Entity> for DbJournal<T> {
+    async fn load(&self, key: KeyOf<T>) -> Result<Option<T::Entity>, StoreUnavailable> {
+        Ok(self.db.read(move |conn| T::find(conn, key)).await?)
+    }
+
+    async fn load_all(&self, keys: Vec<KeyOf<T>>) -> Result<Vec<T::Entity>, StoreUnavailable> {
+        Ok(self.db.read(move |conn| T::find_all(conn, keys)).await?)
+    }
+
+    async fn save(&self, group: Arc<Batch<T::Entity>>) -> Result<Vec<EventRecord>, Unsaved> {
+        let tables = self.tables.clone();
+        let saved = self.db.write(move |conn| Box::pin(async move { write(&tables, conn, &group).await }));
+        let Saved { records, has_jobs } = saved.await.map_err(Unsaved::from)?;
+        if has_jobs {
+            self.tables.wake_jobs();
+        }
+        Ok(records)
+    }
+
+    async fn settle(&self, _: KeyOf<T>) -> Result<(), StoreUnavailable> {
+        self.db.settle().await;
+        Ok(())
+    }
+
+    async fn awake(&self) -> Result<Vec<KeyOf<T>>, StoreUnavailable> {
+        Ok(self.db.read(|conn| T::awake(conn)).await?)
+    }
+}

@@ -1,0 +1,177 @@
+//! The job that assembles a recording: its chunks become one file, which is hashed, probed for its duration and stored.
+//!
+//! Idempotent: what is read is the row, so that a job that runs again after a kill finds the recording still FINALIZING,
+//! or has nothing left to do. An error of the store is retried until it is over; nothing is lost meanwhile.
+
+use std::io;
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::meeting::{
+    Command, Digest, FailureReason, Meeting, Recording, RecordingCommand, RecordingContent, RecordingStatus,
+};
+use actors::shell::CommandError;
+use actors::time::Time;
+use async_trait::async_trait;
+use pipeline::media::{Prober, Unprobed};
+use serde::{Deserialize, Serialize};
+
+use super::container::{DECISIVE_BYTES, agrees};
+use super::{files, store};
+use crate::clients::files::Received;
+use crate::db::{Conn, DbError};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::meetings::state::Meetings;
+
+/// How many chunks one query reads.
+const SOME: i64 = 500;
+
+/// Assembles a recording.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AssembleRecording {
+    recording_id: Id<ids::Recording>,
+}
+
+impl JobPayload for AssembleRecording {
+    const KIND: &'static str = "assemble-recording";
+}
+
+/// Enqueues the assembly of a recording. Projects take turns.
+///
+/// # Errors
+/// Only database errors.
+pub async fn enqueue(
+    conn: &mut Conn,
+    meeting: &Meeting,
+    recording_id: Id<ids::Recording>,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
+    let project = meeting.project_id.to_string();
+    jobs::enqueue_in_turn(conn, &project, &AssembleRecording { recording_id }, now, request).await.map(|_| ())
+}
+
+/// Runs [`AssembleRecording`].
+pub struct AssembleRecordingHandler {
+    pub state: Meetings,
+    pub prober: Prober,
+}
+
+#[async_trait]
+impl Handler for AssembleRecordingHandler {
+    type Payload = AssembleRecording;
+
+    fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
+
+    /// Assembling is bound by the disk.
+    fn concurrency(&self) -> usize {
+        2
+    }
+
+    async fn run(&self, job: &Job, payload: AssembleRecording) -> Result<(), JobError> {
+        let id = payload.recording_id;
+        let read = self.state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
+        let found = read.map_err(|error: DbError| error.to_string())?;
+        let Some((meeting_id, recording)) = found else { return Ok(()) };
+        if recording.status() != RecordingStatus::Finalizing {
+            return Ok(());
+        }
+        let outcome = match self.assemble(&recording).await {
+            Ok(content) => Ok(content),
+            Err(Unassembled::Failed(reason)) => Err(reason),
+            Err(Unassembled::Again(why)) => return Err(JobError::Unavailable(why)),
+        };
+        let limits = self.state.recording_limits();
+        let command = RecordingCommand::Finish { outcome };
+        let command = Command::Recording { recording: id, command, limits };
+        match self.state.registry.ask(meeting_id, command, job.request.clone()).await {
+            Ok(_) | Err(CommandError::Missing | CommandError::Refused(_)) => Ok(()),
+            Err(failure) => Err(JobError::Again(format!("the recording could not be completed: {failure:?}"))),
+        }
+    }
+}
+
+/// Why a recording was not assembled.
+enum Unassembled {
+    /// The recording itself is the reason.
+    Failed(FailureReason),
+    Again(String),
+}
+
+impl From<io::Error> for Unassembled {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Self::Failed(FailureReason::Damaged),
+            _ => Self::Again(error.to_string()),
+        }
+    }
+}
+
+impl AssembleRecordingHandler {
+    async fn assemble(&self, recording: &Recording) -> Result<RecordingContent, Unassembled> {
+        let file = self.joined(recording).await?;
+        let first = first_bytes(&file).await?;
+        if agrees(recording.mime_type, &first) != Some(true) {
+            return Err(Unassembled::Failed(FailureReason::WrongType));
+        }
+        let duration_ms = self.duration_ms(&file, recording.id).await?;
+        let sha256: Digest =
+            file.sha256.parse().map_err(|_| Unassembled::Again("a hash has no 64 digits".to_owned()))?;
+        let content = RecordingContent { sha256, bytes: file.size, duration_ms };
+        self.state.recordings.put(&files::content(recording.id, sha256), file).await?;
+        Ok(content)
+    }
+
+    /// Copies the chunks, each of which must have the content that was acknowledged, into one file.
+    async fn joined(&self, recording: &Recording) -> Result<Received, Unassembled> {
+        let (id, end) = (recording.id, recording.received.next);
+        let receiving = self.state.recordings.receive().await;
+        let mut incoming = receiving.map_err(|error| Unassembled::Again(error.to_string()))?;
+        let mut next = 0;
+        while next < end {
+            let read = self.state.db.read(move |conn| Box::pin(store::chunks(conn, id, next, SOME))).await;
+            let chunks = read.map_err(|error: DbError| Unassembled::Again(error.to_string()))?;
+            let mut wanted = chunks.into_iter().filter(|chunk| chunk.index < end).peekable();
+            if wanted.peek().is_none() {
+                return Err(Unassembled::Failed(FailureReason::Damaged));
+            }
+            for chunk in wanted {
+                if chunk.index != next {
+                    return Err(Unassembled::Failed(FailureReason::Damaged));
+                }
+                let sha256 = chunk.sha256.to_string();
+                self.state.recordings.append(&files::chunk(id, &chunk), &sha256, &mut incoming).await.map_err(
+                    |error| {
+                        tracing::warn!(recording = %id, chunk = chunk.index, %error, "a chunk could not be read");
+                        Unassembled::from(error)
+                    },
+                )?;
+                next += 1;
+            }
+        }
+        incoming.end().await.map_err(|error| Unassembled::Again(error.to_string()))
+    }
+
+    /// A recording whose duration can't be told is complete all the same: what the client said counts then.
+    async fn duration_ms(&self, file: &Received, id: Id<ids::Recording>) -> Result<Option<u64>, Unassembled> {
+        let opened = file.open().await.map_err(|error| Unassembled::Again(error.to_string()))?;
+        match self.prober.duration_ms(opened.into_std().await).await {
+            Ok(duration_ms) => Ok(duration_ms),
+            Err(Unprobed::Unreadable(why)) => {
+                tracing::warn!(recording = %id, why, "the duration of a recording can't be told");
+                Ok(None)
+            }
+            Err(Unprobed::Interrupted(why)) => Err(Unassembled::Again(why)),
+        }
+    }
+}
+
+async fn first_bytes(file: &Received) -> io::Result<Vec<u8>> {
+    use tokio::io::AsyncReadExt;
+    let mut first = Vec::with_capacity(DECISIVE_BYTES);
+    file.open().await?.take(DECISIVE_BYTES as u64).read_to_end(&mut first).await?;
+    Ok(first)
+}

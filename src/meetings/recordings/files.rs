@@ -1,0 +1,138 @@
+//! The files of recordings: where they are, and their deletion once no row needs them, even if the server was stopped
+//! in between. Idempotent.
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::meeting::{Chunk, Digest, Meeting, RecordingStatus};
+use actors::time::Time;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::store::{self, StoredStatus};
+use crate::clients::files::FilePath;
+use crate::db::{Conn, DbError, ROWS};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::meetings::state::Meetings;
+
+/// The folder of a recording's chunks, in that of the recording.
+const CHUNKS: &str = "chunks";
+
+/// Everything of a recording.
+#[must_use]
+pub fn folder(id: Id<ids::Recording>) -> FilePath {
+    FilePath::of([id.to_string()])
+}
+
+/// All chunks of a recording.
+#[must_use]
+pub fn chunks(id: Id<ids::Recording>) -> FilePath {
+    FilePath::of([id.to_string(), CHUNKS.to_owned()])
+}
+
+#[must_use]
+pub fn chunk(id: Id<ids::Recording>, chunk: &Chunk) -> FilePath {
+    FilePath::of([id.to_string(), CHUNKS.to_owned(), format!("{}-{}", chunk.file, chunk.sha256)])
+}
+
+/// The assembled content of a recording.
+#[must_use]
+pub fn content(id: Id<ids::Recording>, sha256: Digest) -> FilePath {
+    FilePath::of([id.to_string(), sha256.to_string()])
+}
+
+/// Deletes the files of recordings that their rows no longer need.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteRecordingFiles {
+    recording_ids: Vec<Id<ids::Recording>>,
+}
+
+impl JobPayload for DeleteRecordingFiles {
+    const KIND: &'static str = "delete-recording-files";
+}
+
+/// Enqueues the deletion of what is no longer needed once the transaction has committed.
+///
+/// # Errors
+/// Only database errors.
+pub async fn enqueue_deletion(
+    conn: &mut Conn,
+    recording_ids: Vec<Id<ids::Recording>>,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
+    if recording_ids.is_empty() {
+        return Ok(());
+    }
+    jobs::enqueue(conn, &DeleteRecordingFiles { recording_ids }, now, request).await.map(|_| ())
+}
+
+/// As [`enqueue_deletion`], for all recordings of a meeting that is deleted in the same transaction.
+///
+/// # Errors
+/// Only database errors.
+pub async fn enqueue_deletion_of_meeting(
+    conn: &mut Conn,
+    meeting_id: Id<Meeting>,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
+    let all = store::ids_of(conn, meeting_id).await?;
+    enqueue_deletion(conn, all, now, request).await
+}
+
+/// Runs [`DeleteRecordingFiles`].
+pub struct DeleteRecordingFilesHandler {
+    pub state: Meetings,
+}
+
+#[async_trait]
+impl Handler for DeleteRecordingFilesHandler {
+    type Payload = DeleteRecordingFiles;
+
+    fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
+
+    async fn run(&self, _: &Job, payload: DeleteRecordingFiles) -> Result<(), JobError> {
+        delete_unneeded(&self.state, payload.recording_ids).await.map(|_| ()).map_err(JobError::Unavailable)
+    }
+}
+
+/// Deletes those files of these recordings that their rows do not need; returns the number of recordings with any such.
+async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Result<usize, String> {
+    let wanted = ids.clone();
+    let read = state.db.read(move |conn| Box::pin(store::statuses(conn, wanted))).await;
+    let statuses = read.map_err(|error: DbError| error.to_string())?;
+    let mut deleted = 0;
+    for id in ids {
+        let unneeded = match statuses.get(&id) {
+            None => folder(id),
+            Some(StoredStatus { status: RecordingStatus::Ready, .. }) => chunks(id),
+            Some(StoredStatus { status: RecordingStatus::Expired, .. })
+            | Some(StoredStatus { status: RecordingStatus::Failed, repairable: false }) => folder(id),
+            Some(_) => continue,
+        };
+        state.recordings.delete_all(&unneeded).await.map_err(|error| format!("recording {id}: {error}"))?;
+        deleted += 1;
+    }
+    Ok(deleted)
+}
+
+/// Compares all folders with the rows, and deletes what no row needs: files of a chunk or a recording that a killed
+/// server left behind. Returns the number of recordings that were looked at.
+///
+/// # Errors
+/// Returns the reason why some files were not deleted.
+pub async fn sweep(state: &Meetings) -> Result<usize, String> {
+    let names = state.recordings.names().await.map_err(|error| error.to_string())?;
+    let all: Vec<Id<ids::Recording>> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    let mut deleted = 0;
+    for some in all.chunks(ROWS) {
+        if state.tasks.stopping().is_cancelled() {
+            break;
+        }
+        deleted += delete_unneeded(state, some.to_vec()).await?;
+    }
+    Ok(deleted)
+}

@@ -1,0 +1,189 @@
+//! HTTP handlers of recordings, with the bodies they accept.
+
+use actix_web::body::SizedStream;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    ACCEPT_RANGES, CONTENT_RANGE, ContentDisposition, DispositionParam, DispositionType, ETAG,
+};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use actors::ids::{self, Id};
+use actors::meeting::{RecordingStatus, UploadMode};
+use sha2::{Digest, Sha256};
+use utoipa::openapi::path::Parameter;
+use utoipa::{PartialSchema, ToSchema};
+
+use super::model::{AttestationText, ChunkIndex, ChunkUploadResult, DeclaredMimeType, DurationMillis, RecordingView};
+use super::store::Filter;
+use super::upload::{ChunkUpload, FileUpload};
+use super::{MeetingRecording, files, operations};
+use crate::access::policy::{Attendee, Host, Listener};
+use crate::api::operation::Authorized;
+use crate::http::agent::WithClient;
+use crate::http::answer::Cached;
+use crate::http::envelope::{List, Nothing, Prerendered, Reply, success};
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::list::Listing;
+use crate::http::range::{RangeRequest, ServedRange, not_satisfiable, partial};
+use crate::meetings::MeetingSnapshot;
+use crate::meetings::state::Meetings;
+
+/// The host's declaration that everyone who can be heard has consented.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ConsentAttestation {
+    pub text: AttestationText,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct StartRecording {
+    pub upload_mode: UploadMode,
+    pub mime_type: DeclaredMimeType,
+    /// The participant whose voice alone is recorded. Absent: a recording of everyone.
+    pub track_participant_id: Option<Id<ids::Participant>>,
+    /// Required for an import into a meeting that nobody ever joined.
+    pub consent_attestation: Option<ConsentAttestation>,
+}
+
+impl Body for StartRecording {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
+        let upload_mode = fields.required("uploadMode");
+        let mime_type = fields.required("mimeType");
+        let track_participant_id = fields.optional("trackParticipantId");
+        let consent_attestation =
+            fields.object("consentAttestation", |fields| Ok(ConsentAttestation { text: fields.required("text")? }));
+        Ok(Self {
+            upload_mode: upload_mode?,
+            mime_type: mime_type?,
+            track_participant_id: track_participant_id?,
+            consent_attestation: consent_attestation?,
+        })
+    }
+}
+
+pub async fn start(
+    request: Authorized<Host<MeetingSnapshot>, WithClient<ValidJson<StartRecording>>>,
+    state: Meetings,
+) -> Result<Reply<RecordingView>, ApiError> {
+    let id = request.new_id();
+    let WithClient { input: ValidJson(body), agent } = request.input;
+    let (caller, meeting) = (request.access.caller, &request.access.resource);
+    operations::start(&state, caller, meeting, id, body, agent, request.request_id).await.map(Reply::created)
+}
+
+impl Query for Filter {
+    fn has(key: &str) -> bool {
+        key == "status"
+    }
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
+        Ok(Self { status: fields.optional("status")? })
+    }
+    fn parameters() -> Vec<Parameter> {
+        vec![query_parameter("status", "Return only recordings with this status.", RecordingStatus::schema())]
+    }
+}
+
+pub async fn list(
+    request: Authorized<Attendee<MeetingSnapshot>, ValidQuery<Listing<Filter>>>,
+    state: Meetings,
+) -> Result<Reply<List<RecordingView>>, ApiError> {
+    let ValidQuery(listing) = request.input;
+    operations::list(&state, request.access.resource.state.id, listing).await.map(Reply::ok)
+}
+
+pub async fn upload_chunk(
+    request: Authorized<Host<MeetingRecording>, ChunkUpload>,
+    state: Meetings,
+) -> Result<Reply<ChunkUploadResult>, ApiError> {
+    operations::upload_chunk(&state, &request.access.resource, request.input, request.request_id).await.map(Reply::ok)
+}
+
+pub async fn upload_file(
+    request: Authorized<Host<MeetingRecording>, FileUpload>,
+    state: Meetings,
+) -> Result<Reply<RecordingView>, ApiError> {
+    operations::upload_file(&state, &request.access.resource, request.input, request.request_id).await.map(Reply::ok)
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct StopRecording {
+    /// Used if the content itself does not tell its duration.
+    pub duration_seconds: Option<DurationMillis>,
+    /// The last chunk: once all chunks up to it are stored, the recording is assembled. Without it, that begins a minute
+    /// after the last chunk, with those that are there without a gap.
+    pub last_chunk_index: Option<ChunkIndex>,
+}
+
+impl Body for StopRecording {
+    const OPTIONAL: bool = true;
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
+        let duration_seconds = fields.optional("durationSeconds");
+        let last_chunk_index = fields.optional("lastChunkIndex");
+        Ok(Self { duration_seconds: duration_seconds?, last_chunk_index: last_chunk_index? })
+    }
+}
+
+pub async fn stop(
+    request: Authorized<Host<MeetingRecording>, ValidJson<StopRecording>>,
+    state: Meetings,
+) -> Result<Reply<RecordingView>, ApiError> {
+    let ValidJson(body) = request.input;
+    operations::stop(&state, &request.access.resource, body, request.request_id).await.map(Reply::ok)
+}
+
+pub async fn status(
+    request: Authorized<Attendee<MeetingRecording>, Empty>,
+    _: Meetings,
+) -> Result<Prerendered<RecordingView>, ApiError> {
+    let resource = request.access.resource;
+    let view = RecordingView::of(resource.meeting.state.id, resource.recording()?);
+    let body = success(200, request.message, &view)?;
+    let etag = format!("\"{}\"", hex::encode(Sha256::digest(&body)));
+    Ok(Prerendered { etag, body: body.into(), of: std::marker::PhantomData })
+}
+
+/// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
+pub async fn download(
+    request: Authorized<Listener<MeetingRecording>, RangeRequest>,
+    state: Meetings,
+) -> Result<Cached, ApiError> {
+    let resource = request.access.resource;
+    let content = operations::readable(&resource)?;
+    let (recording, size) = (resource.recording()?, content.bytes);
+    let etag = format!("\"{}\"", content.sha256);
+    let (status, range, content_range) = match request.input.of(size, &etag) {
+        ServedRange::Whole => (StatusCode::OK, 0..size, None),
+        ServedRange::Part(range) => {
+            let (status, content_range) = partial(&range, size);
+            (status, range, Some(content_range))
+        }
+        ServedRange::Nothing => return Ok(Cached(not_satisfiable(size))),
+    };
+    let path = files::content(resource.id, content.sha256);
+    let length = range.end - range.start;
+    let stream = state.recordings.open(&path, &content.sha256.to_string(), range).await;
+    let stream = stream.map_err(|error| ApiError::of_stored_file(&error))?;
+    let name = DispositionParam::Filename(operations::file_name(recording));
+    let attachment = ContentDisposition { disposition: DispositionType::Attachment, parameters: vec![name] };
+    let mut response: HttpResponseBuilder = HttpResponse::build(status);
+    response
+        .content_type(recording.mime_type.into_str())
+        .insert_header(attachment)
+        .insert_header((ACCEPT_RANGES, "bytes"))
+        .insert_header((ETAG, etag));
+    if let Some(content_range) = content_range {
+        response.insert_header((CONTENT_RANGE, content_range));
+    }
+    Ok(Cached(response.body(SizedStream::new(length, stream))))
+}
+
+pub async fn delete(
+    request: Authorized<Host<MeetingRecording>, Empty>,
+    state: Meetings,
+) -> Result<Reply<Nothing>, ApiError> {
+    operations::delete(&state, &request.access.resource, request.request_id).await?;
+    Ok(Reply::ok(Nothing {}))
+}

@@ -1,0 +1,48 @@
+//! The AI pipeline: sources in, traced requirements out. It knows no meeting, project, user, HTTP or database.
+//!
+//! ```text
+//!  Request ─► prepare_sources ─► transcribe_recordings ─► build_source_index ─► extract_requirements ─┐
+//!      ┌──────────────────────────────────────────────────────────────────────────────────────────────┘
+//!      └─► classify_requirements ─► evidence_grounding ─► generate_user_stories ─► quality_checks ─┐
+//!      ┌───────────────────────────────────────────────────────────────────────────────────────────┘
+//!      └─► summarize ─► finalize ─► PipelineOutcome
+//!  each node: catch_unwind on a bounded blocking pool · output to `CheckpointStore` · progress to `ProgressSink`
+//! ```
+//!
+//! The judgement (rules now, models later) is in an [`Engine`]. The guarantees that hold for every engine are in the
+//! nodes: an item without a quote that stands verbatim at its offsets does not leave `evidence_grounding`. All offsets
+//! count Unicode scalar values, end exclusive. Deliberately absent: ids and codes (the caller generates them; items
+//! carry stable keys), clocks, and any network.
+//!
+//! A server runs the pipeline in child processes (`process`), limited in number and shared fairly between callers
+//! (`fair`).
+//!
+//! Reading order: request · result · run · workers · nodes · engine · readers · process.
+
+pub mod confined;
+pub mod engine;
+pub mod fair;
+pub mod loop_control;
+pub mod media;
+pub mod nodes;
+pub mod ports;
+pub mod process;
+pub mod readers;
+pub mod request;
+pub mod result;
+pub mod run;
+pub mod workers;
+
+#[cfg(test)]
+mod complexity;
+#[cfg(test)]
+mod tests;
+
+pub use engine::{Embedded, Engine};
+pub use ports::{
+    CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested, TextStore,
+};
+pub use request::{Bounds, CancelToken, Request, Source, SourceKind, UnreadableSource};
+pub use result::PipelineResult;
+pub use run::{PipelineOutcome, run, run_with};
+pub use workers::Workers;

@@ -1,0 +1,109 @@
+//! The same webhooks in any order, some of them twice, lead to the same state.
+
+use serde_json::Value;
+
+use super::{Stage, name_of};
+use crate::participants::TestMeeting;
+use crate::support::chance::Chance;
+use crate::support::livekit::{Connection, Event, now_ms};
+use crate::support::{Client, Role, ServerSetup};
+
+const ROUNDS: usize = 6;
+const ORDERS: usize = 3;
+const PEOPLE: usize = 3;
+
+/// The connections of one participant by their start: the start in ms, and whether the connection has ended.
+type Story = Vec<(i64, bool)>;
+
+fn stories(chance: &mut Chance) -> Vec<Story> {
+    let began = now_ms() - 60_000;
+    let story = |chance: &mut Chance| -> Story {
+        let count = chance.below(4);
+        let connections = (0..count).map(|nth| {
+            // Some start within the same millisecond.
+            let began_at = began + i64::try_from(nth / 2).unwrap();
+            (began_at, chance.below(2) == 0)
+        });
+        connections.collect()
+    };
+    (0..PEOPLE).map(|_| story(chance)).collect()
+}
+
+/// Returns all webhooks about these connections: starts, ends, aborted attempts, and an outdated `room_finished`.
+fn events(room: &str, people: &[String], stories: &[Story]) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (who, (identity, story)) in people.iter().zip(stories).enumerate() {
+        for (nth, (began_at_ms, has_ended)) in story.iter().enumerate() {
+            let name = format!("PA_{who}_{nth}");
+            let connection = Connection { identity: identity.clone(), name, began_at_ms: *began_at_ms };
+            events.push(Event::about("participant_joined", room, &connection));
+            if *has_ended {
+                events.push(Event::about("participant_left", room, &connection));
+            }
+        }
+        let aborted = Connection::fresh(identity);
+        events.push(Event::about("participant_connection_aborted", room, &aborted));
+    }
+    events.push(Event::of("room_finished", room, "RM_0").at(now_ms() - 60_000));
+    events
+}
+
+async fn deliver(events: &[Event], to: &Client, chance: &mut Chance) {
+    let mut order: Vec<usize> = (0..events.len()).collect();
+    // Some are delivered twice.
+    order.extend((0..events.len()).filter(|_| chance.below(3) == 0).collect::<Vec<_>>());
+    for at in (1..order.len()).rev() {
+        order.swap(at, usize::try_from(chance.below(at as u64 + 1)).unwrap());
+    }
+    for at in order {
+        events[at].send_to(to).await.is(200);
+    }
+}
+
+/// Returns the fields of the participants that are equal in every meeting, sorted by display name.
+fn alike(people: &[Value]) -> Vec<(Value, Value, Value)> {
+    let mut alike: Vec<_> = people
+        .iter()
+        .map(|one| (one["displayName"].clone(), one["status"].clone(), one["connected"].clone()))
+        .collect();
+    alike.sort_by_key(|(name, ..)| name.to_string());
+    alike
+}
+
+on_both! {
+    async fn the_same_events_in_any_order_and_twice_lead_to_the_same_state(setup: ServerSetup) {
+        let stage = Stage::open(&setup, &[("COLLOQUY__MEETINGS__GRACE_SECONDS", "3600"), ("COLLOQUY__LIVEKIT__LOOK_SECONDS", "3600")]).await;
+        let mut chance = Chance::new();
+        let mut users = Vec::new();
+        for _ in 0..PEOPLE {
+            users.push(stage.room.member(&stage.server, Role::Analyst).await);
+        }
+        for _ in 0..ROUNDS {
+            let stories = stories(&mut chance);
+            let mut ends = Vec::new();
+            for _ in 0..ORDERS {
+                let meeting = stage.room.ada.meeting_path(&stage.room.project).await;
+                let ada = stage.room.ada.clone();
+                ada.client.post(format!("{meeting}/start")).await.is(200);
+                let room = TestMeeting { ada, project: stage.room.project.clone(), path: meeting };
+                let mut people = Vec::new();
+                for (nth, user) in users.iter().enumerate() {
+                    let body = serde_json::json!({"displayName": format!("person {nth}")});
+                    people.push(user.client.post(format!("{}/join", room.path)).json(body).await.is(200).text_of("id"));
+                }
+                let events = events(name_of(&room), &people, &stories);
+                deliver(&events, &stage.caller(), &mut chance).await;
+                ends.push(alike(&room.people().await));
+            }
+            assert!(ends.iter().all(|end| *end == ends[0]), "{stories:?}: {ends:?}");
+            // The state is also the right one: a participant is connected if their last connection has not ended. Of
+            // two that started at once, the connection's name decides which is the last.
+            for (nth, story) in stories.iter().enumerate() {
+                let last = story.iter().enumerate().max_by_key(|(nth, (began_at, _))| (*began_at, *nth));
+                let is_connected = last.is_some_and(|(_, (_, has_ended))| !has_ended);
+                let (name, status, connected) = &ends[0][nth + 1];
+                assert_eq!((name, status, connected), (&format!("person {nth}").into(), &"JOINED".into(), &is_connected.into()), "{story:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Tests of the HTTP server as a whole: what holds for every request, and how the server starts and stops.
+
+mod abandoned;
+mod bounds;
+mod call_limits;
+mod cors;
+mod envelope;
+mod exhaustion;
+mod file_permissions;
+mod headers;
+mod memory;
+mod operator;
+mod secrets;
+mod start;
+mod stop;
