@@ -1,0 +1,41 @@
+// A browser, as people have it. It plays the scenes of scenes/ by keyboard alone, looks at each view with axe in both
+// languages, and says what went wrong where something did.
+//
+// A scene is asked for by POST with {"scene": …, …}; the answer is {"faults": […]}.
+
+import { createServer } from 'node:http';
+import { access } from 'node:fs/promises';
+import { chromium } from 'playwright-core';
+import { listen, tell } from './beginning.mjs';
+import { consolePage } from './scenes/console.mjs';
+import { join } from './scenes/join.mjs';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const scenes = { ...join, ...consolePage };
+
+async function play({ scene, ...asked }) {
+  const args = [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+  ];
+  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args });
+  try {
+    return { faults: await scenes[scene](browser, asked) };
+  } catch (error) {
+    const pages = browser.contexts().flatMap((context) => context.pages());
+    const shown = await Promise.all(pages.map((page) => page.locator('body').innerText().catch(() => '')));
+    return { faults: [`${error.stack ?? error}`, ...shown] };
+  } finally {
+    await browser.close();
+  }
+}
+
+const there = await access(CHROMIUM).then(() => true, () => false);
+const server = createServer(async (request, response) => {
+  let body = '';
+  for await (const piece of request) body += piece;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(await play(JSON.parse(body))));
+});
+tell({ port: await listen(server), chromium: there });

@@ -1,0 +1,99 @@
+// Scenes on the join page.
+
+import { Person } from './person.mjs';
+
+export const join = {
+  /** Sign-in, waiting, and a meeting that is cancelled meanwhile: `cancel` is the call that does it. */
+  async waiting(browser, { page, host, outsider, cancel }) {
+    const stranger = await Person.at(browser, page);
+    await stranger.sees('Sign in to join');
+    await stranger.lookTwice('the sign-in', 'Sign in to join', 'سجّل الدخول للانضمام');
+    await stranger.logIn({ ...outsider, password: 'not this one' });
+    await stranger.reads('The e-mail address or the password is wrong.');
+    await stranger.logIn(outsider);
+    await stranger.sees('This account is not invited');
+    await stranger.look('a refusal');
+    await stranger.press('Use another account');
+    await stranger.sees('Sign in to join');
+    await stranger.logIn(host);
+    await stranger.sees('The meeting has not started yet');
+    await stranger.lookTwice('waiting', 'The meeting has not started yet', 'لم يبدأ الاجتماع بعد');
+    await stranger.page.reload();
+    await stranger.sees('The meeting has not started yet');
+    const kept = await stranger.page.evaluate(() => sessionStorage.length);
+    if (kept > 0) stranger.faults.push('tokens of an account lie in the storage of an open page');
+    const done = await fetch(cancel.url, { method: 'POST', headers: { authorization: cancel.authorization } });
+    if (!done.ok) throw new Error(`cancelling: ${done.status}`);
+    await stranger.sees('The meeting was cancelled');
+    await stranger.lookTwice('the end', 'The meeting was cancelled', 'أُلغي الاجتماع');
+    return stranger.isGone();
+  },
+
+  /** Two people; one refuses to be recorded, the other agrees, and the host ends the meeting. */
+  async meeting(browser, { page, host, other }) {
+    const grace = await Person.at(browser, page);
+    await grace.logIn(other);
+    await grace.sees('The meeting has not started yet');
+    const ada = await Person.at(browser, page);
+    await ada.logIn(host);
+    await ada.press('Start the meeting');
+    for (const person of [ada, grace]) await person.sees('Do you agree to be recorded?');
+    await grace.look('the question');
+    const ticked = await grace.page.getByRole('checkbox', { checked: true }).count();
+    if (ticked > 0) grace.faults.push('an answer is chosen beforehand');
+    await grace.press('I agree');
+    await grace.reads('select at least the recording');
+    await grace.press('I do not agree');
+    await ada.hearsOfOther('does not agree to be recorded');
+    await ada.tick('My audio and video may be recorded');
+    await ada.tick('My speech may be transcribed');
+    await ada.press('I agree');
+    await grace.hearsOfOther('agreed to:');
+    await ada.lookTwice('the meeting', 'You are in the meeting', 'أنت في الاجتماع');
+    await ada.press('Withdraw my consent');
+    await grace.hearsOfOther('does not agree to be recorded');
+    await grace.press('Leave the meeting');
+    await grace.sees('You left the meeting');
+    await ada.hearsOfOther('left');
+    await grace.press('Join again');
+    await grace.sees('You are in the meeting');
+    await ada.press('End the meeting for all');
+    await ada.reach('button', 'Continue the meeting');
+    await ada.page.keyboard.press('Escape');
+    await ada.press('End the meeting for all');
+    const sure = ada.page.getByRole('dialog').getByRole('button', { name: 'End the meeting for all' });
+    await ada.page.keyboard.press('Tab');
+    await sure.press('Enter');
+    for (const person of [ada, grace]) {
+      await person.sees('The meeting has ended');
+      await person.reads('The host ended it for everyone.');
+    }
+    await grace.lookTwice('the end', 'The meeting has ended', 'انتهى الاجتماع');
+    return [...(await ada.isGone()), ...(await grace.isGone())];
+  },
+
+  /** A guest with a link, in Arabic on a phone: comes in, does not agree, reloads, and is removed. */
+  async guest(browser, { link, name, remove }) {
+    const settings = { locale: 'ar-EG', viewport: { width: 390, height: 844 } };
+    const guest = await Person.at(browser, link, settings);
+    await guest.sees('أنت مدعو إلى اجتماع');
+    if (new URL(guest.page.url()).hash !== '') guest.faults.push("the invitation's token stays in the address");
+    await guest.look('the invitation in Arabic');
+    await guest.write('اسمك', name);
+    await guest.page.keyboard.press('Enter');
+    await guest.sees('هل توافق على تسجيلك؟');
+    await guest.press('لا أوافق');
+    await guest.hearsOfSelf('لا يوافق على التسجيل');
+    await guest.page.reload();
+    await guest.sees('أنت في الاجتماع');
+    const people = await (await fetch(remove.people, { headers: { authorization: remove.authorization } })).json();
+    const own = people.data.items.find((one) => one.displayName === name);
+    const done = await fetch(`${remove.people}/${own.id}`, {
+      method: 'DELETE', headers: { authorization: remove.authorization },
+    });
+    if (!done.ok) throw new Error(`removing: ${done.status}`);
+    const over = guest.page.getByRole('heading', { name: /أُخرجت من الاجتماع|انتهى حقك في الدخول/ });
+    await over.waitFor();
+    return guest.isGone();
+  },
+};

@@ -1,0 +1,132 @@
+// Somebody in a browser window of their own.
+
+import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
+
+const PATIENCE = 30_000;
+/** More presses of Tab than any view has places to stop at. */
+const MOST_STOPS = 60;
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Somebody in a window of their own, with a keyboard. */
+export class Person {
+  static async at(browser, address, settings = {}) {
+    const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...settings });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    const person = new Person(context, page);
+    // The policy of the page stops what it was not meant to do, and says so here; axe is put in by the debugger.
+    page.on('console', (line) => line.text().includes('Content Security Policy') && person.faults.push(line.text()));
+    page.on('pageerror', (error) => person.faults.push(`${error.stack ?? error}`));
+    await page.goto(address);
+    return person;
+  }
+
+  constructor(context, page) {
+    Object.assign(this, { context, page, faults: [] });
+  }
+
+  /** The view has this heading, and who reads by ear or keyboard was brought to it. */
+  async sees(heading) {
+    const found = this.page.getByRole('heading', { name: heading });
+    await found.waitFor();
+    await this.eventually(() => found.evaluate((element) => element === document.activeElement), `focus on ${heading}`);
+  }
+
+  async reads(text) {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** What the list of people says of somebody else, or of this person. */
+  async hearsOfOther(fact) {
+    await this.page.locator('#people li:not(:has(.you))').filter({ hasText: fact }).waitFor();
+  }
+
+  async hearsOfSelf(fact) {
+    await this.page.locator('#people li:has(.you)').filter({ hasText: fact }).waitFor();
+  }
+
+  /** Goes to an element by Tab; then it is the one with the focus, and that can be seen. */
+  async reach(role, name) {
+    const wanted = this.page.getByRole(role, { name, exact: true });
+    await wanted.waitFor();
+    for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+      if (await wanted.evaluate((element) => element === document.activeElement)) {
+        const outline = await wanted.evaluate((element) => getComputedStyle(element).outlineStyle);
+        if (outline === 'none') throw new Error(`the focus on ${name} can't be seen`);
+        return;
+      }
+      await this.page.keyboard.press('Tab');
+    }
+    throw new Error(`${name} can't be reached by keyboard`);
+  }
+
+  async press(name) {
+    await this.reach('button', name);
+    await this.page.keyboard.press('Enter');
+  }
+
+  async tick(name) {
+    await this.reach('checkbox', name);
+    await this.page.keyboard.press('Space');
+  }
+
+  async write(name, text) {
+    await this.reach('textbox', name);
+    await this.page.keyboard.press('Control+A');
+    await this.page.keyboard.type(text);
+  }
+
+  async logIn({ email, password }) {
+    await this.write('E-mail address', email);
+    // A password has no role of its own; it is the next stop.
+    await this.page.keyboard.press('Tab');
+    await this.page.keyboard.type(password);
+    await this.page.keyboard.press('Enter');
+  }
+
+  async eventually(is, what) {
+    const deadline = Date.now() + PATIENCE;
+    while (!(await is())) {
+      if (Date.now() > deadline) throw new Error(`never: ${what}`);
+      await this.page.waitForTimeout(20);
+    }
+  }
+
+  /** What axe finds in the view as it stands, in this language and the other, in light and dark, wide and narrow. */
+  async look(view) {
+    for (const colorScheme of ['light', 'dark']) {
+      await this.page.emulateMedia({ colorScheme });
+      for (const width of [1280, 320]) {
+        await this.page.setViewportSize({ width, height: 800 });
+        await this.page.evaluate(AXE);
+        const { violations } = await this.page.evaluate((rules) => globalThis.axe.run(document, { runOnly: rules }), RULES);
+        for (const { id, nodes } of violations) {
+          this.faults.push(`${view} (${colorScheme}, ${width}): ${id}: ${nodes.map((node) => node.failureSummary).join('; ')}`);
+        }
+        const isWide = await this.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        if (isWide) this.faults.push(`${view} is wider than ${width} pixels`);
+      }
+    }
+    await this.page.emulateMedia({ colorScheme: 'light' });
+    await this.page.setViewportSize({ width: 1280, height: 800 });
+  }
+
+  /** As `look`, and in Arabic; the page is in English before and after. */
+  async lookTwice(view, heading, inArabic) {
+    await this.look(view);
+    await this.press('العربية');
+    await this.page.getByRole('heading', { name: inArabic }).waitFor();
+    const written = await this.page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
+    if (written.join() !== 'ar,rtl') this.faults.push(`${view} is written as ${written}`);
+    await this.look(`${view} in Arabic`);
+    await this.press('English');
+    await this.page.getByRole('heading', { name: heading }).waitFor();
+  }
+
+  async isGone() {
+    await this.context.close();
+    return this.faults;
+  }
+}

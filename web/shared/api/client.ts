@@ -1,0 +1,77 @@
+// Calls of the interface, typed by its own document: the envelope is taken off, and a refusal is thrown as a ApiError.
+
+import createClient from 'openapi-fetch';
+import { BASE } from '../base';
+import { ApiError, type Failure } from './error';
+import type { components, paths } from './schema';
+import { Session } from './session';
+
+export { ApiError } from './error';
+export type Schemas = components['schemas'];
+
+/** No answer for so long is none. An upload may take longer. */
+const PATIENCE_MS = 20_000;
+const UPLOAD_PATIENCE_MS = 300_000;
+
+let language = 'en';
+export const setRequestLanguage = (tag: string): void => { language = tag; };
+
+async function send(request: Request): Promise<Response> {
+  const isUpload = request.headers.get('Content-Type')?.startsWith('multipart/') ?? false;
+  const patience = AbortSignal.timeout(isUpload ? UPLOAD_PATIENCE_MS : PATIENCE_MS);
+  const signal = AbortSignal.any([request.signal, patience]);
+  try {
+    return await fetch(request, { signal, cache: 'no-store', credentials: 'same-origin', redirect: 'error' });
+  } catch (reason) {
+    if (request.signal.aborted) throw reason;
+    throw ApiError.offline();
+  }
+}
+
+function marked(request: Request): Request {
+  request.headers.set('Accept-Language', language);
+  if (session.token) request.headers.set('Authorization', `Bearer ${session.token}`);
+  return request;
+}
+
+const options = { baseUrl: new URL(BASE, location.origin).href.replace(/\/$/, '') };
+const plain = createClient<paths>({ ...options, fetch: send });
+export const session = new Session(async (refreshToken) => {
+  const { data, error, response } = await plain.POST('/api/auth/refresh-token', { body: { refreshToken } });
+  if (data) return data.data;
+  if (response.status === 401) return null;
+  throw ApiError.of(response, error as Failure | undefined);
+});
+
+export const api = createClient<paths>({
+  ...options,
+  fetch: async (request: Request) => {
+    // A body can be read once, and the call may be made twice.
+    const again = request.clone();
+    const asked = session.token;
+    const response = await send(marked(request));
+    if (response.status !== 401 || !asked || !(await session.renew())) return response;
+    return send(marked(again));
+  },
+});
+
+interface Outcome<Data> { data?: { data: Data }; error?: unknown; response: Response }
+
+/** The data of the envelope. */
+export async function unwrap<Data>(call: Promise<Outcome<Data>>): Promise<Data> {
+  const { data, error, response } = await call;
+  if (data && response.ok) return data.data;
+  throw ApiError.of(response, error as Failure | undefined);
+}
+
+interface Page<Item> { items: Item[]; nextCursor: string | null; totalCount: number }
+
+/** All items of a list, page after page, each as soon as it is here. */
+export async function* pages<Item>(ask: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>): AsyncGenerator<Page<Item>> {
+  let cursor: string | undefined;
+  do {
+    const page = await unwrap(ask(cursor));
+    yield page;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+}

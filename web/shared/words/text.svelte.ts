@@ -1,0 +1,94 @@
+// What the pages say, in the reader's language. Each page has words of its own beside the shared ones.
+
+import { setRequestLanguage } from '../api/client';
+import { isolated } from './isolate';
+import type consoleWords from './console.en.json';
+import type joinWords from './join.en.json';
+import sharedWords from './shared.en.json';
+
+export type Key = keyof typeof sharedWords | keyof typeof consoleWords | keyof typeof joinWords;
+export type Language = 'en' | 'ar';
+type Word = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
+export type Words = Record<string, Word>;
+
+const PLACE = 'colloquy.language';
+/** Figures of the account's language; Arabic with the digits that the whole Arab world reads. */
+const LOCALES: Record<Language, string> = { en: 'en-GB', ar: 'ar-u-nu-latn' };
+
+let english: Words = sharedWords;
+let loadArabic: () => Promise<{ default: Words }>;
+let tag = $state<Language>('en');
+let words = $state.raw<Words>(sharedWords);
+const locale = $derived(LOCALES[tag]);
+const plural = $derived(new Intl.PluralRules(locale));
+const figures = $derived(new Intl.NumberFormat(locale));
+const percents = $derived(new Intl.NumberFormat(locale, { style: 'percent' }));
+const sizes = $derived(new Intl.NumberFormat(locale, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }));
+const days = $derived(new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
+const moments = $derived(new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }));
+
+export const language = (): Language => tag;
+
+async function wordsOf(to: Language): Promise<Words> {
+  if (to === 'en') return english;
+  const [shared, page] = await Promise.all([import('./shared.ar.json'), loadArabic()]);
+  return { ...(shared.default as Words), ...page.default };
+}
+
+export async function setLanguage(to: Language): Promise<void> {
+  words = await wordsOf(to);
+  tag = to;
+  document.documentElement.lang = to;
+  document.documentElement.dir = to === 'ar' ? 'rtl' : 'ltr';
+  setRequestLanguage(to);
+  try {
+    localStorage.setItem(PLACE, to);
+  } catch {
+    // Chosen again the next time.
+  }
+}
+
+/** The language that the address asks for (`lang`), else the one chosen here before, else the browser's. */
+export function startLanguage(pageEnglish: Words, pageArabic: () => Promise<{ default: Words }>): Promise<void> {
+  english = { ...sharedWords, ...pageEnglish };
+  loadArabic = pageArabic;
+  let kept: string | null = new URLSearchParams(location.search).get('lang');
+  try {
+    kept ??= localStorage.getItem(PLACE);
+  } catch {
+    // The browser's, then.
+  }
+  return setLanguage((kept ?? navigator.language).startsWith('ar') ? 'ar' : 'en');
+}
+
+/** Whether there are words under this key. */
+export const has = (key: string): key is Key => key in english;
+
+/** The sentence; `count` chooses its form where it depends on how many. Names in it keep their own direction. */
+export function t(key: Key, values: Record<string, string | number> = {}): string {
+  const word = words[key] ?? english[key] ?? key;
+  const sentence = typeof word === 'string' ? word : (word as Exclude<Word, string>)[plural.select(Number(values.count))] ?? word.other;
+  return sentence.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === 'number' ? figures.format(value) : isolated(value);
+  });
+}
+
+/** A word for one of the interface's own names, such as `priority.HIGH`; the name itself where there is none. */
+export const label = (group: string, name: string): string => {
+  const key = `${group}.${name}`;
+  return has(key) ? t(key) : name;
+};
+
+export const number = (value: number): string => figures.format(value);
+export const percent = (value: number): string => percents.format(value);
+export const kilobytes = (bytes: number): string => sizes.format(Math.max(1, bytes / 1000));
+export const day = (at: string): string => days.format(new Date(at));
+export const moment = (at: string): string => moments.format(new Date(at));
+
+/** A place in a recording: minutes and seconds. */
+export const clock = (ms: number): string => {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+};
