@@ -3,7 +3,7 @@
 use super::page::{Screen, accent, dim, plain};
 use super::steps::Scene;
 
-/// Prints the login, the URL of the documentation, and a token to paste.
+/// Prints the login, the URLs of the console and of the API's documentation, and a token to paste.
 pub fn print(page: &Screen, scene: &Scene) {
     let Scene { server, account, session, project } = scene;
     page.heading("Continue by hand", "the server runs until Ctrl-C");
@@ -11,7 +11,8 @@ pub fn print(page: &Screen, scene: &Scene) {
     let row = |label: &str, text: &str| page.labelled(label, &accent(), 14, text, &plain());
     row("E-mail", &account.email);
     row("Password", &account.password);
-    row("Try it at", &format!("{}/docs", server.url));
+    row("Console", &format!("{}/?project={}", server.url, project.id));
+    row("API", &format!("{}/docs", server.url));
     page.text(
         14,
         &format!(

@@ -1,7 +1,8 @@
 // A browser, as people have it. It plays the scenes of scenes/ by keyboard alone, looks at each view with axe in both
 // languages, and says what went wrong where something did.
 //
-// A scene is asked for by POST with {"scene": …, …}; the answer is {"faults": […]}.
+// A scene is asked for by POST with {"scene": …, …}; the answer is {"faults": […], "found": …}. A scene returns its faults, or
+// {faults, found} where the story goes on with what it found.
 
 import { createServer } from 'node:http';
 import { access } from 'node:fs/promises';
@@ -21,7 +22,8 @@ async function play({ scene, ...asked }) {
   ];
   const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args });
   try {
-    return { faults: await scenes[scene](browser, asked) };
+    const outcome = await scenes[scene](browser, asked);
+    return Array.isArray(outcome) ? { faults: outcome } : outcome;
   } catch (error) {
     const pages = browser.contexts().flatMap((context) => context.pages());
     const shown = await Promise.all(pages.map((page) => page.locator('body').innerText().catch(() => '')));

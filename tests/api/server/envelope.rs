@@ -8,7 +8,7 @@ use crate::support::{World, shape};
 
 on_both! {
     async fn an_address_that_is_not_there_is_404(world: World) {
-        for path in ["/", "/api", "/api/nothing", "/API/NOTHING/", "/api/projects/x/y/z", "/internal/health", "/metrics",
+        for path in ["/api", "/api/nothing", "/API/NOTHING/", "/api/projects/x/y/z", "/internal/health", "/metrics",
             "/api/%2e%2e/metrics", "/api/openapi.jsonx", "//api//projects", "/%00", "/api/projects%2f"] {
             for method in ["GET", "POST", "DELETE"] {
                 let answer = world.nobody.request(method.parse().unwrap(), path).await;

@@ -3,14 +3,14 @@
 //! instead.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+
+use super::programs::{Program, free_ports};
 
 const ACCESS_KEY: &str = "colloquy-tests";
 const SECRET_KEY: &str = "a-secret-of-the-tests-alone";
@@ -20,20 +20,8 @@ const START: Duration = Duration::from_secs(60);
 struct Service {
     s3: u16,
     filer: u16,
-    home: PathBuf,
-    _shell: Child,
+    program: Program,
 }
-
-/// Starts the service and kills it when the shell's input ends.
-const WRAPPER: &str = r#"
-exec 2>/dev/null
-"$@" >"$HOME/log" 2>&1 &
-service=$!
-read -r _
-kill -KILL $service
-wait $service
-rm -rf "$HOME"
-"#;
 
 impl Service {
     fn start(program: &Path) -> Self {
@@ -45,17 +33,18 @@ impl Service {
         fs::write(home.join("keys.json"), json!({ "identities": identities }).to_string()).unwrap();
 
         let [s3, filer, rest @ ..] = free_ports::<8>();
-        let mut command = Command::new("sh");
-        command.args(["-c", WRAPPER, "sh"]).arg(program).args(["server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]);
-        command.args(["-s3", "-filer", "-master.telemetry=false", "-s3.port.iceberg=0", "-volume.max=40"]);
-        command.args(["-master.volumeSizeLimitMB=64", &format!("-s3.port={s3}"), &format!("-filer.port={filer}")]);
+        let fixed = [
+            "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3", "-filer", "-master.telemetry=false",
+            "-s3.port.iceberg=0", "-volume.max=40", "-master.volumeSizeLimitMB=64",
+        ];
+        let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
+        arguments.extend([format!("-s3.port={s3}"), format!("-filer.port={filer}")]);
         let named =
             ["s3.port.grpc", "filer.port.grpc", "master.port", "master.port.grpc", "volume.port", "volume.port.grpc"];
-        command.args(named.iter().zip(rest).map(|(name, port)| format!("-{name}={port}")));
-        command.arg(format!("-dir={}", home.join("data").display()));
-        command.arg(format!("-s3.config={}", home.join("keys.json").display()));
-        let shell = command.env("HOME", &home).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        Self { s3, filer, home, _shell: shell }
+        arguments.extend(named.iter().zip(rest).map(|(name, port)| format!("-{name}={port}")));
+        arguments.push(format!("-dir={}", home.join("data").display()));
+        arguments.push(format!("-s3.config={}", home.join("keys.json").display()));
+        Self { s3, filer, program: Program::run(home, program, &arguments) }
     }
 
     /// Returns the service, or `None` without its program on this machine.
@@ -97,8 +86,7 @@ impl Bucket {
         };
         let deadline = Instant::now() + START;
         while !bucket.is_ready().await {
-            let log = || fs::read_to_string(service.home.join("log")).unwrap_or_default();
-            assert!(Instant::now() < deadline, "the S3 service doesn't start: {}", log());
+            assert!(Instant::now() < deadline, "the S3 service doesn't start: {}", service.program.log());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         Some(bucket)
@@ -146,16 +134,4 @@ fn program() -> Option<PathBuf> {
         std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join("weed")).find(|file| file.is_file())
     };
     std::env::var_os("COLLOQUY_TEST_WEED").map(PathBuf::from).filter(|file| Path::is_file(file)).or_else(on_path)
-}
-
-/// Returns ports that are free. They are below those that the system gives to outgoing connections, of which the other
-/// tests make many.
-fn free_ports<const N: usize>() -> [u16; N] {
-    static LAST: AtomicU32 = AtomicU32::new(0);
-    let first = std::process::id().wrapping_mul(101);
-    std::array::from_fn(|_| {
-        let next =
-            || 12_000 + u16::try_from((first.wrapping_add(LAST.fetch_add(1, Ordering::Relaxed))) % 20_000).unwrap();
-        std::iter::repeat_with(next).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
-    })
 }

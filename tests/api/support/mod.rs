@@ -15,6 +15,8 @@ pub mod outbox;
 pub mod parts;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
+pub mod programs;
+pub mod real_livekit;
 pub mod server;
 pub mod shape;
 pub mod slow;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 const PARTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts");
+const SCENES: &str = "scenes";
 const START: Duration = Duration::from_secs(60);
 
 /// A running Node program. It ends when this value is dropped, or when the test process ends in any way, because its
@@ -104,20 +105,24 @@ fn install() -> Option<PathBuf> {
     }
     // Node resolves packages in the folders above a script, so copies of the scripts are placed below the packages,
     // each version of them in a folder of its own.
-    let mut programs: Vec<_> = fs::read_dir(PARTS).unwrap().map(|entry| entry.unwrap().path()).collect();
-    programs.retain(|file| file.extension().is_some_and(|extension| extension == "mjs"));
+    let mut programs: Vec<PathBuf> = [PARTS.into(), Path::new(PARTS).join(SCENES)].iter().flat_map(scripts).collect();
     programs.sort();
     let texts: Vec<Vec<u8>> = programs.iter().map(|file| fs::read(file).unwrap()).collect();
     let folder = packages.join(digest(&texts.concat()));
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(folder.join(SCENES)).unwrap();
     for (file, text) in programs.iter().zip(&texts) {
-        let copy = folder.join(file.file_name().unwrap());
+        let copy = folder.join(file.strip_prefix(PARTS).unwrap());
         // An existing copy may be running, so it is not rewritten.
         if fs::read(&copy).ok().as_ref() != Some(text) {
             fs::write(copy, text).unwrap();
         }
     }
     Some(folder)
+}
+
+fn scripts(folder: &PathBuf) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "mjs")).collect()
 }
 
 fn cache() -> PathBuf {

@@ -1,51 +1,19 @@
-//! The join page in a real browser, by keyboard alone, with axe checking each view in both languages; the scenes are
-//! in tests/parts/page.mjs. There is no media server: the meeting goes on without it.
+//! The join page, by keyboard alone, with axe checking each view in both languages; the scenes are in
+//! tests/parts/scenes/join.mjs. There is no media server: the meeting goes on without it.
 
 use serde_json::{Value, json};
 
+use super::browser::{Browser, account};
 use crate::invitations::mailed;
-use crate::support::builders::{PASSWORD, fresh_email};
-use crate::support::parts::Part;
+use crate::support::builders::fresh_email;
 use crate::support::{Role, User, World};
-
-/// A browser that plays scenes.
-struct Browser {
-    part: Part,
-}
-
-impl Browser {
-    /// Starts a browser. `None`: this machine has none, and the test should return. Panics without Chromium in CI.
-    fn start() -> Option<Self> {
-        let part = Part::start("page", &[])?;
-        if part.announced["chromium"] != true {
-            assert!(std::env::var_os("CI").is_none(), "no Chromium on this machine, and CI must have it");
-            println!("SKIPPED: no Chromium on this machine");
-            return None;
-        }
-        Some(Self { part })
-    }
-
-    /// Plays a scene to its end. Panics if the scene reports a fault.
-    async fn plays(&self, scene: Value) {
-        let url = format!("http://127.0.0.1:{}/", self.part.port("port"));
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let answer = http.post(url).body(scene.to_string()).send().await.unwrap().text().await.unwrap();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        assert_eq!(answer["faults"], json!([]), "{}", scene["scene"]);
-    }
-}
-
-/// Returns what a user types to log in.
-fn account(user: &User) -> Value {
-    json!({"email": user.email, "password": PASSWORD})
-}
 
 fn bearer(user: &User) -> String {
     format!("Bearer {}", user.client.token())
 }
 
 impl World {
-    fn join_page(&self, meeting: &Value) -> String {
+    pub fn join_page(&self, meeting: &Value) -> String {
         format!("{}/meetings/{}/join", self.nobody.base(), meeting["id"].as_str().unwrap())
     }
 }

@@ -1,0 +1,7 @@
+//! The web pages: how they are served, and how they work in a real browser.
+
+mod browser;
+mod console;
+mod files;
+mod join;
+mod recording;
