@@ -5,5 +5,6 @@ fn main() {
     utoipa_config::Config::new()
         .alias_for("Id", "uuid::Uuid")
         .alias_for("Time", "chrono::DateTime<chrono::Utc>")
+        .alias_for("LocalTime", "chrono::DateTime<chrono::Utc>")
         .write_to_file();
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
+use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An instant in whole milliseconds.
@@ -78,6 +78,55 @@ impl Serialize for Time {
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         DateTime::<Utc>::deserialize(deserializer).map(Self::at)
+    }
+}
+
+/// How far a local time is from UTC, in whole minutes; less than a day in either direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UtcOffset(i16);
+
+impl UtcOffset {
+    pub const ZERO: Self = Self(0);
+
+    /// Returns `None` for a day or more.
+    #[must_use]
+    pub fn from_minutes(minutes: i64) -> Option<Self> {
+        i16::try_from(minutes).ok().filter(|minutes| minutes.abs() < 24 * 60).map(Self)
+    }
+
+    #[must_use]
+    pub const fn minutes(self) -> i16 {
+        self.0
+    }
+
+    /// Returns the instant as clocks at this offset show it.
+    #[must_use]
+    pub fn local(self, time: Time) -> NaiveDateTime {
+        time.0.naive_utc() + chrono::Duration::minutes(self.0.into())
+    }
+}
+
+impl fmt::Display for UtcOffset {
+    /// `UTC` or, for example, `UTC+05:30`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sign, minutes) = (if self.0 < 0 { '-' } else { '+' }, self.0.abs());
+        match minutes {
+            0 => f.write_str("UTC"),
+            _ => write!(f, "UTC{sign}{:02}:{:02}", minutes / 60, minutes % 60),
+        }
+    }
+}
+
+/// An instant, with the offset at which a user wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalTime {
+    pub at: Time,
+    pub offset: UtcOffset,
+}
+
+impl From<Time> for LocalTime {
+    fn from(at: Time) -> Self {
+        Self { at, offset: UtcOffset::ZERO }
     }
 }
 

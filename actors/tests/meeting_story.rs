@@ -208,7 +208,7 @@ fn an_update_keeps_what_it_does_not_name_and_all_three_fields_can_be_set_while_l
     let update = Command::Update {
         title: Some("Review".to_owned()),
         description: Some("All of it".to_owned()),
-        scheduled_at: Some(later),
+        scheduled_at: Some(later.into()),
         if_match: Some(live.version),
     };
     let next = live.decide(update, noon()).unwrap().next;

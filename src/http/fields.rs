@@ -6,7 +6,7 @@
 //! sentence in place of its type's; and errors would be in alphabetical order instead of that of the fields.
 
 use actors::ids::Id;
-use actors::time::Time;
+use actors::time::{LocalTime, Time, UtcOffset};
 use serde_json::{Map, Value};
 
 use super::error::{ApiError, FieldError, MOST_FAULTS};
@@ -258,14 +258,22 @@ pub fn text(value: &Value, min: usize, max: usize) -> Result<String, InvalidValu
 
 impl Field for Time {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        LocalTime::parse(value).map(|time| time.at)
+    }
+}
+
+impl Field for LocalTime {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let wrong = || InvalidValue::value("This must be a time such as 2026-01-31T09:30:00Z.");
         let text = value.as_str().ok_or_else(wrong)?;
-        let time = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| wrong())?.to_utc();
+        let local = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| wrong())?;
+        let (time, seconds) = (local.to_utc(), local.offset().local_minus_utc());
         // The years that both databases and every client can represent.
         if !(1..=9999).contains(&chrono::Datelike::year(&time)) {
             return Err(wrong());
         }
-        Ok(Self::at(time))
+        let offset = UtcOffset::from_minutes((seconds / 60).into()).ok_or_else(wrong)?;
+        Ok(Self { at: Time::at(time), offset })
     }
 }
 

@@ -1,7 +1,7 @@
 //! HTTP handlers of meetings and their lifecycle, with the bodies and queries they accept.
 
 use actors::meeting::{ConsentPolicy, MeetingStatus};
-use actors::time::Time;
+use actors::time::LocalTime;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
@@ -25,7 +25,7 @@ use crate::projects::model::{Description, Project};
 pub struct CreateMeeting {
     pub title: Title,
     pub description: Option<Description>,
-    pub scheduled_at: Time,
+    pub scheduled_at: LocalTime,
     pub consent_policy: Option<ConsentPolicy>,
 }
 
@@ -97,7 +97,7 @@ pub struct UpdateMeeting {
     pub title: Option<Title>,
     pub description: Option<Description>,
     #[schema(nullable = false)]
-    pub scheduled_at: Option<Time>,
+    pub scheduled_at: Option<LocalTime>,
 }
 
 impl Body for UpdateMeeting {

@@ -8,7 +8,7 @@ use super::participant::MeetingRole;
 use super::recording::{RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal};
 use super::state::{EndReason, MeetingStatus};
 use crate::ids::{self, Id, User};
-use crate::time::Time;
+use crate::time::LocalTime;
 
 /// A command to a meeting. The caller's permission was checked before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Command {
     Update {
         title: Option<String>,
         description: Option<String>,
-        scheduled_at: Option<Time>,
+        scheduled_at: Option<LocalTime>,
         /// The version that the caller saw; `None` accepts any version.
         if_match: Option<u64>,
     },

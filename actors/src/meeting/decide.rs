@@ -5,7 +5,7 @@ use super::event::Event;
 use super::state::{EndReason, Meeting, State};
 use crate::ids::{Id, User};
 use crate::live::{Change, Live, Topic, TopicKind};
-use crate::time::Time;
+use crate::time::{LocalTime, Time};
 
 impl Live for Meeting {
     const KIND: &'static str = "meeting";
@@ -82,7 +82,7 @@ impl Meeting {
         &self,
         title: Option<String>,
         description: Option<String>,
-        scheduled_at: Option<Time>,
+        scheduled_at: Option<LocalTime>,
         now: Time,
     ) -> Result<Change<Self>, Refusal> {
         match self.state {
@@ -92,9 +92,11 @@ impl Meeting {
         let mut next = self.clone();
         next.title = title.unwrap_or(next.title);
         next.description = description.unwrap_or(next.description);
-        next.scheduled_at = scheduled_at.unwrap_or(next.scheduled_at);
+        if let Some(LocalTime { at, offset }) = scheduled_at {
+            (next.scheduled_at, next.scheduled_offset) = (at, offset);
+        }
         // Setting the same values again is no change: version and `updatedAt` stay, so that an ETag identifies one
-        // content.
+        // content. The offset is not part of that: it appears in e-mails alone.
         let is_same =
             next.title == self.title && next.description == self.description && next.scheduled_at == self.scheduled_at;
         if is_same {

@@ -8,7 +8,7 @@ use super::consent::Ledger;
 use super::participant::{MeetingRole, Participant, People};
 use super::recording::Recordings;
 use crate::ids::{self, Id, Project, User};
-use crate::time::Time;
+use crate::time::{LocalTime, Time, UtcOffset};
 
 /// A meeting of a project, with everyone who is or was in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Meeting {
     pub title: String,
     pub description: String,
     pub scheduled_at: Time,
+    /// The offset at which the host wrote that time: e-mails show the time as the host's clocks do.
+    pub scheduled_offset: UtcOffset,
     pub consent_policy: ConsentPolicy,
     pub created_by: Id<User>,
     /// The participant with the role HOST; always among `participants`.
@@ -96,7 +98,7 @@ pub struct MeetingDraft {
     pub project_id: Id<Project>,
     pub title: String,
     pub description: String,
-    pub scheduled_at: Time,
+    pub scheduled_at: LocalTime,
     pub consent_policy: ConsentPolicy,
     pub created_by: Id<User>,
     /// The creator's participant id.
@@ -121,7 +123,8 @@ impl Meeting {
             project_id: draft.project_id,
             title: draft.title,
             description: draft.description,
-            scheduled_at: draft.scheduled_at,
+            scheduled_at: draft.scheduled_at.at,
+            scheduled_offset: draft.scheduled_at.offset,
             consent_policy: draft.consent_policy,
             created_by: draft.created_by,
             host: draft.host,

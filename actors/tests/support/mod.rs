@@ -323,7 +323,7 @@ pub fn meeting() -> Meeting {
             project_id: Id::<Project>::generate(),
             title: "Kick-off".to_owned(),
             description: String::new(),
-            scheduled_at: noon(),
+            scheduled_at: noon().into(),
             consent_policy: ConsentPolicy::All,
             created_by: Id::<User>::generate(),
             host: Id::generate(),

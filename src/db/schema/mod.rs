@@ -220,6 +220,7 @@ diesel::table! {
         empty_since -> Nullable<UtcTime>,
         ledger_entries -> BigInt,
         ledger_head -> Text,
+        scheduled_offset_minutes -> BigInt,
     }
 }
 

@@ -107,7 +107,7 @@ mod tests {
             project_id: Id::generate(),
             title: title.to_owned(),
             description: String::new(),
-            scheduled_at: now,
+            scheduled_at: now.into(),
             consent_policy: ConsentPolicy::All,
             created_by: Id::generate(),
             host: Id::generate(),

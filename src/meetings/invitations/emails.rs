@@ -26,7 +26,8 @@ pub struct InvitationEmail<'a> {
 #[must_use]
 pub fn invitation(words: InvitationEmail<'_>, message: Option<&str>, url: String, until: Time) -> OutgoingEmail {
     let InvitationEmail { locale, meeting, .. } = words;
-    let (title, at, until) = (&meeting.title, when(locale, meeting.scheduled_at), when(locale, until));
+    let (title, at, until) =
+        (&meeting.title, when(locale, meeting, meeting.scheduled_at), when(locale, meeting, until));
     let inviter = inviter_of(&words);
     let who = isolated(inviter);
     let (subject, invited, from, label, rest) = match locale {
@@ -63,7 +64,7 @@ pub fn invitation(words: InvitationEmail<'_>, message: Option<&str>, url: String
 #[must_use]
 pub fn changed(words: InvitationEmail<'_>, join_url: String) -> OutgoingEmail {
     let InvitationEmail { locale, meeting, .. } = words;
-    let (title, at) = (&meeting.title, when(locale, meeting.scheduled_at));
+    let (title, at) = (&meeting.title, when(locale, meeting, meeting.scheduled_at));
     let (subject, changed, label) = match locale {
         Locale::Arabic => (
             format!("تغيّر الاجتماع: «{title}»، {at}"),
@@ -88,7 +89,7 @@ pub fn changed(words: InvitationEmail<'_>, join_url: String) -> OutgoingEmail {
 #[must_use]
 pub fn cancelled(words: InvitationEmail<'_>, reason: Option<&str>) -> OutgoingEmail {
     let InvitationEmail { locale, meeting, .. } = words;
-    let (title, at) = (&meeting.title, when(locale, meeting.scheduled_at));
+    let (title, at) = (&meeting.title, when(locale, meeting, meeting.scheduled_at));
     let (subject, cancelled, label) = match locale {
         Locale::Arabic => (format!("أُلغي الاجتماع: «{title}»، {at}"), "أُلغي الاجتماع التالي الذي دُعيت إليه:", "السبب:"),
         Locale::English => (
@@ -120,22 +121,24 @@ fn inviter_of<'a>(words: &InvitationEmail<'a>) -> &'a str {
 
 fn facts(words: &InvitationEmail<'_>) -> String {
     let InvitationEmail { locale, meeting, project, .. } = words;
-    let (title, at, inviter) = (&meeting.title, when(*locale, meeting.scheduled_at), inviter_of(words));
+    let (title, at, inviter) = (&meeting.title, when(*locale, meeting, meeting.scheduled_at), inviter_of(words));
     match locale {
         Locale::Arabic => format!("الاجتماع: {title}\nالموعد: {at}\nالمشروع: {project}\nالداعي: {inviter}"),
         Locale::English => format!("Meeting: {title}\nTime: {at}\nProject: {project}\nInvited by: {inviter}"),
     }
 }
 
-/// Formats a time in UTC, with the day of the week.
-fn when(locale: Locale, time: Time) -> String {
-    let time = time.utc();
+/// Formats a time at the offset of the meeting's own time, with the day of the week.
+fn when(locale: Locale, meeting: &Meeting, time: Time) -> String {
+    let offset = meeting.scheduled_offset;
+    let time = offset.local(time);
     match locale {
-        Locale::English => time.format("%A %-d %B %Y, %H:%M UTC").to_string(),
+        Locale::English => format!("{} {offset}", time.format("%A %-d %B %Y, %H:%M")),
         Locale::Arabic => {
             let day = ARABIC_DAYS.get(time.weekday().num_days_from_monday() as usize).copied().unwrap_or_default();
             let month = ARABIC_MONTHS.get(time.month0() as usize).copied().unwrap_or_default();
-            format!("{day} {} {month} {}، {} UTC", time.day(), time.year(), time.format("%H:%M"))
+            let clock = isolated(&format!("{} {offset}", time.format("%H:%M")));
+            format!("{day} {} {month} {}، {clock}", time.day(), time.year())
         }
     }
 }

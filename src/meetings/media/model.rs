@@ -121,7 +121,7 @@ mod tests {
             project_id: Id::generate(),
             title: "Discovery".to_owned(),
             description: String::new(),
-            scheduled_at: noon(),
+            scheduled_at: noon().into(),
             consent_policy: ConsentPolicy::All,
             created_by: Id::generate(),
             host: Id::generate(),

@@ -127,12 +127,13 @@ impl Input for FileUpload {
         let range = "Resumes an upload: `bytes START-END/TOTAL`, with START the recording's `sizeBytes`.";
         let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^bytes [0-9]+-[0-9]+/([0-9]+|\\*)$"));
         Described {
-            parameters: vec![header_parameter("RecordingContent-Range", range, text), digest_parameter()],
+            parameters: vec![header_parameter("Content-Range", range, text), digest_parameter()],
             ..raw_bytes()
         }
     }
 }
 
+/// Any bytes, or none: the last chunk may be empty.
 fn raw_bytes() -> Described {
     let bytes = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -141,6 +142,7 @@ fn raw_bytes() -> Described {
     Described {
         content_type: "application/octet-stream",
         schema: Some(("RecordingBytes".to_owned(), bytes.into())),
+        optional: true,
         ..Described::default()
     }
 }

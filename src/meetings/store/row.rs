@@ -2,6 +2,7 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{ConsentPolicy, EndReason, Ledger, Meeting, MeetingStatus, People, Recordings, State};
+use actors::time::UtcOffset;
 use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 
 use crate::db::schema::meetings;
@@ -23,6 +24,7 @@ pub struct Row {
     created_by_id: Key<User>,
     host_participant_id: Key<ids::Participant>,
     scheduled_at: At,
+    scheduled_offset_minutes: i64,
     started_at: Option<At>,
     ended_at: Option<At>,
     version: i64,
@@ -59,6 +61,7 @@ impl From<&Meeting> for Row {
             created_by_id: Key(meeting.created_by),
             host_participant_id: Key(meeting.host),
             scheduled_at: At(meeting.scheduled_at),
+            scheduled_offset_minutes: meeting.scheduled_offset.minutes().into(),
             started_at: meeting.started_at().map(At),
             ended_at: meeting.ended_at().map(At),
             version: number(meeting.version),
@@ -119,6 +122,8 @@ impl Row {
             title: self.title,
             description: self.description,
             scheduled_at: self.scheduled_at.0,
+            scheduled_offset: UtcOffset::from_minutes(self.scheduled_offset_minutes)
+                .ok_or_else(|| broken(id, "a day or more from UTC"))?,
             created_by: self.created_by_id.0,
             host: self.host_participant_id.0,
             participants,

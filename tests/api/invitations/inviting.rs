@@ -48,6 +48,19 @@ on_both! {
         }
     }
 
+    async fn e_mails_show_the_time_as_the_hosts_clocks_do(world: World) {
+        let room = TestMeeting::scheduled(world.server, json!({"scheduledAt": "2026-03-02T23:30:00-05:30"})).await;
+        assert_eq!(room.ada.client.get(&room.path).await.is(200).text_of("scheduledAt"), "2026-03-03T05:00:00.000Z");
+        let email = fresh_email();
+        ask_guests(&room, json!([{"email": email}])).await.is(201);
+        let mail = outbox::wait_for(&world.server.data, &email, 1).await;
+        assert!(mail.contains("Monday 2 March 2026, 23:30 UTC-05:30"), "{mail}");
+        let later = json!({"scheduledAt": "2026-03-03T09:00:00+02:00"});
+        room.ada.client.patch(&room.path).json(later).await.is(200);
+        let mail = outbox::wait_for(&world.server.data, &email, 2).await;
+        assert!(mail.contains("Tuesday 3 March 2026, 09:00 UTC+02:00"), "{mail}");
+    }
+
     async fn all_invitees_are_invited_or_none_and_every_error_is_reported(world: World) {
         let room = TestMeeting::scheduled(world.server, json!({})).await;
         let (good, twice) = (fresh_email(), fresh_email());
