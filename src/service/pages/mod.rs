@@ -40,9 +40,8 @@ struct Page {
 pub fn mount(service: &mut web::ServiceConfig, app_url: &str, livekit_url: Option<&str>) {
     let app = Url::parse(app_url).ok();
     let below = app.as_ref().map_or("", |app| app.path().trim_end_matches('/')).to_owned();
-    let page = |name: &str, policy: String, permissions| {
-        Arc::new(Page { html: html(name, &below), policy, permissions })
-    };
+    let page =
+        |name: &str, policy: String, permissions| Arc::new(Page { html: html(name, &below), policy, permissions });
     let console = page("console", own_policy(app.as_ref()), NOTHING);
     let review = page("review", own_policy(app.as_ref()), NOTHING);
     let join = page("join", media_policy(app.as_ref(), livekit_url), LIVE);

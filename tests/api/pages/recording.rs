@@ -1,66 +1,91 @@
-//! A recording that a browser makes: what is stored is what it was told is safe, whatever the network and the server do
-//! meanwhile. The scenes are in tests/parts/scenes/join.mjs.
+//! A recording that a browser makes: what is stored is what the browser was told is safe, whatever the network and the
+//! server do meanwhile. The scene is in tests/parts/scenes/join.mjs: the network drops twice, and the tab is closed with
+//! chunks unsent; here the server is killed.
 
-use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::browser::{Browser, account};
-use crate::support::{User, World};
+use crate::participants::TestMeeting;
+use crate::support::bucket::Bucket;
+use crate::support::programs::free_ports;
+use crate::support::{Server, ServerSetup};
+
+/// How long the browser records.
+const SECONDS: u32 = 20;
 
 on_sqlite! {
-    async fn a_recording_survives_a_network_that_drops_and_a_tab_that_is_closed(world: World) {
+    async fn a_recording_survives_a_lost_network_a_closed_tab_and_a_killed_server(setup: ServerSetup) {
         let Some(browser) = Browser::start() else { return };
-        let host = world.user().await;
-        let project = host.project().await;
-        let meeting = host.meeting(&project).await;
-        let seconds = 12;
-        let scene = json!({
-            "scene": "recording", "page": world.join_page(&meeting), "host": account(&host), "seconds": seconds,
-        });
-        let acknowledged = browser.plays(scene).await;
+        record(&browser, &setup, &[]).await;
+    }
 
-        let recording = ready(&host, &meeting).await;
-        let content = host.client.get(format!("/api/recordings/{}/content", recording["id"].as_str().unwrap()));
-        let content = content.await.is(200).bytes;
-        let sum = hex::encode(Sha256::digest(&content));
-        assert_eq!((recording["sha256"].as_str().unwrap(), acknowledged["sha256"].as_str().unwrap()), (&*sum, &*sum));
-        let measured = acknowledged["seconds"].as_f64().unwrap();
-        let duration = recording["durationSeconds"].as_f64().unwrap();
-        assert!((duration - measured).abs() < 1.0, "{duration} s, of {measured} s that were recorded");
-        if let Some(probed) = ffprobe(&content) {
-            assert!((probed - measured).abs() < 1.0, "ffprobe: {probed} s, of {measured} s");
-        }
+    async fn a_recording_in_a_bucket_survives_them_too(setup: ServerSetup) {
+        let Some(browser) = Browser::start() else { return };
+        let Some(bucket) = Bucket::new().await else { return };
+        record(&browser, &setup, &bucket.settings()).await;
     }
 }
 
-/// Waits until the meeting's only recording is READY and returns it. Panics after 60 s.
-async fn ready(host: &User, meeting: &Value) -> Value {
-    let path = format!("/api/meetings/{}/recordings", meeting["id"].as_str().unwrap());
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+async fn record(browser: &Browser, setup: &ServerSetup, settings: &[(&str, &str)]) {
+    // The page goes on with the server that is started at the same address.
+    let [port] = free_ports();
+    let listen = format!("127.0.0.1:{port}");
+    let settings = [settings, &[("COLLOQUY__SERVER__LISTEN", listen.as_str())]].concat();
+    let server = setup.start(&settings);
+    let room = TestMeeting::scheduled(&server, json!({})).await;
+    let page = format!("http://{listen}/meetings/{}/join", room.path.trim_start_matches("/api/meetings/"));
+    let scene = json!({"scene": "recording", "page": page, "host": account(&room.ada), "seconds": SECONDS});
+    let kill = async {
+        until(&server, &room, |recording| recording["chunkCount"].as_u64() >= Some(1)).await;
+        server.kill();
+        setup.start(&settings)
+    };
+    let (found, server) = tokio::join!(browser.plays(scene), kill);
+
+    let recording = until(&server, &room, |recording| recording["status"] == "READY").await;
+    let content =
+        room.ada.client.moved_to(&server).get(format!("/api/recordings/{}/content", recording["id"].as_str().unwrap()));
+    let content = content.await.is(200).bytes;
+    let sum = hex::encode(Sha256::digest(&content));
+    assert_eq!(recording["sha256"], sum);
+    assert_eq!(found["sha256"], sum, "what the browser sent, of which every chunk was acknowledged");
+    let recorded = found["seconds"].as_f64().unwrap();
+    let duration = recording["durationSeconds"].as_f64().unwrap();
+    assert!((duration - recorded).abs() < 1.0, "{duration} s, of {recorded} s that were recorded");
+    if let Some(probed) = ffprobe(&content) {
+        assert!((probed - recorded).abs() < 1.0, "ffprobe: {probed} s, of {recorded} s");
+    }
+}
+
+/// Waits until `is` holds for the meeting's only recording and returns it. Panics after 60 s.
+async fn until(server: &Server, room: &TestMeeting, is: impl Fn(&Value) -> bool) -> Value {
+    let client = room.ada.client.moved_to(server);
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let list = host.client.get(&path).await.is(200);
-        let items = list.data()["items"].as_array().unwrap().clone();
-        assert_eq!(items.len(), 1, "{items:?}");
-        if items[0]["status"] == "READY" {
-            return items[0].clone();
+        let list = client.get(format!("{}/recordings", room.path)).await.is(200);
+        let items = list.data()["items"].as_array().unwrap();
+        if let [recording] = items.as_slice()
+            && is(recording)
+        {
+            return recording.clone();
         }
-        assert!(std::time::Instant::now() < deadline, "{items:?}");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        assert!(Instant::now() < deadline, "{items:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// How many seconds ffprobe finds in the content; `None` without ffprobe on this machine.
+/// Returns how many seconds ffprobe finds in the content; `None` without ffprobe on this machine.
 fn ffprobe(content: &[u8]) -> Option<f64> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("recording.webm");
     std::fs::write(&file, content).unwrap();
-    // What a browser records says nothing of its duration in its header: the packets do.
+    // What a browser records does not have its duration in its header: the packets do.
     let asked = ["-v", "error", "-show_entries", "packet=pts_time,duration_time", "-of", "csv=p=0"];
-    let run = Command::new("ffprobe").args(asked).arg(Path::new(&file)).output();
-    let Ok(output) = run else {
+    let Ok(output) = Command::new("ffprobe").args(asked).arg(&file).output() else {
         println!("SKIPPED ffprobe: not on this machine");
         return None;
     };

@@ -34,8 +34,15 @@ impl Service {
 
         let [s3, filer, rest @ ..] = free_ports::<8>();
         let fixed = [
-            "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3", "-filer", "-master.telemetry=false",
-            "-s3.port.iceberg=0", "-volume.max=40", "-master.volumeSizeLimitMB=64",
+            "server",
+            "-ip=127.0.0.1",
+            "-ip.bind=127.0.0.1",
+            "-s3",
+            "-filer",
+            "-master.telemetry=false",
+            "-s3.port.iceberg=0",
+            "-volume.max=40",
+            "-master.volumeSizeLimitMB=64",
         ];
         let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
         arguments.extend([format!("-s3.port={s3}"), format!("-filer.port={filer}")]);
