@@ -8,17 +8,18 @@ import { createServer } from 'node:http';
 import { access } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 import { listen, tell } from './beginning.mjs';
+import { call } from './scenes/call.mjs';
 import { consolePage } from './scenes/console.mjs';
 import { join } from './scenes/join.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage };
+const scenes = { ...join, ...consolePage, ...call };
 
 async function play({ scene, ...asked }) {
   const args = [
     '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync', '--use-fake-device-for-media-stream',
-    '--use-fake-ui-for-media-stream',
+    '--use-fake-ui-for-media-stream', '--allow-loopback-in-peer-connection',
   ];
   const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args });
   try {

@@ -1,6 +1,7 @@
 //! The web pages: how they are served, and how they work in a real browser.
 
 mod browser;
+mod call;
 mod console;
 mod files;
 mod join;

@@ -71,6 +71,11 @@ impl RealLiveKit {
         }
     }
 
+    /// The URL of a call of its RoomService.
+    pub fn twirp(&self, method: &str) -> String {
+        format!("http://127.0.0.1:{}/twirp/livekit.RoomService/{method}", self.port)
+    }
+
     pub fn log(&self) -> String {
         self.running.as_ref().map(Program::log).unwrap_or_default()
     }

@@ -11,11 +11,13 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 /** Somebody in a window of their own, with a keyboard. */
 export class Person {
-  static async at(browser, address, settings = {}) {
+  /** `prepare` runs in each page before its own scripts. */
+  static async at(browser, address, { prepare, ...settings } = {}) {
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...settings });
+    if (prepare) await context.addInitScript(prepare);
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    const person = new Person(context, page);
+    const person = new this(context, page);
     // The policy of the page stops what it was not meant to do, and says so here; axe is put in by the debugger.
     page.on('console', (line) => line.text().includes('Content Security Policy') && person.faults.push(line.text()));
     page.on('pageerror', (error) => person.faults.push(`${error.stack ?? error}`));

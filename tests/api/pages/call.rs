@@ -1,0 +1,126 @@
+//! Calls through a real LiveKit server, by browsers with fake devices, where COLLOQUY_TEST_LIVEKIT names its program; the
+//! scenes are in tests/parts/scenes/call.mjs.
+
+use std::time::{Duration, Instant};
+
+use livekit_api::access_token::{AccessToken, VideoGrants};
+use serde_json::{Value, json};
+
+use super::browser::{Browser, account};
+use crate::invitations::mailed;
+use crate::participants::TestMeeting;
+use crate::support::builders::fresh_email;
+use crate::support::livekit::{KEY, SECRET};
+use crate::support::programs::free_ports;
+use crate::support::real_livekit::RealLiveKit;
+use crate::support::{Server, ServerSetup};
+
+/// A scheduled meeting on a server at an address that stays when it is restarted, with a real media server.
+struct RealStage {
+    media: RealLiveKit,
+    server: Server,
+    room: TestMeeting,
+    listen: String,
+}
+
+impl RealStage {
+    /// Returns `None` without LiveKit or a browser on this machine.
+    async fn open(setup: &ServerSetup) -> Option<(Self, Browser)> {
+        let mut media = RealLiveKit::new()?;
+        let browser = Browser::start()?;
+        let [port] = free_ports();
+        let listen = format!("127.0.0.1:{port}");
+        let server = setup.start(&settings(&media, &listen));
+        media.start(&server).await;
+        let room = TestMeeting::scheduled(&server, json!({})).await;
+        Some((Self { media, server, room, listen }, browser))
+    }
+
+    fn name(&self) -> &str {
+        self.room.path.trim_start_matches("/api/meetings/")
+    }
+
+    fn page(&self) -> String {
+        format!("http://{}/meetings/{}/join", self.listen, self.name())
+    }
+
+    /// Invites a guest and returns what the scene needs of them.
+    async fn guest(&self, name: &str, role: &str) -> Value {
+        let email = fresh_email();
+        let invitees = json!({"invitees": [{"email": email, "role": role}]});
+        self.room.ada.client.post(format!("{}/invitations/guests", self.room.path)).json(invitees).await.is(201);
+        let token = mailed(&self.server, &email, 1).await;
+        json!({"name": name, "link": format!("{}#invitation={token}", self.page())})
+    }
+}
+
+fn settings<'a>(media: &'a RealLiveKit, listen: &'a str) -> Vec<(&'a str, &'a str)> {
+    [&media.settings()[..], &[("COLLOQUY__SERVER__LISTEN", listen)]].concat()
+}
+
+/// Waits until `is` holds for what GET returns for the path. Panics after 60 s.
+async fn until(server: &Server, room: &TestMeeting, path: &str, is: impl Fn(&Value) -> bool) {
+    let client = room.ada.client.moved_to(server);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let found = client.get(format!("{}{path}", room.path)).await.is(200);
+        if is(found.data()) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{}", found.text());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+on_sqlite! {
+    async fn people_hear_each_other_though_our_server_restarts_and_who_is_removed_is_out(setup: ServerSetup) {
+        let Some((stage, browser)) = RealStage::open(&setup).await else { return };
+        let guests = [stage.guest("Grace", "GUEST").await, stage.guest("Linus", "GUEST").await];
+        let observer = stage.guest("Otto", "OBSERVER").await;
+        let people = format!("http://{}{}/participants", stage.listen, stage.room.path);
+        let scene = json!({
+            "scene": "call", "page": stage.page(), "host": account(&stage.room.ada), "guests": guests, "observer": observer,
+            "remove": {"people": people, "authorization": format!("Bearer {}", stage.room.ada.client.token())},
+            "health": format!("http://{}/health/live", stage.listen),
+        });
+        let RealStage { media, server, room, listen } = stage;
+        let connected = |list: &Value| {
+            let items = list["items"].as_array().unwrap();
+            items.len() == 4 && items.iter().all(|one| one["connected"] == true && one["status"] == "JOINED")
+        };
+        let restart = async {
+            until(&server, &room, "/participants", connected).await;
+            server.kill();
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            setup.start(&settings(&media, &listen))
+        };
+        let (_, server) = tokio::join!(browser.plays(scene), restart);
+
+        until(&server, &room, "", |meeting| meeting["status"] == "ENDED").await;
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !media.webhooks().iter().any(|event| event == "room_finished") {
+            assert!(Instant::now() < deadline, "{:?}", media.webhooks());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let webhooks = media.webhooks();
+        let count = |name: &str| webhooks.iter().filter(|event| *event == name).count();
+        assert!(count("room_started") == 1 && count("participant_joined") >= 4, "{webhooks:?}");
+        assert!(count("participant_left") >= 4 && count("track_published") >= 3, "{webhooks:?}");
+    }
+
+    async fn a_room_that_is_closed_at_the_media_server_ends_the_meeting(setup: ServerSetup) {
+        let Some((stage, browser)) = RealStage::open(&setup).await else { return };
+        let scene = json!({"scene": "closed", "page": stage.page(), "host": account(&stage.room.ada)});
+        let close = async {
+            let connected = |list: &Value| list["items"][0]["connected"] == true;
+            until(&stage.server, &stage.room, "/participants", connected).await;
+            let grants = VideoGrants { room_create: true, ..VideoGrants::default() };
+            let token = AccessToken::with_api_key(KEY, SECRET).with_grants(grants).to_jwt().unwrap();
+            let url = stage.media.twirp("DeleteRoom");
+            let call = reqwest::Client::new().post(url).bearer_auth(token).json(&json!({"room": stage.name()}));
+            assert!(call.send().await.unwrap().status().is_success());
+        };
+        tokio::join!(browser.plays(scene), close);
+        until(&stage.server, &stage.room, "", |meeting| meeting["endReason"] == "ROOM_FINISHED").await;
+    }
+}

@@ -1,0 +1,75 @@
+// Somebody who reads the console and the review page: a person, and the pictures of what they see.
+
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Person } from './person.mjs';
+
+const PICTURES = process.env.PICTURES;
+const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+/** A person who also notes errors of the page, and takes pictures of each view if the variable PICTURES names a folder. */
+export async function reader(browser, address) {
+  const person = await Person.at(browser, address);
+  person.page.on('console', (line) => {
+    // What the server refuses is told by the page itself.
+    if (line.type() === 'error' && !line.text().startsWith('Failed to load resource')) person.faults.push(line.text());
+  });
+  const look = person.look.bind(person);
+  person.look = async (view) => {
+    await look(view);
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      await person.page.setViewportSize(viewport);
+      const isWide = await person.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      if (isWide) person.faults.push(`${view} is wider than ${viewport.width} pixels`);
+      if (PICTURES) await picture(person.page, `${view} ${size}`);
+    }
+    await person.page.setViewportSize(SIZES.desk);
+  };
+  return person;
+}
+
+async function picture(page, name) {
+  await mkdir(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name.replaceAll(' ', '-')}.png`) });
+}
+
+/** Waits for the view with exactly this heading, which has the focus. */
+export async function arrives(person, heading) {
+  const found = person.page.getByRole('heading', { name: heading, exact: true, level: 1 });
+  await found.waitFor();
+  await person.eventually(() => found.evaluate((element) => element === document.activeElement), `focus on ${heading}`);
+}
+
+/** Follows a link by keyboard. */
+export async function follow(person, name) {
+  await person.reach('link', name);
+  await person.page.keyboard.press('Enter');
+}
+
+/** Presses Enter with an empty form: the first field gets the focus and says what is wrong with it. */
+export async function isToldOfEmptyField(person, button, field) {
+  await person.press(button);
+  const input = person.page.getByRole('textbox', { name: field });
+  await person.eventually(() => input.evaluate((element) => element === document.activeElement), `focus on the empty ${field}`);
+  await person.reads('Fill in this field.');
+}
+
+/** The files of the e-mails to an address, oldest first, in the folder of a server that sends none. */
+export async function mails(outbox, email) {
+  const files = await readdir(outbox).catch(() => []);
+  return files.filter((file) => file.endsWith(`-${email}.eml`)).sort();
+}
+
+/** The code in the newest of at least `count` e-mails to an address. */
+export async function mailedCode(outbox, email, count = 1) {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const files = await mails(outbox, email);
+    if (files.length >= count) {
+      const code = (await readFile(join(outbox, files.at(-1)), 'utf8')).match(/^(\d{6})\r?$/m)?.[1];
+      if (code) return code;
+    }
+    if (Date.now() > deadline) throw new Error(`${files.length} of ${count} e-mails to ${email} came`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
