@@ -20,7 +20,8 @@ use crate::http::error::ApiError;
 use crate::http::middleware::{self, MiddlewareSettings, Paths};
 use crate::http::throttled_stream::ThrottledStream;
 use crate::routes;
-use crate::service::{docs, pages};
+use crate::service::docs;
+use crate::service::pages::{self, PageSettings};
 
 /// How long a connection that the server closes waits for its client to close it too.
 const DISCONNECT: Duration = Duration::from_secs(1);
@@ -41,7 +42,13 @@ struct Served {
 pub fn public(built: &Built) -> Result<BoundServer, String> {
     let beside = |states: &States, service: &mut web::ServiceConfig| {
         docs::mount(service);
-        pages::mount(service, &states.core.url, states.meetings.rooms.server().map(|media| media.url()));
+        let google = &states.core.config.google;
+        let settings = PageSettings {
+            app_url: &states.core.url,
+            livekit_url: states.meetings.rooms.server().map(|media| media.url()),
+            login_issuer: (!google.client_id.is_empty()).then_some(google.issuer.as_str()),
+        };
+        pages::mount(service, settings);
     };
     let served = Served { is_public: true, operations: routes::public, beside };
     listen(built, &built.sockets.public, served, built.states.core.config.server.workers)

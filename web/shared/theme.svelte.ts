@@ -1,7 +1,7 @@
 // Light or dark: the system's, until the reader chooses.
 
 export type Theme = 'light' | 'dark';
-const PLACE = 'colloquy.theme';
+const STORAGE_KEY = 'colloquy.theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 let chosen = $state<Theme | null>(null);
@@ -12,23 +12,23 @@ export const theme = (): Theme => chosen ?? system;
 
 export function startTheme(): void {
   try {
-    const kept = localStorage.getItem(PLACE);
-    if (kept === 'light' || kept === 'dark') applyTheme(kept);
+    const stored = localStorage.getItem(STORAGE_KEY);
+    if (stored === 'light' || stored === 'dark') applyTheme(stored);
   } catch {
-    // The system's.
+    // Storage is off: the system's theme.
   }
 }
 
 export function toggleTheme(): void {
   applyTheme(theme() === 'dark' ? 'light' : 'dark');
   try {
-    localStorage.setItem(PLACE, theme());
+    localStorage.setItem(STORAGE_KEY, theme());
   } catch {
-    // For this page alone.
+    // Storage is off: for this page alone.
   }
 }
 
-function applyTheme(to: Theme): void {
-  chosen = to;
-  document.documentElement.dataset.theme = to;
+function applyTheme(theme: Theme): void {
+  chosen = theme;
+  document.documentElement.dataset.theme = theme;
 }

@@ -24,19 +24,22 @@ struct Dist;
 /// The folder of scripts and styles, and its path as it stands in the HTML.
 const FOLDER: &str = "assets/";
 const FOLDER_IN_HTML: &str = "../assets/";
-/// What the pages' scripts read as the path below which the server is reached.
+/// What the pages' scripts read: the path below which the server is reached, and the OpenID provider of its sign-in.
 const BASE_IN_HTML: &str = "<meta name=\"base-path\" content=\"/\" />";
+const PROVIDER_IN_HTML: &str = "<meta name=\"login-provider\" content=\"\" />";
 
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const REVALIDATE: &str = "public, no-cache";
 
 /// Returns the HTML of a page, for a server that is reached below the path `below` (empty, or without a slash at its
-/// end). A page that is not in web/dist is empty; a test covers all of them.
-pub fn html(page: &str, below: &str) -> String {
+/// end), with this OpenID provider (empty: none). A page that is not in web/dist is empty; a test covers all of them.
+pub fn html(page: &str, below: &str, provider: &str) -> String {
     let content = Dist::get(&format!("{page}/index.html")).map(|file| file.data).unwrap_or_default();
     let html = String::from_utf8_lossy(&content);
     let base = format!("<meta name=\"base-path\" content=\"{below}/\" />");
-    html.replace(FOLDER_IN_HTML, &format!("{below}/{FOLDER}")).replace(BASE_IN_HTML, &base)
+    let provider = format!("<meta name=\"login-provider\" content=\"{provider}\" />");
+    let html = html.replace(FOLDER_IN_HTML, &format!("{below}/{FOLDER}"));
+    html.replace(BASE_IN_HTML, &base).replace(PROVIDER_IN_HTML, &provider)
 }
 
 /// The scripts, styles and pictures of the pages, by their names.
@@ -124,10 +127,11 @@ mod tests {
     fn a_page_finds_its_files_below_the_applications_address() {
         let assets = Assets::embedded();
         for (page, below) in PAGES.iter().flat_map(|page| [(page, "/app"), (page, "")]) {
-            let html = html(page, below);
+            let html = html(page, below, "SSO");
             let folder = format!("\"{below}/assets/");
             let mut files = html.split(folder.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap());
             assert!(files.clone().count() >= 3 && files.all(|file| assets.0.contains_key(file)), "{html}");
+            assert!(*page == "join" || html.contains("content=\"SSO\""), "{html}");
             assert!(!html.contains("../") && html.contains(&format!("content=\"{below}/\"")), "{html}");
         }
     }
@@ -135,7 +139,7 @@ mod tests {
     #[test]
     fn the_script_of_a_page_without_the_media_client_is_small() {
         for page in PAGES {
-            let html = html(page, "");
+            let html = html(page, "", "");
             let scripts = html.split("/assets/").skip(1).filter_map(|rest| rest.split('"').next());
             let assets = Assets::embedded();
             let bytes: usize =

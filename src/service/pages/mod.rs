@@ -25,6 +25,8 @@ const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy")
 /// Microphone, camera, screen capture and autoplay, for the page and not for frames in it.
 const LIVE: &str = "camera=(self), microphone=(self), display-capture=(self), autoplay=(self), geolocation=(), \
                     payment=(), usb=(), serial=(), hid=(), midi=()";
+/// Google's issuer, as OpenID Connect names it.
+const GOOGLE: &str = "https://accounts.google.com";
 const NOTHING: &str = "camera=(), microphone=(), display-capture=(), geolocation=(), payment=(), usb=(), serial=(), \
                        hid=(), midi=()";
 
@@ -35,18 +37,32 @@ struct Page {
     permissions: &'static str,
 }
 
-/// Mounts the pages and their files. `app_url` is the URL at which browsers reach the server, `livekit_url` that of the
-/// media server, if there is one.
-pub fn mount(service: &mut web::ServiceConfig, app_url: &str, livekit_url: Option<&str>) {
+/// What the pages are told of this server.
+pub struct PageSettings<'a> {
+    /// The URL at which browsers reach the server.
+    pub app_url: &'a str,
+    /// The URL of the media server, if there is one.
+    pub livekit_url: Option<&'a str>,
+    /// The issuer of the OpenID provider for sign-in, if there is one.
+    pub login_issuer: Option<&'a str>,
+}
+
+/// Mounts the pages and their files.
+pub fn mount(service: &mut web::ServiceConfig, settings: PageSettings<'_>) {
+    let PageSettings { app_url, livekit_url, login_issuer } = settings;
     let app = Url::parse(app_url).ok();
+    // The pages have words of their own for a provider that is not Google.
+    let provider = login_issuer.map_or("", |issuer| if issuer == GOOGLE { "Google" } else { "SSO" });
     let below = app.as_ref().map_or("", |app| app.path().trim_end_matches('/')).to_owned();
-    let page =
-        |name: &str, policy: String, permissions| Arc::new(Page { html: html(name, &below), policy, permissions });
+    let page = |name: &str, policy: String, permissions| {
+        Arc::new(Page { html: html(name, &below, provider), policy, permissions })
+    };
     let console = page("console", own_policy(app.as_ref()), NOTHING);
     let review = page("review", own_policy(app.as_ref()), NOTHING);
     let join = page("join", media_policy(app.as_ref(), livekit_url), LIVE);
 
-    for (path, page) in [("/", console), ("/review", review)] {
+    // The OpenID provider leads back to the console.
+    for (path, page) in [("/", Arc::clone(&console)), ("/login/callback", console), ("/review", review)] {
         let serve = move || {
             let page = Arc::clone(&page);
             async move { page.serve() }

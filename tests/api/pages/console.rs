@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::browser::{Browser, account};
 use crate::support::World;
+use crate::support::builders::{PASSWORD, fresh_email};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/call-for-tenders.pdf");
 
@@ -13,6 +14,17 @@ on_sqlite! {
         let user = world.user().await;
         let scene =
             json!({"scene": "requirements", "page": world.nobody.base(), "account": account(&user), "file": DOCUMENT});
+        browser.plays(scene).await;
+    }
+
+    async fn an_account_is_created_and_a_forgotten_password_is_replaced(world: World) {
+        let Some(browser) = Browser::start() else { return };
+        let user = world.user().await;
+        let newcomer = json!({"email": fresh_email(), "password": PASSWORD, "fullName": "Grace Hopper"});
+        let scene = json!({
+            "scene": "account", "page": world.nobody.base(), "outbox": world.server.data.join("outbox"),
+            "account": account(&user), "newcomer": newcomer,
+        });
         browser.plays(scene).await;
     }
 }

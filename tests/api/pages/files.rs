@@ -39,7 +39,7 @@ on_sqlite! {
     }
 
     async fn each_page_is_served_under_a_policy_of_its_own(world: World) {
-        for path in ["/", "/review", "/review?project=x", NOBODYS] {
+        for path in ["/", "/login/callback", "/review", "/review?project=x", NOBODYS] {
             let page = world.nobody.get(path).await.is(200);
             assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
             assert_eq!(page.header("cache-control"), Some("no-store"), "{path}");

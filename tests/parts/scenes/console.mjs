@@ -9,9 +9,9 @@ export const consolePage = {
   /** A document becomes requirements beside their source: `file` is the document, `account` the one who uploads it. */
   async requirements(browser, { page, account, file }) {
     const ada = await reader(browser, page);
-    await arrives(ada, 'Log in to Colloquy');
-    await ada.lookTwice('log-in', 'Log in to Colloquy', 'تسجيل الدخول إلى Colloquy');
-    await isToldOfEmptyField(ada, 'Log in', 'E-mail address');
+    await arrives(ada, 'Sign in to Colloquy');
+    await ada.lookTwice('log-in', 'Sign in to Colloquy', 'تسجيل الدخول إلى Colloquy');
+    await isToldOfEmptyField(ada, 'Sign in', 'E-mail address');
     await ada.look('log-in with errors');
     await ada.logIn({ ...account, password: 'not this one' });
     await ada.reads('The e-mail address or the password is wrong.');
@@ -55,13 +55,16 @@ export const consolePage = {
     await arrives(ada, 'Requirements');
     await opens(ada, requirements.at(-2));
     await ada.lookTwice('review', /^Requirements$/, /^المتطلبات$/);
+    await ada.press('Dark colours');
+    await ada.look('review in dark colours');
+    await ada.press('Light colours');
     await searches(ada, requirements[0]);
 
     await follow(ada, 'Back to the project');
     await arrives(ada, PROJECT);
     await returnsToAnExpiredSession(ada, account);
-    await ada.press('Log out');
-    await arrives(ada, 'Log in to Colloquy');
+    await ada.press('Sign out');
+    await arrives(ada, 'Sign in to Colloquy');
     return { faults: await ada.isGone(), found: { requirements: requirements.length, quotes } };
   },
 
@@ -71,7 +74,7 @@ export const consolePage = {
    */
   async account(browser, { page, outbox, account, newcomer }) {
     const ada = await reader(browser, page);
-    await arrives(ada, 'Log in to Colloquy');
+    await arrives(ada, 'Sign in to Colloquy');
     await ada.press('Create account');
     await arrives(ada, 'Create your account');
     await ada.lookTwice('register', 'Create your account', 'أنشئ حسابك');
@@ -83,8 +86,8 @@ export const consolePage = {
     await ada.write('Code from the e-mail', await mailedCode(outbox, newcomer.email));
     await ada.page.keyboard.press('Enter');
     await arrives(ada, 'Projects');
-    await ada.press('Log out');
-    await arrives(ada, 'Log in to Colloquy');
+    await ada.press('Sign out');
+    await arrives(ada, 'Sign in to Colloquy');
 
     await ada.press('Forgot password?');
     await arrives(ada, 'Reset your password');
@@ -96,7 +99,7 @@ export const consolePage = {
     await ada.lookTwice('reset', 'Choose a new password', 'اختر كلمة مرور جديدة');
     const code = await mailedCode(outbox, account.email, sent + 1);
     await ada.write('Code from the e-mail', code === '000000' ? '111111' : '000000');
-    await ada.press('Set password and log in');
+    await ada.press('Set password and sign in');
     await ada.reads('The code is wrong or has expired.');
     await ada.write('Code from the e-mail', code);
     // A password has no role of its own; it comes after the button that sends another code.

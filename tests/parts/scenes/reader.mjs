@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { Person } from './person.mjs';
 
 const PICTURES = process.env.PICTURES;
-const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
 
 /** A person who also notes errors of the page, and takes pictures of each view if the variable PICTURES names a folder. */
 export async function reader(browser, address) {
@@ -17,13 +19,15 @@ export async function reader(browser, address) {
   const look = person.look.bind(person);
   person.look = async (view) => {
     await look(view);
-    for (const [size, viewport] of Object.entries(SIZES)) {
-      await person.page.setViewportSize(viewport);
-      const isWide = await person.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-      if (isWide) person.faults.push(`${view} is wider than ${viewport.width} pixels`);
-      if (PICTURES) await picture(person.page, `${view} ${size}`);
-    }
-    await person.page.setViewportSize(SIZES.desk);
+    await person.page.setViewportSize(PHONE);
+    // The look before has put axe into the page.
+    const { violations } = await person.page.evaluate((rules) => globalThis.axe.run(document, { runOnly: rules }), RULES);
+    person.faults.push(...violations.map(({ id, help }) => `${view} (${PHONE.width}): ${id}: ${help}`));
+    const isWide = await person.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    if (isWide) person.faults.push(`${view} is wider than ${PHONE.width} pixels`);
+    if (PICTURES) await picture(person.page, `${view} phone`);
+    await person.page.setViewportSize(DESK);
+    if (PICTURES) await picture(person.page, `${view} desk`);
   };
   return person;
 }

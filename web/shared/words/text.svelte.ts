@@ -1,4 +1,4 @@
-// What the pages say, in the reader's language. Each page has words of its own beside the shared ones.
+// The texts of the pages, in the reader's language. Each page has words of its own beside the shared ones.
 
 import { setRequestLanguage } from '../api/client';
 import { isolated } from './isolate';
@@ -11,8 +11,8 @@ export type Language = 'en' | 'ar';
 type Word = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
 export type Words = Record<string, Word>;
 
-const PLACE = 'colloquy.language';
-/** Figures of the account's language; Arabic with the digits that the whole Arab world reads. */
+const STORAGE_KEY = 'colloquy.language';
+/** The language's formats; Arabic with the digits that are read in the whole Arab world. */
 const LOCALES: Record<Language, string> = { en: 'en-GB', ar: 'ar-u-nu-latn' };
 
 let english: Words = sharedWords;
@@ -21,7 +21,7 @@ let tag = $state<Language>('en');
 let words = $state.raw<Words>(sharedWords);
 const locale = $derived(LOCALES[tag]);
 const plural = $derived(new Intl.PluralRules(locale));
-const figures = $derived(new Intl.NumberFormat(locale));
+const numbers = $derived(new Intl.NumberFormat(locale));
 const percents = $derived(new Intl.NumberFormat(locale, { style: 'percent' }));
 const sizes = $derived(new Intl.NumberFormat(locale, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }));
 const days = $derived(new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
@@ -42,9 +42,9 @@ export async function setLanguage(to: Language): Promise<void> {
   document.documentElement.dir = to === 'ar' ? 'rtl' : 'ltr';
   setRequestLanguage(to);
   try {
-    localStorage.setItem(PLACE, to);
+    localStorage.setItem(STORAGE_KEY, to);
   } catch {
-    // Chosen again the next time.
+    // Storage is off: for this page alone.
   }
 }
 
@@ -52,13 +52,13 @@ export async function setLanguage(to: Language): Promise<void> {
 export function startLanguage(pageEnglish: Words, pageArabic: () => Promise<{ default: Words }>): Promise<void> {
   english = { ...sharedWords, ...pageEnglish };
   loadArabic = pageArabic;
-  let kept: string | null = new URLSearchParams(location.search).get('lang');
+  let stored: string | null = new URLSearchParams(location.search).get('lang');
   try {
-    kept ??= localStorage.getItem(PLACE);
+    stored ??= localStorage.getItem(STORAGE_KEY);
   } catch {
-    // The browser's, then.
+    // Storage is off: the browser's language.
   }
-  return setLanguage((kept ?? navigator.language).startsWith('ar') ? 'ar' : 'en');
+  return setLanguage((stored ?? navigator.language).startsWith('ar') ? 'ar' : 'en');
 }
 
 /** Whether there are words under this key. */
@@ -71,23 +71,23 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   return sentence.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
     if (value === undefined) return whole;
-    return typeof value === 'number' ? figures.format(value) : isolated(value);
+    return typeof value === 'number' ? numbers.format(value) : isolated(value);
   });
 }
 
-/** A word for one of the interface's own names, such as `priority.HIGH`; the name itself where there is none. */
+/** The words for a value of the API's enumerations, such as `priority.HIGH`; the value itself where there are none. */
 export const label = (group: string, name: string): string => {
   const key = `${group}.${name}`;
   return has(key) ? t(key) : name;
 };
 
-export const number = (value: number): string => figures.format(value);
+export const number = (value: number): string => numbers.format(value);
 export const percent = (value: number): string => percents.format(value);
 export const kilobytes = (bytes: number): string => sizes.format(Math.max(1, bytes / 1000));
 export const day = (at: string): string => days.format(new Date(at));
 export const moment = (at: string): string => moments.format(new Date(at));
 
-/** A place in a recording: minutes and seconds. */
+/** A position in a recording: minutes and seconds. */
 export const clock = (ms: number): string => {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -1,0 +1,39 @@
+// Who is signed in, as state that the pages follow. The tokens themselves stay in api/session.ts.
+
+import { ApiError, session, type Schemas } from './api/client';
+import { notify } from './ui/toasts.svelte';
+import { explain } from './words/errors';
+
+let user = $state.raw(session.person);
+let isExpired = $state(false);
+
+export const currentUser = () => user;
+/** Whether the session ended by itself, and not by a log-out. */
+export const hasExpired = (): boolean => isExpired;
+
+export function signIn(answer: Schemas['AuthResponse']): void {
+  session.begin(answer);
+  user = session.person;
+  isExpired = false;
+}
+
+export function signOut(): void {
+  session.end();
+  user = null;
+}
+
+/** Makes a call and shows its failure. When the session has ended, the log-in takes the page's place, at the same address. */
+export async function attempt(call: () => Promise<void>): Promise<void> {
+  try {
+    await call();
+  } catch (thrown) {
+    reportFailure(thrown);
+  }
+}
+
+export function reportFailure(thrown: unknown): void {
+  if (!(thrown instanceof ApiError && thrown.status === 401)) return notify(explain(thrown), 'fault');
+  // Several calls may fail for the same reason.
+  if (user) isExpired = true;
+  signOut();
+}
