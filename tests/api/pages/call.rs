@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use livekit_api::access_token::{AccessToken, VideoGrants};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use super::browser::{Browser, account};
 use crate::invitations::mailed;
@@ -58,6 +60,35 @@ fn settings<'a>(media: &'a RealLiveKit, listen: &'a str) -> Vec<(&'a str, &'a st
     [&media.settings()[..], &[("COLLOQUY__SERVER__LISTEN", listen)]].concat()
 }
 
+/// Where a scene calls its story, to have something done that the scene can't do.
+struct Story(TcpListener);
+
+struct StoryCall(TcpStream);
+
+impl Story {
+    async fn listen() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/", self.0.local_addr().unwrap())
+    }
+
+    /// Waits for the next call.
+    async fn called(&self) -> StoryCall {
+        StoryCall(self.0.accept().await.unwrap().0)
+    }
+}
+
+impl StoryCall {
+    /// Lets the scene go on.
+    async fn answer(mut self) {
+        // The request is small, and nothing in it matters.
+        let _ = self.0.read(&mut [0; 4096]).await.unwrap();
+        self.0.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await.unwrap();
+    }
+}
+
 /// Waits until `is` holds for what GET returns for the path. Panics after 60 s.
 async fn until(server: &Server, room: &TestMeeting, path: &str, is: impl Fn(&Value) -> bool) {
     let client = room.ada.client.moved_to(server);
@@ -75,13 +106,14 @@ async fn until(server: &Server, room: &TestMeeting, path: &str, is: impl Fn(&Val
 on_sqlite! {
     async fn people_hear_each_other_though_our_server_restarts_and_who_is_removed_is_out(setup: ServerSetup) {
         let Some((stage, browser)) = RealStage::open(&setup).await else { return };
-        let guests = [stage.guest("Grace", "GUEST").await, stage.guest("Linus", "GUEST").await];
+        let guests = [stage.guest("Grace", "PARTICIPANT").await, stage.guest("Linus", "PARTICIPANT").await];
         let observer = stage.guest("Otto", "OBSERVER").await;
+        let story = Story::listen().await;
         let people = format!("http://{}{}/participants", stage.listen, stage.room.path);
         let scene = json!({
             "scene": "call", "page": stage.page(), "host": account(&stage.room.ada), "guests": guests, "observer": observer,
             "remove": {"people": people, "authorization": format!("Bearer {}", stage.room.ada.client.token())},
-            "health": format!("http://{}/health/live", stage.listen),
+            "story": story.url(),
         });
         let RealStage { media, server, room, listen } = stage;
         let connected = |list: &Value| {
@@ -89,10 +121,14 @@ on_sqlite! {
             items.len() == 4 && items.iter().all(|one| one["connected"] == true && one["status"] == "JOINED")
         };
         let restart = async {
+            let down = story.called().await;
             until(&server, &room, "/participants", connected).await;
             server.kill();
-            tokio::time::sleep(Duration::from_secs(2)).await;
-            setup.start(&settings(&media, &listen))
+            down.answer().await;
+            let up = story.called().await;
+            let server = setup.start(&settings(&media, &listen));
+            up.answer().await;
+            server
         };
         let (_, server) = tokio::join!(browser.plays(scene), restart);
 
@@ -110,15 +146,19 @@ on_sqlite! {
 
     async fn a_room_that_is_closed_at_the_media_server_ends_the_meeting(setup: ServerSetup) {
         let Some((stage, browser)) = RealStage::open(&setup).await else { return };
-        let scene = json!({"scene": "closed", "page": stage.page(), "host": account(&stage.room.ada)});
+        let story = Story::listen().await;
+        let scene = json!({
+            "scene": "closed", "page": stage.page(), "host": account(&stage.room.ada), "story": story.url(),
+        });
         let close = async {
-            let connected = |list: &Value| list["items"][0]["connected"] == true;
-            until(&stage.server, &stage.room, "/participants", connected).await;
+            let called = story.called().await;
+            until(&stage.server, &stage.room, "/participants", |list| list["items"][0]["connected"] == true).await;
             let grants = VideoGrants { room_create: true, ..VideoGrants::default() };
             let token = AccessToken::with_api_key(KEY, SECRET).with_grants(grants).to_jwt().unwrap();
             let url = stage.media.twirp("DeleteRoom");
             let call = reqwest::Client::new().post(url).bearer_auth(token).json(&json!({"room": stage.name()}));
             assert!(call.send().await.unwrap().status().is_success());
+            called.answer().await;
         };
         tokio::join!(browser.plays(scene), close);
         until(&stage.server, &stage.room, "", |meeting| meeting["endReason"] == "ROOM_FINISHED").await;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { cutPauses } from '../../join/recording/cut';
+import { completeLength } from '../../join/recording/webm';
 
 const STARTED = Date.parse('2026-01-01T00:00:00Z');
 const at = (seconds: number): string => new Date(STARTED + seconds * 1000).toISOString();
@@ -39,4 +40,12 @@ test('wholly in a pause, it keeps no sound', () => {
 test('content of another kind goes as a whole', () => {
   const kept = cutPauses({ ...chunk, bytes: new Uint8Array([0, 0, 0, 24, 0x66]).buffer }, [{ from: at(3), to: null }], STARTED);
   expect(kept.bytes.byteLength).toBe(0);
+});
+
+test('a slice ends where its last element does; one of another kind ends where it ends', () => {
+  const [whole, begun] = [[...HEADER, ...CLUSTER, ...block(1)], [0xa3]];
+  expect(completeLength(new Uint8Array([...whole, ...begun]).buffer)).toBe(whole.length);
+  expect(completeLength(new Uint8Array(whole).buffer)).toBe(whole.length);
+  expect(completeLength(new Uint8Array(begun).buffer)).toBe(0);
+  expect(completeLength(new Uint8Array([0, 0, 0, 24, 0x66]).buffer)).toBe(5);
 });
