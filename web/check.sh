@@ -8,9 +8,11 @@ set -euo pipefail
 server=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-kept=${2:-$work/packages}
+kept=${2:-}
+if [[ -z $kept ]]; then
+  kept=$(mktemp -d)
+  trap 'rm -rf "$kept"' EXIT
+fi
 if ! cmp -s package-lock.json "$kept/installed"; then
   mkdir -p "$kept"
   cp package.json package-lock.json "$kept"
@@ -19,18 +21,16 @@ if ! cmp -s package-lock.json "$kept/installed"; then
 fi
 
 # Beside the packages, and not here: what is built is what is committed, and nothing is left behind.
-web=$work/web
-mkdir "$web"
-cp -r ./*.json ./*.js ./*.ts console join review scripts shared tests "$web"
-ln -s "$(realpath "$kept")/node_modules" "$web/node_modules"
+find "$kept" -mindepth 1 -maxdepth 1 ! -name node_modules ! -name installed -exec rm -rf {} +
+cp -r ./*.json ./*.js ./*.ts console join review scripts shared tests "$kept"
 (
-  cd "$web"
+  cd "$kept"
   "$server" openapi | npm run --silent api
   npm run --silent check
   npm run --silent test
   npm run --silent build >/dev/null
 )
-diff -r "$web/dist" dist || {
+diff -r "$kept/dist" dist || {
   echo "web/dist is not what the build gives: npm ci && npm run build in web"
   exit 1
 }

@@ -48,6 +48,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // livekit-client, which is loaded when a meeting is held.
+    chunkSizeWarningLimit: 600,
     rolldownOptions: {
       input: { join: here('./join/index.html'), review: here('./review/index.html'), console: here('./console/index.html') },
     },

@@ -1,6 +1,12 @@
 import '../shared/base.css';
+import './loading.css';
 import { start } from '../shared/start';
 import english from '../shared/words/join.en.json';
 import Join from './Join.svelte';
 
-await start(Join, english, () => import('../shared/words/join.ar.json'));
+try {
+  await start(Join, english, () => import('../shared/words/join.ar.json'));
+} catch (error) {
+  document.getElementById('broken')?.classList.add('shown');
+  throw error;
+}

@@ -12,7 +12,7 @@ use super::browser::{Browser, account};
 use crate::participants::TestMeeting;
 use crate::support::bucket::Bucket;
 use crate::support::programs::free_ports;
-use crate::support::{Server, ServerSetup};
+use crate::support::{Role, Server, ServerSetup};
 
 /// How long the browser records.
 const SECONDS: u32 = 20;
@@ -27,6 +27,24 @@ on_sqlite! {
         let Some(browser) = Browser::start() else { return };
         let Some(bucket) = Bucket::new().await else { return };
         record(&browser, &setup, &bucket.settings()).await;
+    }
+
+    async fn while_somebody_has_not_agreed_the_browser_records_nothing(setup: ServerSetup) {
+        let Some(browser) = Browser::start() else { return };
+        let server = setup.start(&[]);
+        let room = TestMeeting::scheduled(&server, json!({})).await;
+        let other = room.member(&server, Role::Stakeholder).await;
+        let page = format!("http://{}/meetings/{}/join", server.public, room.path.trim_start_matches("/api/meetings/"));
+        let scene = json!({"scene": "pause", "page": page, "host": account(&room.ada), "other": account(&other)});
+        browser.plays(scene).await;
+
+        let recording = until(&server, &room, |recording| recording["status"] == "READY").await;
+        let time = |value: &Value| chrono::DateTime::parse_from_rfc3339(value.as_str().unwrap()).unwrap();
+        let [pause] = recording["pausedIntervals"].as_array().unwrap().as_slice() else { panic!("{recording}") };
+        let paused = (time(&pause["to"]) - time(&pause["from"])).as_seconds_f64();
+        let total = (time(&recording["stoppedAt"]) - time(&recording["startedAt"])).as_seconds_f64();
+        let duration = recording["durationSeconds"].as_f64().unwrap();
+        assert!(paused > 3.0 && (total - paused - duration).abs() < 1.0, "{duration} s of {total} s, paused for {paused} s");
     }
 }
 

@@ -1,6 +1,45 @@
 // Scenes on the join page.
 
+import { createHash } from 'node:crypto';
 import { Person } from './person.mjs';
+
+const PHONE_AND_DESK = [[390, 844], [375, 667], [1280, 800]];
+
+/** Notes what the pages of a browser context record: each slice, and for how long. */
+class RecorderProbe {
+  slices = [];
+  seconds = 0;
+
+  async attach(context) {
+    await context.exposeFunction('noteSlice', (index, base64) => { this.slices[index] = Buffer.from(base64, 'base64'); });
+    await context.exposeFunction('noteSeconds', (seconds) => { this.seconds += seconds; });
+    await context.addInitScript(() => {
+      const Recorder = globalThis.MediaRecorder;
+      globalThis.MediaRecorder = class extends Recorder {
+        constructor(...given) {
+          super(...given);
+          let [count, since] = [0, 0];
+          const begin = () => { since = performance.now(); };
+          const end = () => { globalThis.noteSeconds((performance.now() - since) / 1000); };
+          this.addEventListener('start', begin);
+          this.addEventListener('resume', begin);
+          this.addEventListener('pause', end);
+          this.addEventListener('stop', end);
+          this.addEventListener('dataavailable', async ({ data }) => {
+            if (data.size === 0) return;
+            const index = count++;
+            const bytes = new Uint8Array(await data.arrayBuffer());
+            globalThis.noteSlice(index, btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')));
+          });
+        }
+      };
+    });
+  }
+
+  get sha256() {
+    return createHash('sha256').update(Buffer.concat(this.slices)).digest('hex');
+  }
+}
 
 export const join = {
   /** Sign-in, waiting, and a meeting that is cancelled meanwhile: `cancel` is the call that does it. */
@@ -20,6 +59,11 @@ export const join = {
     await stranger.lookTwice('waiting', 'The meeting has not started yet', 'لم يبدأ الاجتماع بعد');
     await stranger.page.reload();
     await stranger.sees('The meeting has not started yet');
+    await stranger.press('Turn microphone on');
+    await stranger.press('Turn camera on');
+    await stranger.page.getByRole('meter', { name: 'Level of your microphone' }).waitFor();
+    await stranger.page.getByLabel('Preview of your camera').waitFor();
+    await stranger.look('the preview of microphone and camera');
     const kept = await stranger.page.evaluate(() => sessionStorage.length);
     if (kept > 0) stranger.faults.push('tokens of an account lie in the storage of an open page');
     const done = await fetch(cancel.url, { method: 'POST', headers: { authorization: cancel.authorization } });
@@ -95,5 +139,83 @@ export const join = {
     const over = guest.page.getByRole('heading', { name: /أُخرجت من الاجتماع|انتهى حقك في الدخول/ });
     await over.waitFor();
     return guest.isGone();
+  },
+
+  /** The host records. The network drops twice; the tab is closed with slices that were not sent, and opened again. */
+  async recording(browser, { page, host, seconds }) {
+    const probe = new RecorderProbe();
+    const ada = await Person.at(browser, page);
+    await probe.attach(ada.context);
+    await ada.opens(page);
+    await ada.logIn(host);
+    await ada.press('Start the meeting');
+    await ada.sees('Do you agree to be recorded?');
+    await ada.hasInSight(['I agree', 'I do not agree'], PHONE_AND_DESK);
+    await ada.tick('My audio and video may be recorded');
+    await ada.press('I agree');
+    await ada.press('Record');
+    await ada.reads('This meeting is being recorded.');
+    const begun = Date.now();
+    const until = (share) => ada.page.waitForTimeout(Math.max(0, begun + seconds * 1000 * share - Date.now()));
+    await ada.look('the recording');
+    await until(0.4);
+    await ada.context.setOffline(true);
+    await until(0.85);
+    await ada.reads('not yet saved on the server');
+    await ada.context.setOffline(false);
+    await until(0.95);
+    await ada.context.setOffline(true);
+    await until(1);
+    await ada.press('Stop recording');
+    await ada.reads('not yet saved on the server');
+    await ada.page.close();
+    await ada.context.setOffline(false);
+    await ada.opens(page);
+    await ada.logIn(host);
+    await ada.reads('Everything recorded here is saved on the server.');
+    const left = await ada.page.evaluate(() => new Promise((resolve) => {
+      const opened = indexedDB.open('colloquy.recordings');
+      opened.onsuccess = () => {
+        const counted = opened.result.transaction('chunks').objectStore('chunks').count();
+        counted.onsuccess = () => resolve(counted.result);
+      };
+    }));
+    if (left > 0) ada.faults.push(`${left} chunks that are saved lie in the storage of the browser`);
+    return { faults: await ada.isGone(), found: { sha256: probe.sha256, seconds: probe.seconds } };
+  },
+
+  /** The host records; somebody comes who has not answered yet, and agrees after `seconds`: the recording pauses meanwhile. */
+  async pause(browser, { page, host, other, seconds = 3 }) {
+    const ada = await Person.at(browser, page);
+    await ada.logIn(host);
+    await ada.press('Start the meeting');
+    await ada.sees('Do you agree to be recorded?');
+    await ada.press('Answer later');
+    await ada.press('Record');
+    await ada.reads('Recording can start once everyone in the meeting has agreed.');
+    await ada.press('Read the text and answer');
+    await ada.tick('My audio and video may be recorded');
+    await ada.press('I agree');
+    await ada.press('Record');
+    await ada.reads('This meeting is being recorded.');
+    await ada.page.waitForTimeout(seconds * 1000);
+    const grace = await Person.at(browser, page);
+    await grace.logIn(other);
+    await grace.sees('Do you agree to be recorded?');
+    for (const person of [ada, grace]) await person.reads('The recording is paused until everyone has agreed');
+    await ada.look('the pause');
+    await ada.page.waitForTimeout(seconds * 1000);
+    await grace.tick('My audio and video may be recorded');
+    await grace.press('I agree');
+    for (const person of [ada, grace]) await person.reads('This meeting is being recorded.');
+    await ada.page.waitForTimeout(seconds * 1000);
+    await ada.press('End the meeting for all');
+    await ada.page.keyboard.press('Tab');
+    await ada.page.keyboard.press('Enter');
+    await ada.sees('The meeting has ended');
+    await ada.reads('Everything recorded here is saved on the server.');
+    await ada.reads('Download the recording');
+    await ada.look('the end of a meeting that was recorded');
+    return [...(await ada.isGone()), ...(await grace.isGone())];
   },
 };

@@ -15,18 +15,25 @@ export class Person {
   static async at(browser, address, { prepare, ...settings } = {}) {
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...settings });
     if (prepare) await context.addInitScript(prepare);
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE);
-    const person = new this(context, page);
-    // The policy of the page stops what it was not meant to do, and says so here; axe is put in by the debugger.
-    page.on('console', (line) => line.text().includes('Content Security Policy') && person.faults.push(line.text()));
-    page.on('pageerror', (error) => person.faults.push(`${error.stack ?? error}`));
-    await page.goto(address);
+    const person = new this(context);
+    await person.opens(address);
     return person;
   }
 
-  constructor(context, page) {
-    Object.assign(this, { context, page, faults: [] });
+  constructor(context) {
+    Object.assign(this, { context, page: null, faults: [] });
+  }
+
+  /** Opens a new tab; the one that was open is closed. */
+  async opens(address) {
+    await this.page?.close();
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    // The policy of the page stops what it was not meant to do, and says so here; axe is put in by the debugger.
+    page.on('console', (line) => line.text().includes('Content Security Policy') && this.faults.push(line.text()));
+    page.on('pageerror', (error) => this.faults.push(`${error.stack ?? error}`));
+    await page.goto(address);
+    this.page = page;
   }
 
   /** The view has this heading, and who reads by ear or keyboard was brought to it. */
@@ -86,6 +93,19 @@ export class Person {
     await this.page.keyboard.press('Tab');
     await this.page.keyboard.type(password);
     await this.page.keyboard.press('Enter');
+  }
+
+  /** Whether buttons are wholly in sight, without scrolling, on screens of these sizes. */
+  async hasInSight(names, sizes) {
+    for (const [width, height] of sizes) {
+      await this.page.setViewportSize({ width, height });
+      for (const name of names) {
+        const box = await this.page.getByRole('button', { name, exact: true }).boundingBox();
+        const isInSight = box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height;
+        if (!isInSight) this.faults.push(`${name} is not in sight at ${width} × ${height}: ${JSON.stringify(box)}`);
+      }
+    }
+    await this.page.setViewportSize({ width: 1280, height: 800 });
   }
 
   async eventually(is, what) {

@@ -9,16 +9,16 @@ import { Session } from './session';
 export { ApiError } from './error';
 export type Schemas = components['schemas'];
 
-/** No answer for so long is none. An upload may take longer. */
+/** No answer for so long is none. Files may take longer. */
 const PATIENCE_MS = 20_000;
-const UPLOAD_PATIENCE_MS = 300_000;
+const FILE_PATIENCE_MS = 300_000;
 
 let language = 'en';
 export const setRequestLanguage = (tag: string): void => { language = tag; };
 
 async function send(request: Request): Promise<Response> {
-  const isUpload = request.headers.get('Content-Type')?.startsWith('multipart/') ?? false;
-  const patience = AbortSignal.timeout(isUpload ? UPLOAD_PATIENCE_MS : PATIENCE_MS);
+  const isFile = request.url.endsWith('/content') || /^(multipart\/|application\/octet-stream)/.test(request.headers.get('Content-Type') ?? '');
+  const patience = AbortSignal.timeout(isFile ? FILE_PATIENCE_MS : PATIENCE_MS);
   const signal = AbortSignal.any([request.signal, patience]);
   try {
     return await fetch(request, { signal, cache: 'no-store', credentials: 'same-origin', redirect: 'error' });
@@ -43,17 +43,20 @@ export const session = new Session(async (refreshToken) => {
   throw ApiError.of(response, error as Failure | undefined);
 });
 
-export const api = createClient<paths>({
-  ...options,
-  fetch: async (request: Request) => {
-    // A body can be read once, and the call may be made twice.
-    const again = request.clone();
-    const asked = session.token;
-    const response = await send(marked(request));
-    if (response.status !== 401 || !asked || !(await session.renew())) return response;
-    return send(marked(again));
-  },
-});
+/** Makes a call as whoever is here. Throws ApiError.offline if nothing answers. */
+export async function authorizedFetch(request: Request): Promise<Response> {
+  // A body can be read once, and the call may be made twice.
+  const again = request.clone();
+  const asked = session.token;
+  const response = await send(marked(request));
+  if (response.status !== 401 || !asked || !(await session.renew())) return response;
+  return send(marked(again));
+}
+
+/** The address of an operation that is called without the typed client. */
+export const addressOf = (path: string): string => `${options.baseUrl}${path}`;
+
+export const api = createClient<paths>({ ...options, fetch: authorizedFetch });
 
 interface Outcome<Data> { data?: { data: Data }; error?: unknown; response: Response }
 

@@ -18,11 +18,11 @@ export class ApiError extends Error {
   }
 
   static of(response: Response, failure: Failure | undefined): ApiError {
-    const faults = failure?.errors ?? [{ code: 'Unreadable', field: null, message: response.statusText }];
+    const faults = failure?.errors ?? [{ code: 'Unreadable', field: null, reason: null, message: response.statusText }];
     return new ApiError(response.status, faults, Number(response.headers.get('Retry-After')) || undefined);
   }
 
-  static readonly offline = () => new ApiError(0, [{ code: 'Offline', field: null, message: 'Nothing answers.' }]);
+  static readonly offline = () => new ApiError(0, [{ code: 'Offline', field: null, reason: null, message: 'Nothing answers.' }]);
 
   get code(): string {
     return this.faults[0]?.code ?? 'Unreadable';

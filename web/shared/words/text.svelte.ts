@@ -41,6 +41,12 @@ export async function setLanguage(to: Language): Promise<void> {
   document.documentElement.lang = to;
   document.documentElement.dir = to === 'ar' ? 'rtl' : 'ltr';
   setRequestLanguage(to);
+  const address = new URL(location.href);
+  if (address.searchParams.has('lang')) {
+    // What the address asks for is not what is chosen any more.
+    address.searchParams.set('lang', to);
+    history.replaceState(history.state, '', address);
+  }
   try {
     localStorage.setItem(STORAGE_KEY, to);
   } catch {

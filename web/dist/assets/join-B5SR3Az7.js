@@ -1,1 +1,0 @@
-import{H as e,W as t,p as n,t as r}from"./disclose-version-CTYIiT0h.js";var i={},a=t(`<h1>Join</h1>`);function o(t){var n=a();e(t,n)}await r(o,i,()=>n(()=>import(`./join.ar-DOwCrGXH.js`),[],import.meta.url));
