@@ -29,7 +29,14 @@ type Shapes = BTreeMap<String, Shape>;
 fn written_by_hand() -> Shapes {
     let mut shapes = Shapes::new();
     let mut table: Option<String> = None;
-    for line in concat!(include_str!("../schema/mod.rs"), include_str!("../schema/media.rs")).lines().map(str::trim) {
+    for line in concat!(
+        include_str!("../schema/mod.rs"),
+        include_str!("../schema/analysis.rs"),
+        include_str!("../schema/media.rs")
+    )
+    .lines()
+    .map(str::trim)
+    {
         if let Some((name, sql_type)) = line.trim_end_matches(',').split_once(" -> ") {
             let inner = sql_type.strip_prefix("Nullable<").and_then(|rest| rest.strip_suffix('>'));
             let column = Column { sql_type: inner.unwrap_or(sql_type).to_owned(), nullable: inner.is_some() };

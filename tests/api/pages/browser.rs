@@ -6,6 +6,9 @@ use crate::support::User;
 use crate::support::builders::PASSWORD;
 use crate::support::parts::Part;
 
+/// Where the browser leaves pictures of every view that it looks at.
+const PICTURES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/pictures");
+
 /// A browser that plays scenes.
 pub struct Browser {
     part: Part,
@@ -14,7 +17,7 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser. `None`: this machine has none, and the test should return. Panics without Chromium in CI.
     pub fn start() -> Option<Self> {
-        let part = Part::start("browser", &[])?;
+        let part = Part::start("browser", &[("PICTURES", PICTURES)])?;
         if part.announced["chromium"] != true {
             assert!(std::env::var_os("CI").is_none(), "no Chromium on this machine, and CI must have it");
             println!("SKIPPED: no Chromium on this machine");

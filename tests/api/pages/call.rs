@@ -1,6 +1,8 @@
 //! Calls through a real LiveKit server, by browsers with fake devices, where COLLOQUY_TEST_LIVEKIT names its program; the
 //! scenes are in tests/parts/scenes/call.mjs.
 
+use std::collections::BTreeMap;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use livekit_api::access_token::{AccessToken, VideoGrants};
@@ -9,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::browser::{Browser, account};
+use super::recording;
 use crate::invitations::mailed;
 use crate::participants::TestMeeting;
 use crate::support::builders::fresh_email;
@@ -103,6 +106,22 @@ async fn until(server: &Server, room: &TestMeeting, path: &str, is: impl Fn(&Val
     }
 }
 
+/// Returns the mean volume of a recording in dB; `None` without ffmpeg on this machine. Silence is below -90 dB.
+fn mean_volume(content: &[u8]) -> Option<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("recording.webm");
+    std::fs::write(&file, content).unwrap();
+    let detect = ["-af", "volumedetect", "-f", "null", "-"];
+    let Ok(output) = Command::new("ffmpeg").args(["-hide_banner", "-nostats", "-i"]).arg(&file).args(detect).output()
+    else {
+        println!("SKIPPED ffmpeg: not on this machine");
+        return None;
+    };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let volume = text.split("mean_volume: ").nth(1).unwrap_or_else(|| panic!("{text}"));
+    Some(volume.split(' ').next().unwrap().parse().unwrap())
+}
+
 on_sqlite! {
     async fn people_hear_each_other_though_our_server_restarts_and_who_is_removed_is_out(setup: ServerSetup) {
         let Some((stage, browser)) = RealStage::open(&setup).await else { return };
@@ -142,6 +161,57 @@ on_sqlite! {
         let count = |name: &str| webhooks.iter().filter(|event| *event == name).count();
         assert!(count("room_started") == 1 && count("participant_joined") >= 4, "{webhooks:?}");
         assert!(count("participant_left") >= 4 && count("track_published") >= 3, "{webhooks:?}");
+    }
+
+    async fn a_call_is_recorded_with_everybodys_voice_though_the_network_drops_and_our_server_restarts(setup: ServerSetup) {
+        let Some((stage, browser)) = RealStage::open(&setup).await else { return };
+        let guests = [stage.guest("Grace", "PARTICIPANT").await, stage.guest("Linus", "PARTICIPANT").await];
+        let story = Story::listen().await;
+        let scene = json!({
+            "scene": "recordedCall", "page": stage.page(), "host": account(&stage.room.ada), "guests": guests, "seconds": 20,
+            "story": story.url(),
+        });
+        let RealStage { media, server, room, listen } = stage;
+        let restart = async {
+            let called = story.called().await;
+            recording::until(&server, &room, |recording| recording["chunkCount"].as_u64() >= Some(1)).await;
+            server.kill();
+            let server = setup.start(&settings(&media, &listen));
+            called.answer().await;
+            server
+        };
+        let (found, server) = tokio::join!(browser.plays(scene), restart);
+        let content = recording::assert_is_stored(&server, &room, &found).await;
+        if let Some(loudness) = mean_volume(&content) {
+            assert!(loudness > -60.0, "{loudness} dB: the guests are not in the recording");
+        }
+    }
+
+    async fn each_voice_is_a_recording_of_its_own_where_the_host_wants_that(setup: ServerSetup) {
+        let Some((stage, browser)) = RealStage::open(&setup).await else { return };
+        let guests = [stage.guest("Grace", "PARTICIPANT").await, stage.guest("Linus", "PARTICIPANT").await];
+        let scene = json!({
+            "scene": "voices", "page": stage.page(), "host": account(&stage.room.ada), "guests": guests, "seconds": 6,
+        });
+        browser.plays(scene).await;
+
+        let ready = |list: &Value| {
+            let items = list["items"].as_array().unwrap();
+            items.len() == 3 && items.iter().all(|one| one["status"] == "READY")
+        };
+        until(&stage.server, &stage.room, "/recordings", ready).await;
+        let people = stage.room.ada.client.get(format!("{}/participants", stage.room.path)).await.is(200);
+        let list = stage.room.ada.client.get(format!("{}/recordings", stage.room.path)).await.is(200);
+        let mut durations = BTreeMap::new();
+        for recording in list.data()["items"].as_array().unwrap() {
+            let people = people.data()["items"].as_array().unwrap();
+            let whose = people.iter().find(|one| one["id"] == recording["trackParticipantId"]).expect("somebody's voice");
+            durations.insert(whose["role"].as_str().unwrap().to_owned(), recording["durationSeconds"].as_f64().unwrap());
+            let content = format!("/api/recordings/{}/content", recording["id"].as_str().unwrap());
+            let content = stage.room.ada.client.get(content).await.is(200).bytes;
+            assert!(mean_volume(&content).is_none_or(|loudness| loudness > -60.0), "{whose}");
+        }
+        assert!(durations["HOST"] + 4.0 < durations["PARTICIPANT"], "{durations:?}");
     }
 
     async fn a_room_that_is_closed_at_the_media_server_ends_the_meeting(setup: ServerSetup) {

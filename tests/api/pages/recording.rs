@@ -64,9 +64,15 @@ async fn record(browser: &Browser, setup: &ServerSetup, settings: &[(&str, &str)
     };
     let (found, server) = tokio::join!(browser.plays(scene), kill);
 
-    let recording = until(&server, &room, |recording| recording["status"] == "READY").await;
+    assert_is_stored(&server, &room, &found).await;
+}
+
+/// Asserts that the meeting's only recording becomes READY and has what the browser recorded, byte for byte and as long.
+/// Returns the content.
+pub async fn assert_is_stored(server: &Server, room: &TestMeeting, found: &Value) -> Vec<u8> {
+    let recording = until(server, room, |recording| recording["status"] == "READY").await;
     let content =
-        room.ada.client.moved_to(&server).get(format!("/api/recordings/{}/content", recording["id"].as_str().unwrap()));
+        room.ada.client.moved_to(server).get(format!("/api/recordings/{}/content", recording["id"].as_str().unwrap()));
     let content = content.await.is(200).bytes;
     let sum = hex::encode(Sha256::digest(&content));
     assert_eq!(recording["sha256"], sum);
@@ -77,10 +83,11 @@ async fn record(browser: &Browser, setup: &ServerSetup, settings: &[(&str, &str)
     if let Some(probed) = ffprobe(&content) {
         assert!((probed - recorded).abs() < 1.0, "ffprobe: {probed} s, of {recorded} s");
     }
+    content
 }
 
 /// Waits until `is` holds for the meeting's only recording and returns it. Panics after 60 s.
-async fn until(server: &Server, room: &TestMeeting, is: impl Fn(&Value) -> bool) -> Value {
+pub async fn until(server: &Server, room: &TestMeeting, is: impl Fn(&Value) -> bool) -> Value {
     let client = room.ada.client.moved_to(server);
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

@@ -1,6 +1,7 @@
 // Scenes of a call through a real media server: what is heard is taken from the statistics of the browser's connections.
 
 import { Person } from './person.mjs';
+import { RecorderProbe } from './recorder-probe.mjs';
 
 /** Keeps the connections that a page makes where the scene can ask them. */
 function keepConnections() {
@@ -58,11 +59,40 @@ class Caller extends Person {
     await this.page.keyboard.press('Enter');
   }
 
+  async agrees() {
+    await this.sees('Do you agree to be recorded?');
+    await this.tick('My audio and video may be recorded');
+    await this.press('I agree');
+  }
+
   async refuses() {
     await this.sees('Do you agree to be recorded?');
     await this.press('I do not agree');
     await this.reads('does not agree to be recorded');
   }
+}
+
+/** The host, whose microphone is off, and guests who talk; everybody agreed to be recorded. */
+async function gather(browser, { page, host, guests }, probe) {
+  const ada = await Caller.at(browser, page, Caller.settings);
+  if (probe) {
+    await probe.attach(ada.context);
+    await ada.opens(page);
+  }
+  await ada.logIn(host);
+  await ada.press('Start the meeting');
+  await ada.agrees();
+  const callers = [];
+  for (const { link, name } of guests) {
+    const guest = await Caller.at(browser, link, Caller.settings);
+    await guest.comesIn(name);
+    await guest.agrees();
+    await guest.reads('You are connected.');
+    await guest.press('Turn microphone on');
+    callers.push(guest);
+  }
+  await ada.hears(callers.length);
+  return [ada, ...callers];
 }
 
 export const call = {
@@ -116,6 +146,47 @@ export const call = {
     for (const caller of [ada, ...staying, silent]) await caller.sees('The meeting has ended');
     const faults = [];
     for (const caller of [...everybody, silent]) faults.push(...(await caller.isGone()));
+    return faults;
+  },
+
+  /**
+   * The host, whose microphone is off, records two guests for `seconds`. Their network drops twice, and a call of `story` stops the
+   * server and starts it again.
+   */
+  async recordedCall(browser, { page, host, guests, seconds, story }) {
+    const probe = new RecorderProbe();
+    const [ada, ...callers] = await gather(browser, { page, host, guests }, probe);
+    await ada.press('Record');
+    for (const person of [ada, ...callers]) await person.reads('This meeting is being recorded.');
+    const part = (share) => ada.page.waitForTimeout(seconds * 1000 * share);
+    await part(0.3);
+    await fetch(story);
+    for (let drop = 0; drop < 2; drop += 1) {
+      await ada.context.setOffline(true);
+      await part(0.2);
+      await ada.context.setOffline(false);
+      await part(0.15);
+    }
+    await ada.hears(callers.length);
+    await ada.press('Stop recording');
+    await ada.reads('Everything recorded here is saved on the server.');
+    const faults = [];
+    for (const person of [ada, ...callers]) faults.push(...(await person.isGone()));
+    return { faults, found: { sha256: probe.sha256, seconds: probe.seconds } };
+  },
+
+  /** The host records each voice separately; the own one from when the microphone is on, after `seconds`. */
+  async voices(browser, { page, host, guests, seconds }) {
+    const [ada, ...callers] = await gather(browser, { page, host, guests });
+    await ada.press('Record each voice separately');
+    for (const person of [ada, ...callers]) await person.reads('This meeting is being recorded.');
+    await ada.page.waitForTimeout(seconds * 1000);
+    await ada.press('Turn microphone on');
+    await ada.page.waitForTimeout(seconds * 1000);
+    await ada.press('Stop recording');
+    await ada.reads('Everything recorded here is saved on the server.');
+    const faults = [];
+    for (const person of [ada, ...callers]) faults.push(...(await person.isGone()));
     return faults;
   },
 

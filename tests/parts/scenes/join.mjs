@@ -1,45 +1,9 @@
 // Scenes on the join page.
 
-import { createHash } from 'node:crypto';
 import { Person } from './person.mjs';
+import { RecorderProbe } from './recorder-probe.mjs';
 
 const PHONE_AND_DESK = [[390, 844], [375, 667], [1280, 800]];
-
-/** Notes what the pages of a browser context record: each slice, and for how long. */
-class RecorderProbe {
-  slices = [];
-  seconds = 0;
-
-  async attach(context) {
-    await context.exposeFunction('noteSlice', (index, base64) => { this.slices[index] = Buffer.from(base64, 'base64'); });
-    await context.exposeFunction('noteSeconds', (seconds) => { this.seconds += seconds; });
-    await context.addInitScript(() => {
-      const Recorder = globalThis.MediaRecorder;
-      globalThis.MediaRecorder = class extends Recorder {
-        constructor(...given) {
-          super(...given);
-          let [count, since] = [0, 0];
-          const begin = () => { since = performance.now(); };
-          const end = () => { globalThis.noteSeconds((performance.now() - since) / 1000); };
-          this.addEventListener('start', begin);
-          this.addEventListener('resume', begin);
-          this.addEventListener('pause', end);
-          this.addEventListener('stop', end);
-          this.addEventListener('dataavailable', async ({ data }) => {
-            if (data.size === 0) return;
-            const index = count++;
-            const bytes = new Uint8Array(await data.arrayBuffer());
-            globalThis.noteSlice(index, btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')));
-          });
-        }
-      };
-    });
-  }
-
-  get sha256() {
-    return createHash('sha256').update(Buffer.concat(this.slices)).digest('hex');
-  }
-}
 
 export const join = {
   /** Sign-in, waiting, and a meeting that is cancelled meanwhile: `cancel` is the call that does it. */

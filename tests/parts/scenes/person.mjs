@@ -1,12 +1,18 @@
 // Somebody in a browser window of their own.
 
 import { createRequire } from 'node:module';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 const PATIENCE = 30_000;
 /** More presses of Tab than any view has places to stop at. */
 const MOST_STOPS = 60;
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** The folder for pictures of the views; without it none are taken. */
+const PICTURES = process.env.PICTURES;
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+const NARROWEST = { width: 320, height: 800 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Somebody in a window of their own, with a keyboard. */
@@ -105,7 +111,7 @@ export class Person {
         if (!isInSight) this.faults.push(`${name} is not in sight at ${width} × ${height}: ${JSON.stringify(box)}`);
       }
     }
-    await this.page.setViewportSize({ width: 1280, height: 800 });
+    await this.page.setViewportSize(DESK);
   }
 
   async eventually(is, what) {
@@ -116,12 +122,14 @@ export class Person {
     }
   }
 
-  /** What axe finds in the view as it stands, in this language and the other, in light and dark, wide and narrow. */
+  /** What axe finds in the view as it stands, in light and dark, wide and narrow; and pictures of it. */
   async look(view) {
-    for (const colorScheme of ['light', 'dark']) {
+    for (const [colorScheme, sizes] of [['light', [DESK, PHONE, NARROWEST]], ['dark', [DESK, NARROWEST]]]) {
       await this.page.emulateMedia({ colorScheme });
-      for (const width of [1280, 320]) {
-        await this.page.setViewportSize({ width, height: 800 });
+      for (const size of sizes) {
+        const { width } = size;
+        await this.page.setViewportSize(size);
+        if (colorScheme === 'light' && size !== NARROWEST) await this.picture(`${view} ${size === DESK ? 'desk' : 'phone'}`);
         await this.page.evaluate(AXE);
         const { violations } = await this.page.evaluate((rules) => globalThis.axe.run(document, { runOnly: rules }), RULES);
         for (const { id, nodes } of violations) {
@@ -132,7 +140,13 @@ export class Person {
       }
     }
     await this.page.emulateMedia({ colorScheme: 'light' });
-    await this.page.setViewportSize({ width: 1280, height: 800 });
+    await this.page.setViewportSize(DESK);
+  }
+
+  async picture(name) {
+    if (!PICTURES) return;
+    await mkdir(PICTURES, { recursive: true });
+    await this.page.screenshot({ path: join(PICTURES, `${name.replaceAll(' ', '-')}.png`) });
   }
 
   /** As `look`, and in Arabic; the page is in English before and after. */

@@ -1,40 +1,17 @@
-// Somebody who reads the console and the review page: a person, and the pictures of what they see.
+// Somebody who reads the console and the review page.
 
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Person } from './person.mjs';
 
-const PICTURES = process.env.PICTURES;
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const DESK = { width: 1280, height: 800 };
-const PHONE = { width: 390, height: 844 };
-
-/** A person who also notes errors of the page, and takes pictures of each view if the variable PICTURES names a folder. */
+/** A person who also notes errors of the page. */
 export async function reader(browser, address) {
   const person = await Person.at(browser, address);
   person.page.on('console', (line) => {
     // What the server refuses is told by the page itself.
     if (line.type() === 'error' && !line.text().startsWith('Failed to load resource')) person.faults.push(line.text());
   });
-  const look = person.look.bind(person);
-  person.look = async (view) => {
-    await look(view);
-    await person.page.setViewportSize(PHONE);
-    // The look before has put axe into the page.
-    const { violations } = await person.page.evaluate((rules) => globalThis.axe.run(document, { runOnly: rules }), RULES);
-    person.faults.push(...violations.map(({ id, help }) => `${view} (${PHONE.width}): ${id}: ${help}`));
-    const isWide = await person.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    if (isWide) person.faults.push(`${view} is wider than ${PHONE.width} pixels`);
-    if (PICTURES) await picture(person.page, `${view} phone`);
-    await person.page.setViewportSize(DESK);
-    if (PICTURES) await picture(person.page, `${view} desk`);
-  };
   return person;
-}
-
-async function picture(page, name) {
-  await mkdir(PICTURES, { recursive: true });
-  await page.screenshot({ path: join(PICTURES, `${name.replaceAll(' ', '-')}.png`) });
 }
 
 /** Waits for the view with exactly this heading, which has the focus. */

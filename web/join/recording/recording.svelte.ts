@@ -1,24 +1,16 @@
-// The recording that this browser makes for its host: from the microphones to the queue that uploads it.
+// What this browser records for its host: everybody together, or each voice for itself.
 
 import { addressOf, api, ApiError, authorizedFetch, unwrap } from '$shared/api/client';
 import { deviceFault, devices, type DeviceFault } from '../room/devices.svelte';
 import type { MediaRoom } from '../room/room.svelte';
 import type { Recording } from '../state/meeting';
-import { AudioMixer } from './mixer';
-import { plainType, recordableType, SliceRecorder } from './recorder';
+import { ActiveRecording } from './active';
+import { recordableType } from './recorder';
 import { Uploads } from './uploads.svelte';
 import { UploadTransport } from './transport';
 
+export type RecordingMode = 'together' | 'separately';
 export type RecordingFault = { device: DeviceFault } | { error: ApiError } | { unsupported: true };
-
-/** What is in use while it is being recorded here. */
-interface Running {
-  id: string;
-  mixer: AudioMixer;
-  recorder: SliceRecorder;
-  finish: (seconds: number) => Promise<void>;
-  unfollow: () => void;
-}
 
 export class HostRecording {
   /** Whether it is recorded here, and not by another host. */
@@ -26,7 +18,11 @@ export class HostRecording {
   isBusy = $state(false);
   fault = $state.raw<RecordingFault | null>(null);
   readonly uploads: Uploads;
-  #running: Running | null = null;
+  /** By the participant whose voice it is; null: everybody's. */
+  readonly #active = new Map<string | null, ActiveRecording>();
+  /** Those whose recording was asked for: once, also if the server refused it. */
+  readonly #asked = new Set<string>();
+  #unwatch: () => void = () => undefined;
   #microphone = $state.raw<MediaStreamTrack | null>(null);
 
   constructor(private readonly meetingId: string, private readonly room: MediaRoom) {
@@ -39,7 +35,7 @@ export class HostRecording {
   /** Goes on with what an earlier page did not finish. */
   resume(): Promise<void> { return this.uploads.resume(); }
 
-  start = async (): Promise<void> => {
+  start = async (mode: RecordingMode): Promise<void> => {
     const type = recordableType();
     this.fault = null;
     if (!type) {
@@ -48,57 +44,59 @@ export class HostRecording {
     }
     if (this.isBusy || this.isRecording) return;
     this.isBusy = true;
-    let mixer: AudioMixer | undefined;
+    this.#asked.clear();
     try {
       await this.#openMicrophone();
-      mixer = new AudioMixer();
-      await mixer.resume();
-      await this.#record(mixer, type);
+      if (mode === 'together') await this.#startOne(null, type);
+      this.isRecording = true;
+      this.#unwatch = $effect.root(() => {
+        $effect(() => (mode === 'together' ? this.#active.get(null)?.hear(this.#tracks()) : this.#hearEach(type)));
+      });
     } catch (error) {
-      mixer?.close();
       this.#releaseMicrophone();
-      this.fault = error instanceof ApiError ? { error } : { device: deviceFault(error) };
+      this.#fail(error);
     } finally {
       this.isBusy = false;
     }
   };
 
-  /** Ends what is recorded here; the rest is uploaded, and the server told that it is complete. */
+  /** Ends what is recorded here. */
   stop = async (): Promise<void> => {
-    const running = this.#running;
-    if (!running) return;
-    this.#running = null;
+    if (!this.isRecording) return;
     this.isRecording = false;
-    const seconds = await running.recorder.stop();
-    running.unfollow();
-    running.mixer.close();
+    this.#unwatch();
+    const active = [...this.#active.values()];
+    this.#active.clear();
+    await Promise.all(active.map((one) => one.stop()));
     this.#releaseMicrophone();
-    await running.finish(seconds);
   };
 
-  /** Stops a recording, wherever it is made. */
-  stopAny = async (recording: Recording | undefined): Promise<void> => {
+  /** Stops recordings, wherever they are made. */
+  stopAll = async (recordings: readonly Recording[]): Promise<void> => {
     this.fault = null;
-    if (this.#running) return this.stop();
-    if (!recording) return;
+    if (this.isRecording) return this.stop();
     try {
-      const path = { recordingId: recording.id };
-      await unwrap(api.POST('/api/recordings/{recordingId}/stop', { params: { path }, body: {} }));
+      for (const { id } of recordings) {
+        await unwrap(api.POST('/api/recordings/{recordingId}/stop', { params: { path: { recordingId: id } }, body: {} }));
+      }
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      this.fault = { error };
+      this.#fail(error);
     }
   };
 
   /** Pauses, goes on and stops as the server does. */
   follow(recordings: ReadonlyMap<string, Recording>): void {
-    const running = this.#running;
-    const recording = running && recordings.get(running.id);
-    if (!running || !recording) return;
-    if (recording.status !== 'ACTIVE') return void this.stop();
-    if (recording.paused) return running.recorder.pause();
-    const last = recording.pausedIntervals.at(-1)?.to;
-    running.recorder.resume(last ? Date.parse(last) - Date.parse(recording.startedAt) : 0);
+    for (const [participantId, active] of this.#active) {
+      const recording = recordings.get(active.id);
+      if (!recording) continue;
+      if (recording.status === 'ACTIVE') {
+        active.follow(recording);
+      } else {
+        this.#active.delete(participantId);
+        void active.stop();
+        if (this.#active.size === 0) void this.stop();
+      }
+    }
   }
 
   /** Uses the microphone that is chosen now, where no room does. */
@@ -108,25 +106,40 @@ export class HostRecording {
     await this.#openMicrophone().catch((error: unknown) => { this.fault = { device: deviceFault(error) }; });
   };
 
-  async #record(mixer: AudioMixer, type: string): Promise<void> {
-    // Before the server's `startedAt`, never after it: a slice must not seem to end before a pause in which it ended.
-    const startedAt = performance.now();
-    const recording = await unwrap(api.POST('/api/meetings/{meetingId}/recordings/start', {
-      params: { path: { meetingId: this.meetingId } }, body: { uploadMode: 'CHUNKED', mimeType: plainType(type) },
-    }));
-    const queue = await this.uploads.begin(recording.id);
-    const recorder = new SliceRecorder(mixer.stream, type, () => performance.now() - startedAt,
-      ({ bytes, fromMs, toMs }) => queue.add(bytes, fromMs, toMs));
-    const unfollow = $effect.root(() => {
-      $effect(() => mixer.set(this.#tracks()));
-    });
-    this.#running = { id: recording.id, mixer, recorder, unfollow, finish: (seconds) => queue.finish(seconds) };
-    recorder.start();
-    this.isRecording = true;
+  async #startOne(participantId: string | null, type: string): Promise<void> {
+    const active = await ActiveRecording.start({ meetingId: this.meetingId, participantId, type }, this.uploads);
+    this.#active.set(participantId, active);
+  }
+
+  /** Each voice has a recording, which begins when it is first heard. */
+  #hearEach(type: string): void {
+    const { voices } = this.room;
+    for (const [participantId, active] of this.#active) if (participantId) active.hear(voices.get(participantId) ?? []);
+    for (const participantId of voices.keys()) {
+      if (!this.#asked.has(participantId)) void this.#startVoice(participantId, type);
+    }
+  }
+
+  async #startVoice(participantId: string, type: string): Promise<void> {
+    this.#asked.add(participantId);
+    try {
+      await this.#startOne(participantId, type);
+      const active = this.#active.get(participantId);
+      active?.hear(this.room.voices.get(participantId) ?? []);
+      // It was stopped meanwhile.
+      if (!this.isRecording && this.#active.delete(participantId)) await active?.stop();
+    } catch (error) {
+      this.#fail(error);
+      if (this.#active.size === 0) await this.stop();
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.fault = error instanceof ApiError ? { error } : { device: deviceFault(error) };
   }
 
   #tracks(): MediaStreamTrack[] {
-    if (this.room.isThere) return this.room.on ? this.room.audioTracks() : [];
+    if (this.room.isThere) return [...this.room.voices.values()].flat();
     return this.#microphone ? [this.#microphone] : [];
   }
 

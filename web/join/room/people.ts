@@ -46,8 +46,21 @@ export function tilesIn(livekit: LiveKit, room: Room): Tile[] {
 export const presencesIn = (room: Room): Map<string, Presence> =>
   new Map(everybody(room).map((one) => [one.identity, { microphone: one.isMicrophoneEnabled, speaking: one.isSpeaking }]));
 
-/** The sound of the others, screens included. */
-export function soundsIn(livekit: LiveKit, room: Room): RemoteTrack[] {
-  const publications = [...room.remoteParticipants.values()].flatMap((one) => [...one.trackPublications.values()]);
-  return publications.flatMap(({ track }) => (track?.kind === livekit.Track.Kind.Audio ? [track as RemoteTrack] : []));
+/** The sound of somebody else, screens included. */
+const soundsOf = (livekit: LiveKit, participant: Participant): RemoteTrack[] =>
+  [...participant.trackPublications.values()].flatMap(({ track }) => (track?.kind === livekit.Track.Kind.Audio ? [track as RemoteTrack] : []));
+
+export const soundsIn = (livekit: LiveKit, room: Room): RemoteTrack[] =>
+  [...room.remoteParticipants.values()].flatMap((one) => soundsOf(livekit, one));
+
+/** The sound of everybody, by identity: of this person only while the microphone is on. */
+export function voicesIn(livekit: LiveKit, room: Room): Map<string, MediaStreamTrack[]> {
+  const voices = new Map<string, MediaStreamTrack[]>();
+  for (const one of room.remoteParticipants.values()) {
+    const tracks = soundsOf(livekit, one).map((track) => track.mediaStreamTrack);
+    if (tracks.length > 0) voices.set(one.identity, tracks);
+  }
+  const own = room.localParticipant.getTrackPublication(livekit.Track.Source.Microphone);
+  if (own?.track && !own.isMuted) voices.set(room.localParticipant.identity, [own.track.mediaStreamTrack]);
+  return voices;
 }

@@ -4,7 +4,7 @@ import type { RemoteTrack, Room } from 'livekit-client';
 import { ApiError, type Schemas } from '$shared/api/client';
 import { createRoom, loadLiveKit, type LiveKit } from './connection';
 import { deviceFault, devices, type DeviceFault, type DeviceKind } from './devices.svelte';
-import { presencesIn, soundsIn, tilesIn, type Presence, type Tile } from './people';
+import { presencesIn, soundsIn, tilesIn, voicesIn, type Presence, type Tile } from './people';
 
 export type RoomStatus = 'off' | 'connecting' | 'connected' | 'reconnecting' | 'unreachable' | 'none' | 'elsewhere';
 export type Source = 'microphone' | 'camera' | 'screen';
@@ -26,6 +26,8 @@ export class MediaRoom {
   fault = $state.raw<{ source: Source; fault: DeviceFault } | null>(null);
   tiles = $state.raw<Tile[]>([]);
   sounds = $state.raw<RemoteTrack[]>([]);
+  /** The sound of each participant that is to be in a recording. */
+  voices = $state.raw<ReadonlyMap<string, MediaStreamTrack[]>>(new Map());
   presences = $state.raw<ReadonlyMap<string, Presence>>(new Map());
   readonly isThere = $derived(this.status === 'connected' || this.status === 'reconnecting');
 
@@ -102,13 +104,6 @@ export class MediaRoom {
     else await this.#room?.startAudio();
   };
 
-  /** The tracks that are to be in a recording: the own microphone, if it is on, and the others. */
-  audioTracks(): MediaStreamTrack[] {
-    const own = this.#livekit && this.#room?.localParticipant.getTrackPublication(this.#livekit.Track.Source.Microphone);
-    const ownTrack = own && !own.isMuted ? own.track?.mediaStreamTrack : undefined;
-    return [...(ownTrack ? [ownTrack] : []), ...this.sounds.map((track) => track.mediaStreamTrack)];
-  }
-
   async #hold(livekit: LiveKit, url: string, token: string, stay: number, connected: () => void): Promise<number | undefined> {
     const isCurrent = (): boolean => this.#room === room;
     const { room, ended } = createRoom(livekit, {
@@ -160,6 +155,7 @@ export class MediaRoom {
     this.canPlay = room.canPlaybackAudio;
     this.tiles = tilesIn(livekit, room);
     this.sounds = soundsIn(livekit, room);
+    this.voices = voicesIn(livekit, room);
     this.presences = presencesIn(room);
   }
 
@@ -171,6 +167,7 @@ export class MediaRoom {
     this.fault = null;
     this.tiles = [];
     this.sounds = [];
+    this.voices = new Map();
     this.presences = new Map();
   }
 

@@ -1,0 +1,125 @@
+//! The tables of analysis runs, and of what they found.
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    runs (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        created_by_id -> Uuid,
+        meeting_id -> Nullable<Uuid>,
+        document_ids -> Text,
+        analysis_type -> Text,
+        language -> Text,
+        engine -> Text,
+        input_hash -> Text,
+        status -> Text,
+        progress -> BigInt,
+        node -> Text,
+        message -> Text,
+        error_message -> Nullable<Text>,
+        ai_job_id -> Uuid,
+        attempt -> BigInt,
+        warnings -> Text,
+        revision -> BigInt,
+        started_at -> Nullable<UtcTime>,
+        completed_at -> Nullable<UtcTime>,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+        taken_up -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_nodes (run_id, attempt, node) {
+        run_id -> Uuid,
+        attempt -> BigInt,
+        node -> Text,
+        input_hash -> Text,
+        engine_version -> Text,
+        output -> Text,
+        kept_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_drafts (run_id) {
+        run_id -> Uuid,
+        attempt -> BigInt,
+        result -> Text,
+        generated_at -> UtcTime,
+        last_requirement -> Nullable<BigInt>,
+        last_story -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_items (run_id, id) {
+        run_id -> Uuid,
+        id -> Uuid,
+        project_id -> Uuid,
+        kind -> Text,
+        number -> BigInt,
+        text_key -> Text,
+        item_type -> Text,
+        priority -> Text,
+        workflow_status -> Text,
+        search_text -> Text,
+        body -> Text,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_results (run_id) {
+        run_id -> Uuid,
+        result -> Text,
+        generated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    items (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        run_id -> Uuid,
+        kind -> Text,
+        number -> BigInt,
+        text_key -> Text,
+        item_type -> Text,
+        priority -> Text,
+        workflow_status -> Text,
+        search_text -> Text,
+        body -> Text,
+        created_at -> UtcTime,
+        updated_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    item_numbers (project_id, kind) {
+        project_id -> Uuid,
+        kind -> Text,
+        last -> BigInt,
+    }
+}

@@ -1,0 +1,39 @@
+// What a browser records, as the browser itself has it.
+
+import { createHash } from 'node:crypto';
+
+/** Notes what the pages of a browser context record: each slice, and for how long. */
+export class RecorderProbe {
+  slices = [];
+  seconds = 0;
+
+  async attach(context) {
+    await context.exposeFunction('noteSlice', (index, base64) => { this.slices[index] = Buffer.from(base64, 'base64'); });
+    await context.exposeFunction('noteSeconds', (seconds) => { this.seconds += seconds; });
+    await context.addInitScript(() => {
+      const Recorder = globalThis.MediaRecorder;
+      globalThis.MediaRecorder = class extends Recorder {
+        constructor(...given) {
+          super(...given);
+          let [count, since] = [0, 0];
+          const begin = () => { since = performance.now(); };
+          const end = () => { globalThis.noteSeconds((performance.now() - since) / 1000); };
+          this.addEventListener('start', begin);
+          this.addEventListener('resume', begin);
+          this.addEventListener('pause', end);
+          this.addEventListener('stop', end);
+          this.addEventListener('dataavailable', async ({ data }) => {
+            if (data.size === 0) return;
+            const index = count++;
+            const bytes = new Uint8Array(await data.arrayBuffer());
+            globalThis.noteSlice(index, btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')));
+          });
+        }
+      };
+    });
+  }
+
+  get sha256() {
+    return createHash('sha256').update(Buffer.concat(this.slices)).digest('hex');
+  }
+}
