@@ -55,5 +55,6 @@ export default defineConfig({
     },
   },
   server: { proxy: { '/api': { target: process.env.COLLOQUY ?? 'http://127.0.0.1:8080', ws: true } } },
-  test: { environment: 'happy-dom', include: ['tests/**/*.test.ts'], restoreMocks: true },
+  // A busy machine is no fault: what never comes fails all the same.
+  test: { environment: 'happy-dom', include: ['tests/**/*.test.ts'], restoreMocks: true, testTimeout: 30_000, hookTimeout: 30_000 },
 });
