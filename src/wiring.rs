@@ -24,6 +24,8 @@ use crate::tasks::Tasks;
 
 /// How long background work may take to finish after requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
+/// Threads of the background tasks for blocking work, such as hashing recordings; further work waits.
+const BACKGROUND_BLOCKING_THREADS: usize = 16;
 
 /// Serves until the process receives SIGTERM or SIGINT, or another server takes over the database.
 ///
@@ -88,6 +90,7 @@ async fn build(config: Config) -> Result<Built, String> {
     let lease = InstanceLease::take(&db).await.map_err(|taken| taken.to_string())?;
     let background = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .max_blocking_threads(BACKGROUND_BLOCKING_THREADS)
         .thread_name("background")
         .enable_all()
         .build()

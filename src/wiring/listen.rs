@@ -26,6 +26,10 @@ use crate::service::pages::{self, PageSettings};
 /// How long a connection that the server closes waits for its client to close it too.
 const DISCONNECT: Duration = Duration::from_secs(1);
 
+/// Threads of each worker for blocking work, such as reading and hashing files; further work waits. Their number is what
+/// bounds the memory of their stacks, however many clients ask for files at once.
+const BLOCKING_THREADS: usize = 8;
+
 /// A server that is bound to its address.
 pub struct BoundServer {
     pub address: SocketAddr,
@@ -84,7 +88,8 @@ fn listen(
     let connections = Arc::clone(&built.states.http.connections);
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let server = Server::build().disable_signals().shutdown_timeout(drain);
+    let server =
+        Server::build().disable_signals().shutdown_timeout(drain).worker_max_blocking_threads(BLOCKING_THREADS);
     let server = if workers > 0 { server.workers(workers) } else { server };
     let stopping = server.graceful_shutdown_signal();
     // Same as `HttpServer`, except that each connection is wrapped in a `ThrottledStream`.
