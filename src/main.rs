@@ -11,6 +11,7 @@ mod allocator;
 mod api_client;
 mod bench;
 mod demo;
+mod models_command;
 
 use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
@@ -36,6 +37,8 @@ enum Command {
     Bench(bench::Bench),
     /// Manage accounts, analysis runs and failed jobs, with the server running or stopped
     Admin(admin::Admin),
+    /// List and install speech models
+    Models(models_command::Models),
     /// Print the OpenAPI document as JSON
     Openapi,
     /// Measure how well the embedded engine tells requirements from other sentences
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => demo::run(&demo),
         Command::Bench(bench) => bench::run(&bench),
         Command::Admin(arguments) => admin::run(arguments),
+        Command::Models(arguments) => models_command::run(&arguments),
         Command::Openapi => {
             println!("{:#}", colloquy::api::openapi::document(&routes::all()));
             ExitCode::SUCCESS

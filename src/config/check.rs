@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::{Config, Livekit, S3};
+use crate::models;
+
+use super::{Config, Livekit, S3, Speech};
 
 /// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -91,7 +93,19 @@ pub fn faults(config: &Config) -> Vec<String> {
     );
     faults.extend(of_livekit(&config.livekit));
     faults.extend(of_s3(&config.s3));
+    faults.extend(of_speech(&config.speech));
     faults
+}
+
+fn of_speech(speech: &Speech) -> Vec<String> {
+    let Speech { models: _, model, engine, memory_mib } = speech;
+    let rules = [
+        (models::is_name(model), "speech.model: this must be the name of a model, such as whisper-tiny.en"),
+        (["embedded", "http", "none"].contains(&engine.as_str()), "speech.engine: this must be embedded, http or none"),
+        // The smallest model alone takes about as much as this.
+        (*memory_mib >= 128, "speech.memory_mib: this must be at least 128"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }
 
 fn of_s3(s3: &S3) -> Vec<String> {

@@ -38,7 +38,7 @@ sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
         accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, meetings: Meetings,
-        recordings: Recordings, sockets: Sockets, log: Log,
+        recordings: Recordings, speech: Speech, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -80,6 +80,7 @@ sections! {
         per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
         repair_seconds: u64, abandoned_seconds: u64, keep_audio_seconds: u64,
     }
+    Speech { models: PathBuf, model: String, engine: String, memory_mib: u64 }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }
@@ -95,6 +96,15 @@ impl Class {
     #[must_use]
     pub const fn window(self) -> Duration {
         Duration::from_secs(self.seconds)
+    }
+}
+
+impl Config {
+    /// Returns the folder of speech models.
+    #[must_use]
+    pub fn models_folder(&self) -> PathBuf {
+        let is_named = !self.speech.models.as_os_str().is_empty();
+        if is_named { self.speech.models.clone() } else { self.server.data.join("models") }
     }
 }
 

@@ -118,3 +118,24 @@ fn a_log_in_provider_needs_an_address_once_it_is_on() {
     let on = layered(&[("COLLOQUY__GOOGLE__CLIENT_ID", "me"), ("COLLOQUY__GOOGLE__DISCOVERY_URL", "x")]).unwrap_err();
     assert_eq!(on, ["google.discovery_url: this must be an http or https address"]);
 }
+
+#[test]
+fn speech_models_are_below_the_data_unless_a_folder_is_named() {
+    let config = layered(&[("COLLOQUY__SERVER__DATA", "/srv/colloquy")]).unwrap();
+    assert_eq!(config.models_folder(), std::path::Path::new("/srv/colloquy/models"));
+    let config = layered(&[("COLLOQUY__SPEECH__MODELS", "/srv/models")]).unwrap();
+    assert_eq!(config.models_folder(), std::path::Path::new("/srv/models"));
+    let faults = layered(&[
+        ("COLLOQUY__SPEECH__MODEL", "../elsewhere"),
+        ("COLLOQUY__SPEECH__ENGINE", "steam"),
+        ("COLLOQUY__SPEECH__MEMORY_MIB", "1"),
+    ]);
+    assert_eq!(
+        faults.unwrap_err(),
+        [
+            "speech.model: this must be the name of a model, such as whisper-tiny.en",
+            "speech.engine: this must be embedded, http or none",
+            "speech.memory_mib: this must be at least 128"
+        ]
+    );
+}
