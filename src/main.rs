@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
 use colloquy::{routes, wiring};
 use pipeline::confined::Allowance;
-use pipeline::{engine, media, process, readers};
+use pipeline::{engine, media, process, readers, speech};
 
 /// Backend that turns meetings into requirements
 #[derive(Parser)]
@@ -110,6 +110,7 @@ fn child_of_a_server() -> Option<ExitCode> {
     match arguments.as_slice() {
         [readers::VERB, task @ ..] => readers::ReadTask::of_arguments(task).map(readers::child_main),
         [media::VERB, task @ ..] => media::ProbeTask::of_arguments(task).map(media::child_main),
+        [speech::VERB, task @ ..] => speech::SpeechTask::of_arguments(task).map(speech::child_main),
         [process::VERB, allowance @ ..] => Allowance::of_arguments(allowance).map(process::child_main),
         _ => None,
     }

@@ -6,7 +6,7 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
-use crate::meetings::{consents, invitations, media, participants, recordings};
+use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
@@ -119,7 +119,13 @@ pub fn public() -> Vec<Operation> {
             POST "/api/recordings/{recordingId}/stop" "stopRecording" recordings::routes::stop => 200 [404, 409] "Stop a recording" message "Recording stopped.";
             GET "/api/recordings/{recordingId}" "getRecordingStatus" recordings::routes::status => 200 [304, 404] "Get the status of a recording" message "Recording status retrieved.";
             GET "/api/recordings/{recordingId}/content" "downloadRecording" recordings::routes::download => 200 [206, 304, 404, 409, 410, 416] "Download the content of a recording";
+            GET "/api/recordings/{recordingId}/transcript" "getRecordingTranscript" transcripts::routes::read => 200 [404, 409, 410] "Get the transcript of a recording" message "Transcript retrieved.";
+            PATCH "/api/recordings/{recordingId}/transcript/segments/{segmentIndex}" "correctTranscriptSegment" transcripts::routes::correct => 200 [404, 409] "Correct a segment of a transcript" message "Transcript corrected.";
             DELETE "/api/recordings/{recordingId}" "deleteRecording" recordings::routes::delete => 200 [404, 409] "Delete a recording" message "Recording deleted.";
+        }
+        "Transcripts" {
+            POST "/api/recordings/{recordingId}/transcripts" "transcribeRecording" transcripts::routes::begin => 202 [404, 409, 410] "Transcribe a recording anew" message "Transcription started.";
+            GET "/api/recordings/{recordingId}/transcripts" "listTranscripts" transcripts::routes::versions => 200 [404] "List the versions of a transcript" message "Transcript versions retrieved.";
         }
         "AI Runs" {
             POST "/api/projects/{projectId}/ai/runs" "startAiAnalysisRun" analysis::routes::start => 202 [404, 409] "Start an AI analysis run" message "AI analysis run started.";

@@ -118,6 +118,9 @@ pub enum Participant {}
 /// A recording of a meeting.
 #[derive(Debug, Clone, Copy)]
 pub enum Recording {}
+/// A version of the transcript of a recording.
+#[derive(Debug, Clone, Copy)]
+pub enum Transcript {}
 /// The file with the bytes of a chunk of a recording.
 #[derive(Debug, Clone, Copy)]
 pub enum ChunkFile {}

@@ -25,6 +25,7 @@ const LIMITS: RecordingLimits = RecordingLimits {
     repair: Duration::from_secs(86_400),
     abandoned: Duration::from_secs(86_400),
     kept: None,
+    transcribed: true,
 };
 
 fn at(seconds: u64) -> Time {

@@ -31,6 +31,7 @@ const LIMITS: RecordingLimits = RecordingLimits {
     repair: Duration::from_secs(80),
     abandoned: Duration::from_secs(100),
     kept: Some(Duration::from_secs(30)),
+    transcribed: true,
 };
 
 /// What is known of a person: whether they are in the meeting, and what they last answered.

@@ -111,7 +111,7 @@ impl Config {
 impl Recordings {
     /// Returns the limits that meetings apply to their recordings.
     #[must_use]
-    pub const fn limits(&self) -> RecordingLimits {
+    pub const fn limits(&self, transcribed: bool) -> RecordingLimits {
         RecordingLimits {
             per_meeting: self.per_meeting,
             bytes: self.bytes,
@@ -121,6 +121,7 @@ impl Recordings {
             repair: Duration::from_secs(self.repair_seconds),
             abandoned: Duration::from_secs(self.abandoned_seconds),
             kept: if self.keep_audio_seconds == 0 { None } else { Some(Duration::from_secs(self.keep_audio_seconds)) },
+            transcribed,
         }
     }
 }

@@ -40,6 +40,7 @@ codes! {
     REQUEST_IN_PROGRESS = "RequestInProgress", 409, "A request with this Idempotency-Key is in progress. Try again shortly.";
     SOURCE_NOT_READY = "SourceNotReady", 409, "A document is still being read, or could not be read.";
     RECORDING_NOT_READY = "RecordingNotReady", 409, "The meeting has no ready recording.";
+    TRANSCRIPT_NOT_READY = "TranscriptNotReady", 409, "The recording has no transcript yet.";
     CONSENT_REQUIRED = "ConsentRequired", 409, "Everyone has to consent to be recorded first.";
     CONSENT_WITHDRAWN = "ConsentWithdrawn", 409, "Somebody who can be heard has withdrawn or refused their consent.";
     RECORDING_PAUSED = "RecordingPaused", 409, "The recording is paused until everyone consents to be recorded.";

@@ -14,6 +14,7 @@ pub mod recordings;
 pub mod routes;
 pub mod state;
 pub mod store;
+pub mod transcripts;
 
 pub use audience::MeetingAudience;
 

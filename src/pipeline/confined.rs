@@ -142,7 +142,7 @@ async fn read_output(child: &mut Child, most: u64) -> Result<Vec<u8>, ChildExit>
 }
 
 /// Classifies the exit status of a child that failed.
-fn classify(status: ExitStatus) -> ChildExit {
+pub(crate) fn classify(status: ExitStatus) -> ChildExit {
     match signal(status) {
         _ if is_processor_time(status) => ChildExit::CpuTimeExceeded,
         Some(SIGHUP | SIGINT | SIGTERM) => ChildExit::Terminated,

@@ -31,6 +31,7 @@ pub mod readers;
 pub mod request;
 pub mod result;
 pub mod run;
+pub mod speech;
 pub mod workers;
 
 #[cfg(test)]

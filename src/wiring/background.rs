@@ -7,6 +7,7 @@ use std::time::Duration;
 use pipeline::media::Prober;
 use pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
 use pipeline::readers::{Reader, ReaderLimits};
+use pipeline::speech::{LocalTranscriber, Transcriber};
 
 use super::states::States;
 use super::{others, sweeps};
@@ -27,6 +28,8 @@ use crate::meetings::recordings;
 use crate::meetings::recordings::assembly::AssembleRecordingHandler;
 use crate::meetings::recordings::files::DeleteRecordingFilesHandler;
 use crate::meetings::state::Meetings;
+use crate::meetings::transcripts::making::TranscribeRecordingHandler;
+use crate::meetings::transcripts::waiting;
 use crate::metrics;
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
@@ -47,6 +50,10 @@ pub fn runner(settings: &Analysis) -> Result<RunSupervisor, String> {
 /// Returns the path of the server's own binary, which its child processes run too.
 fn program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("the path of this program can't be determined: {error}"))
+}
+
+fn transcriber(core: &Core, program: &Path) -> Arc<dyn Transcriber> {
+    Arc::new(LocalTranscriber::new(program.to_owned(), core.config.speech.memory_mib))
 }
 
 /// Starts all background tasks.
@@ -73,6 +80,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(CancelRunHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
+        .with(TranscribeRecordingHandler { state: meetings.clone(), transcriber: transcriber(core, &program) })
         .with(ParseDocumentHandler { state: projects.clone(), reader: Reader::new(program, limits) });
     let context = WorkerContext {
         db: core.db.clone(),
@@ -82,6 +90,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     };
     core.tasks.spawn(jobs::work(context, handlers));
     core.tasks.spawn(follow_meetings(meetings.clone()));
+    core.tasks.spawn(waiting::watch(meetings.clone()));
     core.tasks.spawn(reload_after_settled_writes(core.clone()));
     core.tasks.spawn(reconcile::run(meetings.clone()));
     let runs = analysis.registry.clone();

@@ -36,6 +36,7 @@ pub use participant::{MeetingRole, Participant, ParticipantStatus, People, Prese
 pub use recording::{
     Attestation, Chunk, ChunkSpan, FailureReason, MOST_CHUNKS, Pause, Pauses, ReceivedChunks, Recording,
     RecordingBasis, RecordingCommand, RecordingContent, RecordingDraft, RecordingEvent, RecordingLimits,
-    RecordingMimeType, RecordingRefusal, RecordingStatus, RecordingWait, Recordings, Stage, UploadMode,
+    RecordingMimeType, RecordingRefusal, RecordingStatus, RecordingWait, Recordings, Stage, TranscriptStatus,
+    UploadMode,
 };
 pub use state::{ConsentPolicy, EndReason, Meeting, MeetingDraft, MeetingStatus, State};

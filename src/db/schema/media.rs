@@ -1,4 +1,4 @@
-//! The tables of recordings.
+//! The tables of recordings and their transcripts.
 
 diesel::table! {
     use diesel::sql_types::*;
@@ -34,6 +34,7 @@ diesel::table! {
         started_at -> UtcTime,
         wait -> Nullable<Text>,
         wait_since -> Nullable<UtcTime>,
+        transcript -> Text,
     }
 }
 
@@ -51,6 +52,47 @@ diesel::table! {
         from_ms -> Nullable<BigInt>,
         to_ms -> Nullable<BigInt>,
         stored_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    transcripts (id) {
+        id -> Uuid,
+        recording_id -> Uuid,
+        number -> BigInt,
+        status -> Text,
+        engine -> Text,
+        model -> Text,
+        asked_language -> Nullable<Text>,
+        language -> Nullable<Text>,
+        done_ms -> BigInt,
+        segment_count -> BigInt,
+        crashes -> BigInt,
+        error_message -> Nullable<Text>,
+        created_by_id -> Nullable<Uuid>,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    transcript_segments (transcript_id, position) {
+        transcript_id -> Uuid,
+        position -> BigInt,
+        start_ms -> BigInt,
+        end_ms -> BigInt,
+        text -> Text,
+        confidence -> BigInt,
+        participant_id -> Nullable<Uuid>,
+        speaker_name -> Nullable<Text>,
+        heard_text -> Nullable<Text>,
+        corrected_by_id -> Nullable<Uuid>,
+        corrected_at -> Nullable<UtcTime>,
     }
 }
 

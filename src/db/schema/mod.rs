@@ -3,7 +3,7 @@
 mod analysis;
 mod media;
 pub use analysis::{item_numbers, items, run_drafts, run_items, run_nodes, run_results, runs};
-pub use media::{recording_chunks, recordings};
+pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 
 diesel::table! {
     use diesel::sql_types::*;

@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{
-    self, Digest, FailureReason, MOST_CHUNKS, RecordingMimeType, RecordingStatus, Stage, UploadMode,
+    self, Digest, FailureReason, MOST_CHUNKS, RecordingMimeType, RecordingStatus, Stage, TranscriptStatus, UploadMode,
 };
 use actors::time::Time;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use crate::http::fields::{Field, InvalidValue, line, text};
 
 impl Enumeration for RecordingStatus {}
 impl Enumeration for UploadMode {}
+impl Enumeration for TranscriptStatus {}
 
 /// The most items of `missingChunks`.
 const MOST_MISSING: usize = 1000;
@@ -71,13 +72,6 @@ impl Field for ChunkIndex {
         let index = value.as_u64().and_then(|index| u32::try_from(index).ok()).filter(|index| *index < MOST_CHUNKS);
         index.map(Self).ok_or_else(|| InvalidValue::value(format!("This must be between 0 and {}.", MOST_CHUNKS - 1)))
     }
-}
-
-/// The state of a recording's transcript. Recordings are not transcribed yet: it is always `NONE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum TranscriptStatus {
-    None,
 }
 
 /// A time at which a recording was paused.
@@ -169,7 +163,7 @@ impl RecordingView {
             duration_seconds: content.and_then(|content| content.duration_ms).map(seconds),
             sha256: content.map(|content| content.sha256.to_string()),
             error_message: reason.map(|reason| sentence(reason, recording)),
-            transcript_status: TranscriptStatus::None,
+            transcript_status: recording.transcript,
             started_by_id: recording.started_by,
             started_at: recording.started_at,
             stopped_at: recording.stopped_at(),

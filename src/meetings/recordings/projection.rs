@@ -1,12 +1,14 @@
-//! What events of recordings change in other rows: chunks, and the jobs that assemble a recording and delete its files.
+//! What events of recordings change in other rows: chunks, and the jobs that assemble a recording,
+//! transcribe it and delete its files.
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Meeting, Recording, RecordingEvent};
+use actors::meeting::{Meeting, Recording, RecordingEvent, TranscriptStatus};
 use actors::time::Time;
 
 use super::{assembly, files, store};
 use crate::db::{Conn, DbError};
+use crate::meetings::transcripts::making;
 
 /// Writes what an event changes, in the transaction of the meeting. Returns whether a job was enqueued.
 ///
@@ -35,7 +37,14 @@ pub async fn follow(
             assembly::enqueue(conn, meeting, id, now, request).await?;
             Ok(true)
         }
-        RecordingEvent::Ready | RecordingEvent::Expired => {
+        RecordingEvent::Ready => {
+            if recording.is_some_and(|recording| recording.transcript == TranscriptStatus::Queued) {
+                making::enqueue_first(conn, meeting, id, now, request).await?;
+            }
+            files::enqueue_deletion(conn, vec![id], now, request).await?;
+            Ok(true)
+        }
+        RecordingEvent::Expired => {
             files::enqueue_deletion(conn, vec![id], now, request).await?;
             Ok(true)
         }
@@ -51,8 +60,10 @@ pub async fn follow(
             files::enqueue_deletion(conn, vec![id], now, request).await?;
             Ok(true)
         }
-        RecordingEvent::Started | RecordingEvent::Stopped | RecordingEvent::Paused | RecordingEvent::Resumed => {
-            Ok(false)
-        }
+        RecordingEvent::Started
+        | RecordingEvent::Stopped
+        | RecordingEvent::Paused
+        | RecordingEvent::Resumed
+        | RecordingEvent::Transcript => Ok(false),
     }
 }

@@ -50,6 +50,7 @@ struct Row {
     started_at: At,
     wait: Option<String>,
     wait_since: Option<At>,
+    transcript: String,
 }
 
 impl Row {
@@ -90,6 +91,7 @@ impl Row {
             started_at: At(recording.started_at),
             wait: wait.map(|(wait, _)| wait.into_str().to_owned()),
             wait_since: wait.map(|(_, since)| At(since)),
+            transcript: recording.transcript.into_str().to_owned(),
         }
     }
 
@@ -121,6 +123,7 @@ impl Row {
                 all: Arc::new(read(&self.pauses).ok_or_else(|| wrong("invalid pauses"))?),
                 lacking: lacking.map_err(|_| wrong("an invalid id"))?,
             },
+            transcript: self.transcript.parse().map_err(|_| wrong("an unknown state of its transcript"))?,
             started_by: self.started_by_id.0,
             started_at: self.started_at.0,
         })
@@ -239,6 +242,7 @@ pub async fn save<'a>(
             recordings::lacking.eq(excluded(recordings::lacking)),
             recordings::wait.eq(excluded(recordings::wait)),
             recordings::wait_since.eq(excluded(recordings::wait_since)),
+            recordings::transcript.eq(excluded(recordings::transcript)),
         ))
     });
     Ok(())

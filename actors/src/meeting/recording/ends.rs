@@ -1,11 +1,12 @@
 //! Commands that stop, complete and delete a recording, and its time limits.
 
 use super::super::command::Refusal;
+use super::super::consent::ConsentScope;
 use super::super::state::Meeting;
 use super::decide::happened;
 use super::{
     FailureReason, Recording, RecordingContent, RecordingEvent, RecordingLimits, RecordingRefusal, RecordingStatus,
-    RecordingWait, Stage, UploadMode,
+    RecordingWait, Stage, TranscriptStatus, UploadMode,
 };
 use crate::ids::{self, Id};
 use crate::live::Change;
@@ -148,6 +149,9 @@ impl Meeting {
                 let ready_at = now.max(stopped_at);
                 let expires_at = limits.kept.map(|kept| ready_at + kept);
                 next.stage = Stage::Ready { stopped_at, ready_at, content, expires_at };
+                if limits.transcribed && self.held_back(recording, ConsentScope::Transcript).is_empty() {
+                    next.transcript = TranscriptStatus::Queued;
+                }
                 RecordingEvent::Ready
             }
             Err(reason) => next.fail(reason, now),

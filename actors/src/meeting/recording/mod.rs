@@ -8,18 +8,19 @@
 //! ```
 //!
 //! Modules: this one, `received` and `pauses` hold what there is; `uploads` (start, chunks, files), `ends` (stop, assembly,
-//! deletion, time limits) and `permission` (consent) are what commands do to it. The bytes themselves are stored by the
+//! deletion, time limits), `transcript` and `permission` (consent) are what commands do to it. The bytes themselves are stored by the
 //! application, before the command that reports them.
 
+mod collection;
 mod decide;
 mod ends;
 mod pauses;
 mod permission;
 mod received;
+mod transcript;
 mod uploads;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -30,8 +31,10 @@ use super::consent::Digest;
 use crate::ids::{self, Id, User};
 use crate::time::Time;
 
+pub use collection::Recordings;
 pub use pauses::{Pause, Pauses};
 pub use received::{Chunk, ChunkSpan, ReceivedChunks};
+pub use transcript::TranscriptStatus;
 
 /// A recording of a meeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +55,7 @@ pub struct Recording {
     /// The duration that the client named when it stopped.
     pub announced_ms: Option<u64>,
     pub pauses: Pauses,
+    pub transcript: TranscriptStatus,
     pub started_by: Id<User>,
     pub started_at: Time,
 }
@@ -200,6 +204,8 @@ pub struct RecordingLimits {
     pub abandoned: Duration,
     /// How long the content is kept; `None`: until it is deleted.
     pub kept: Option<Duration>,
+    /// Whether recordings are transcribed once they are ready.
+    pub transcribed: bool,
 }
 
 /// What a recording waits for; a sweep finds it by this.
@@ -276,6 +282,10 @@ pub enum RecordingCommand {
     Finish {
         outcome: Result<RecordingContent, FailureReason>,
     },
+    /// The state of its transcript has changed.
+    Transcribe {
+        transcript: TranscriptStatus,
+    },
     Delete,
 }
 
@@ -293,6 +303,8 @@ pub enum RecordingEvent {
     Failed,
     Paused,
     Resumed,
+    /// The state of its transcript has changed.
+    Transcript,
     Expired,
     Deleted,
 }
@@ -308,6 +320,7 @@ impl RecordingEvent {
             Self::Failed => "recording.failed",
             Self::Paused => "recording.paused",
             Self::Resumed => "recording.resumed",
+            Self::Transcript => "recording.transcript",
             Self::Expired => "recording.expired",
             Self::Deleted => "recording.deleted",
         }
@@ -461,54 +474,6 @@ impl RecordingLimits {
             RecordingWait::Repair => self.repair,
             RecordingWait::Expiry => Duration::ZERO,
         }
-    }
-}
-
-/// All recordings of a meeting, by id. Clones share what does not change.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Recordings(Arc<BTreeMap<Id<ids::Recording>, Arc<Recording>>>);
-
-impl Recordings {
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    #[must_use]
-    pub fn get(&self, id: &Id<ids::Recording>) -> Option<&Recording> {
-        self.0.get(id).map(Arc::as_ref)
-    }
-
-    /// Returns the recordings in the order in which they were started.
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Recording> {
-        self.0.values().map(Arc::as_ref)
-    }
-
-    /// Returns the recordings that are new or differ from `before`.
-    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Recording> {
-        let is_same_map = Arc::ptr_eq(&self.0, &before.0);
-        let all = self.0.iter().filter(move |_| !is_same_map);
-        all.filter(|(id, one)| before.0.get(id).is_none_or(|was| !Arc::ptr_eq(was, one) && was != *one))
-            .map(|(_, one)| one.as_ref())
-    }
-
-    pub(super) fn put(&mut self, recording: Recording) {
-        Arc::make_mut(&mut self.0).insert(recording.id, Arc::new(recording));
-    }
-
-    pub(super) fn remove(&mut self, id: Id<ids::Recording>) {
-        Arc::make_mut(&mut self.0).remove(&id);
-    }
-}
-
-impl FromIterator<Recording> for Recordings {
-    fn from_iter<T: IntoIterator<Item = Recording>>(all: T) -> Self {
-        Self(Arc::new(all.into_iter().map(|one| (one.id, Arc::new(one))).collect()))
     }
 }
 

@@ -88,6 +88,18 @@ impl Meeting {
             |one: &Participant| one.consent.as_ref().is_some_and(|one| one.decision == ConsentDecision::Withdrawn);
         heard.filter(|one| if was_paused { has_withdrawn(one) } else { one.declined() }).map(|one| one.id).collect()
     }
+
+    /// Returns the participants who can be heard in a recording and have not granted what it is to be used for: it is
+    /// held back from that use.
+    #[must_use]
+    pub fn held_back(&self, recording: &Recording, scope: ConsentScope) -> Vec<Id<ids::Participant>> {
+        let heard = self.participants.values().filter(|one| is_audible(one, recording) && !one.grants(scope));
+        // As in `withheld_for`: who never granted anything was never recorded where that pauses the recording.
+        let was_paused = recording.basis == RecordingBasis::Live && self.consent_policy == ConsentPolicy::All;
+        let was_never_recorded =
+            |one: &Participant| one.consent.as_ref().is_none_or(|one| one.decision == ConsentDecision::Refused);
+        heard.filter(|one| !(was_paused && was_never_recorded(one))).map(|one| one.id).collect()
+    }
 }
 
 /// Whether a participant may be heard in a recording. Of several stays only the latest is known, so that those before

@@ -9,7 +9,7 @@ use super::super::state::{ConsentPolicy, Meeting, MeetingStatus};
 use super::decide::happened;
 use super::{
     Attestation, Chunk, MOST_CHUNKS, Pauses, ReceivedChunks, Recording, RecordingBasis, RecordingDraft, RecordingEvent,
-    RecordingLimits, RecordingRefusal, Stage, UploadMode,
+    RecordingLimits, RecordingRefusal, Stage, TranscriptStatus, UploadMode,
 };
 use crate::ids::{self, Id, User};
 use crate::live::Change;
@@ -57,6 +57,7 @@ impl Meeting {
             announced_bytes: None,
             announced_ms: None,
             pauses: Pauses::default(),
+            transcript: TranscriptStatus::None,
             started_by: draft.by,
             started_at: now,
         };

@@ -1,0 +1,44 @@
+//! The transcript of a recording, as far as the meeting knows of it. The text itself is stored by the application.
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+use super::super::command::Refusal;
+use super::super::state::Meeting;
+use super::{Recording, RecordingEvent};
+use crate::ids::{self, Id};
+use crate::live::Change;
+
+/// The state of a recording's transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum TranscriptStatus {
+    /// There is none, and none is being made.
+    #[default]
+    None,
+    Queued,
+    /// Made as soon as the model is installed.
+    WaitingForModel,
+    Processing,
+    Ready,
+    Failed,
+}
+
+impl Meeting {
+    /// Records the state of a recording's transcript. Repeated, or before the recording is complete, it changes nothing.
+    pub(in super::super) fn follow_transcript(
+        &self,
+        id: Id<ids::Recording>,
+        transcript: TranscriptStatus,
+    ) -> Result<Change<Self>, Refusal> {
+        let recording = self.recording(id)?;
+        if recording.transcript == transcript || recording.content().is_none() {
+            return Ok(self.unchanged());
+        }
+        let next = Recording { transcript, ..recording.clone() };
+        Ok(self.with_recording(next, RecordingEvent::Transcript))
+    }
+}

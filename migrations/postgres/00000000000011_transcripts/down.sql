@@ -1,0 +1,3 @@
+DROP TABLE transcript_segments;
+DROP TABLE transcripts;
+ALTER TABLE recordings DROP COLUMN transcript;

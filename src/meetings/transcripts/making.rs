@@ -1,0 +1,310 @@
+//! The job that makes a version of a transcript: the recognised segments are stored batch by batch.
+//!
+//! Idempotent: what is read is the row, so that a job that runs again after a kill goes on behind the last stored batch,
+//! or has nothing left to do.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use actors::meeting::{Command, ConsentScope, Meeting, Recording, RecordingCommand, RecordingStatus, TranscriptStatus};
+use actors::shell::CommandError;
+use actors::time::Time;
+use async_trait::async_trait;
+use pipeline::StopRequested;
+use pipeline::speech::{HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, Untranscribed};
+use serde::{Deserialize, Serialize};
+
+use super::model::{StoredSegment, TranscriptVersion, overall};
+use super::store::{self, Progress};
+use crate::clients::files::Received;
+use crate::db::{Conn, DbError};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::meetings::recordings;
+use crate::meetings::recordings::files;
+use crate::meetings::state::Meetings;
+use crate::models;
+
+/// How often the recogniser may crash before a version fails.
+const MOST_CRASHES: u32 = 3;
+
+/// Makes a version of a recording's transcript.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TranscribeRecording {
+    recording_id: Id<ids::Recording>,
+    number: u32,
+}
+
+impl JobPayload for TranscribeRecording {
+    const KIND: &'static str = "transcribe-recording";
+}
+
+/// Enqueues the first version of a recording that is complete. Projects take turns.
+///
+/// # Errors
+/// Only database errors.
+pub async fn enqueue_first(
+    conn: &mut Conn,
+    meeting: &Meeting,
+    recording_id: Id<ids::Recording>,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
+    enqueue(conn, meeting.project_id, recording_id, 1, now, request).await
+}
+
+/// Enqueues a version.
+///
+/// # Errors
+/// Only database errors.
+pub async fn enqueue(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    recording_id: Id<ids::Recording>,
+    number: u32,
+    now: Time,
+    request: &RequestId,
+) -> Result<(), DbError> {
+    let (project, job) = (project_id.to_string(), TranscribeRecording { recording_id, number });
+    jobs::enqueue_in_turn(conn, &project, &job, now, request).await.map(|_| ())
+}
+
+/// Runs [`TranscribeRecording`].
+pub struct TranscribeRecordingHandler {
+    pub state: Meetings,
+    pub transcriber: Arc<dyn Transcriber>,
+}
+
+#[async_trait]
+impl Handler for TranscribeRecordingHandler {
+    type Payload = TranscribeRecording;
+
+    fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
+
+    /// A transcription uses a whole core.
+    fn concurrency(&self) -> usize {
+        1
+    }
+
+    async fn run(&self, job: &Job, payload: TranscribeRecording) -> Result<(), JobError> {
+        let TranscribeRecording { recording_id: id, number } = payload;
+        let found = self.state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await;
+        let Some((meeting_id, recording)) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
+        let Some(version) = self.version(id, number).await? else { return Ok(()) };
+        let outcome = if version.is_unfinished() {
+            let meeting = self.state.registry.snapshot(meeting_id).await.map_err(|away| away.0)?;
+            let Some(meeting) = meeting else { return Ok(()) };
+            let work = TranscriptMaking { handler: self, meeting_id, request: &job.request, version };
+            work.make(&meeting.state, &recording).await
+        } else {
+            Ok(())
+        };
+        tell(&self.state, meeting_id, id, job.request.clone()).await?;
+        outcome
+    }
+}
+
+impl TranscribeRecordingHandler {
+    /// Returns the version, which is inserted first if it is the one that every recording gets.
+    async fn version(&self, id: Id<ids::Recording>, wanted: u32) -> Result<Option<TranscriptVersion>, String> {
+        let speech = &self.state.config.speech;
+        let first = TranscriptVersion {
+            id: Id::generate(),
+            recording_id: id,
+            number: 1,
+            status: TranscriptStatus::Queued,
+            engine: speech.engine.clone(),
+            model: speech.model.clone(),
+            asked_language: None,
+            language: None,
+            done_ms: 0,
+            segment_count: 0,
+            crashes: 0,
+            error_message: None,
+            created_by: None,
+            created_at: self.state.now(),
+        };
+        let written = self.state.db.write(move |conn| {
+            Box::pin(async move {
+                let versions = store::versions(conn, id).await?;
+                if versions.is_empty() && wanted == 1 {
+                    store::insert(conn, &first).await?;
+                    return Ok(Some(first));
+                }
+                Ok(versions.into_iter().find(|version| version.number == wanted))
+            })
+        });
+        written.await.map_err(|error: DbError| error.to_string())
+    }
+}
+
+/// Tells the meeting the state of a recording's transcript.
+///
+/// # Errors
+/// The meeting, or the database, is not available now.
+pub async fn tell(
+    state: &Meetings,
+    meeting_id: Id<Meeting>,
+    id: Id<ids::Recording>,
+    request: RequestId,
+) -> Result<(), JobError> {
+    let read = state.db.read(move |conn| Box::pin(store::versions(conn, id))).await;
+    let versions = read.map_err(|error: DbError| error.to_string())?;
+    let command = RecordingCommand::Transcribe { transcript: overall(&versions) };
+    let command = Command::Recording { recording: id, command, limits: state.recording_limits() };
+    match state.registry.ask(meeting_id, command, request).await {
+        Ok(_) | Err(CommandError::Missing | CommandError::Refused(_)) => Ok(()),
+        Err(failure) => Err(JobError::Again(format!("the meeting could not be told: {failure:?}"))),
+    }
+}
+
+/// One attempt to make a version.
+struct TranscriptMaking<'a> {
+    handler: &'a TranscribeRecordingHandler,
+    meeting_id: Id<Meeting>,
+    request: &'a RequestId,
+    version: TranscriptVersion,
+}
+
+impl TranscriptMaking<'_> {
+    async fn make(mut self, meeting: &Meeting, recording: &Recording) -> Result<(), JobError> {
+        let state = &self.handler.state;
+        if recording.status() != RecordingStatus::Ready {
+            return self.fail("The recording has no content any more.".to_owned()).await;
+        }
+        let is_held_back = !meeting.held_back(recording, ConsentScope::Transcript).is_empty();
+        if is_held_back || !meeting.withheld_for(recording).is_empty() {
+            return self.fail("Somebody who can be heard has not consented to a transcript.".to_owned()).await;
+        }
+        let (folder, name) = (state.config.models_folder(), self.version.model.clone());
+        let model = tokio::task::spawn_blocking(move || models::installed(&folder, &name)).await;
+        let Some(model) = model.map_err(|error| error.to_string())? else {
+            return self.advance(Progress { status: TranscriptStatus::WaitingForModel, ..self.progress() }).await;
+        };
+        self.advance(Progress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
+        tell(state, self.meeting_id, recording.id, self.request.clone()).await?;
+        let (received, file) = content(state, recording).await?;
+        let request = SpeechRequest {
+            model: model.folder,
+            language: self.version.asked_language.clone().or_else(|| self.version.language.clone()),
+            from_ms: self.version.done_ms,
+            hint: None,
+        };
+        let transcriber = Arc::clone(&self.handler.transcriber);
+        let done = transcriber.transcribe(file, request, &mut self).await;
+        drop(received);
+        match done {
+            Ok(()) => self.advance(Progress { status: TranscriptStatus::Ready, ..self.progress() }).await,
+            // Another worker goes on with it, or it was deleted.
+            Err(Untranscribed::Stopped) => Ok(()),
+            Err(Untranscribed::Interrupted(why)) => Err(JobError::Again(why)),
+            Err(Untranscribed::Unreadable(why)) => self.fail(format!("The recording can't be read: {why}.")).await,
+            Err(Untranscribed::Model(why)) => self.fail(format!("The model can't be used: {why}.")).await,
+            Err(Untranscribed::Crashed(why)) => {
+                tracing::warn!(recording = %recording.id, why, "a transcription crashed");
+                let crashes = self.version.crashes + 1;
+                if crashes >= MOST_CRASHES {
+                    return self.fail("The speech recognition crashed several times.".to_owned()).await;
+                }
+                self.advance(Progress { crashes, ..self.progress() }).await?;
+                Err(JobError::Again(why))
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::of(&self.version)
+    }
+
+    async fn fail(&mut self, why: String) -> Result<(), JobError> {
+        let failed = Progress { status: TranscriptStatus::Failed, error_message: Some(why), ..self.progress() };
+        self.advance(failed).await
+    }
+
+    async fn advance(&mut self, to: Progress) -> Result<(), JobError> {
+        self.save(to, Vec::new()).await.map(|_| ()).map_err(|error| JobError::Again(error.to_string()))
+    }
+
+    /// Saves how far the version is, with new segments. Returns false if somebody else changed the version.
+    async fn save(&mut self, to: Progress, segments: Vec<StoredSegment>) -> Result<bool, DbError> {
+        let before = self.version.clone();
+        let after = TranscriptVersion {
+            status: to.status,
+            language: to.language.clone(),
+            done_ms: to.done_ms,
+            segment_count: to.segment_count,
+            crashes: to.crashes,
+            error_message: to.error_message.clone(),
+            ..before.clone()
+        };
+        let written = self.handler.state.db.write(move |conn| {
+            Box::pin(async move {
+                let is_ours = store::advance(conn, &before, &to).await?;
+                if is_ours {
+                    store::insert_segments(conn, before.id, &segments).await?;
+                }
+                Ok::<_, DbError>(is_ours)
+            })
+        });
+        let is_ours = written.await?;
+        if is_ours {
+            self.version = after;
+        }
+        Ok(is_ours)
+    }
+}
+
+#[async_trait]
+impl HeardSink for TranscriptMaking<'_> {
+    async fn heard(&mut self, batch: HeardBatch) -> Result<(), StopRequested> {
+        if !batch.is_final {
+            return Ok(());
+        }
+        let first = self.version.segment_count;
+        let segments: Vec<StoredSegment> = (first..).zip(batch.segments).map(|(at, heard)| stored(at, heard)).collect();
+        let to = Progress {
+            language: batch.language.or_else(|| self.version.language.clone()),
+            done_ms: batch.done_ms.max(self.version.done_ms),
+            segment_count: first.saturating_add(u32::try_from(segments.len()).map_err(|_| StopRequested)?),
+            ..self.progress()
+        };
+        match self.save(to, segments).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StopRequested),
+            Err(error) => {
+                tracing::warn!(%error, "a part of a transcript could not be stored; it is transcribed again");
+                Err(StopRequested)
+            }
+        }
+    }
+}
+
+fn stored(position: u32, heard: HeardSegment) -> StoredSegment {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1000")]
+    let confidence = (heard.confidence.clamp(0.0, 1.0) * 1000.0).round() as u32;
+    StoredSegment {
+        position,
+        start_ms: heard.start_ms,
+        end_ms: heard.end_ms,
+        text: heard.text,
+        confidence,
+        speaker: None,
+        correction: None,
+    }
+}
+
+/// Copies the content of a recording to a file of this machine, which is deleted with the first part of the result.
+async fn content(state: &Meetings, recording: &Recording) -> Result<(Received, File), JobError> {
+    let again = |error: std::io::Error| JobError::Again(format!("the recording can't be read: {error}"));
+    let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
+    let mut copy = state.recordings.receive().await.map_err(again)?;
+    let path = files::content(recording.id, content.sha256);
+    state.recordings.append(&path, &content.sha256.to_string(), &mut copy).await.map_err(again)?;
+    let copy = copy.end().await.map_err(again)?;
+    let file = copy.open().await.map_err(again)?.into_std().await;
+    Ok((copy, file))
+}

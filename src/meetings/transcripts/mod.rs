@@ -1,0 +1,15 @@
+//! Transcripts of recordings: made by a background job, read by who may listen, corrected by analysts.
+//!
+//! ```text
+//! recording READY ──> version 1, job ──> Transcriber ──batch──> segments + how far, one transaction ──> READY
+//! asked for anew ───> version 2 …                                 the newest READY version is current
+//! ```
+//! A batch that is stored is never transcribed again: a job that was killed goes on behind the last one. What the meeting
+//! knows (`transcriptStatus`) follows the versions.
+
+pub mod making;
+pub mod model;
+pub mod operations;
+pub mod routes;
+pub mod store;
+pub mod waiting;

@@ -1,0 +1,303 @@
+//! The operations on transcripts, one function each.
+
+use actors::ids::{self, Id, User};
+use actors::live::RequestId;
+use actors::meeting::{ConsentScope, Meeting, RecordingStatus, TranscriptStatus};
+use actors::time::Time;
+
+use super::model::{
+    Correction, NamedSpeaker, StoredSegment, Transcript, TranscriptSegment, TranscriptVersion, TranscriptVersionView,
+    current, overall, to_install,
+};
+use super::routes::{CorrectSegment, CorrectedSpeaker, TranscribeAgain};
+use super::{making, store};
+use crate::access::principal::Caller;
+use crate::db::{Conn, DbError};
+use crate::http::code::Code;
+use crate::http::envelope::List;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
+use crate::http::reason::Reason;
+use crate::meetings::operations::active;
+use crate::meetings::recordings::MeetingRecording;
+use crate::meetings::state::Meetings;
+
+/// The most versions of one recording's transcript.
+const MOST_VERSIONS: usize = 50;
+
+/// Returns the transcript of a recording.
+///
+/// # Errors
+/// 409 while there is none, and while somebody who can be heard does not consent to it; 410 if the recording expired
+/// before there was one.
+pub async fn read(state: &Meetings, resource: &MeetingRecording) -> Result<Transcript, ApiError> {
+    must_be_consented(resource)?;
+    let id = resource.id;
+    let read = state.db.read(move |conn| {
+        Box::pin(async move {
+            let work = async |conn: &mut Conn| {
+                let versions = store::versions(conn, id).await?;
+                let Some(shown) = current(&versions).cloned() else { return Ok(Err(versions)) };
+                let segments = store::segments(conn, shown.id).await?;
+                Ok::<_, DbError>(Ok((shown, segments)))
+            };
+            conn.transaction(work).await
+        })
+    });
+    let (shown, segments) = match read.await.map_err(|failed: DbError| ApiError::from(failed))? {
+        Ok(found) => found,
+        Err(versions) => return Err(not_ready(resource, &versions)),
+    };
+    let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
+    Ok(Transcript {
+        recording_id: id,
+        version: shown.number,
+        language: shown.language.or(shown.asked_language),
+        engine: shown.engine,
+        model: shown.model,
+        segments: segments.into_iter().map(|segment| TranscriptSegment::of(meeting, recording, segment)).collect(),
+    })
+}
+
+/// Checks that everyone who can be heard consents to a transcript.
+fn must_be_consented(resource: &MeetingRecording) -> Result<(), ApiError> {
+    let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
+    let is_held_back = !meeting.held_back(recording, ConsentScope::Transcript).is_empty();
+    if is_held_back || !meeting.withheld_for(recording).is_empty() {
+        return Err(ApiError::of(Code::CONSENT_WITHDRAWN));
+    }
+    Ok(())
+}
+
+/// Says why there is no transcript.
+fn not_ready(resource: &MeetingRecording, versions: &[TranscriptVersion]) -> ApiError {
+    let status = overall(versions);
+    let is_expired = resource.recording().is_ok_and(|recording| recording.status() == RecordingStatus::Expired);
+    let newest = versions.last();
+    let sentence = match status {
+        TranscriptStatus::None | TranscriptStatus::Failed if is_expired => return ApiError::of(Code::GONE),
+        TranscriptStatus::None => "There is no transcript of this recording.".to_owned(),
+        TranscriptStatus::WaitingForModel => newest.map(|version| to_install(&version.model)).unwrap_or_default(),
+        TranscriptStatus::Failed => newest.and_then(|version| version.error_message.clone()).unwrap_or_default(),
+        TranscriptStatus::Queued | TranscriptStatus::Processing | TranscriptStatus::Ready => {
+            "The recording is still being transcribed.".to_owned()
+        }
+    };
+    ApiError::with_message(Code::TRANSCRIPT_NOT_READY, sentence)
+}
+
+/// Lists the versions of a transcript, newest first.
+///
+/// # Errors
+/// Any database error.
+pub async fn versions(
+    state: &Meetings,
+    id: Id<ids::Recording>,
+    page: PageQuery,
+) -> Result<List<TranscriptVersionView>, ApiError> {
+    let read = state.db.read(move |conn| {
+        Box::pin(async move {
+            let all = store::versions(conn, id).await?;
+            Ok::<_, DbError>((current(&all).map(|version| version.number), store::list(conn, id, page).await?))
+        })
+    });
+    let (shown, listed) = read.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    Ok(listed.map(|version| {
+        let is_current = Some(version.number) == shown;
+        TranscriptVersionView::of(version, is_current)
+    }))
+}
+
+/// Begins a new version of a transcript. The former ones stay.
+///
+/// # Errors
+/// 409 while the recording is not READY, another version is being made, somebody's consent is missing, there are too
+/// many versions, or speech recognition is off; 410 once the recording has expired; 422 for a language that the model
+/// does not know.
+pub async fn begin(
+    state: &Meetings,
+    caller: Caller,
+    resource: &MeetingRecording,
+    id: Id<ids::Transcript>,
+    body: TranscribeAgain,
+    request: RequestId,
+) -> Result<TranscriptVersionView, ApiError> {
+    active(state, &resource.meeting).await?;
+    match resource.recording()?.status() {
+        RecordingStatus::Ready => {}
+        RecordingStatus::Expired => return Err(ApiError::of(Code::GONE)),
+        _ => return Err(ApiError::with_message(Code::RECORDING_NOT_READY, "The recording is not complete yet.")),
+    }
+    must_be_consented(resource)?;
+    let speech = &state.config.speech;
+    if speech.engine == "none" {
+        return Err(ApiError::with_message(Code::INVALID_STATE, "Speech recognition is switched off on this server."));
+    }
+    let model = body.model.map_or_else(|| speech.model.clone(), |model| model.0);
+    let asked_language = body.language.map(|language| language.0);
+    if model.ends_with(".en") && asked_language.as_ref().is_some_and(|language| language != "en") {
+        let sentence = format!("The model {model} knows English only.");
+        return Err(ApiError::field("language", Reason::InvalidValue, sentence));
+    }
+    let now = state.now();
+    let version = TranscriptVersion {
+        id,
+        recording_id: resource.id,
+        number: 1,
+        status: TranscriptStatus::Queued,
+        engine: speech.engine.clone(),
+        model,
+        asked_language,
+        language: None,
+        done_ms: 0,
+        segment_count: 0,
+        crashes: 0,
+        error_message: None,
+        created_by: Some(caller.user_id),
+        created_at: now,
+    };
+    let begun = insert(state, resource.meeting.state.project_id, version, now, request.clone()).await?;
+    state.jobs.wake();
+    // The job tells it again, so that a failure is no reason to refuse what is stored.
+    if let Err(away) = making::tell(state, resource.meeting.state.id, resource.id, request).await {
+        tracing::warn!(why = away.why(), "a meeting could not be told of a transcript; its job tells it");
+    }
+    Ok(TranscriptVersionView::of(begun, false))
+}
+
+async fn insert(
+    state: &Meetings,
+    project_id: Id<ids::Project>,
+    version: TranscriptVersion,
+    now: Time,
+    request: RequestId,
+) -> Result<TranscriptVersion, ApiError> {
+    let conflict = |sentence: &str| ApiError::with_message(Code::CONFLICT, sentence);
+    let written = state.db.write(move |conn| {
+        Box::pin(async move {
+            let versions = store::versions(conn, version.recording_id).await?;
+            if let Some(same) = versions.iter().find(|one| one.id == version.id) {
+                return Ok(same.clone());
+            }
+            if versions.iter().any(TranscriptVersion::is_unfinished) {
+                return Err(conflict("The recording is being transcribed already."));
+            }
+            if versions.len() >= MOST_VERSIONS {
+                return Err(conflict("The transcript has as many versions as it may have."));
+            }
+            let number = versions.last().map_or(1, |last| last.number + 1);
+            let version = TranscriptVersion { number, ..version };
+            match store::insert(conn, &version).await {
+                Err(taken) if taken.is_taken() => {
+                    return Err(conflict("The recording is being transcribed already."));
+                }
+                done => done?,
+            }
+            making::enqueue(conn, project_id, version.recording_id, number, now, &request).await?;
+            Ok(version)
+        })
+    });
+    written.await
+}
+
+/// Corrects a segment of the transcript that is shown. Who corrected it, and what was recognised, is kept.
+///
+/// # Errors
+/// 404 if there is no such segment; 409 while there is no transcript; 422 if the speaker is nobody of the meeting.
+pub async fn correct(
+    state: &Meetings,
+    caller: Caller,
+    resource: &MeetingRecording,
+    position: u32,
+    body: CorrectSegment,
+) -> Result<TranscriptSegment, ApiError> {
+    active(state, &resource.meeting).await?;
+    must_be_consented(resource)?;
+    let speaker = body.speaker.map(|speaker| named(&resource.meeting.state, speaker)).transpose()?;
+    let (id, now, text) = (resource.id, state.now(), body.text.map(|text| text.0));
+    let written = state.db.write(move |conn| {
+        Box::pin(async move {
+            let versions = store::versions(conn, id).await?;
+            let Some(shown) = current(&versions) else { return Ok(Err(versions)) };
+            let found = store::segment(conn, shown.id, position).await?;
+            let segment = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+            let was = segment.speaker.clone();
+            let corrected = corrected(segment, text, speaker.clone().map(|(speaker, _)| speaker), caller.user_id, now);
+            store::correct(conn, shown.id, &corrected).await?;
+            if let Some((to, true)) = speaker {
+                for other in store::segments(conn, shown.id).await? {
+                    if other.speaker == was && other.position != position {
+                        let other = self::corrected(other, None, Some(to.clone()), caller.user_id, now);
+                        store::correct(conn, shown.id, &other).await?;
+                    }
+                }
+            }
+            Ok::<_, ApiError>(Ok(corrected))
+        })
+    });
+    let corrected = written.await?.map_err(|versions| not_ready(resource, &versions))?;
+    Ok(TranscriptSegment::of(&resource.meeting.state, resource.recording()?, corrected))
+}
+
+/// Returns the speaker of a correction, and whether all segments of the former one are theirs.
+fn named(meeting: &Meeting, speaker: CorrectedSpeaker) -> Result<(NamedSpeaker, bool), ApiError> {
+    let named = match (speaker.participant_id, speaker.name) {
+        (Some(id), None) if meeting.participants.get(&id).is_some() => NamedSpeaker::Participant(id),
+        (Some(_), None) => {
+            let sentence = "This must be a participant of the meeting.";
+            return Err(ApiError::field("speaker.participantId", Reason::InvalidValue, sentence));
+        }
+        (None, Some(name)) => NamedSpeaker::Name(name.0),
+        (None, None) | (Some(_), Some(_)) => {
+            let sentence = "Name either a participant or a name.";
+            return Err(ApiError::field("speaker", Reason::InvalidValue, sentence));
+        }
+    };
+    Ok((named, speaker.everywhere))
+}
+
+fn corrected(
+    segment: StoredSegment,
+    text: Option<String>,
+    speaker: Option<NamedSpeaker>,
+    by: Id<User>,
+    at: Time,
+) -> StoredSegment {
+    let heard = segment.correction.and_then(|correction| correction.heard_text);
+    let heard_text = match &text {
+        Some(text) if *text != segment.text => heard.or(Some(segment.text.clone())),
+        _ => heard,
+    };
+    StoredSegment {
+        text: text.unwrap_or(segment.text),
+        speaker: speaker.or(segment.speaker),
+        correction: Some(Correction { heard_text, by, at }),
+        ..segment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_heard_first_is_kept_through_all_corrections() {
+        let (by, at) = (Id::generate(), Time::from_millis(1).unwrap());
+        let heard = StoredSegment {
+            position: 3,
+            start_ms: 0,
+            end_ms: 900,
+            text: "the portal shell".to_owned(),
+            confidence: 700,
+            speaker: None,
+            correction: None,
+        };
+        let named = corrected(heard, None, Some(NamedSpeaker::Name("Ada".to_owned())), by, at);
+        assert_eq!(named.correction.as_ref().unwrap().heard_text, None);
+        let once = corrected(named, Some("the portal shall".to_owned()), None, by, at);
+        let twice = corrected(once, Some("The portal shall".to_owned()), None, by, at);
+        assert_eq!(twice.text, "The portal shall");
+        assert_eq!(twice.correction.unwrap().heard_text.unwrap(), "the portal shell");
+        assert_eq!(twice.speaker, Some(NamedSpeaker::Name("Ada".to_owned())));
+    }
+}
