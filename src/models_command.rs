@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use colloquy::config::{Config, Overrides};
 use colloquy::models::catalogue::{self, KNOWN, KnownModel};
-use colloquy::models::{self, InstallStep, Installation, ModelToInstall, PackagePlace, Patience};
+use colloquy::models::{self, DownloadLimits, InstallStep, Installation, ModelToInstall, PackagePlace};
 use console::Term;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -122,7 +122,7 @@ fn install(folder: &Path, arguments: &Install) -> Result<(), CommandFailure> {
     let runtime = runtime.map_err(|error| failed(format!("The command can't be started: {error}.")))?;
     let progress = InstallProgress::new();
     let watch = |step: InstallStep<'_>| progress.show(step);
-    let ended = runtime.block_on(models::install(folder, &model, &Patience::default(), &watch));
+    let ended = runtime.block_on(models::install(folder, &model, &DownloadLimits::default(), &watch));
     progress.end();
     match ended {
         Ok(Installation::Done(model)) => {

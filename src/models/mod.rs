@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub use download::Patience;
+pub use download::DownloadLimits;
 pub use error::InstallError;
 pub use install::{InstallStep, Installation, ModelToInstall, PackagePlace, install};
 
