@@ -13,19 +13,21 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::model::{Glossary, GlossaryEntry, fold};
 
-/// The number of a word that occurs in a phrase, and of a node of the trie.
-type Number = usize;
-const ROOT: Number = 0;
+/// The number of a word that occurs in a phrase.
+type KnownWord = usize;
+/// The number of a node of the trie.
+type TrieNode = usize;
+const ROOT: TrieNode = 0;
 
 /// The phrases of a glossary, each with the term that is written in its place.
 #[derive(Debug, Default)]
 pub struct Speller {
     /// The known words, folded.
-    words: HashMap<String, Number>,
+    words: HashMap<String, KnownWord>,
     /// The trie: the node that a word leads to from a node.
-    edges: HashMap<(Number, Number), Number>,
+    edges: HashMap<(TrieNode, KnownWord), TrieNode>,
     /// The terms of the phrases that end at a node.
-    terms: HashMap<Number, String>,
+    terms: HashMap<TrieNode, String>,
 }
 
 impl Speller {
@@ -60,7 +62,7 @@ impl Speller {
     #[must_use]
     pub fn respell(&self, text: &str) -> String {
         let known = |word| (word, self.words.get(&fold(word)).copied());
-        let words: Vec<(&str, Option<Number>)> = words(text).map(known).collect();
+        let words: Vec<(&str, Option<KnownWord>)> = words(text).map(known).collect();
         let mut rest = words.as_slice();
         let mut written = String::with_capacity(text.len());
         while let Some(((word, _), after)) = rest.split_first() {
@@ -75,7 +77,7 @@ impl Speller {
     }
 
     /// Returns the term of the longest phrase at the start of `words`, and its number of words.
-    fn longest(&self, words: &[(&str, Option<Number>)]) -> Option<(&str, usize)> {
+    fn longest(&self, words: &[(&str, Option<KnownWord>)]) -> Option<(&str, usize)> {
         let mut node = ROOT;
         let mut longest = None;
         for (index, (_, word)) in words.iter().enumerate() {
