@@ -7,7 +7,7 @@ use actix_web::http::Method;
 use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
-use crate::projects::{documents, people};
+use crate::projects::{documents, glossary, people};
 use crate::{accounts, analysis, live, meetings, projects, service};
 
 macro_rules! operations {
@@ -137,6 +137,10 @@ pub fn public() -> Vec<Operation> {
         }
         "AI Results Dashboard" {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" message "Results dashboard retrieved.";
+        }
+        "Glossary" {
+            GET "/api/projects/{projectId}/glossary" "getProjectGlossary" glossary::routes::read => 200 [304, 404] "Get a project's glossary" message "Glossary retrieved.";
+            PUT "/api/projects/{projectId}/glossary" "replaceProjectGlossary" glossary::routes::replace => 200 [404, 409, 412] "Replace the entries of a project's glossary" message "Glossary replaced.";
         }
         "Real time" {
             POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Issue a ticket for one socket or event stream" message "Socket ticket issued.";

@@ -180,6 +180,7 @@ fn about(tag: &str) -> &'static str {
         "Lifecycle" => "Start and end of a meeting.",
         "AI Runs" => "AI analysis runs over the sources of a project, and their progress.",
         "AI Results Dashboard" => "The results of a run in one response.",
+        "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
         "Real time" => "Events over sockets, and webhooks of the media server.",
         _ => "Health, metrics and this document.",
     }

@@ -86,7 +86,7 @@ impl<T: utoipa::ToSchema + 'static> Answer for Prerendered<T> {
     }
 }
 
-/// A large response whose size was charged to the client's byte budget before it was built.
+/// A large response that is charged to the client's byte budget; 304 if it has an ETag that `If-None-Match` names.
 pub struct CountedAnswer<T> {
     pub reply: Reply<T>,
     pub share: Share,
@@ -96,7 +96,10 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for CountedAnswer<
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(mut self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+    fn respond(mut self, request: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        if let Some(etag) = self.reply.etag().filter(|etag| is_known(request, etag)) {
+            return Ok(HttpResponse::NotModified().insert_header((ETAG, etag)).finish());
+        }
         let ready = self.reply.written(message)?;
         // The response may be larger than the estimate that was charged.
         self.share.grow_to(ready.body.len())?;

@@ -47,6 +47,10 @@ impl<T> Reply<T> {
     pub fn version(self, version: impl std::fmt::Display) -> Self {
         Self { etag: Some(format!("\"{version}\"")), ..self }
     }
+
+    pub(super) fn etag(&self) -> Option<&str> {
+        self.etag.as_deref()
+    }
 }
 
 impl<T: Serialize> Reply<T> {

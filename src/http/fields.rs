@@ -5,6 +5,8 @@
 //! would need a second parser beside [`Field`], which queries use as well; a value of the wrong kind would get deserr's
 //! sentence in place of its type's; and errors would be in alphabetical order instead of that of the fields.
 
+use std::ops::RangeInclusive;
+
 use actors::ids::Id;
 use actors::time::{LocalTime, Time, UtcOffset};
 use serde_json::{Map, Value};
@@ -114,26 +116,19 @@ impl Fields {
         }
     }
 
-    /// Reads a list of 1 to `most` objects, each with `read`. Errors in an item, unknown keys included, are recorded as
-    /// `name[2].key`.
+    /// Reads a list of objects, each with `read`, whose number is in `counts`. Errors in an item, unknown keys included,
+    /// are recorded as `name[2].key`.
     ///
     /// # Errors
     /// The field is absent, is no such list, or contains an error. The errors are recorded.
     pub fn objects<T>(
         &mut self,
         name: &str,
-        most: usize,
-        read: impl Fn(&mut Self) -> Result<T, Rejected>,
+        counts: RangeInclusive<usize>,
+        mut read: impl FnMut(&mut Self) -> Result<T, Rejected>,
     ) -> Result<Vec<T>, Rejected> {
-        let values = match self.values.remove(name) {
-            None | Some(Value::Null) => return Err(self.fault(name, Reason::Required, Reason::Required.sentence())),
-            Some(Value::Array(values)) if (1..=most).contains(&values.len()) => values,
-            Some(Value::Array(values)) => {
-                let sentence = format!("This must have 1 to {most} items; it has {}.", values.len());
-                let reason = if values.is_empty() { Reason::TooShort } else { Reason::TooLong };
-                return Err(self.fault(name, reason, &sentence));
-            }
-            Some(_) => return Err(self.fault(name, Reason::InvalidValue, "This must be a list.")),
+        let Some(values) = self.list(name, counts)? else {
+            return Err(self.fault(name, Reason::Required, Reason::Required.sentence()));
         };
         let mut are_valid = true;
         let mut all = Vec::with_capacity(values.len());
@@ -153,6 +148,46 @@ impl Fields {
             }
         }
         if are_valid { Ok(all) } else { Err(Rejected) }
+    }
+
+    /// Reads a list of at most `most` values, which `accept` may reject for a reason beside their form. It may be absent or
+    /// null; both are an empty list. Errors in an item are recorded as `name[2]`.
+    ///
+    /// # Errors
+    /// The field is no such list, or contains an error. The errors are recorded.
+    pub fn values<T: Field>(
+        &mut self,
+        name: &str,
+        most: usize,
+        mut accept: impl FnMut(&T) -> Result<(), InvalidValue>,
+    ) -> Result<Vec<T>, Rejected> {
+        let mut are_valid = true;
+        let mut all = Vec::new();
+        for (index, value) in self.list(name, 0..=most)?.unwrap_or_default().iter().enumerate() {
+            match T::parse(value).and_then(|value| accept(&value).map(|()| value)) {
+                Ok(value) => all.push(value),
+                Err(InvalidValue { reason, message }) => {
+                    self.fault(&format!("{name}[{index}]"), reason, &message);
+                    are_valid = false;
+                }
+            }
+        }
+        if are_valid { Ok(all) } else { Err(Rejected) }
+    }
+
+    /// Returns the items of a list; `None` if the field is absent or null.
+    fn list(&mut self, name: &str, counts: RangeInclusive<usize>) -> Result<Option<Vec<Value>>, Rejected> {
+        match self.values.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Array(values)) if counts.contains(&values.len()) => Ok(Some(values)),
+            Some(Value::Array(values)) => {
+                let (least, most) = (counts.start(), counts.end());
+                let sentence = format!("This must have {least} to {most} items; it has {}.", values.len());
+                let reason = if values.len() < *least { Reason::TooShort } else { Reason::TooLong };
+                Err(self.fault(name, reason, &sentence))
+            }
+            Some(_) => Err(self.fault(name, Reason::InvalidValue, "This must be a list.")),
+        }
     }
 
     /// Reads an object that may be absent.
@@ -194,7 +229,8 @@ impl Fields {
         T::parse(value).map_err(|InvalidValue { reason, message }| self.fault(name, reason, &message))
     }
 
-    fn fault(&mut self, name: &str, reason: Reason, message: &str) -> Rejected {
+    /// Records an error of a field whose value was read, but breaks a rule that its type does not know.
+    pub fn fault(&mut self, name: &str, reason: Reason, message: &str) -> Rejected {
         self.note(FieldError::value(reason, Some(name.to_owned()), message))
     }
 

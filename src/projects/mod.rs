@@ -4,6 +4,7 @@ pub mod deletion;
 pub mod deletion_hook;
 pub mod documents;
 pub mod events;
+pub mod glossary;
 pub mod model;
 pub mod operations;
 pub mod people;

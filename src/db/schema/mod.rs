@@ -197,6 +197,17 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    glossaries (project_id) {
+        project_id -> Uuid,
+        version -> BigInt,
+        entries -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
     use crate::db::sql::{UtcTime, Uuid};
 
     meetings (id) {

@@ -52,7 +52,7 @@ pub struct InviteParticipants {
 
 impl Body for InviteParticipants {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let invitees = fields.objects("invitees", MOST, |item| {
+        let invitees = fields.objects("invitees", 1..=MOST, |item| {
             let user_id = item.required("userId");
             let role = item.optional("role");
             Ok(ParticipantInvitee { user_id: user_id?, role: role? })
@@ -106,7 +106,7 @@ pub struct InviteGuests {
 
 impl Body for InviteGuests {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let invitees = fields.objects("invitees", MOST, |item| {
+        let invitees = fields.objects("invitees", 1..=MOST, |item| {
             let email = item.required("email");
             let display_name = item.optional("displayName");
             let role = item.optional("role");

@@ -2,5 +2,6 @@
 
 mod delete;
 mod edit;
+mod glossary;
 mod idempotency;
 mod list;
