@@ -6,7 +6,7 @@
 use std::fs::File;
 
 use audioadapter_buffers::direct::InterleavedSlice;
-use opus_decoder::OpusDecoder;
+use ropus::{Channels, DecodeMode, Decoder as OpusDecoder};
 use rubato::{Fft, FixedSync, Resampler};
 use symphonia::core::codecs::CodecParameters;
 use symphonia::core::codecs::audio::well_known::CODEC_ID_OPUS;
@@ -121,7 +121,7 @@ impl PacketDecoder {
         if codec.codec == CODEC_ID_OPUS {
             // A decoder of one channel mixes two of them down, and gives any rate that Opus knows.
             let rate = u32::try_from(RATE).map_err(|error| error.to_string())?;
-            let decoder = OpusDecoder::new(rate, 1).map_err(|error| error.to_string())?;
+            let decoder = OpusDecoder::new(rate, Channels::Mono).map_err(|error| error.to_string())?;
             return Ok(Self::Opus { decoder: Box::new(decoder), samples: vec![0.0; OPUS_PACKET] });
         }
         let codecs = symphonia::default::get_codecs();
@@ -134,7 +134,7 @@ impl PacketDecoder {
     fn decode(&mut self, packet: &Packet) -> Vec<f32> {
         match self {
             Self::Opus { decoder, samples } => {
-                let count = decoder.decode_float(&packet.data, samples, false).unwrap_or_default();
+                let count = decoder.decode_float(&packet.data, samples, DecodeMode::Normal).unwrap_or_default();
                 samples.get(..count).unwrap_or_default().to_vec()
             }
             Self::Other { decoder, interleaved, resampler } => {
