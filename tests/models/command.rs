@@ -86,31 +86,44 @@ fn of_two_installations_at_once_the_second_waits_and_finds_the_model() {
     model.is_in(&models::installed(&folder.path().join("models"), "mine").unwrap());
 }
 
-/// Runs a command whose folder `models` is a file system of 400 KB; without such a thing the exit code is 77.
-const SMALL: &str = r#"mount -t tmpfs -o size=400k none models || exit 77; "$@"; code=$?; ls -A models; exit $code"#;
+/// Runs a command whose folder `models` is a file system of the first argument's size, and again when that has grown.
+/// Without such a thing the exit code is 77.
+const SMALL: &str = r#"
+mount -t tmpfs -o size="$1" none models || exit 77
+shift
+"$@"
+echo "exit code $?, left: $(ls -A models)"
+mount -o remount,size=4m models
+"$@"
+"#;
 
 #[test]
-fn a_full_disk_is_said_and_the_download_goes_on_once_there_is_space() {
+fn a_full_disk_is_said_and_the_installation_goes_on_once_there_is_space() {
     let (model, folder) = (TestModel::new(22), tempfile::tempdir().unwrap());
     let server = PackageServer::start(&model.package, &[Reply::Well]);
     let arguments = ["install", "mine", "--from", &server.url, "--sha256", &model.sha256];
     fs::create_dir(folder.path().join("models")).unwrap();
-    let inside = colloquy(folder.path(), &arguments);
-    let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", SMALL, "sh"]).arg(inside.get_program()).args(inside.get_args());
-    command.current_dir(folder.path()).env("NO_PROXY", "127.0.0.1");
-    let Some(ended) = command
-        .output()
-        .ok()
-        .filter(|ended| !matches!(ended.status.code(), Some(77)) && !text(ended).contains("unshare:"))
-    else {
-        println!("SKIPPED: no mount namespaces");
-        return;
-    };
-    // The package fits, the package with its unpacked files does not.
-    assert_eq!(ended.status.code(), Some(1), "{}", text(&ended));
-    assert!(text(&ended).contains("There is no space left for "), "{}", text(&ended));
-    assert_eq!(String::from_utf8_lossy(&ended.stdout), ".incoming\n");
+    // The package does not fit; it does, and its unpacked files do not.
+    for size in ["200k", "400k"] {
+        let inside = colloquy(folder.path(), &arguments);
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", SMALL, "sh", size]).arg(inside.get_program()).args(inside.get_args());
+        command.current_dir(folder.path()).env("NO_PROXY", "127.0.0.1");
+        let ended = command.output().ok();
+        let has_none = |ended: &Output| ended.status.code() == Some(77) || text(ended).contains("unshare: ");
+        let Some(ended) = ended.filter(|ended| !has_none(ended)) else {
+            println!("SKIPPED: no mount namespaces");
+            return;
+        };
+        let said = text(&ended);
+        assert!(said.contains("exit code 1, left: .incoming\n"), "{said}");
+        assert!(said.contains("There is no space left for "), "{said}");
+        assert!(ended.status.success() && said.contains("mine is installed in "), "{said}");
+    }
+    // The beginning and the rest of the package; all of it, and then nothing but the question whether there is more.
+    let ranges = server.ranges();
+    assert!(ranges.len() == 4 && ranges[1].is_some() && ranges[2].is_none(), "{ranges:?}");
+    assert_eq!(ranges[3], Some(format!("bytes={}-", model.package.len())));
 }
 
 #[test]
