@@ -74,6 +74,7 @@ const READS: &[&str] = &[
     "projects::store::role",
     "projects::store::roles",
     "projects::documents::store::of_project",
+    "projects::glossary::store::of_project",
     "meetings::store::find",
 ];
 

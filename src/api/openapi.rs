@@ -216,6 +216,7 @@ fn parameters(operation: &Operation) -> Vec<Value> {
         let schema = match name {
             "token" => json!({"type": "string", "pattern": crate::access::one_time::PATTERN}),
             "chunkIndex" => json!({"type": "integer", "minimum": 0, "maximum": 65535}),
+            "segmentIndex" => json!({"type": "integer", "minimum": 0, "maximum": 4_294_967_295_u64}),
             _ => json!({"type": "string", "format": "uuid"}),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema, "description": format!("The {name}.")})

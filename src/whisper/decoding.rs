@@ -74,12 +74,8 @@ pub fn decode(network: &mut Network, tokens: &Tokens, prompt: &[u32], length: us
             return Decoded::default();
         }
         let is_good = found.is_good();
-        let quality = |one: &Try| (!one.is_repetitive, one.mean);
-        let is_better = best.as_ref().is_none_or(|best| {
-            let ((whole, mean), (best_whole, best_mean)) = (quality(&found), quality(best));
-            (whole, mean > best_mean) > (best_whole, false)
-        });
-        if is_better {
+        // Chance alone makes words less likely: people do repeat themselves, and then the first try was right.
+        if is_good || best.as_ref().is_none_or(|best| found.mean > best.mean) {
             best = Some(found);
         }
         if is_good {

@@ -42,3 +42,4 @@ mod server;
 mod smoke;
 mod stored_files;
 mod sweeps;
+mod transcripts;

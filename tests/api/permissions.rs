@@ -169,7 +169,7 @@ impl Cast {
 
 /// Returns the path with each parameter replaced by a value. The index of a chunk is no id and always the first.
 fn filled(template: &str, value: impl Fn(&str) -> String) -> String {
-    let template = &template.replace("{chunkIndex}", "0");
+    let template = &template.replace("{chunkIndex}", "0").replace("{segmentIndex}", "0");
     let segments = template.split('/').map(|segment| {
         segment.strip_prefix('{').and_then(|name| name.strip_suffix('}')).map_or(segment.to_owned(), &value)
     });

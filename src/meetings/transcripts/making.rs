@@ -25,7 +25,12 @@ use crate::meetings::recordings;
 use crate::meetings::recordings::files;
 use crate::meetings::state::Meetings;
 use crate::models;
+use crate::projects::glossary;
+use crate::projects::glossary::model::Glossary;
+use crate::projects::glossary::speller::Speller;
 
+/// The length of what is hinted to the recogniser: about as much as it can take.
+const HINT_CHARS: usize = 600;
 /// How often the recogniser may crash before a version fails.
 const MOST_CRASHES: u32 = 3;
 
@@ -98,7 +103,11 @@ impl Handler for TranscribeRecordingHandler {
         let outcome = if version.is_unfinished() {
             let meeting = self.state.registry.snapshot(meeting_id).await.map_err(|away| away.0)?;
             let Some(meeting) = meeting else { return Ok(()) };
-            let work = TranscriptMaking { handler: self, meeting_id, request: &job.request, version };
+            let project_id = meeting.state.project_id;
+            let read = self.state.db.read(move |conn| Box::pin(glossary::store::of_project(conn, project_id))).await;
+            let terms = read.map_err(|error: DbError| error.to_string())?;
+            let speller = Speller::new(&terms);
+            let work = TranscriptMaking { handler: self, meeting_id, request: &job.request, version, terms, speller };
             work.make(&meeting.state, &recording).await
         } else {
             Ok(())
@@ -168,6 +177,9 @@ struct TranscriptMaking<'a> {
     meeting_id: Id<Meeting>,
     request: &'a RequestId,
     version: TranscriptVersion,
+    /// The project's words: they are hinted to the recogniser, and spelled as the project does.
+    terms: Glossary,
+    speller: Speller,
 }
 
 impl TranscriptMaking<'_> {
@@ -192,7 +204,7 @@ impl TranscriptMaking<'_> {
             model: model.folder,
             language: self.version.asked_language.clone().or_else(|| self.version.language.clone()),
             from_ms: self.version.done_ms,
-            hint: None,
+            hint: Some(self.terms.prompt(HINT_CHARS)).filter(|hint| !hint.is_empty()),
         };
         let transcriber = Arc::clone(&self.handler.transcriber);
         let done = transcriber.transcribe(file, request, &mut self).await;
@@ -223,6 +235,20 @@ impl TranscriptMaking<'_> {
     async fn fail(&mut self, why: String) -> Result<(), JobError> {
         let failed = Progress { status: TranscriptStatus::Failed, error_message: Some(why), ..self.progress() };
         self.advance(failed).await
+    }
+
+    fn stored(&self, position: u32, heard: HeardSegment) -> StoredSegment {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1000")]
+        let confidence = (heard.confidence.clamp(0.0, 1.0) * 1000.0).round() as u32;
+        StoredSegment {
+            position,
+            start_ms: heard.start_ms,
+            end_ms: heard.end_ms,
+            text: self.speller.respell(&heard.text),
+            confidence,
+            speaker: None,
+            correction: None,
+        }
     }
 
     async fn advance(&mut self, to: Progress) -> Result<(), JobError> {
@@ -265,7 +291,8 @@ impl HeardSink for TranscriptMaking<'_> {
             return Ok(());
         }
         let first = self.version.segment_count;
-        let segments: Vec<StoredSegment> = (first..).zip(batch.segments).map(|(at, heard)| stored(at, heard)).collect();
+        let segments: Vec<StoredSegment> =
+            (first..).zip(batch.segments).map(|(at, heard)| self.stored(at, heard)).collect();
         let to = Progress {
             language: batch.language.or_else(|| self.version.language.clone()),
             done_ms: batch.done_ms.max(self.version.done_ms),
@@ -280,20 +307,6 @@ impl HeardSink for TranscriptMaking<'_> {
                 Err(StopRequested)
             }
         }
-    }
-}
-
-fn stored(position: u32, heard: HeardSegment) -> StoredSegment {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1000")]
-    let confidence = (heard.confidence.clamp(0.0, 1.0) * 1000.0).round() as u32;
-    StoredSegment {
-        position,
-        start_ms: heard.start_ms,
-        end_ms: heard.end_ms,
-        text: heard.text,
-        confidence,
-        speaker: None,
-        correction: None,
     }
 }
 

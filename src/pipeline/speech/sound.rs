@@ -104,8 +104,12 @@ impl Sound {
         }
     }
 
-    fn give(&mut self, samples: Vec<f32>) -> Vec<f32> {
+    /// What a codec or the resampler lets overshoot, and what a file has instead of numbers, is cut.
+    fn give(&mut self, mut samples: Vec<f32>) -> Vec<f32> {
         self.given += samples.len();
+        for sample in &mut samples {
+            *sample = if sample.is_finite() { sample.clamp(-1.0, 1.0) } else { 0.0 };
+        }
         samples
     }
 

@@ -55,6 +55,12 @@ fn every_rate_becomes_the_same_tone_at_the_same_time() {
 }
 
 #[test]
+fn samples_stay_within_their_bounds() {
+    let loudest: Vec<i16> = (0..8000).map(|n: i32| if n * n % 7 < 3 { i16::MAX } else { i16::MIN }).collect();
+    assert!(all(wav(8000, 1, &loudest)).iter().all(|sample| (-1.0..=1.0).contains(sample)));
+}
+
+#[test]
 fn channels_are_mixed() {
     let left = tone(16_000, 1.0, 440.0);
     let both: Vec<i16> = left.iter().flat_map(|sample| [*sample, 0]).collect();

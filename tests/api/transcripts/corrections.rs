@@ -1,0 +1,58 @@
+//! Tests corrections of transcripts: texts, speakers, several at once, and who may.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::{WEBM, imported, listening, models};
+use crate::participants::TestMeeting;
+use crate::support::client::Request;
+use crate::support::{Role, ServerSetup, User};
+
+on_both! {
+    async fn analysts_correct_texts_and_speakers_and_what_was_heard_is_kept(setup: ServerSetup) {
+        let Some(models) = models() else { return };
+        let server = listening(&setup, &models);
+        let room = TestMeeting::open(&server).await;
+        let recorder = imported(&room, "audio/webm", WEBM.to_vec()).await;
+        recorder.until_transcript("READY").await;
+        let heard = recorder.transcript().await.is(200).data()["segments"].as_array().unwrap().clone();
+        let segment = |index: usize| format!("{}/transcript/segments/{index}", recorder.path);
+        let patch = |who: &User, index: usize, body: Value| -> Request { who.client.patch(segment(index)).json(body) };
+        let ben = room.member(&server, Role::Analyst).await;
+
+        let corrected = patch(&ben, 0, json!({"text": "The portal must let customers cancel."})).await.is(200);
+        assert_eq!(corrected.data()["heardText"], heard[0]["text"]);
+        assert_eq!(corrected.data()["correctedById"], ben.id);
+        let again = patch(&room.ada, 0, json!({"text": "The portal lets customers cancel."})).await.is(200);
+        assert_eq!((&again.data()["heardText"], &again.data()["correctedById"]), (&heard[0]["text"], &json!(room.ada.id)));
+
+        // A speaker here, then everywhere that the same one was.
+        let here = patch(&ben, 1, json!({"speaker": {"name": "Grace"}})).await.is(200);
+        assert_eq!(here.data()["speaker"], json!({"participantId": null, "name": "Grace"}));
+        let host = room.people().await[0]["id"].as_str().unwrap().to_owned();
+        patch(&ben, 0, json!({"speaker": {"participantId": host, "everywhere": true}})).await.is(200);
+        let now = recorder.transcript().await.is(200).data()["segments"].as_array().unwrap().clone();
+        let speakers: Vec<&Value> = now.iter().map(|one| &one["speaker"]["participantId"]).collect();
+        assert_eq!(speakers, [&json!(host), &Value::Null, &json!(host)]);
+        assert_eq!((&now[1]["speaker"]["name"], &now[2]["text"]), (&json!("Grace"), &heard[2]["text"]));
+
+        for (body, field) in [
+            (json!({"speaker": {"participantId": host, "name": "Grace"}}), "speaker"),
+            (json!({"speaker": {}}), "speaker"),
+            (json!({"speaker": {"participantId": room.ada.id}}), "speaker.participantId"),
+            (json!({"text": "  "}), "text"),
+        ] {
+            assert_eq!(patch(&ben, 0, body).await.refused(422, "ValidationError").faults()[0].0, field);
+        }
+        patch(&ben, 0, json!({})).await.refused(422, "ValidationError");
+        patch(&ben, 99, json!({"text": "x"})).await.refused(404, "NotFound");
+        ben.client.patch(format!("{}/transcript/segments/first", recorder.path)).json(json!({"text": "x"})).await.refused(400, "BadRequest");
+
+        // Ten at once: each is whole, and the last one stays.
+        let texts: Vec<String> = (0..10).map(|number| format!("Text {number}")).collect();
+        let all = join_all(texts.iter().map(|text| patch(&ben, 2, json!({"text": text})).into_future())).await;
+        assert!(all.iter().all(|one| one.status == 200 && one.data()["heardText"] == heard[2]["text"]));
+        let now = recorder.transcript().await.is(200).data()["segments"][2].clone();
+        assert!(texts.iter().any(|text| now["text"] == *text) && now["heardText"] == heard[2]["text"], "{now}");
+    }
+}
