@@ -21,6 +21,9 @@ use crate::analysis::state::Analysis;
 use crate::db::{At, DbError, Key};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
+use crate::meetings;
+use crate::meetings::transcripts;
+use crate::meetings::transcripts::sources::RecordingSource;
 use crate::projects::documents;
 
 /// Executes one attempt and reports its progress to the run's actor.
@@ -115,6 +118,10 @@ impl<'a> Attempt<'a> {
             let unreadable = unreadable.map(|(code, message)| UnreadableSource { code: code.to_owned(), message });
             sources.push(OutlinedSource { id: id.to_string(), kind: SourceKind::Document, name, unreadable });
         }
+        for recording in self.recordings().await? {
+            let (id, kind) = (recording.id.to_string(), SourceKind::Recording);
+            sources.push(OutlinedSource { id, kind, name: recording.name, unreadable: None });
+        }
         Ok(RequestOutline {
             job_id: run.ai_job_id.to_string(),
             attempt: run.attempt,
@@ -123,6 +130,22 @@ impl<'a> Attempt<'a> {
             bounds: pipeline::Bounds::default(),
             sources,
         })
+    }
+
+    /// Returns the recordings of the run's meeting that can be analysed now.
+    async fn recordings(&self) -> Result<Vec<RecordingSource>, ApiError> {
+        let Some(id) = self.run.meeting_id else { return Ok(Vec::new()) };
+        let read = self.state.db.read(move |conn| {
+            Box::pin(async move {
+                let Some(meeting) = meetings::store::find(conn, id).await? else { return Ok(Vec::new()) };
+                transcripts::sources::of_meeting(conn, &meeting).await
+            })
+        });
+        match read.await {
+            // Deleted or held back since the run was started: there is nothing to analyse.
+            Err(none) if none.code.status == 409 => Ok(Vec::new()),
+            found => found,
+        }
     }
 
     /// The pipeline's message with the time its node has been running, so that a long node publishes an update every
@@ -172,8 +195,14 @@ impl ProgressSink for Attempt<'_> {
 #[async_trait]
 impl TextStore for Attempt<'_> {
     async fn text(&self, source_id: &str) -> Result<String, PortUnavailable> {
-        let id: Id<ids::Document> =
-            source_id.parse().map_err(|_| PortUnavailable("not the id of a document".to_owned()))?;
+        let invalid = || PortUnavailable("not the id of a source".to_owned());
+        let id: Id<ids::Document> = source_id.parse().map_err(|_| invalid())?;
+        if !self.run.document_ids.contains(&id) {
+            let id: Id<ids::Recording> = source_id.parse().map_err(|_| invalid())?;
+            let text = transcripts::sources::text(&self.state.db, id).await;
+            let text = text.map_err(|error| PortUnavailable(error.to_string()))?;
+            return text.ok_or_else(|| PortUnavailable(format!("the recording {id} has no transcript any more")));
+        }
         let stored = documents::operations::stored_text(&self.state.db, id).await;
         let stored = stored.map_err(|error| PortUnavailable(error.to_string()))?;
         stored.ok_or_else(|| PortUnavailable(format!("the document {id} has no text any more")))

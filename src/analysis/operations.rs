@@ -5,6 +5,7 @@ use std::time::Duration;
 use actors::ids::{self, Document, Id, User};
 use actors::language::Language;
 use actors::live::RequestId;
+use actors::meeting::Meeting;
 use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
@@ -22,6 +23,8 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
+use crate::meetings::transcripts;
+use crate::meetings::transcripts::sources::RecordingSource;
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
 use crate::projects::model::Project;
@@ -65,8 +68,16 @@ pub async fn start(
                 if let Some(run) = store::find(conn, id).await? {
                     return Ok((run, Vec::new()));
                 }
-                let sources = sources(conn, project_id, &body, most).await?;
-                let input_hash = input_hash(analysis_type, language, engine, &sources);
+                let spoken = match body.meeting_id {
+                    Some(meeting_id) => recordings(conn, project_id, meeting_id).await?,
+                    None => Vec::new(),
+                };
+                // A meeting alone is analysed alone.
+                let sources = match (&body.document_ids, body.meeting_id) {
+                    (None, Some(_)) => Vec::new(),
+                    _ => sources(conn, project_id, &body, most).await?,
+                };
+                let input_hash = input_hash(analysis_type, language, engine, &sources, &spoken);
                 if let Some(run) = store::unfinished(conn, project_id, &input_hash).await? {
                     return Ok((run, Vec::new()));
                 }
@@ -116,6 +127,19 @@ fn too_many_unfinished(whoever_has: &str, most: usize) -> ApiError {
     ApiError { message, ..ApiError::too_many(UNTIL_ENDED) }
 }
 
+/// The recordings of a meeting that are analysed, each with the version of its transcript.
+async fn recordings(
+    conn: &mut crate::db::Conn,
+    project_id: Id<ids::Project>,
+    meeting_id: Id<Meeting>,
+) -> Result<Vec<RecordingSource>, ApiError> {
+    let meeting = crate::meetings::store::find(conn, meeting_id).await?;
+    let meeting = meeting.filter(|meeting| meeting.project_id == project_id);
+    let meeting = meeting
+        .ok_or_else(|| ApiError::field("meetingId", Reason::InvalidValue, "The project has no such meeting."))?;
+    transcripts::sources::of_meeting(conn, &meeting).await
+}
+
 /// The documents of a run with the hashes of their contents.
 async fn sources(
     conn: &mut crate::db::Conn,
@@ -123,14 +147,6 @@ async fn sources(
     body: &StartAiAnalysisRun,
     most: usize,
 ) -> Result<Vec<(Id<Document>, String)>, ApiError> {
-    if let Some(meeting_id) = body.meeting_id {
-        let meeting = crate::meetings::store::find(conn, meeting_id).await?;
-        if meeting.is_none_or(|meeting| meeting.project_id != project_id) {
-            return Err(ApiError::field("meetingId", Reason::InvalidValue, "The project has no such meeting."));
-        }
-        // Recordings are not implemented yet, so no meeting has one.
-        return Err(ApiError::of(Code::RECORDING_NOT_READY));
-    }
     let of_project = documents::store::of_project(conn, project_id).await?;
     let chosen: Vec<_> = match &body.document_ids {
         None => of_project.into_iter().filter(|document| document.status == DocumentStatus::Ready).collect(),
@@ -169,12 +185,16 @@ fn input_hash(
     language: Language,
     engine: EngineName,
     sources: &[(Id<Document>, String)],
+    spoken: &[RecordingSource],
 ) -> String {
     let mut hash = Sha256::new();
     let engine = (engine.0, analysis_type.into_str(), language.into_str());
     hash.update(format!("{engine:?}"));
     for (id, sha256) in sources {
         hash.update(format!("{id}{sha256}"));
+    }
+    for RecordingSource { id, transcript, .. } in spoken {
+        hash.update(format!("{id}{transcript}"));
     }
     hex::encode(hash.finalize())
 }

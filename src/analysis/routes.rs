@@ -30,9 +30,10 @@ use crate::projects::model::Project;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct StartAiAnalysisRun {
-    /// Omit it to analyse all READY documents.
+    /// Omit it to analyse all READY documents; with `meetingId`, to analyse the meeting alone.
     #[schema(max_items = 100)]
     pub document_ids: Option<Vec<Id<Document>>>,
+    /// The meeting whose transcribed recordings are analysed.
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: Option<AnalysisType>,
     pub language: Option<Language>,

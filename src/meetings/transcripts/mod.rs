@@ -11,5 +11,6 @@ pub mod making;
 pub mod model;
 pub mod operations;
 pub mod routes;
+pub mod sources;
 pub mod store;
 pub mod waiting;

@@ -35,6 +35,7 @@ pub use child::{ReadTask, VERB, child_main};
 pub use parent::{ReadDocument, Reader, ReaderLimits};
 pub use sniff::{Format, Unsupported, sniff};
 pub use source::{Block, BlockKind, Cue, Section, SourcePage, SourceText, Unreadable, UnreadableReason, slice};
+pub use transcript::{CueText, written};
 
 /// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
 /// different text.

@@ -16,11 +16,12 @@ use super::source::{BlockKind, SourceText, Unreadable};
 /// Milliseconds. A longer pause ends a paragraph even if the speaker stays the same.
 const PAUSE_MS: u64 = 5_000;
 
-struct CueText {
-    start_ms: u64,
-    end_ms: u64,
-    speaker: Option<String>,
-    words: String,
+/// What was said in one cue of a transcript.
+pub struct CueText {
+    pub start_ms: u64,
+    pub end_ms: u64,
+    pub speaker: Option<String>,
+    pub words: String,
 }
 
 /// Reads either format: they differ in the header, the decimal mark and the tags, and each of these is recognised where
@@ -39,7 +40,11 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
     written(spoken)
 }
 
-fn written(spoken: Vec<CueText>) -> Result<SourceText, Unreadable> {
+/// Writes the text of a transcript whose cues are known.
+///
+/// # Errors
+/// `TooLarge` past a limit of [`TextDraft`].
+pub fn written(spoken: Vec<CueText>) -> Result<SourceText, Unreadable> {
     let mut draft = TextDraft::default();
     let mut before: Option<(Option<String>, u64)> = None;
     for CueText { start_ms, end_ms, speaker, words } in spoken {

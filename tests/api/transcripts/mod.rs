@@ -1,6 +1,7 @@
 //! Tests transcripts: made by the real model where COLLOQUY_TEST_MODELS names a folder with whisper-tiny.en (elsewhere
 //! SKIPPED), resumed after kills, corrected, made anew, and held back without consent.
 
+mod analysis;
 mod consent;
 mod corrections;
 mod kills;
