@@ -132,6 +132,8 @@ export const join = {
     await until(1);
     await ada.press('Stop recording');
     await ada.reads('not yet saved on the server');
+    // What is on no disk yet is lost with its tab.
+    await probe.settled(ada.page);
     await ada.page.close();
     await ada.context.setOffline(false);
     await ada.opens(page);

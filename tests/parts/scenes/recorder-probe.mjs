@@ -16,6 +16,7 @@ export class RecorderProbe {
         constructor(...given) {
           super(...given);
           let [count, since] = [0, 0];
+          globalThis.slices = { given: 0, noted: 0, hasStopped: false };
           const begin = () => { since = performance.now(); };
           const end = () => { globalThis.noteSeconds((performance.now() - since) / 1000); };
           this.addEventListener('start', begin);
@@ -25,12 +26,33 @@ export class RecorderProbe {
           this.addEventListener('dataavailable', async ({ data }) => {
             if (data.size === 0) return;
             const index = count++;
+            globalThis.slices.given = count;
             const bytes = new Uint8Array(await data.arrayBuffer());
-            globalThis.noteSlice(index, btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')));
+            await globalThis.noteSlice(index, btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')));
+            globalThis.slices.noted += 1;
           });
+          this.addEventListener('stop', () => { globalThis.slices.hasStopped = true; });
         }
       };
     });
+  }
+
+  /** Waits until the recorder has stopped, all its slices are noted, and the page has stored the last one on its device. */
+  async settled(page) {
+    await page.waitForFunction(async () => {
+      const { given, noted, hasStopped } = globalThis.slices;
+      if (!hasStopped || noted < given) return false;
+      const database = await new Promise((resolve) => {
+        const opened = indexedDB.open('colloquy.recordings');
+        opened.onsuccess = () => resolve(opened.result);
+      });
+      const keys = await new Promise((resolve) => {
+        const all = database.transaction('chunks').objectStore('chunks').getAllKeys();
+        all.onsuccess = () => resolve(all.result);
+      });
+      database.close();
+      return keys.some(([, index]) => index === given - 1);
+    }, undefined, { polling: 100 });
   }
 
   get sha256() {
