@@ -28,6 +28,7 @@ CREATE INDEX transcripts_by_user ON transcripts (created_by_id);
 CREATE TABLE transcript_segments (
   transcript_id UUID NOT NULL REFERENCES transcripts (id) ON DELETE CASCADE,
   position BIGINT NOT NULL,
+  meeting_id UUID NOT NULL,
   start_ms BIGINT NOT NULL,
   end_ms BIGINT NOT NULL,
   text TEXT NOT NULL,
@@ -42,4 +43,5 @@ CREATE TABLE transcript_segments (
   corrected_at TIMESTAMPTZ,
   PRIMARY KEY (transcript_id, position)
 );
+CREATE INDEX transcript_segments_by_meeting ON transcript_segments (meeting_id);
 CREATE INDEX transcript_segments_by_user ON transcript_segments (corrected_by_id);

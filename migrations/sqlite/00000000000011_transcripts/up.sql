@@ -28,6 +28,7 @@ CREATE INDEX transcripts_by_user ON transcripts (created_by_id);
 CREATE TABLE transcript_segments (
   transcript_id BLOB NOT NULL REFERENCES transcripts (id) ON DELETE CASCADE,
   position INTEGER NOT NULL,
+  meeting_id BLOB NOT NULL,
   start_ms INTEGER NOT NULL,
   end_ms INTEGER NOT NULL,
   text TEXT NOT NULL,
@@ -42,4 +43,5 @@ CREATE TABLE transcript_segments (
   corrected_at INTEGER,
   PRIMARY KEY (transcript_id, position)
 ) STRICT;
+CREATE INDEX transcript_segments_by_meeting ON transcript_segments (meeting_id);
 CREATE INDEX transcript_segments_by_user ON transcript_segments (corrected_by_id);

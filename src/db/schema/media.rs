@@ -84,6 +84,7 @@ diesel::table! {
     transcript_segments (transcript_id, position) {
         transcript_id -> Uuid,
         position -> BigInt,
+        meeting_id -> Uuid,
         start_ms -> BigInt,
         end_ms -> BigInt,
         text -> Text,

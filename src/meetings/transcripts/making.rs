@@ -257,7 +257,7 @@ impl TranscriptMaking<'_> {
 
     /// Saves how far the version is, with new segments. Returns false if somebody else changed the version.
     async fn save(&mut self, to: Progress, segments: Vec<StoredSegment>) -> Result<bool, DbError> {
-        let before = self.version.clone();
+        let (meeting_id, before) = (self.meeting_id, self.version.clone());
         let after = TranscriptVersion {
             status: to.status,
             language: to.language.clone(),
@@ -271,7 +271,7 @@ impl TranscriptMaking<'_> {
             Box::pin(async move {
                 let is_ours = store::advance(conn, &before, &to).await?;
                 if is_ours {
-                    store::insert_segments(conn, before.id, &segments).await?;
+                    store::insert_segments(conn, meeting_id, before.id, &segments).await?;
                 }
                 Ok::<_, DbError>(is_ours)
             })

@@ -23,7 +23,7 @@ use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 
 /// The most versions of one recording's transcript.
-const MOST_VERSIONS: usize = 50;
+const MOST_VERSIONS: usize = 10;
 
 /// Returns the transcript of a recording.
 ///

@@ -1,7 +1,7 @@
 //! Versions of transcripts and their segments as rows.
 
 use actors::ids::{self, Id, User};
-use actors::meeting::TranscriptStatus;
+use actors::meeting::{Meeting, TranscriptStatus};
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::model::{Correction, NamedSpeaker, StoredSegment, TranscriptVersion};
@@ -159,6 +159,7 @@ pub async fn advance(conn: &mut Conn, before: &TranscriptVersion, to: &Progress)
 struct SegmentRow {
     transcript_id: Key<ids::Transcript>,
     position: i64,
+    meeting_id: Key<Meeting>,
     start_ms: i64,
     end_ms: i64,
     text: String,
@@ -171,12 +172,13 @@ struct SegmentRow {
 }
 
 impl SegmentRow {
-    fn of(id: Id<ids::Transcript>, segment: &StoredSegment) -> Self {
+    fn of(meeting_id: Id<Meeting>, id: Id<ids::Transcript>, segment: &StoredSegment) -> Self {
         let (participant_id, speaker_name) = columns_of(segment.speaker.as_ref());
         let correction = segment.correction.as_ref();
         Self {
             transcript_id: Key(id),
             position: i64::from(segment.position),
+            meeting_id: Key(meeting_id),
             start_ms: number(segment.start_ms),
             end_ms: number(segment.end_ms),
             text: segment.text.clone(),
@@ -228,10 +230,11 @@ impl TryFrom<SegmentRow> for StoredSegment {
 /// `Violated(Unique)` when one of the positions is taken.
 pub async fn insert_segments(
     conn: &mut Conn,
+    meeting_id: Id<Meeting>,
     id: Id<ids::Transcript>,
     segments: &[StoredSegment],
 ) -> Result<(), DbError> {
-    let rows: Vec<SegmentRow> = segments.iter().map(|segment| SegmentRow::of(id, segment)).collect();
+    let rows: Vec<SegmentRow> = segments.iter().map(|segment| SegmentRow::of(meeting_id, id, segment)).collect();
     many!(conn, &rows, |some| diesel::insert_into(transcript_segments::table).values(some));
     Ok(())
 }
@@ -257,14 +260,16 @@ pub async fn segment(
 
 /// Stores what was corrected in a segment.
 pub async fn correct(conn: &mut Conn, id: Id<ids::Transcript>, segment: &StoredSegment) -> Result<(), DbError> {
-    let row = SegmentRow::of(id, segment);
-    let changed = diesel::update(transcript_segments::table.find((row.transcript_id, row.position))).set((
-        transcript_segments::text.eq(row.text),
-        transcript_segments::participant_id.eq(row.participant_id),
-        transcript_segments::speaker_name.eq(row.speaker_name),
-        transcript_segments::heard_text.eq(row.heard_text),
-        transcript_segments::corrected_by_id.eq(row.corrected_by_id),
-        transcript_segments::corrected_at.eq(row.corrected_at),
+    let (participant_id, speaker_name) = columns_of(segment.speaker.as_ref());
+    let correction = segment.correction.as_ref();
+    let of_it = transcript_segments::table.find((Key(id), i64::from(segment.position)));
+    let changed = diesel::update(of_it).set((
+        transcript_segments::text.eq(&segment.text),
+        transcript_segments::participant_id.eq(participant_id),
+        transcript_segments::speaker_name.eq(speaker_name),
+        transcript_segments::heard_text.eq(correction.and_then(|correction| correction.heard_text.as_deref())),
+        transcript_segments::corrected_by_id.eq(correction.map(|correction| Key(correction.by))),
+        transcript_segments::corrected_at.eq(correction.map(|correction| At(correction.at))),
     ));
     changed.execute(conn).await?;
     Ok(())

@@ -20,7 +20,7 @@ use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 4] = ["run_results", "run_drafts", "item_numbers", "recordings"];
+const FEW: [&str; 6] = ["run_results", "run_drafts", "item_numbers", "recordings", "transcripts", "glossaries"];
 /// Deleted when a project is buried, since it has no members from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
 /// Deleted in pages of their own by the project's deletion.
@@ -38,6 +38,11 @@ async fn plant(db: &Db) -> Id<ids::Project> {
            'ACTIVE', {no}, 0, 0, 0, 0, '[]', '', created_by_id, {old} FROM n, meetings WHERE i = 1",
         "recording_chunks (recording_id, number, meeting_id, file_id, bytes, sha256, stored_at) \
          SELECT recordings.id, i, meeting_id, {id}, 1, 's', {old} FROM n, recordings",
+        "transcripts (id, recording_id, number, status, engine, model, done_ms, segment_count, crashes, created_at) \
+         SELECT {id}, recordings.id, 1, 'READY', 'e', 'm', 0, 1200, 0, {old} FROM n, recordings WHERE i = 1",
+        "transcript_segments (transcript_id, position, meeting_id, start_ms, end_ms, text, confidence) \
+         SELECT transcripts.id, i, meeting_id, 0, 1, 't', 1 FROM n, transcripts, recordings",
+        "glossaries (project_id, version, entries) SELECT projects.id, 1, '[]' FROM n, projects WHERE i = 1",
         "participants (id, meeting_id, display_name, role, status) SELECT {id}, meetings.id, 'G', 'GUEST', 'LEFT' FROM n, meetings",
         "meeting_invitations (id, meeting_id, invitee_type, email, role, participant_id, token_hash, delivery, invited_by_id, \
            send_count, last_sent_at, ics_sequence, expires_at, is_expiry_chosen, created_at) \
@@ -74,7 +79,7 @@ async fn plant(db: &Db) -> Id<ids::Project> {
     id
 }
 
-/// All foreign keys that cascade from a project, a meeting or a run, as (table, column, referenced table).
+/// All foreign keys that cascade from what is deleted with a project, as (table, column, referenced table).
 async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     #[derive(diesel::QueryableByName)]
     struct Line {
@@ -87,7 +92,7 @@ async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     }
     let sql = "SELECT m.name AS child, f.\"from\" AS named_by, f.\"table\" AS parent \
                FROM sqlite_master m, pragma_foreign_key_list(m.name) f \
-               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' AND f.\"table\" IN ('projects', 'meetings', 'runs')";
+               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' AND f.\"table\" IN ('projects', 'meetings', 'recordings', 'transcripts', 'runs')";
     let found = db.read(move |conn| {
         Box::pin(async move {
             let Conn::Sqlite(lite) = conn else { return Ok(Vec::new()) };
@@ -170,6 +175,10 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "run_nodes",
             "run_items",
             "run_results",
+            "recording_chunks",
+            "transcripts",
+            "transcript_segments",
+            "glossaries",
             "events",
             "topics",
         ] {
