@@ -23,7 +23,7 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings;
 use crate::meetings::transcripts;
-use crate::meetings::transcripts::sources::RecordingSource;
+use crate::meetings::transcripts::sources::{RecordingSource, SpokenText};
 use crate::projects::documents;
 
 /// Executes one attempt and reports its progress to the run's actor.
@@ -199,9 +199,12 @@ impl TextStore for Attempt<'_> {
         let id: Id<ids::Document> = source_id.parse().map_err(|_| invalid())?;
         if !self.run.document_ids.contains(&id) {
             let id: Id<ids::Recording> = source_id.parse().map_err(|_| invalid())?;
-            let text = transcripts::sources::text(&self.state.db, id).await;
-            let text = text.map_err(|error| PortUnavailable(error.to_string()))?;
-            return text.ok_or_else(|| PortUnavailable(format!("the recording {id} has no transcript any more")));
+            let unavailable = |error: &dyn std::fmt::Display| PortUnavailable(error.to_string());
+            let spoken = transcripts::sources::spoken(&self.state.db, id).await.map_err(|error| unavailable(&error))?;
+            let SpokenText::Text(text) = spoken else {
+                return Err(PortUnavailable(format!("the recording {id} has no transcript any more")));
+            };
+            return serde_json::to_string(&text).map_err(|error| unavailable(&error));
         }
         let stored = documents::operations::stored_text(&self.state.db, id).await;
         let stored = stored.map_err(|error| PortUnavailable(error.to_string()))?;

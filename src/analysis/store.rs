@@ -20,6 +20,7 @@ use crate::db::sweep::Retention;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, events, is_wanted, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
+use crate::meetings::transcripts::grounding;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = runs)]
@@ -297,9 +298,9 @@ impl Tables for RunTables {
     }
 
     async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>) -> Result<bool, DbError> {
-        for Decided { change, .. } in &batch.changes {
+        for Decided { change, request, at } in &batch.changes {
             if !change.events.is_empty() && change.next.is_over() {
-                end(conn, &change.next).await?;
+                end(conn, &change.next, *at, request).await?;
             }
         }
         Ok(false)
@@ -335,9 +336,16 @@ async fn repeat(
 
 /// Applies the end of an attempt: publishes its results if it succeeded, and deletes its draft and the stored outputs
 /// of its nodes.
-async fn end(conn: &mut Conn, run: &Run) -> Result<(), DbError> {
-    if SUCCESSFUL.contains(&run.status().into_str()) && !results::store::publish(conn, run).await? {
+///
+/// Transcripts that the run has read may have changed since, or may not be analysed any more: what rests on them is
+/// looked at again.
+async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<(), DbError> {
+    let is_successful = SUCCESSFUL.contains(&run.status().into_str());
+    if is_successful && !results::store::publish(conn, run).await? {
         return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
+    }
+    if let Some(meeting_id) = run.meeting_id.filter(|_| is_successful) {
+        grounding::enqueue_of_meeting(conn, meeting_id, now, request).await?;
     }
     results::store::forget_draft(conn, run.id).await?;
     diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run.id)))).execute(conn).await?;

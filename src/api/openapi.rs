@@ -252,7 +252,7 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
         "description": "Success.",
         "headers": {"X-Request-Id": {"schema": {"type": "string"}, "description": "The request id."}},
     });
-    let content = match (&operation.answer.content_type, &operation.answer.data) {
+    let mut content = match (&operation.answer.content_type, &operation.answer.data) {
         (Some(content_type), Some((name, _))) => json!({*content_type: {
             "schema": {
                 "type": "object",
@@ -275,6 +275,10 @@ fn responses(operation: &Operation) -> BTreeMap<String, Value> {
         (Some(content_type), None) => json!({*content_type: {"schema": {"type": "string"}}}),
         (None, _) => Value::Null,
     };
+    if let Some(content) = content.as_object_mut() {
+        let file = || json!({"schema": {"type": "string"}});
+        content.extend(operation.answer.files.iter().map(|file_type| ((*file_type).to_owned(), file())));
+    }
     if let (false, Some(object)) = (content.is_null(), success.as_object_mut()) {
         object.insert("content".to_owned(), content);
     }

@@ -17,6 +17,8 @@ pub struct AnswerDescribed {
     pub content_type: Option<&'static str>,
     /// The schema of the envelope's `data`, for JSON responses.
     pub data: Option<(String, RefOr<Schema>)>,
+    /// The content types of files that the same operation returns if the query asks for them.
+    pub files: &'static [&'static str],
     pub components: Vec<(String, RefOr<Schema>)>,
 }
 
@@ -55,7 +57,12 @@ pub fn is_known(request: &HttpRequest, etag: &str) -> bool {
 fn json<T: utoipa::ToSchema>() -> AnswerDescribed {
     let mut components = Vec::new();
     T::schemas(&mut components);
-    AnswerDescribed { content_type: Some(JSON), data: Some((T::name().into_owned(), T::schema())), components }
+    AnswerDescribed {
+        content_type: Some(JSON),
+        data: Some((T::name().into_owned(), T::schema())),
+        files: &[],
+        components,
+    }
 }
 
 impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Reply<T> {
@@ -136,7 +143,7 @@ pub struct Redirect {
 impl Answer for Redirect {
     const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
-        AnswerDescribed { content_type: None, data: None, components: Vec::new() }
+        AnswerDescribed { content_type: None, data: None, files: &[], components: Vec::new() }
     }
     fn respond(self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
         self.ready(message).map(PreparedAnswer::response)
@@ -158,7 +165,7 @@ macro_rules! plain_answers {
         impl Answer for $name {
             const REPLAYABLE: bool = false;
             fn describe() -> AnswerDescribed {
-                AnswerDescribed { content_type: $content_type, data: None, components: Vec::new() }
+                AnswerDescribed { content_type: $content_type, data: None, files: &[], components: Vec::new() }
             }
             fn respond(self, _: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
                 Ok(self.0)

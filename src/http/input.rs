@@ -95,6 +95,22 @@ impl Input for Share {
     }
 }
 
+/// Reads another input, for a handler that charges a large response like with [`Share`].
+pub struct WithShare<I> {
+    pub input: I,
+    pub share: Share,
+}
+
+impl<I: Input> Input for WithShare<I> {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
+        Ok(Self { share: share_of(request)?, input: I::take(request, body).await? })
+    }
+
+    fn describe() -> Described {
+        I::describe()
+    }
+}
+
 /// # Errors
 /// 500 if the state is not mounted.
 fn share_of(request: &HttpRequest) -> Result<Share, ApiError> {

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::network::Network;
-use super::tokens::Tokens;
+use super::tokens::Vocabulary;
 use super::{Heard, Phrase, RATE, WINDOW};
 
 /// Samples between two times that the model can name.
@@ -52,7 +52,7 @@ impl Try {
 }
 
 /// Returns the language that is most likely spoken in the window, and its probability.
-pub fn language(network: &mut Network, tokens: &Tokens) -> (String, f32) {
+pub fn language(network: &mut Network, tokens: &Vocabulary) -> (String, f32) {
     network.restart();
     let scores = network.step(tokens.start);
     let score = |token: u32| scores.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
@@ -65,7 +65,7 @@ pub fn language(network: &mut Network, tokens: &Tokens) -> (String, f32) {
 }
 
 /// Decodes the window that the network heard, of which the first `length` samples are sound.
-pub fn decode(network: &mut Network, tokens: &Tokens, prompt: &[u32], length: usize) -> Decoded {
+pub fn decode(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], length: usize) -> Decoded {
     let mut best: Option<Try> = None;
     for (nth, temperature) in TEMPERATURES.into_iter().enumerate() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ ((length as u64) << 8 | nth as u64));
@@ -85,7 +85,7 @@ pub fn decode(network: &mut Network, tokens: &Tokens, prompt: &[u32], length: us
     Decoded { tokens: best.map(|best| best.tokens).unwrap_or_default() }
 }
 
-fn attempt(network: &mut Network, tokens: &Tokens, prompt: &[u32], temperature: f32, random: &mut Random) -> Try {
+fn attempt(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], temperature: f32, random: &mut Random) -> Try {
     network.restart();
     let (mut scores, mut silence) = (Vec::new(), 0.0);
     for token in prompt {
@@ -133,7 +133,7 @@ fn compression(text: &str) -> f32 {
 
 /// Rules out what may not come next: times come in pairs and never go back, the first one is within the first second, and a
 /// time comes where all times together are likelier than any word.
-fn apply_rules(scores: &mut [f32], found: &[(u32, f32)], tokens: &Tokens) {
+fn apply_rules(scores: &mut [f32], found: &[(u32, f32)], tokens: &Vocabulary) {
     const NEVER: f32 = f32::NEG_INFINITY;
     let zero = tokens.first_time as usize;
     if scores.len() <= zero + FIRST_TIMES {
@@ -181,7 +181,7 @@ fn apply_rules(scores: &mut [f32], found: &[(u32, f32)], tokens: &Tokens) {
 
 /// If the words end in four copies of one phrase of three or more tokens, or in eight of a shorter one, returns how many
 /// tokens there are up to the end of the first copy.
-fn repetition(found: &[(u32, f32)], tokens: &Tokens) -> Option<usize> {
+fn repetition(found: &[(u32, f32)], tokens: &Vocabulary) -> Option<usize> {
     let words: Vec<(usize, u32)> = found
         .iter()
         .enumerate()
@@ -199,7 +199,7 @@ fn repetition(found: &[(u32, f32)], tokens: &Tokens) -> Option<usize> {
 
 /// Cuts the tokens of a window into phrases, and tells how far the window is done: up to the beginning of a phrase that its
 /// end cuts off, else up to its end.
-pub fn split(decoded: &Decoded, tokens: &Tokens, length: usize, is_last: bool) -> Heard {
+pub fn split(decoded: &Decoded, tokens: &Vocabulary, length: usize, is_last: bool) -> Heard {
     let all = &decoded.tokens;
     let (mut segments, mut begun, mut first) = (Vec::new(), None, 0);
     let phrase = |from: usize, to: usize, part: &[(u32, f32)]| {

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use network::Network;
 use spectrum::Spectrum;
-use tokens::Tokens;
+use tokens::Vocabulary;
 use weights::Weights;
 
 /// Samples per second: mono, from -1 to 1.
@@ -33,7 +33,7 @@ pub const WINDOW: usize = 30 * RATE;
 pub struct Whisper {
     network: Network,
     spectrum: Spectrum,
-    tokens: Tokens,
+    tokens: Vocabulary,
 }
 
 /// What is known about a sound before it is transcribed.
@@ -103,7 +103,7 @@ impl Whisper {
         let weights = Weights::open(&folder.join("model.bin"))?;
         let network = Network::of(&weights)?;
         drop(weights);
-        let tokens = Tokens::open(folder, network.vocabulary())?;
+        let tokens = Vocabulary::open(folder, network.vocabulary())?;
         Ok(Self { spectrum: Spectrum::new(network.bands()), network, tokens })
     }
 

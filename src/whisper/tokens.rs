@@ -13,7 +13,7 @@ const MOST_WORDS: usize = 160;
 pub const TIMES: usize = 1501;
 
 /// The vocabulary of a model.
-pub struct Tokens {
+pub struct Vocabulary {
     /// The bytes of each token; none for those with a meaning of their own.
     bytes: Vec<Vec<u8>>,
     /// The tokens of pieces of text, written in the alphabet of [`alphabet`].
@@ -34,7 +34,7 @@ pub struct Tokens {
     pub not_first: Vec<u32>,
 }
 
-impl Tokens {
+impl Vocabulary {
     pub fn open(folder: &Path, vocabulary: usize) -> Result<Self, ModelError> {
         let json = |name: &str| -> Result<Value, ModelError> {
             let file = folder.join(name);
@@ -226,7 +226,7 @@ pub mod tests {
     use super::*;
 
     /// A vocabulary of few tokens, whose ids are those of an English-only model: text below 50,256, then the special ones.
-    pub fn few() -> Tokens {
+    pub fn few() -> Vocabulary {
         let pieces = json!({"a": 0, "b": 1, "ab": 2, "Ġ": 3, "Ġab": 4, "c": 5, "Ã¶": 6, "Ã": 7, "¶": 8});
         let added = json!([
             {"content": "<|endoftext|>", "id": 50_256}, {"content": "<|startoftranscript|>", "id": 50_257},
@@ -236,7 +236,7 @@ pub mod tests {
         ]);
         let merges = json!([["a", "b"], "Ġ ab", ["Ã", "¶"]]);
         let tokenizer = json!({"model": {"vocab": pieces, "merges": merges}, "added_tokens": added});
-        Tokens::of(&tokenizer, &json!({"suppress_ids": [5, 99_999]}), 50_363 + TIMES).unwrap()
+        Vocabulary::of(&tokenizer, &json!({"suppress_ids": [5, 99_999]}), 50_363 + TIMES).unwrap()
     }
 
     #[test]
@@ -261,7 +261,7 @@ pub mod tests {
     fn invalid_files_are_errors() {
         let tokenizer = |added: Value| json!({"model": {"vocab": {}}, "added_tokens": added});
         for added in [json!([]), json!([{"content": "<|notimestamps|>", "id": 7}]), json!(5)] {
-            assert!(Tokens::of(&tokenizer(added), &json!({}), 5000).is_err());
+            assert!(Vocabulary::of(&tokenizer(added), &json!({}), 5000).is_err());
         }
     }
 }

@@ -28,12 +28,12 @@ struct Tensor {
     bytes: usize,
 }
 
-struct Cursor<'a> {
+struct WeightsReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> WeightsReader<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], ModelError> {
         let end = self.at.checked_add(count);
         let part = end.and_then(|end| self.bytes.get(self.at..end));
@@ -69,7 +69,7 @@ impl Weights {
     }
 
     pub fn of(bytes: Vec<u8>) -> Result<Self, ModelError> {
-        let mut cursor = Cursor { bytes: &bytes, at: 0 };
+        let mut cursor = WeightsReader { bytes: &bytes, at: 0 };
         let version = cursor.u32()?;
         if !(2..=6).contains(&version) || cursor.string()? != "WhisperSpec" {
             return Err(ModelError::invalid(

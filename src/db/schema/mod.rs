@@ -408,3 +408,4 @@ diesel::table! {
 // Only tables that are joined: each pair costs implementations that the compiler has to check.
 diesel::allow_tables_to_appear_in_same_query!(meeting_invitations, meetings, members, participants, projects, users,);
 diesel::allow_tables_to_appear_in_same_query!(external_logins, users);
+diesel::allow_tables_to_appear_in_same_query!(run_results, runs);

@@ -21,6 +21,7 @@ use crate::jobs::Jobs;
 use crate::meetings::invitations::projection;
 use crate::meetings::media::jobs;
 use crate::meetings::recordings::model::{DeletedRecording, RecordingView};
+use crate::meetings::transcripts::grounding;
 use crate::meetings::{consents, model, participants, recordings};
 
 /// Loads and saves meetings for their actors.
@@ -126,7 +127,7 @@ async fn save_related(
     match event {
         Event::Consented { entry, user_agent, text } => {
             consents::store::append(conn, entry, user_agent, text.as_deref()).await?;
-            Ok(false)
+            grounding::enqueue_withheld(conn, meeting, at, request).await
         }
         Event::Forgotten { participant, .. } => {
             consents::store::forget(conn, meeting.id, *participant).await?;

@@ -16,8 +16,9 @@ use pipeline::StopRequested;
 use pipeline::speech::{HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, Untranscribed};
 use serde::{Deserialize, Serialize};
 
+use super::grounding;
 use super::model::{StoredSegment, TranscriptVersion, overall};
-use super::store::{self, Progress};
+use super::store::{self, TranscriptProgress};
 use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
@@ -107,7 +108,15 @@ impl Handler for TranscribeRecordingHandler {
             let read = self.state.db.read(move |conn| Box::pin(glossary::store::of_project(conn, project_id))).await;
             let terms = read.map_err(|error: DbError| error.to_string())?;
             let speller = Speller::new(&terms);
-            let work = TranscriptMaking { handler: self, meeting_id, request: &job.request, version, terms, speller };
+            let work = TranscriptMaking {
+                handler: self,
+                meeting_id,
+                project_id,
+                request: &job.request,
+                version,
+                terms,
+                speller,
+            };
             work.make(&meeting.state, &recording).await
         } else {
             Ok(())
@@ -175,6 +184,7 @@ pub async fn tell(
 struct TranscriptMaking<'a> {
     handler: &'a TranscribeRecordingHandler,
     meeting_id: Id<Meeting>,
+    project_id: Id<ids::Project>,
     request: &'a RequestId,
     version: TranscriptVersion,
     /// The project's words: they are hinted to the recogniser, and spelled as the project does.
@@ -195,9 +205,11 @@ impl TranscriptMaking<'_> {
         let (folder, name) = (state.config.models_folder(), self.version.model.clone());
         let model = tokio::task::spawn_blocking(move || models::installed(&folder, &name)).await;
         let Some(model) = model.map_err(|error| error.to_string())? else {
-            return self.advance(Progress { status: TranscriptStatus::WaitingForModel, ..self.progress() }).await;
+            return self
+                .advance(TranscriptProgress { status: TranscriptStatus::WaitingForModel, ..self.progress() })
+                .await;
         };
-        self.advance(Progress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
+        self.advance(TranscriptProgress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
         tell(state, self.meeting_id, recording.id, self.request.clone()).await?;
         let (received, file) = content(state, recording).await?;
         let request = SpeechRequest {
@@ -210,7 +222,7 @@ impl TranscriptMaking<'_> {
         let done = transcriber.transcribe(file, request, &mut self).await;
         drop(received);
         match done {
-            Ok(()) => self.advance(Progress { status: TranscriptStatus::Ready, ..self.progress() }).await,
+            Ok(()) => self.advance(TranscriptProgress { status: TranscriptStatus::Ready, ..self.progress() }).await,
             // Another worker goes on with it, or it was deleted.
             Err(Untranscribed::Stopped) => Ok(()),
             Err(Untranscribed::Interrupted(why)) => Err(JobError::Again(why)),
@@ -222,18 +234,19 @@ impl TranscriptMaking<'_> {
                 if crashes >= MOST_CRASHES {
                     return self.fail("The speech recognition crashed several times.".to_owned()).await;
                 }
-                self.advance(Progress { crashes, ..self.progress() }).await?;
+                self.advance(TranscriptProgress { crashes, ..self.progress() }).await?;
                 Err(JobError::Again(why))
             }
         }
     }
 
-    fn progress(&self) -> Progress {
-        Progress::of(&self.version)
+    fn progress(&self) -> TranscriptProgress {
+        TranscriptProgress::of(&self.version)
     }
 
     async fn fail(&mut self, why: String) -> Result<(), JobError> {
-        let failed = Progress { status: TranscriptStatus::Failed, error_message: Some(why), ..self.progress() };
+        let failed =
+            TranscriptProgress { status: TranscriptStatus::Failed, error_message: Some(why), ..self.progress() };
         self.advance(failed).await
     }
 
@@ -251,13 +264,14 @@ impl TranscriptMaking<'_> {
         }
     }
 
-    async fn advance(&mut self, to: Progress) -> Result<(), JobError> {
+    async fn advance(&mut self, to: TranscriptProgress) -> Result<(), JobError> {
         self.save(to, Vec::new()).await.map(|_| ()).map_err(|error| JobError::Again(error.to_string()))
     }
 
     /// Saves how far the version is, with new segments. Returns false if somebody else changed the version.
-    async fn save(&mut self, to: Progress, segments: Vec<StoredSegment>) -> Result<bool, DbError> {
-        let (meeting_id, before) = (self.meeting_id, self.version.clone());
+    async fn save(&mut self, to: TranscriptProgress, segments: Vec<StoredSegment>) -> Result<bool, DbError> {
+        let (meeting_id, project_id, before) = (self.meeting_id, self.project_id, self.version.clone());
+        let (now, request) = (self.handler.state.now(), self.request.clone());
         let after = TranscriptVersion {
             status: to.status,
             language: to.language.clone(),
@@ -270,6 +284,10 @@ impl TranscriptMaking<'_> {
         let written = self.handler.state.db.write(move |conn| {
             Box::pin(async move {
                 let is_ours = store::advance(conn, &before, &to).await?;
+                if is_ours && to.status == TranscriptStatus::Ready && before.number > 1 {
+                    // What rests on the former version may not be said in this one.
+                    grounding::enqueue(conn, project_id, before.recording_id, now, &request).await?;
+                }
                 if is_ours {
                     store::insert_segments(conn, meeting_id, before.id, &segments).await?;
                 }
@@ -293,7 +311,7 @@ impl HeardSink for TranscriptMaking<'_> {
         let first = self.version.segment_count;
         let segments: Vec<StoredSegment> =
             (first..).zip(batch.segments).map(|(at, heard)| self.stored(at, heard)).collect();
-        let to = Progress {
+        let to = TranscriptProgress {
             language: batch.language.or_else(|| self.version.language.clone()),
             done_ms: batch.done_ms.max(self.version.done_ms),
             segment_count: first.saturating_add(u32::try_from(segments.len()).map_err(|_| StopRequested)?),

@@ -7,6 +7,8 @@
 //! A batch that is stored is never transcribed again: a job that was killed goes on behind the last one. What the meeting
 //! knows (`transcriptStatus`) follows the versions.
 
+pub mod formats;
+pub mod grounding;
 pub mod making;
 pub mod model;
 pub mod operations;

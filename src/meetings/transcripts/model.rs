@@ -140,7 +140,7 @@ impl TranscriptSegment {
 }
 
 /// The name of whom nobody named: without a track of their own, speakers are not told apart.
-const SOMEBODY: &str = "Speaker 1";
+pub const SOMEBODY: &str = "Speaker 1";
 
 fn speaker(meeting: &Meeting, recording: &Recording, named: Option<&NamedSpeaker>) -> Speaker {
     let participant_id = match named {

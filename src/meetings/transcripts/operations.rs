@@ -2,17 +2,18 @@
 
 use actors::ids::{self, Id, User};
 use actors::live::RequestId;
-use actors::meeting::{ConsentScope, Meeting, RecordingStatus, TranscriptStatus};
+use actors::meeting::{ConsentScope, Meeting, Recording, RecordingStatus, TranscriptStatus};
 use actors::time::Time;
 
 use super::model::{
-    Correction, NamedSpeaker, StoredSegment, Transcript, TranscriptSegment, TranscriptVersion, TranscriptVersionView,
-    current, overall, to_install,
+    Correction, NamedSpeaker, SOMEBODY, StoredSegment, Transcript, TranscriptSegment, TranscriptVersion,
+    TranscriptVersionView, current, overall, to_install,
 };
 use super::routes::{CorrectSegment, CorrectedSpeaker, TranscribeAgain};
-use super::{making, store};
+use super::{grounding, making, store};
 use crate::access::principal::Caller;
-use crate::db::{Conn, DbError};
+use crate::db::DbError;
+use crate::http::budget::Share;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
@@ -25,29 +26,35 @@ use crate::meetings::state::Meetings;
 /// The most versions of one recording's transcript.
 const MOST_VERSIONS: usize = 10;
 
-/// Returns the transcript of a recording.
+/// About how many bytes a segment has, as JSON.
+const SEGMENT_BYTES: usize = 300;
+
+/// Returns the transcript of a recording: the version with this number, or the one that is shown.
 ///
 /// # Errors
-/// 409 while there is none, and while somebody who can be heard does not consent to it; 410 if the recording expired
-/// before there was one.
-pub async fn read(state: &Meetings, resource: &MeetingRecording) -> Result<Transcript, ApiError> {
+/// 404 if there is no such version; 409 while it is not complete, and while somebody who can be heard does not consent
+/// to it; 410 if the recording expired before there was one; 503 if the client holds too many bytes already.
+pub async fn read(
+    state: &Meetings,
+    resource: &MeetingRecording,
+    number: Option<u32>,
+    share: &mut Share,
+) -> Result<Transcript, ApiError> {
     must_be_consented(resource)?;
     let id = resource.id;
-    let read = state.db.read(move |conn| {
-        Box::pin(async move {
-            let work = async |conn: &mut Conn| {
-                let versions = store::versions(conn, id).await?;
-                let Some(shown) = current(&versions).cloned() else { return Ok(Err(versions)) };
-                let segments = store::segments(conn, shown.id).await?;
-                Ok::<_, DbError>(Ok((shown, segments)))
-            };
-            conn.transaction(work).await
-        })
-    });
-    let (shown, segments) = match read.await.map_err(|failed: DbError| ApiError::from(failed))? {
-        Ok(found) => found,
-        Err(versions) => return Err(not_ready(resource, &versions)),
-    };
+    let versions = state.db.read(move |conn| Box::pin(store::versions(conn, id)));
+    let mut versions = versions.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    if let Some(number) = number {
+        versions.retain(|version| version.number == number);
+        if versions.is_empty() {
+            return Err(ApiError::of(Code::NOT_FOUND));
+        }
+    }
+    let shown = current(&versions).cloned().ok_or_else(|| not_ready(resource, &versions))?;
+    // Reserves memory before any work is done, so that a refused request costs nothing.
+    share.grow_to(usize::try_from(shown.segment_count).unwrap_or(usize::MAX).saturating_mul(SEGMENT_BYTES))?;
+    let segments = state.db.read(move |conn| Box::pin(store::segments(conn, shown.id)));
+    let segments = segments.await.map_err(|failed: DbError| ApiError::from(failed))?;
     let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
     Ok(Transcript {
         recording_id: id,
@@ -210,11 +217,14 @@ pub async fn correct(
     resource: &MeetingRecording,
     position: u32,
     body: CorrectSegment,
+    request: RequestId,
 ) -> Result<TranscriptSegment, ApiError> {
     active(state, &resource.meeting).await?;
     must_be_consented(resource)?;
-    let speaker = body.speaker.map(|speaker| named(&resource.meeting.state, speaker)).transpose()?;
+    let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
+    let speaker = body.speaker.map(|speaker| named(meeting, recording, speaker)).transpose()?;
     let (id, now, text) = (resource.id, state.now(), body.text.map(|text| text.0));
+    let project_id = meeting.project_id;
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let versions = store::versions(conn, id).await?;
@@ -222,44 +232,53 @@ pub async fn correct(
             let found = store::segment(conn, shown.id, position).await?;
             let segment = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
             let was = segment.speaker.clone();
-            let corrected = corrected(segment, text, speaker.clone().map(|(speaker, _)| speaker), caller.user_id, now);
+            let to = speaker.as_ref().map(|speaker| speaker.to.clone());
+            let corrected = corrected(segment, text, to, caller.user_id, now);
             store::correct(conn, shown.id, &corrected).await?;
-            if let Some((to, true)) = speaker {
-                for other in store::segments(conn, shown.id).await? {
-                    if other.speaker == was && other.position != position {
-                        let other = self::corrected(other, None, Some(to.clone()), caller.user_id, now);
-                        store::correct(conn, shown.id, &other).await?;
-                    }
-                }
+            if speaker.is_some_and(|speaker| speaker.everywhere) {
+                let to = corrected.speaker.as_ref();
+                store::correct_speaker(conn, shown.id, was, to, caller.user_id, now).await?;
             }
+            grounding::enqueue(conn, project_id, id, now, &request).await?;
             Ok::<_, ApiError>(Ok(corrected))
         })
     });
     let corrected = written.await?.map_err(|versions| not_ready(resource, &versions))?;
-    Ok(TranscriptSegment::of(&resource.meeting.state, resource.recording()?, corrected))
+    state.jobs.wake();
+    Ok(TranscriptSegment::of(meeting, recording, corrected))
 }
 
-/// Returns the speaker of a correction, and whether all segments of the former one are theirs.
-fn named(meeting: &Meeting, speaker: CorrectedSpeaker) -> Result<(NamedSpeaker, bool), ApiError> {
-    let named = match (speaker.participant_id, speaker.name) {
-        (Some(id), None) if meeting.participants.get(&id).is_some() => NamedSpeaker::Participant(id),
+/// Who speaks, as corrected.
+#[derive(Clone)]
+struct SpeakerChange {
+    /// `None`: whoever speaks where nobody was named. So two names that are shown alike are one.
+    to: Option<NamedSpeaker>,
+    /// Whether all segments of the former speaker are theirs.
+    everywhere: bool,
+}
+
+fn named(meeting: &Meeting, recording: &Recording, speaker: CorrectedSpeaker) -> Result<SpeakerChange, ApiError> {
+    let to = match (speaker.participant_id, speaker.name) {
+        (Some(id), None) if recording.track == Some(id) => None,
+        (Some(id), None) if meeting.participants.get(&id).is_some() => Some(NamedSpeaker::Participant(id)),
         (Some(_), None) => {
             let sentence = "This must be a participant of the meeting.";
             return Err(ApiError::field("speaker.participantId", Reason::InvalidValue, sentence));
         }
-        (None, Some(name)) => NamedSpeaker::Name(name.0),
+        (None, Some(name)) if recording.track.is_none() && name.0 == SOMEBODY => None,
+        (None, Some(name)) => Some(NamedSpeaker::Name(name.0)),
         (None, None) | (Some(_), Some(_)) => {
             let sentence = "Name either a participant or a name.";
             return Err(ApiError::field("speaker", Reason::InvalidValue, sentence));
         }
     };
-    Ok((named, speaker.everywhere))
+    Ok(SpeakerChange { to, everywhere: speaker.everywhere })
 }
 
 fn corrected(
     segment: StoredSegment,
     text: Option<String>,
-    speaker: Option<NamedSpeaker>,
+    speaker: Option<Option<NamedSpeaker>>,
     by: Id<User>,
     at: Time,
 ) -> StoredSegment {
@@ -270,7 +289,7 @@ fn corrected(
     };
     StoredSegment {
         text: text.unwrap_or(segment.text),
-        speaker: speaker.or(segment.speaker),
+        speaker: speaker.unwrap_or(segment.speaker),
         correction: Some(Correction { heard_text, by, at }),
         ..segment
     }
@@ -292,7 +311,7 @@ mod tests {
             speaker: None,
             correction: None,
         };
-        let named = corrected(heard, None, Some(NamedSpeaker::Name("Ada".to_owned())), by, at);
+        let named = corrected(heard, None, Some(Some(NamedSpeaker::Name("Ada".to_owned()))), by, at);
         assert_eq!(named.correction.as_ref().unwrap().heard_text, None);
         let once = corrected(named, Some("the portal shall".to_owned()), None, by, at);
         let twice = corrected(once, Some("The portal shall".to_owned()), None, by, at);

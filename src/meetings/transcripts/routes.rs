@@ -4,9 +4,8 @@ use actix_web::HttpRequest;
 use actors::ids::{self, Id};
 use utoipa::ToSchema;
 
-use super::model::{
-    ModelName, SegmentText, SpeakerName, SpokenLanguage, Transcript, TranscriptSegment, TranscriptVersionView,
-};
+use super::formats::{TranscriptAnswer, TranscriptQuery};
+use super::model::{ModelName, SegmentText, SpeakerName, SpokenLanguage, TranscriptSegment, TranscriptVersionView};
 use super::operations;
 use crate::access::policy::{Analyst, Host, Listener};
 use crate::api::operation::Authorized;
@@ -14,16 +13,18 @@ use crate::http::code::Code;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Described, Empty, Input, Raw, ValidJson, ValidQuery};
+use crate::http::input::{Body, Described, Input, Raw, ValidJson, ValidQuery, WithShare};
 use crate::http::page::PageQuery;
 use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 
 pub async fn read(
-    request: Authorized<Listener<MeetingRecording>, Empty>,
+    request: Authorized<Listener<MeetingRecording>, WithShare<ValidQuery<TranscriptQuery>>>,
     state: Meetings,
-) -> Result<Reply<Transcript>, ApiError> {
-    operations::read(&state, &request.access.resource).await.map(Reply::ok)
+) -> Result<TranscriptAnswer, ApiError> {
+    let WithShare { input: ValidQuery(query), mut share } = request.input;
+    let transcript = operations::read(&state, &request.access.resource, query.version, &mut share).await?;
+    Ok(TranscriptAnswer { transcript, format: query.format, share })
 }
 
 pub async fn versions(
@@ -132,5 +133,5 @@ pub async fn correct(
 ) -> Result<Reply<TranscriptSegment>, ApiError> {
     let SegmentCorrection { index, body } = request.input;
     let (caller, resource) = (request.access.caller, &request.access.resource);
-    operations::correct(&state, caller, resource, index, body).await.map(Reply::ok)
+    operations::correct(&state, caller, resource, index, body, request.request_id).await.map(Reply::ok)
 }

@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use actors::meeting::{ConsentScope, Meeting, Recording};
-use pipeline::readers::{CueText, written};
+use pipeline::readers::{CueText, SourceText, written};
 
 use super::model::{StoredSegment, TranscriptSegment, TranscriptVersion, current};
 use super::store;
@@ -53,18 +53,27 @@ fn source(meeting: &Meeting, recording: &Recording, shown: &TranscriptVersion) -
 }
 
 /// Whether everyone who can be heard consents to all that an analysis does.
-fn may_be_analysed(meeting: &Meeting, recording: &Recording) -> bool {
+#[must_use]
+pub fn may_be_analysed(meeting: &Meeting, recording: &Recording) -> bool {
     let scopes = [ConsentScope::Transcript, ConsentScope::AiAnalysis];
     meeting.withheld_for(recording).is_empty()
         && scopes.iter().all(|scope| meeting.held_back(recording, *scope).is_empty())
 }
 
-/// Returns the text of a recording's transcript as the pipeline reads it, in JSON; `None` if there is none any more, or
-/// it may not be analysed any more.
+/// The transcript of a recording, as an analysis finds it.
+pub enum SpokenText {
+    Text(SourceText),
+    /// Somebody's consent is missing.
+    Withheld,
+    /// The recording has no transcript, or does not exist any more.
+    Missing,
+}
+
+/// Returns the transcript of a recording as the pipeline reads it.
 ///
 /// # Errors
 /// Only database errors.
-pub async fn text(db: &Db, id: Id<ids::Recording>) -> Result<Option<String>, DbError> {
+pub async fn spoken(db: &Db, id: Id<ids::Recording>) -> Result<SpokenText, DbError> {
     let read = db.read(move |conn| {
         Box::pin(async move {
             let Some((meeting_id, recording)) = recordings::store::find(conn, id).await? else { return Ok(None) };
@@ -72,16 +81,19 @@ pub async fn text(db: &Db, id: Id<ids::Recording>) -> Result<Option<String>, DbE
             let versions = store::versions(conn, id).await?;
             let Some(shown) = current(&versions) else { return Ok(None) };
             let segments = store::segments(conn, shown.id).await?;
-            Ok::<_, DbError>(may_be_analysed(&meeting, &recording).then_some((meeting, recording, segments)))
+            Ok::<_, DbError>(Some((meeting, recording, segments)))
         })
     });
-    let Some((meeting, recording, segments)) = read.await? else { return Ok(None) };
+    let Some((meeting, recording, segments)) = read.await? else { return Ok(SpokenText::Missing) };
+    if !may_be_analysed(&meeting, &recording) {
+        return Ok(SpokenText::Withheld);
+    }
     let cue = |segment: StoredSegment| {
         let segment = TranscriptSegment::of(&meeting, &recording, segment);
         let speaker = Some(segment.speaker.name);
         CueText { start_ms: segment.start_ms, end_ms: segment.end_ms, speaker, words: segment.text }
     };
     let text = written(segments.into_iter().map(cue).collect());
-    let text = text.map_err(|why| DbError::Broken(format!("the transcript of {id} is too long: {why}")))?;
-    serde_json::to_string(&text).map(Some).map_err(|error| DbError::Broken(error.to_string()))
+    let too_long = |why| DbError::Broken(format!("the transcript of {id} is too long: {why}"));
+    text.map(SpokenText::Text).map_err(too_long)
 }

@@ -2,6 +2,7 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, TranscriptStatus};
+use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::model::{Correction, NamedSpeaker, StoredSegment, TranscriptVersion};
@@ -112,7 +113,7 @@ pub async fn waiting(conn: &mut Conn, most: i64) -> Result<Vec<TranscriptVersion
 }
 
 /// The columns of a version that change while it is made.
-pub struct Progress {
+pub struct TranscriptProgress {
     pub status: TranscriptStatus,
     pub language: Option<String>,
     pub done_ms: u64,
@@ -121,7 +122,7 @@ pub struct Progress {
     pub error_message: Option<String>,
 }
 
-impl Progress {
+impl TranscriptProgress {
     #[must_use]
     pub fn of(version: &TranscriptVersion) -> Self {
         Self {
@@ -136,7 +137,7 @@ impl Progress {
 }
 
 /// Updates a version that is as `before` says. Returns false when it is not: somebody else works on it.
-pub async fn advance(conn: &mut Conn, before: &TranscriptVersion, to: &Progress) -> Result<bool, DbError> {
+pub async fn advance(conn: &mut Conn, before: &TranscriptVersion, to: &TranscriptProgress) -> Result<bool, DbError> {
     let same = transcripts::table
         .find(Key(before.id))
         .filter(transcripts::status.eq(before.status.into_str()))
@@ -272,5 +273,40 @@ pub async fn correct(conn: &mut Conn, id: Id<ids::Transcript>, segment: &StoredS
         transcript_segments::corrected_at.eq(correction.map(|correction| At(correction.at))),
     ));
     changed.execute(conn).await?;
+    Ok(())
+}
+
+/// Gives all segments of one speaker to another one; `None` is whoever speaks where nobody was named.
+pub async fn correct_speaker(
+    conn: &mut Conn,
+    id: Id<ids::Transcript>,
+    was: Option<NamedSpeaker>,
+    to: Option<&NamedSpeaker>,
+    by: Id<User>,
+    at: Time,
+) -> Result<(), DbError> {
+    let (participant_id, speaker_name) = columns_of(to);
+    let changes = (
+        transcript_segments::participant_id.eq(participant_id),
+        transcript_segments::speaker_name.eq(speaker_name),
+        transcript_segments::corrected_by_id.eq(Key(by)),
+        transcript_segments::corrected_at.eq(At(at)),
+    );
+    let all = transcript_segments::table.filter(transcript_segments::transcript_id.eq(Key(id)));
+    let nameless = || all.filter(transcript_segments::participant_id.is_null());
+    match was {
+        Some(NamedSpeaker::Participant(who)) => {
+            let theirs = all.filter(transcript_segments::participant_id.eq(Key(who)));
+            diesel::update(theirs).set(changes).execute(conn).await?
+        }
+        Some(NamedSpeaker::Name(name)) => {
+            let theirs = nameless().filter(transcript_segments::speaker_name.eq(name));
+            diesel::update(theirs).set(changes).execute(conn).await?
+        }
+        None => {
+            let theirs = nameless().filter(transcript_segments::speaker_name.is_null());
+            diesel::update(theirs).set(changes).execute(conn).await?
+        }
+    };
     Ok(())
 }

@@ -6,7 +6,7 @@ use actors::live::RequestId;
 use actors::meeting::TranscriptStatus;
 
 use super::model::TranscriptVersion;
-use super::store::Progress;
+use super::store::TranscriptProgress;
 use super::{making, store};
 use crate::db::DbError;
 use crate::meetings::recordings;
@@ -55,7 +55,7 @@ async fn wake(state: &Meetings, version: TranscriptVersion) -> Result<(), DbErro
     let (project_id, now) = (meeting.state.project_id, state.now());
     let written = state.db.write(move |conn| {
         Box::pin(async move {
-            let queued = Progress { status: TranscriptStatus::Queued, ..Progress::of(&version) };
+            let queued = TranscriptProgress { status: TranscriptStatus::Queued, ..TranscriptProgress::of(&version) };
             if store::advance(conn, &version, &queued).await? {
                 let request = RequestId::from("model-installed");
                 making::enqueue(conn, project_id, id, version.number, now, &request).await?;

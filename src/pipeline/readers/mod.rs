@@ -25,6 +25,7 @@ mod parent;
 mod pdf;
 mod pdf_bounds;
 mod pdf_lines;
+mod place;
 mod sniff;
 mod source;
 mod styles;
@@ -33,6 +34,7 @@ mod transcript;
 
 pub use child::{ReadTask, VERB, child_main};
 pub use parent::{ReadDocument, Reader, ReaderLimits};
+pub use place::QuotePlace;
 pub use sniff::{Format, Unsupported, sniff};
 pub use source::{Block, BlockKind, Cue, Section, SourcePage, SourceText, Unreadable, UnreadableReason, slice};
 pub use transcript::{CueText, written};

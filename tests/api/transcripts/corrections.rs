@@ -36,6 +36,13 @@ on_both! {
         assert_eq!(speakers, [&json!(host), &Value::Null, &json!(host)]);
         assert_eq!((&now[1]["speaker"]["name"], &now[2]["text"]), (&json!("Grace"), &heard[2]["text"]));
 
+        // Two speakers are one, once they are named alike; the name of nobody can be given back.
+        patch(&ben, 1, json!({"speaker": {"participantId": host, "everywhere": true}})).await.is(200);
+        patch(&ben, 2, json!({"speaker": {"name": "Speaker 1", "everywhere": true}})).await.is(200);
+        let now = recorder.transcript().await.is(200).data()["segments"].as_array().unwrap().clone();
+        assert!(now.iter().all(|one| one["speaker"] == json!({"participantId": null, "name": "Speaker 1"})), "{now:?}");
+        assert!(now.iter().all(|one| one["correctedById"] == ben.id));
+
         for (body, field) in [
             (json!({"speaker": {"participantId": host, "name": "Grace"}}), "speaker"),
             (json!({"speaker": {}}), "speaker"),
@@ -54,5 +61,37 @@ on_both! {
         assert!(all.iter().all(|one| one.status == 200 && one.data()["heardText"] == heard[2]["text"]));
         let now = recorder.transcript().await.is(200).data()["segments"][2].clone();
         assert!(texts.iter().any(|text| now["text"] == *text) && now["heardText"] == heard[2]["text"], "{now}");
+    }
+
+    async fn a_transcript_is_downloaded_in_each_format_and_version(setup: ServerSetup) {
+        let Some(models) = models() else { return };
+        let server = listening(&setup, &models);
+        let room = TestMeeting::open(&server).await;
+        let recorder = imported(&room, "audio/webm", WEBM.to_vec()).await;
+        recorder.until_transcript("READY").await;
+        let patch = format!("{}/transcript/segments/0", recorder.path);
+        let body = json!({"text": "A & B\n\n00:00 --> 00:01", "speaker": {"name": "Grace <3"}});
+        room.ada.client.patch(patch).json(body).await.is(200);
+        let get = |query: &str| room.ada.client.get(format!("{}/transcript?{query}", recorder.path));
+
+        let subtitles = get("format=vtt").await.is(200);
+        assert_eq!(subtitles.header("content-type"), Some("text/vtt; charset=utf-8"));
+        let name = format!("attachment; filename=\"transcript-{}-v1.vtt\"", recorder.id);
+        assert_eq!(subtitles.header("content-disposition"), Some(name.as_str()));
+        let text = subtitles.text();
+        assert!(text.starts_with("WEBVTT\n\n00:00:0"), "{text}");
+        assert!(text.contains("<v Grace &lt;3>A &amp; B 00:00 --&gt; 00:01\n\n"), "{text}");
+        // Another transcript reads them: as many cues as segments.
+        let count = recorder.transcript().await.is(200).data()["segments"].as_array().unwrap().len();
+        assert_eq!(text.matches("\n\n00:").count(), count);
+        let srt = get("format=SRT&version=1").await.is(200).text();
+        assert!(srt.starts_with("1\n00:00:0") && srt.contains("Grace <3: A & B 00:00 --> 00:01\n\n2\n"), "{srt}");
+        let plain = get("format=TEXT").await.is(200);
+        assert_eq!(plain.header("content-type"), Some("text/plain; charset=utf-8"));
+        assert!(plain.text().starts_with("[00:00:0") && plain.text().lines().count() == count);
+        assert_eq!(get("format=JSON&version=1").await.is(200).data()["version"], 1);
+        get("version=2").await.refused(404, "NotFound");
+        assert_eq!(get("format=PDF").await.refused(422, "ValidationError").faults()[0].0, "format");
+        assert_eq!(get("version=0").await.refused(422, "ValidationError").faults()[0].0, "version");
     }
 }

@@ -1,0 +1,261 @@
+//! Looks again at what quotes a recording: its transcript was corrected or made anew, or may not be analysed any more.
+//!
+//! ```text
+//! quote still said ──> its offsets, times and speaker as they are now
+//! not said any more ─> the item is suspect; the source stays, so that people see what it rested on
+//! consent missing ───> the source goes; an item that nobody reviewed and that rests on nothing else goes with it
+//! ```
+//! Idempotent, and each item is written only if nobody else changed it in between.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use async_trait::async_trait;
+use pipeline::readers::SourceText;
+use pipeline::result::Summary;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::model::{Requirement, SourceReference, UserStory, WorkflowStatus};
+use super::store::{self, Kind, QuotingItem};
+use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::state::Analysis;
+use crate::db::DbError;
+use crate::jobs::{Handler, Job, JobError};
+use crate::meetings::transcripts::grounding::GroundItemsAgain;
+use crate::meetings::transcripts::sources::{self, SpokenText};
+
+/// How many items are read at once.
+const PAGE: i64 = 200;
+
+/// Runs [`GroundItemsAgain`].
+pub struct GroundItemsAgainHandler {
+    pub state: Analysis,
+}
+
+#[async_trait]
+impl Handler for GroundItemsAgainHandler {
+    type Payload = GroundItemsAgain;
+
+    fn concurrency(&self) -> usize {
+        1
+    }
+
+    async fn run(&self, _: &Job, payload: GroundItemsAgain) -> Result<(), JobError> {
+        let GroundItemsAgain { project_id, recording_id } = payload;
+        let spoken = sources::spoken(&self.state.db, recording_id).await.map_err(|error| error.to_string())?;
+        let text = match spoken {
+            SpokenText::Text(text) => Some(text),
+            SpokenText::Withheld => None,
+            SpokenText::Missing => return Ok(()),
+        };
+        let ground = NewGround { recording_id: recording_id.uuid(), text };
+        let failed = |error: DbError| error.to_string();
+        let mut is_whole = self.items(project_id, &ground).await.map_err(failed)?;
+        is_whole &= self.results(project_id, ground).await.map_err(failed)?;
+        if is_whole { Ok(()) } else { Err(JobError::Again("somebody else changed an item in between".to_owned())) }
+    }
+}
+
+impl GroundItemsAgainHandler {
+    /// Looks at the project's items. Returns false if somebody else changed one in between.
+    async fn items(&self, project_id: Id<ids::Project>, ground: &NewGround) -> Result<bool, DbError> {
+        let (mut after, recording_id, mut is_whole) = (Uuid::nil(), ground.recording_id, true);
+        loop {
+            let read = self
+                .state
+                .db
+                .read(move |conn| Box::pin(store::quoting(conn, project_id, recording_id, Id::from_uuid(after), PAGE)));
+            let page = read.await?;
+            let Some(last) = page.last() else { return Ok(is_whole) };
+            after = last.id.0.uuid();
+            for item in page {
+                is_whole &= self.item(item, ground).await?;
+            }
+        }
+    }
+
+    async fn item(&self, item: QuotingItem, ground: &NewGround) -> Result<bool, DbError> {
+        let now = self.state.now();
+        let seen = match item.kind() {
+            Some(Kind::Requirement) => seen_again::<Requirement>(&item.body, ground, |found| {
+                (found.version, found.updated_at) = (found.version + 1, now);
+            }),
+            Some(Kind::UserStory) => seen_again::<UserStory>(&item.body, ground, |found| {
+                (found.version, found.updated_at) = (found.version + 1, now);
+            }),
+            None => return Ok(true),
+        };
+        match seen.map_err(|error| DbError::Broken(format!("the item {} is invalid: {error}", item.id.0)))? {
+            SeenAgain::Same => Ok(true),
+            SeenAgain::Changed(body) => {
+                self.state.db.write(move |conn| Box::pin(store::change(conn, item, body, now))).await
+            }
+            SeenAgain::Baseless => self.state.db.write(move |conn| Box::pin(store::remove(conn, item))).await,
+        }
+    }
+
+    /// Looks at the results of the project's runs, one after the other: each may be large. Returns false if somebody else
+    /// changed one in between.
+    async fn results(&self, project_id: Id<ids::Project>, ground: NewGround) -> Result<bool, DbError> {
+        let (mut after, recording_id) = (Id::<Run>::from_uuid(Uuid::nil()), ground.recording_id);
+        let (ground, mut is_whole) = (Arc::new(ground), true);
+        loop {
+            let read =
+                self.state.db.read(move |conn| Box::pin(store::result_quoting(conn, project_id, recording_id, after)));
+            let Some((run_id, result)) = read.await? else { return Ok(is_whole) };
+            after = run_id;
+            let (ground, before) = (Arc::clone(&ground), result.clone());
+            let looked = tokio::task::spawn_blocking(move || result_again(&before, &ground)).await;
+            let changed = looked.map_err(|error| DbError::Broken(error.to_string()))?;
+            let Some(changed) = changed.map_err(|error| DbError::Broken(error.to_string()))? else { continue };
+            let now = self.state.now();
+            is_whole &= self
+                .state
+                .db
+                .write(move |conn| Box::pin(store::change_result(conn, run_id, result, changed, now)))
+                .await?;
+        }
+    }
+}
+
+/// A recording, and what is said in it now; no text if it may not be analysed.
+struct NewGround {
+    recording_id: Uuid,
+    text: Option<SourceText>,
+}
+
+/// An item that may be suspect.
+trait Grounded: Serialize + DeserializeOwned {
+    fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool);
+    fn is_reviewed(&self) -> bool;
+}
+
+impl Grounded for Requirement {
+    fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
+        (&mut self.sources, &mut self.suspect)
+    }
+    fn is_reviewed(&self) -> bool {
+        self.workflow_status != WorkflowStatus::NeedsReview
+    }
+}
+
+impl Grounded for UserStory {
+    fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
+        (&mut self.sources, &mut self.suspect)
+    }
+    fn is_reviewed(&self) -> bool {
+        self.workflow_status != WorkflowStatus::NeedsReview
+    }
+}
+
+enum SeenAgain {
+    Same,
+    Changed(String),
+    /// Nothing is left that the item rests on.
+    Baseless,
+}
+
+fn seen_again<T: Grounded>(
+    body: &str,
+    ground: &NewGround,
+    touch: impl FnOnce(&mut T),
+) -> Result<SeenAgain, serde_json::Error> {
+    let mut item: T = serde_json::from_str(body)?;
+    let change = ground.look_at(&mut item);
+    if !change {
+        return Ok(SeenAgain::Same);
+    }
+    if item.parts().0.is_empty() && !item.is_reviewed() {
+        return Ok(SeenAgain::Baseless);
+    }
+    touch(&mut item);
+    serde_json::to_string(&item).map(SeenAgain::Changed)
+}
+
+/// Returns the result with what changed; `None` if nothing did.
+fn result_again(result: &str, ground: &NewGround) -> Result<Option<String>, serde_json::Error> {
+    let mut result: ResultsDashboard = serde_json::from_str(result)?;
+    let mut is_changed = ground.look_at_all(&mut result.requirements);
+    is_changed |= ground.look_at_all(&mut result.user_stories);
+    is_changed |= ground.look_at_sources(&mut result.risks, |one| &mut one.sources);
+    is_changed |= ground.look_at_sources(&mut result.open_questions, |one| &mut one.sources);
+    is_changed |= ground.look_at_sources(&mut result.action_items, |one| &mut one.sources);
+    is_changed |= ground.look_at_sources(&mut result.decisions, |one| &mut one.sources);
+    if is_changed && ground.text.is_none() {
+        // Its sentences don't say where they come from.
+        result.summary = Summary::default();
+        let left: HashSet<Uuid> = result.requirements.iter().map(|one| one.id).collect();
+        for one in &mut result.requirements {
+            one.duplicate_of = one.duplicate_of.filter(|id| left.contains(id));
+            one.conflicts_with.retain(|id| left.contains(id));
+        }
+        for story in &mut result.user_stories {
+            story.requirement_ids.retain(|id| left.contains(id));
+        }
+    }
+    is_changed.then(|| serde_json::to_string(&result)).transpose()
+}
+
+impl NewGround {
+    /// Looks at a requirement or a story. Returns whether it changed.
+    fn look_at(&self, item: &mut impl Grounded) -> bool {
+        let (sources, suspect) = item.parts();
+        let (is_changed, is_suspect) = self.look(sources);
+        let becomes_suspect = is_suspect && !*suspect;
+        *suspect |= is_suspect;
+        is_changed || becomes_suspect
+    }
+
+    fn look_at_all(&self, items: &mut Vec<impl Grounded>) -> bool {
+        let mut is_any = false;
+        items.retain_mut(|item| {
+            let is_changed = self.look_at(item);
+            is_any |= is_changed;
+            !(is_changed && item.parts().0.is_empty() && !item.is_reviewed())
+        });
+        is_any
+    }
+
+    /// Looks at items that can't be suspect.
+    fn look_at_sources<T>(&self, items: &mut Vec<T>, sources: impl Fn(&mut T) -> &mut Vec<SourceReference>) -> bool {
+        let mut is_any = false;
+        items.retain_mut(|item| {
+            let (is_changed, _) = self.look(sources(item));
+            is_any |= is_changed;
+            !(is_changed && sources(item).is_empty())
+        });
+        is_any
+    }
+
+    /// Looks at sources. Returns whether they changed, and whether one of them does not hold any more.
+    fn look(&self, sources: &mut Vec<SourceReference>) -> (bool, bool) {
+        let (mut is_changed, mut is_suspect) = (false, false);
+        let Some(text) = &self.text else {
+            let before = sources.len();
+            sources.retain(|source| source.recording_id != Some(self.recording_id));
+            let is_less = sources.len() < before;
+            return (is_less, is_less);
+        };
+        for source in sources.iter_mut().filter(|source| source.recording_id == Some(self.recording_id)) {
+            let Some(place) = text.place_of(&source.quote, source.start_offset) else {
+                is_suspect = true;
+                continue;
+            };
+            let now = SourceReference {
+                start_offset: place.start_offset,
+                end_offset: place.end_offset,
+                start_ms: place.start_ms,
+                end_ms: place.end_ms,
+                speaker: place.speaker,
+                ..source.clone()
+            };
+            is_changed |= now != *source;
+            *source = now;
+        }
+        (is_changed, is_suspect)
+    }
+}
