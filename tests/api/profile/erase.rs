@@ -38,9 +38,9 @@ async fn run(db: &Db, sql: String) {
     done.await.unwrap();
 }
 
-/// Polls until the query returns a text, and returns the first one. Panics after 20 s.
+/// Polls until the query returns a text, and returns the first one. Panics after 60 s.
 async fn wait_for(db: &Db, sql: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         if let Some(text) = texts(db, sql).await.into_iter().next() {
             return text;
