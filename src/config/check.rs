@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use url::Url;
+
 use crate::models;
 
 use super::{Config, Livekit, S3, Speech};
@@ -98,12 +100,18 @@ pub fn faults(config: &Config) -> Vec<String> {
 }
 
 fn of_speech(speech: &Speech) -> Vec<String> {
-    let Speech { models: _, model, engine, memory_mib } = speech;
+    let Speech { models: _, model, engine, memory_mib, service_url, service_key: _, service_model, service_seconds } =
+        speech;
+    let is_http = engine == "http";
+    let has_service = Url::parse(service_url).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
     let rules = [
         (models::is_name(model), "speech.model: this must be the name of a model, such as whisper-tiny.en"),
         (["embedded", "http", "none"].contains(&engine.as_str()), "speech.engine: this must be embedded, http or none"),
         // The smallest model alone takes about as much as this.
         (*memory_mib >= 128, "speech.memory_mib: this must be at least 128"),
+        (!is_http || has_service, "speech.service_url: this must be the http or https address of the speech service"),
+        (!is_http || !service_model.is_empty(), "speech.service_model: name the model of the speech service"),
+        ((1..=3600).contains(service_seconds), "speech.service_seconds: this must be between 1 and 3600"),
     ];
     rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }

@@ -80,7 +80,10 @@ sections! {
         per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
         repair_seconds: u64, abandoned_seconds: u64, keep_audio_seconds: u64,
     }
-    Speech { models: PathBuf, model: String, engine: String, memory_mib: u64 }
+    Speech {
+        models: PathBuf, model: String, engine: String, memory_mib: u64, service_url: String, service_key: Hidden,
+        service_model: String, service_seconds: u64,
+    }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }
@@ -143,5 +146,19 @@ impl Limits {
             ("invitation_mails", self.invitation_mails),
             ("invitation_mails_of_address", self.invitation_mails_of_address),
         ]
+    }
+}
+
+impl Speech {
+    /// The model of transcripts for which nobody chose one.
+    #[must_use]
+    pub fn default_model(&self) -> &str {
+        if self.engine == "http" { &self.service_model } else { &self.model }
+    }
+
+    /// Whether the model has to be installed on this machine.
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        self.engine == "embedded"
     }
 }

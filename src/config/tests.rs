@@ -139,3 +139,26 @@ fn speech_models_are_below_the_data_unless_a_folder_is_named() {
         ]
     );
 }
+
+#[test]
+fn a_speech_service_needs_an_address_and_a_model() {
+    let faults = layered(&[
+        ("COLLOQUY__SPEECH__ENGINE", "http"),
+        ("COLLOQUY__SPEECH__SERVICE_URL", "ftp://speech.example"),
+        ("COLLOQUY__SPEECH__SERVICE_MODEL", ""),
+        ("COLLOQUY__SPEECH__SERVICE_SECONDS", "0"),
+    ]);
+    assert_eq!(
+        faults.unwrap_err(),
+        [
+            "speech.service_url: this must be the http or https address of the speech service",
+            "speech.service_model: name the model of the speech service",
+            "speech.service_seconds: this must be between 1 and 3600"
+        ]
+    );
+    let url = "https://speech.example/v1/audio/transcriptions";
+    let key = ("COLLOQUY__SPEECH__SERVICE_KEY", "sk-secret");
+    let config = layered(&[("COLLOQUY__SPEECH__ENGINE", "http"), ("COLLOQUY__SPEECH__SERVICE_URL", url), key]).unwrap();
+    assert_eq!(config.speech.default_model(), "whisper-1");
+    assert!(!format!("{config:?}").contains("sk-secret"));
+}

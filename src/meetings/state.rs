@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use actors::meeting::Meeting;
 use actors::registry::Registry;
+use pipeline::speech::SoundCutter;
 
 use super::consents::wording::Wordings;
 use super::media::Rooms;
@@ -26,6 +27,8 @@ pub struct MeetingsParts {
     pub wordings: Wordings,
     /// The files of recordings.
     pub recordings: Folders,
+    /// Cuts excerpts out of recordings.
+    pub excerpts: SoundCutter,
     /// The media server, in whose rooms meetings are held.
     pub rooms: Rooms,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pipeline::media::Prober;
 use pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
 use pipeline::readers::{Reader, ReaderLimits};
-use pipeline::speech::{LocalTranscriber, Transcriber};
+use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber};
 
 use super::states::States;
 use super::{others, sweeps};
@@ -16,7 +16,8 @@ use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::results::grounding::GroundItemsAgainHandler;
 use crate::analysis::run_loop;
 use crate::analysis::supervisor::RunSupervisor;
-use crate::config::Analysis;
+use crate::clients::speech::{SpeechService, SpeechServiceSettings};
+use crate::config::{Analysis, Speech};
 use crate::core::Core;
 use crate::jobs::mail::SendEmailHandler;
 use crate::jobs::{self, Handlers, WorkerContext};
@@ -36,6 +37,9 @@ use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
 use crate::{meetings, projects};
 
+/// How many excerpts of recordings are cut at once.
+const EXCERPTS: usize = 2;
+
 /// Creates the supervisor that executes analysis runs.
 ///
 /// # Errors
@@ -53,8 +57,26 @@ fn program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("the path of this program can't be determined: {error}"))
 }
 
-fn transcriber(core: &Core, program: &Path) -> Arc<dyn Transcriber> {
-    Arc::new(LocalTranscriber::new(program.to_owned(), core.config.speech.memory_mib))
+fn transcriber(core: &Core, program: &Path) -> Result<Arc<dyn Transcriber>, String> {
+    let speech = &core.config.speech;
+    if speech.engine != "http" {
+        return Ok(Arc::new(LocalTranscriber::new(program.to_owned(), speech.memory_mib)));
+    }
+    let settings = SpeechServiceSettings {
+        url: speech.service_url.clone(),
+        key: speech.service_key.reveal().to_owned(),
+        limit: Duration::from_secs(speech.service_seconds),
+    };
+    let cutter = SoundCutter::new(program.to_owned(), speech.memory_mib, 1);
+    Ok(Arc::new(SpeechService::new(settings, cutter, Arc::clone(&core.clock))?))
+}
+
+/// Creates what cuts excerpts out of recordings.
+///
+/// # Errors
+/// Returns a message if the path of this program can't be determined.
+pub fn excerpts(settings: &Speech) -> Result<SoundCutter, String> {
+    Ok(SoundCutter::new(program()?, settings.memory_mib, EXCERPTS))
 }
 
 /// Starts all background tasks.
@@ -82,7 +104,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
-        .with(TranscribeRecordingHandler { state: meetings.clone(), transcriber: transcriber(core, &program) })
+        .with(TranscribeRecordingHandler { state: meetings.clone(), transcriber: transcriber(core, &program)? })
         .with(ParseDocumentHandler { state: projects.clone(), reader: Reader::new(program, limits) });
     let context = WorkerContext {
         db: core.db.clone(),

@@ -197,6 +197,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         attendance: Attendance::default(),
         wordings: Wordings::read(&settings.meetings.wordings)?,
         recordings: others::folders(bucket.as_ref(), "recordings", data.join("recordings")).await?,
+        excerpts: background::excerpts(&settings.speech)?,
         rooms: Rooms::at(media),
         projects: projects.clone(),
     });

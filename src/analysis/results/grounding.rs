@@ -129,12 +129,12 @@ struct NewGround {
 }
 
 /// An item that may be suspect.
-trait Grounded: Serialize + DeserializeOwned {
+trait GroundedItem: Serialize + DeserializeOwned {
     fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool);
     fn is_reviewed(&self) -> bool;
 }
 
-impl Grounded for Requirement {
+impl GroundedItem for Requirement {
     fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
         (&mut self.sources, &mut self.suspect)
     }
@@ -143,7 +143,7 @@ impl Grounded for Requirement {
     }
 }
 
-impl Grounded for UserStory {
+impl GroundedItem for UserStory {
     fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
         (&mut self.sources, &mut self.suspect)
     }
@@ -159,7 +159,7 @@ enum SeenAgain {
     Baseless,
 }
 
-fn seen_again<T: Grounded>(
+fn seen_again<T: GroundedItem>(
     body: &str,
     ground: &NewGround,
     touch: impl FnOnce(&mut T),
@@ -202,7 +202,7 @@ fn result_again(result: &str, ground: &NewGround) -> Result<Option<String>, serd
 
 impl NewGround {
     /// Looks at a requirement or a story. Returns whether it changed.
-    fn look_at(&self, item: &mut impl Grounded) -> bool {
+    fn look_at(&self, item: &mut impl GroundedItem) -> bool {
         let (sources, suspect) = item.parts();
         let (is_changed, is_suspect) = self.look(sources);
         let becomes_suspect = is_suspect && !*suspect;
@@ -210,7 +210,7 @@ impl NewGround {
         is_changed || becomes_suspect
     }
 
-    fn look_at_all(&self, items: &mut Vec<impl Grounded>) -> bool {
+    fn look_at_all(&self, items: &mut Vec<impl GroundedItem>) -> bool {
         let mut is_any = false;
         items.retain_mut(|item| {
             let is_changed = self.look_at(item);
@@ -257,5 +257,107 @@ impl NewGround {
             *source = now;
         }
         (is_changed, is_suspect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pipeline::SourceKind;
+    use pipeline::readers::{CueText, written};
+    use pipeline::result::{Priority, RequirementType};
+
+    use super::super::model::RevisionSource;
+    use super::*;
+
+    fn source(recording: Uuid, quote: &str) -> SourceReference {
+        SourceReference {
+            kind: SourceKind::Recording,
+            document_id: None,
+            recording_id: Some(recording),
+            quote: quote.to_owned(),
+            page: None,
+            section: None,
+            start_offset: 0,
+            end_offset: quote.chars().count(),
+            start_ms: Some(0),
+            end_ms: Some(1_000),
+            speaker: Some("Speaker 1".to_owned()),
+        }
+    }
+
+    fn requirement(workflow_status: WorkflowStatus, sources: Vec<SourceReference>) -> Requirement {
+        let now = actors::time::Time::from_millis(1).unwrap();
+        Requirement {
+            id: Uuid::now_v7(),
+            code: "REQ-001".to_owned(),
+            kind: RequirementType::Functional,
+            category: None,
+            title: "t".to_owned(),
+            statement: "s".to_owned(),
+            priority: Priority::High,
+            confidence: 0.9,
+            workflow_status,
+            quality_issues: Vec::new(),
+            sources,
+            duplicate_of: None,
+            conflicts_with: Vec::new(),
+            version: 1,
+            revision_source: RevisionSource::AiGenerated,
+            suspect: false,
+            run_id: Id::generate(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    fn ground(recording_id: Uuid, said: Option<&str>) -> NewGround {
+        let cue = |words: &str| {
+            let speaker = Some("Grace".to_owned());
+            written(vec![CueText { start_ms: 5_000, end_ms: 6_000, speaker, words: words.to_owned() }]).unwrap()
+        };
+        NewGround { recording_id, text: said.map(cue) }
+    }
+
+    fn again(item: &Requirement, ground: &NewGround) -> SeenAgain {
+        seen_again::<Requirement>(&serde_json::to_string(item).unwrap(), ground, |item| item.version += 1).unwrap()
+    }
+
+    fn changed(seen: SeenAgain) -> Requirement {
+        let SeenAgain::Changed(body) = seen else { panic!("it did not change") };
+        serde_json::from_str(&body).unwrap()
+    }
+
+    #[test]
+    fn a_quote_that_is_still_said_is_where_it_is_now() {
+        let recording = Uuid::now_v7();
+        let item = requirement(WorkflowStatus::Approved, vec![source(recording, "It must ring.")]);
+        let now = changed(again(&item, &ground(recording, Some("Well. It must ring."))));
+        let place = &now.sources[0];
+        assert_eq!((place.start_offset, place.end_offset, place.start_ms), (6, 19, Some(5_000)));
+        assert_eq!((place.speaker.as_deref(), now.suspect, now.version), (Some("Grace"), false, 2));
+        assert!(matches!(again(&now, &ground(recording, Some("Well. It must ring."))), SeenAgain::Same));
+        assert!(matches!(again(&now, &ground(Uuid::now_v7(), None)), SeenAgain::Same), "another recording");
+    }
+
+    #[test]
+    fn what_is_not_said_any_more_makes_suspect_once_and_its_source_stays() {
+        let recording = Uuid::now_v7();
+        let item = requirement(WorkflowStatus::NeedsReview, vec![source(recording, "It must ring.")]);
+        let now = changed(again(&item, &ground(recording, Some("It must sing."))));
+        assert_eq!((now.suspect, &now.sources), (true, &item.sources));
+        assert!(matches!(again(&now, &ground(recording, Some("It must sing."))), SeenAgain::Same));
+    }
+
+    #[test]
+    fn without_consent_the_source_goes_and_with_the_last_one_what_nobody_reviewed() {
+        let (hers, his) = (Uuid::now_v7(), Uuid::now_v7());
+        let both = requirement(WorkflowStatus::NeedsReview, vec![source(hers, "a"), source(his, "a")]);
+        let now = changed(again(&both, &ground(hers, None)));
+        assert_eq!((now.suspect, now.sources.len(), now.sources[0].recording_id), (true, 1, Some(his)));
+        let alone = requirement(WorkflowStatus::NeedsReview, vec![source(hers, "a")]);
+        assert!(matches!(again(&alone, &ground(hers, None)), SeenAgain::Baseless));
+        let approved = requirement(WorkflowStatus::Approved, vec![source(hers, "a")]);
+        let now = changed(again(&approved, &ground(hers, None)));
+        assert_eq!((now.suspect, now.sources.len()), (true, 0));
     }
 }

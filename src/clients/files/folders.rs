@@ -4,6 +4,7 @@
 //! No two owners share a file, so storing needs no lock against deleting. Who deletes a folder must have made sure that
 //! nothing refers to it any more.
 
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -111,6 +112,28 @@ impl Folders {
     /// # Errors
     /// As [`Folders::append`].
     pub async fn open(&self, path: &FilePath, sha256: &str, range: Range<u64>) -> io::Result<ByteStream> {
+        self.verify(path, sha256).await?;
+        self.content(path, Some(range)).await
+    }
+
+    /// Opens a stored file as one of this machine: itself, or a copy that is deleted with the second part of the result.
+    ///
+    /// # Errors
+    /// As [`Folders::append`].
+    pub async fn file(&self, path: &FilePath, sha256: &str) -> io::Result<(File, Option<Received>)> {
+        if let Some(file) = self.storage.file(&path.0).await? {
+            self.verify(path, sha256).await?;
+            return Ok((file, None));
+        }
+        let mut copy = self.receive().await?;
+        self.append(path, sha256, &mut copy).await?;
+        let copy = copy.end().await?;
+        let file = copy.open().await?.into_std().await;
+        Ok((file, Some(copy)))
+    }
+
+    /// Finds that a file's content is what its hash says, unless it was found before.
+    async fn verify(&self, path: &FilePath, sha256: &str) -> io::Result<()> {
         let name = path.0.to_string();
         let etag = self.storage.etag(&path.0).await?;
         if self.verified.get(&name).is_none_or(|verified| verified != etag) {
@@ -118,7 +141,7 @@ impl Folders {
             must_be(&self.hash(path).await?, sha256)?;
             self.verified.insert(name, etag);
         }
-        self.content(path, Some(range)).await
+        Ok(())
     }
 
     async fn hash(&self, path: &FilePath) -> io::Result<String> {

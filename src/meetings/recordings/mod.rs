@@ -9,6 +9,7 @@
 
 pub mod assembly;
 mod container;
+pub mod excerpt;
 pub mod files;
 pub mod model;
 pub mod operations;

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
+use super::excerpt::{self, ContentRequest};
 use super::model::{AttestationText, ChunkIndex, ChunkUploadResult, DeclaredMimeType, DurationMillis, RecordingView};
 use super::store::Filter;
 use super::upload::{ChunkUpload, FileUpload};
@@ -23,9 +24,9 @@ use crate::http::answer::Cached;
 use crate::http::envelope::{List, Nothing, Prerendered, Reply, success};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, WithShare, query_parameter};
 use crate::http::list::Listing;
-use crate::http::range::{RangeRequest, ServedRange, not_satisfiable, partial};
+use crate::http::range::{ServedRange, not_satisfiable, partial};
 use crate::meetings::MeetingSnapshot;
 use crate::meetings::state::Meetings;
 
@@ -147,14 +148,23 @@ pub async fn status(
 
 /// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
 pub async fn download(
-    request: Authorized<Listener<MeetingRecording>, RangeRequest>,
+    request: Authorized<Listener<MeetingRecording>, WithShare<ContentRequest>>,
     state: Meetings,
 ) -> Result<Cached, ApiError> {
     let resource = request.access.resource;
+    let WithShare { input: ContentRequest { range, excerpt }, mut share } = request.input;
+    if let Some(excerpt) = excerpt {
+        // Reserves memory before any work is done, so that a refused request costs nothing.
+        share.grow_to(usize::try_from((excerpt.end_ms - excerpt.start_ms) * 32).unwrap_or(usize::MAX))?;
+        let wav = excerpt::cut(&state, &resource, excerpt).await?;
+        let name = format!("excerpt-{}-{}-{}.wav", resource.id, excerpt.start_ms, excerpt.end_ms);
+        let mut response = HttpResponse::Ok();
+        return Ok(Cached(response.content_type("audio/wav").insert_header(attachment(name)).body(share.with(wav))));
+    }
     let content = operations::readable(&resource)?;
     let (recording, size) = (resource.recording()?, content.bytes);
     let etag = format!("\"{}\"", content.sha256);
-    let (status, range, content_range) = match request.input.of(size, &etag) {
+    let (status, range, content_range) = match range.of(size, &etag) {
         ServedRange::Whole => (StatusCode::OK, 0..size, None),
         ServedRange::Part(range) => {
             let (status, content_range) = partial(&range, size);
@@ -166,18 +176,21 @@ pub async fn download(
     let length = range.end - range.start;
     let stream = state.recordings.open(&path, &content.sha256.to_string(), range).await;
     let stream = stream.map_err(|error| ApiError::of_stored_file(&error))?;
-    let name = DispositionParam::Filename(operations::file_name(recording));
-    let attachment = ContentDisposition { disposition: DispositionType::Attachment, parameters: vec![name] };
     let mut response: HttpResponseBuilder = HttpResponse::build(status);
     response
         .content_type(recording.mime_type.into_str())
-        .insert_header(attachment)
+        .insert_header(attachment(operations::file_name(recording)))
         .insert_header((ACCEPT_RANGES, "bytes"))
         .insert_header((ETAG, etag));
     if let Some(content_range) = content_range {
         response.insert_header((CONTENT_RANGE, content_range));
     }
     Ok(Cached(response.body(SizedStream::new(length, stream))))
+}
+
+fn attachment(name: String) -> ContentDisposition {
+    let parameters = vec![DispositionParam::Filename(name)];
+    ContentDisposition { disposition: DispositionType::Attachment, parameters }
 }
 
 pub async fn delete(

@@ -3,7 +3,7 @@
 //! Idempotent: what is read is the row, so that a job that runs again after a kill goes on behind the last stored batch,
 //! or has nothing left to do.
 
-use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use actors::ids::{self, Id};
@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use super::grounding;
 use super::model::{StoredSegment, TranscriptVersion, overall};
 use super::store::{self, TranscriptProgress};
-use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
 use crate::meetings::recordings;
@@ -136,7 +135,7 @@ impl TranscribeRecordingHandler {
             number: 1,
             status: TranscriptStatus::Queued,
             engine: speech.engine.clone(),
-            model: speech.model.clone(),
+            model: speech.default_model().to_owned(),
             asked_language: None,
             language: None,
             done_ms: 0,
@@ -202,31 +201,36 @@ impl TranscriptMaking<'_> {
         if is_held_back || !meeting.withheld_for(recording).is_empty() {
             return self.fail("Somebody who can be heard has not consented to a transcript.".to_owned()).await;
         }
-        let (folder, name) = (state.config.models_folder(), self.version.model.clone());
-        let model = tokio::task::spawn_blocking(move || models::installed(&folder, &name)).await;
-        let Some(model) = model.map_err(|error| error.to_string())? else {
+        let Some(folder) = self.model().await? else {
             return self
                 .advance(TranscriptProgress { status: TranscriptStatus::WaitingForModel, ..self.progress() })
                 .await;
         };
         self.advance(TranscriptProgress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
         tell(state, self.meeting_id, recording.id, self.request.clone()).await?;
-        let (received, file) = content(state, recording).await?;
+        let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
+        let path = files::content(recording.id, content.sha256);
+        let opened = state.recordings.file(&path, &content.sha256.to_string()).await;
+        let (file, copy) = opened.map_err(|error| JobError::Again(format!("the recording can't be read: {error}")))?;
         let request = SpeechRequest {
-            model: model.folder,
+            model: folder,
+            model_name: self.version.model.clone(),
             language: self.version.asked_language.clone().or_else(|| self.version.language.clone()),
             from_ms: self.version.done_ms,
             hint: Some(self.terms.prompt(HINT_CHARS)).filter(|hint| !hint.is_empty()),
         };
         let transcriber = Arc::clone(&self.handler.transcriber);
         let done = transcriber.transcribe(file, request, &mut self).await;
-        drop(received);
+        drop(copy);
         match done {
             Ok(()) => self.advance(TranscriptProgress { status: TranscriptStatus::Ready, ..self.progress() }).await,
             // Another worker goes on with it, or it was deleted.
             Err(Untranscribed::Stopped) => Ok(()),
             Err(Untranscribed::Interrupted(why)) => Err(JobError::Again(why)),
             Err(Untranscribed::Unreadable(why)) => self.fail(format!("The recording can't be read: {why}.")).await,
+            Err(Untranscribed::Refused(why)) => {
+                self.fail(format!("The speech service refused the recording: {why}.")).await
+            }
             Err(Untranscribed::Model(why)) => self.fail(format!("The model can't be used: {why}.")).await,
             Err(Untranscribed::Crashed(why)) => {
                 tracing::warn!(recording = %recording.id, why, "a transcription crashed");
@@ -238,6 +242,17 @@ impl TranscriptMaking<'_> {
                 Err(JobError::Again(why))
             }
         }
+    }
+
+    /// The folder of the version's model; empty for a speech service, `None` if it is not installed.
+    async fn model(&self) -> Result<Option<PathBuf>, JobError> {
+        let config = &self.handler.state.config;
+        if !config.speech.is_embedded() {
+            return Ok(Some(PathBuf::new()));
+        }
+        let (folder, name) = (config.models_folder(), self.version.model.clone());
+        let model = tokio::task::spawn_blocking(move || models::installed(&folder, &name)).await;
+        Ok(model.map_err(|error| error.to_string())?.map(|model| model.folder))
     }
 
     fn progress(&self) -> TranscriptProgress {
@@ -326,16 +341,4 @@ impl HeardSink for TranscriptMaking<'_> {
             }
         }
     }
-}
-
-/// Copies the content of a recording to a file of this machine, which is deleted with the first part of the result.
-async fn content(state: &Meetings, recording: &Recording) -> Result<(Received, File), JobError> {
-    let again = |error: std::io::Error| JobError::Again(format!("the recording can't be read: {error}"));
-    let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
-    let mut copy = state.recordings.receive().await.map_err(again)?;
-    let path = files::content(recording.id, content.sha256);
-    state.recordings.append(&path, &content.sha256.to_string(), &mut copy).await.map_err(again)?;
-    let copy = copy.end().await.map_err(again)?;
-    let file = copy.open().await.map_err(again)?.into_std().await;
-    Ok((copy, file))
 }

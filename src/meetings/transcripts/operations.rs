@@ -140,7 +140,7 @@ pub async fn begin(
     if speech.engine == "none" {
         return Err(ApiError::with_message(Code::INVALID_STATE, "Speech recognition is switched off on this server."));
     }
-    let model = body.model.map_or_else(|| speech.model.clone(), |model| model.0);
+    let model = body.model.map_or_else(|| speech.default_model().to_owned(), |model| model.0);
     let asked_language = body.language.map(|language| language.0);
     if model.ends_with(".en") && asked_language.as_ref().is_some_and(|language| language != "en") {
         let sentence = format!("The model {model} knows English only.");

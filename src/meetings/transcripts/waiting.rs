@@ -36,9 +36,10 @@ async fn once(state: &Meetings) -> Result<(), DbError> {
     if waiting.is_empty() {
         return Ok(());
     }
-    let folder = state.config.models_folder();
+    let (folder, is_embedded) = (state.config.models_folder(), state.config.speech.is_embedded());
     let looked = tokio::task::spawn_blocking(move || {
-        let is_there = |version: &TranscriptVersion| models::installed(&folder, &version.model).is_some();
+        let is_there =
+            |version: &TranscriptVersion| !is_embedded || models::installed(&folder, &version.model).is_some();
         waiting.into_iter().filter(is_there).collect::<Vec<_>>()
     });
     for version in looked.await.unwrap_or_default() {

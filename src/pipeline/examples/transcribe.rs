@@ -12,7 +12,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let model = arguments.next().expect("the folder of a model").into();
     let file = File::open(arguments.next().expect("a file")).expect("a readable file");
-    let request = SpeechRequest { model, language: arguments.next(), from_ms: 0, hint: std::env::var("HINT").ok() };
+    let (language, hint) = (arguments.next(), std::env::var("HINT").ok());
+    let request = SpeechRequest { model, model_name: String::new(), language, from_ms: 0, hint };
     let (began, mut done_ms) = (processor_seconds(), 0);
     let outcome = transcribe(file, &request, |batch| {
         for one in &batch.segments {

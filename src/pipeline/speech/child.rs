@@ -1,5 +1,6 @@
-//! The child process that transcribes one recording: `colloquy transcribe --memory-mib N --seconds N`, the recording on
-//! its standard input, the request in its environment. It answers in lines of JSON, one for each batch.
+//! The child process that reads the sound of one recording: `colloquy transcribe --memory-mib N --seconds N`, the
+//! recording on its standard input, the work in its environment. It answers in lines of JSON, one for each batch or
+//! piece; the bytes of a piece follow its line.
 
 use std::fs::File;
 use std::io::{StdoutLock, Write, stdin, stdout};
@@ -8,20 +9,35 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use super::{HeardBatch, Untranscribed, transcribe};
+use super::cutting::{CutRequest, SoundPiece, cut};
+use super::{HeardBatch, SpeechRequest, Untranscribed, transcribe};
 use crate::confined::{Allowance, forbid_new_processes};
 
 /// Name of the hidden subcommand.
 pub const VERB: &str = "transcribe";
-/// The environment variable with the request: command lines can be read by everyone on the machine.
-pub(super) const REQUEST: &str = "COLLOQUY_SPEECH_REQUEST";
+/// The environment variable with the work: command lines can be read by everyone on the machine.
+pub(super) const WORK: &str = "COLLOQUY_SPEECH_WORK";
+
+/// What a child is to do.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) enum SpeechWork {
+    Transcribe(SpeechRequest),
+    Cut(CutRequest),
+}
 
 /// A line of the answer.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum ChildLine {
     Heard(HeardBatch),
-    /// Everything is transcribed.
+    /// A piece of the sound; so many bytes follow.
+    Piece {
+        from_ms: u64,
+        to_ms: u64,
+        bytes: usize,
+    },
+    /// Everything is done.
     Finished,
     /// The recording can't be read.
     Unreadable(String),
@@ -51,20 +67,28 @@ pub fn child_main(task: SpeechTask) -> ExitCode {
     let Ok(file) = limited.and_then(|()| stdin().as_fd().try_clone_to_owned()).map(File::from) else {
         return ExitCode::FAILURE;
     };
-    let request = std::env::var(REQUEST).ok().and_then(|request| serde_json::from_str(&request).ok());
-    let Some(request) = request else { return ExitCode::FAILURE };
+    let work = std::env::var(WORK).ok().and_then(|work| serde_json::from_str(&work).ok());
+    let Some(work) = work else { return ExitCode::FAILURE };
     let mut out = stdout().lock();
-    let last = match transcribe(file, &request, |batch| write(&mut out, &ChildLine::Heard(batch))) {
+    let done = match work {
+        SpeechWork::Transcribe(request) => {
+            transcribe(file, &request, |batch| write(&mut out, &ChildLine::Heard(batch), &[]))
+        }
+        SpeechWork::Cut(request) => cut(file, request, |SoundPiece { from_ms, to_ms, wav }| {
+            write(&mut out, &ChildLine::Piece { from_ms, to_ms, bytes: wav.len() }, &wav)
+        }),
+    };
+    let last = match done {
         Ok(()) => ChildLine::Finished,
         Err(Untranscribed::Unreadable(why)) => ChildLine::Unreadable(why),
         Err(failed) => ChildLine::Model(failed.to_string()),
     };
-    if write(&mut out, &last) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if write(&mut out, &last, &[]) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Returns false when nobody reads any more.
-fn write(out: &mut StdoutLock<'_>, line: &ChildLine) -> bool {
+fn write(out: &mut StdoutLock<'_>, line: &ChildLine, bytes: &[u8]) -> bool {
     let Ok(mut json) = serde_json::to_vec(line) else { return false };
     json.push(b'\n');
-    out.write_all(&json).and_then(|()| out.flush()).is_ok()
+    out.write_all(&json).and_then(|()| out.write_all(bytes)).and_then(|()| out.flush()).is_ok()
 }

@@ -1,6 +1,6 @@
 //! Transcribes a sound window by window.
 //!
-//! A window begins where speech begins and is at most 30 s long. It ends in a pause where there is one, so that no word is
+//! A window begins where speech begins and is at most 30 s long for the recogniser. It ends in a pause where there is one, so that no word is
 //! cut; else where the recogniser's last complete segment ends.
 
 use std::fs::File;
@@ -11,8 +11,6 @@ use super::activity::{Activity, FRAME, spans};
 use super::sound::Sound;
 use super::{HeardBatch, HeardSegment, SpeechRequest, Untranscribed};
 
-/// A window may end in a pause from here on.
-const EARLIEST_END: usize = RATE * 20;
 /// A pause this long ends a window anywhere: what follows would be silence for the most part.
 const LONG_PAUSE: usize = RATE * 3;
 /// A pause between words: at least so many frames with less than this score.
@@ -26,8 +24,6 @@ const LEAST_SPEECH: f32 = 0.2;
 const FALLBACK: &str = "en";
 /// How much sound without speech one batch covers at most.
 const QUIET: usize = RATE * 60;
-/// How much is read ahead: a window, and what decides where it ends.
-const BUFFERED: usize = WINDOW + LONG_PAUSE;
 
 /// Transcribes a file in this process, and gives each batch to `give`, until that returns false.
 ///
@@ -41,19 +37,12 @@ pub fn transcribe(
     let mut sound = Sound::open(file).map_err(Untranscribed::Unreadable)?;
     let unusable = |error: &dyn std::fmt::Display| Untranscribed::Model(error.to_string());
     let whisper = &mut Whisper::open(&request.model).map_err(|error| unusable(&error))?;
-    let mut heard = SoundBuffer::at(samples_of(request.from_ms));
+    let mut heard = SoundBuffer::at(samples_of(request.from_ms), WINDOW);
     let mut language = request.language.clone();
     if !whisper.is_multilingual() {
         language = whisper.languages().first().cloned();
     }
-    loop {
-        let has_more = heard.fill(&mut sound);
-        let Some(window) = heard.next_window(has_more) else {
-            if !has_more {
-                return Ok(());
-            }
-            continue;
-        };
+    while let Some(window) = heard.next(&mut sound) {
         let segments = match window.speech {
             0 => Vec::new(),
             speech => {
@@ -91,39 +80,53 @@ pub fn transcribe(
             return Ok(());
         }
     }
+    Ok(())
 }
 
-const fn samples_of(ms: u64) -> usize {
+pub(super) const fn samples_of(ms: u64) -> usize {
     (ms as usize).saturating_mul(RATE / 1000)
 }
 
-const fn millis_of(samples: usize) -> u64 {
+pub(super) const fn millis_of(samples: usize) -> u64 {
     (samples / (RATE / 1000)) as u64
 }
 
 /// The part of a sound that was read and is not transcribed yet.
-struct SoundBuffer {
+pub(super) struct SoundBuffer {
     activity: Activity,
     /// Where `samples` and `scores` begin; a multiple of [`FRAME`].
     base: usize,
     samples: Vec<f32>,
     scores: Vec<f32>,
     /// Everything before is done.
-    cursor: usize,
+    pub cursor: usize,
+    /// The longest window.
+    longest: usize,
 }
 
 /// What is transcribed next.
-struct SpeechWindow {
-    from: usize,
-    to: usize,
+pub(super) struct SpeechWindow {
+    pub from: usize,
+    pub to: usize,
     /// Samples of speech in it; 0 if there is none: then nothing of it is transcribed.
-    speech: usize,
+    pub speech: usize,
     ends_in_pause: bool,
 }
 
 impl SoundBuffer {
-    fn at(cursor: usize) -> Self {
-        Self { activity: Activity::new(), base: 0, samples: Vec::new(), scores: Vec::new(), cursor }
+    pub fn at(cursor: usize, longest: usize) -> Self {
+        Self { activity: Activity::new(), base: 0, samples: Vec::new(), scores: Vec::new(), cursor, longest }
+    }
+
+    /// Returns the next window; `None` at the end of the sound.
+    pub fn next(&mut self, sound: &mut Sound) -> Option<SpeechWindow> {
+        loop {
+            let has_more = self.fill(sound);
+            let window = self.next_window(has_more);
+            if window.is_some() || !has_more {
+                return window;
+            }
+        }
     }
 
     fn end(&self) -> usize {
@@ -133,7 +136,8 @@ impl SoundBuffer {
     /// Reads until a window can be decided. Returns false at the end of the sound.
     fn fill(&mut self, sound: &mut Sound) -> bool {
         self.forget();
-        while self.end() < self.cursor + BUFFERED {
+        // A window, and what decides where it ends.
+        while self.end() < self.cursor + self.longest + LONG_PAUSE {
             let Some(more) = sound.next() else { return false };
             self.scores.extend(self.activity.scores(&more));
             self.samples.extend(more);
@@ -171,7 +175,7 @@ impl SoundBuffer {
             return self.skip(begin);
         }
         let from = begin.max(self.cursor);
-        let limit = (from + WINDOW).min(end);
+        let limit = (from + self.longest).min(end);
         let (mut to, mut ends_in_pause, mut speech, mut last) = (limit, !has_more && limit == end, 0, from);
         for (begin, until) in spans {
             if begin >= limit {
@@ -188,7 +192,7 @@ impl SoundBuffer {
         }
         if to == limit && last < limit {
             (to, ends_in_pause) = (last, true);
-        } else if let Some(pause) = self.last_pause(from + EARLIEST_END, to).filter(|_| !ends_in_pause) {
+        } else if let Some(pause) = self.last_pause(from + self.longest / 3 * 2, to).filter(|_| !ends_in_pause) {
             (to, ends_in_pause) = (pause, true);
         }
         Some(SpeechWindow { from, to, speech, ends_in_pause })
@@ -218,7 +222,7 @@ impl SoundBuffer {
         Some(SpeechWindow { from, to, speech: 0, ends_in_pause: true })
     }
 
-    fn samples(&self, from: usize, to: usize) -> &[f32] {
+    pub fn samples(&self, from: usize, to: usize) -> &[f32] {
         self.samples.get(from - self.base..to - self.base).unwrap_or_default()
     }
 

@@ -9,6 +9,7 @@
 
 mod activity;
 mod child;
+mod cutting;
 mod hearing;
 mod parent;
 mod sound;
@@ -20,8 +21,9 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use child::{SpeechTask, VERB, child_main};
+pub use cutting::{CutRequest, LONGEST_MS, SoundPiece};
 pub use hearing::transcribe;
-pub use parent::LocalTranscriber;
+pub use parent::{LocalTranscriber, PieceSink, SoundCutter};
 
 use crate::ports::StopRequested;
 
@@ -34,6 +36,8 @@ mod tests;
 pub struct SpeechRequest {
     /// The folder of the model; only the embedded engine needs it.
     pub model: PathBuf,
+    /// The name of the model; only a speech service needs it.
+    pub model_name: String,
     /// The language that is spoken; `None`: it is detected.
     pub language: Option<String>,
     /// Where to begin, because everything before is transcribed.
@@ -98,6 +102,9 @@ pub enum Untranscribed {
     /// The model can't be used.
     #[error("{0}")]
     Model(String),
+    /// The speech service refused the work: it would do so again.
+    #[error("{0}")]
+    Refused(String),
     /// The transcriber crashed, or exceeded its limits.
     #[error("{0}")]
     Crashed(String),

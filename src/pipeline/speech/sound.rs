@@ -25,6 +25,8 @@ const CHUNK: usize = 4096;
 const OPUS_PACKET: usize = RATE * 120 / 1000;
 /// A packet this much later than the samples before it end is preceded by silence, so that times stay right.
 const GAP: usize = RATE / 5;
+/// A decoder needs so much before a place to be right at it.
+const LEAD: usize = RATE / 5;
 /// The most silence that is filled in at once; a longer gap is a wrong time stamp.
 const LONGEST_GAP: usize = RATE * 60 * 60 * 12;
 
@@ -39,6 +41,8 @@ pub struct Sound {
     /// Silence that is still to be given out.
     silence: usize,
     pending: Vec<f32>,
+    /// A packet that was read, and is not decoded yet.
+    ahead: Option<Packet>,
     has_ended: bool,
 }
 
@@ -65,7 +69,37 @@ impl Sound {
         };
         let decoder = PacketDecoder::of(codec)?;
         let (pending, silence) = (Vec::new(), 0);
-        Ok(Self { reader, track: id, time_base, decoder, given: 0, silence, pending, has_ended: false })
+        Ok(Self { reader, track: id, time_base, decoder, given: 0, silence, pending, ahead: None, has_ended: false })
+    }
+
+    /// Leaves out what is before a sample, as far as that can be done without decoding it. Returns which sample comes
+    /// next: that one, or an earlier one.
+    pub fn skip_to(&mut self, sample: usize) -> usize {
+        while self.ahead.is_none() && !self.has_ended {
+            let Some(packet) = self.packet() else { break };
+            match self.sample_of(&packet) {
+                Some(at) if at + LEAD < sample => self.given = at,
+                at => {
+                    self.given = at.unwrap_or(self.given);
+                    self.ahead = Some(packet);
+                }
+            }
+        }
+        self.given
+    }
+
+    /// Returns the next packet of the track. What can't be read ends what can.
+    fn packet(&mut self) -> Option<Packet> {
+        loop {
+            match self.reader.next_packet() {
+                Ok(Some(packet)) if packet.track_id != self.track => {}
+                Ok(Some(packet)) => return Some(packet),
+                Ok(None) | Err(_) => {
+                    self.has_ended = true;
+                    return None;
+                }
+            }
+        }
     }
 
     /// Returns the next samples; `None` at the end.
@@ -83,15 +117,9 @@ impl Sound {
             if self.has_ended {
                 return None;
             }
-            let packet = match self.reader.next_packet() {
-                Ok(Some(packet)) if packet.track_id != self.track => continue,
-                Ok(Some(packet)) => packet,
-                // What can't be read ends what can.
-                Ok(None) | Err(_) => {
-                    self.has_ended = true;
-                    self.pending = self.decoder.end();
-                    continue;
-                }
+            let Some(packet) = self.ahead.take().or_else(|| self.packet()) else {
+                self.pending = self.decoder.end();
+                continue;
             };
             let (at, expected) = (self.sample_of(&packet), self.given + self.decoder.held());
             self.pending = self.decoder.decode(&packet);

@@ -21,6 +21,7 @@ pub mod server;
 pub mod shape;
 pub mod slow;
 pub mod socket;
+pub mod speech_service;
 pub mod tables;
 pub mod wire;
 pub mod world;

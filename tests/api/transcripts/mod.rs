@@ -4,6 +4,8 @@
 mod analysis;
 mod consent;
 mod corrections;
+mod excerpts;
+mod http;
 mod kills;
 mod making;
 
