@@ -1,13 +1,15 @@
 //! Excerpts: what is heard in a recording between two times, as a file of its own that any browser plays.
 
 use actix_web::HttpRequest;
+use actors::ids::{self, Id};
+use actors::meeting::RecordingContent;
 use bytes::Bytes;
 use pipeline::speech::{LONGEST_MS, Untranscribed};
 use serde_json::Value;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::{MeetingRecording, files, operations};
+use super::files;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
@@ -92,10 +94,14 @@ impl Input for ContentRequest {
 /// Returns what is heard between two times, as a WAV file.
 ///
 /// # Errors
-/// As [`operations::readable`]; 416 for times past the end; 409 if the content has no sound that can be read.
-pub async fn cut(state: &Meetings, resource: &MeetingRecording, excerpt: Excerpt) -> Result<Vec<u8>, ApiError> {
-    let content = operations::readable(resource)?;
-    let path = files::content(resource.id, content.sha256);
+/// 416 for times past the end; 409 if the content has no sound that can be read; 500 if it is damaged.
+pub async fn cut(
+    state: &Meetings,
+    id: Id<ids::Recording>,
+    content: RecordingContent,
+    excerpt: Excerpt,
+) -> Result<Vec<u8>, ApiError> {
+    let path = files::content(id, content.sha256);
     let opened = state.recordings.file(&path, &content.sha256.to_string()).await;
     let (file, copy) = opened.map_err(|error| ApiError::of_stored_file(&error))?;
     let cut = state.excerpts.excerpt(file, excerpt.start_ms, excerpt.end_ms).await;

@@ -153,15 +153,15 @@ pub async fn download(
 ) -> Result<Cached, ApiError> {
     let resource = request.access.resource;
     let WithShare { input: ContentRequest { range, excerpt }, mut share } = request.input;
+    let content = operations::readable(&resource)?;
     if let Some(excerpt) = excerpt {
         // Reserves memory before any work is done, so that a refused request costs nothing.
         share.grow_to(usize::try_from((excerpt.end_ms - excerpt.start_ms) * 32).unwrap_or(usize::MAX))?;
-        let wav = excerpt::cut(&state, &resource, excerpt).await?;
+        let wav = excerpt::cut(&state, resource.id, content, excerpt).await?;
         let name = format!("excerpt-{}-{}-{}.wav", resource.id, excerpt.start_ms, excerpt.end_ms);
         let mut response = HttpResponse::Ok();
         return Ok(Cached(response.content_type("audio/wav").insert_header(attachment(name)).body(share.with(wav))));
     }
-    let content = operations::readable(&resource)?;
     let (recording, size) = (resource.recording()?, content.bytes);
     let etag = format!("\"{}\"", content.sha256);
     let (status, range, content_range) = match range.of(size, &etag) {

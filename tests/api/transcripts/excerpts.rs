@@ -36,7 +36,7 @@ on_both! {
                 excerpt(wrong).await.refused(422, "ValidationError");
             }
             let stranger = server.user().await;
-            stranger.client.get(format!("{}/content?startMs=0&endMs=500", recorder.path)).await.refused(404, "NotFound");
+            stranger.client.get(format!("{}/content?startMs=0&endMs=500", recorder.path)).await.refused(403, "Forbidden");
         }
         let mut broken = WEBM[..400].to_vec();
         broken.extend([0; 4000]);
