@@ -64,14 +64,15 @@ pub fn language(network: &mut Network, tokens: &Tokens) -> (String, f32) {
     }
 }
 
-/// Decodes the window that the network heard, of which the first `length` samples are sound.
-pub fn decode(network: &mut Network, tokens: &Tokens, prompt: &[u32], length: usize) -> Decoded {
+/// Decodes the window that the network heard, of which the first `length` samples are sound. `None`: the network computes
+/// no probabilities.
+pub fn decode(network: &mut Network, tokens: &Tokens, prompt: &[u32], length: usize) -> Option<Decoded> {
     let mut best: Option<Try> = None;
     for (nth, temperature) in TEMPERATURES.into_iter().enumerate() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ ((length as u64) << 8 | nth as u64));
-        let found = attempt(network, tokens, prompt, temperature, &mut random);
+        let found = attempt(network, tokens, prompt, temperature, &mut random)?;
         if found.is_silence() {
-            return Decoded::default();
+            return Some(Decoded::default());
         }
         let is_good = found.is_good();
         // Chance alone makes words less likely: people do repeat themselves, and then the first try was right.
@@ -82,10 +83,16 @@ pub fn decode(network: &mut Network, tokens: &Tokens, prompt: &[u32], length: us
             break;
         }
     }
-    Decoded { tokens: best.map(|best| best.tokens).unwrap_or_default() }
+    Some(Decoded { tokens: best.map(|best| best.tokens).unwrap_or_default() })
 }
 
-fn attempt(network: &mut Network, tokens: &Tokens, prompt: &[u32], temperature: f32, random: &mut Random) -> Try {
+fn attempt(
+    network: &mut Network,
+    tokens: &Tokens,
+    prompt: &[u32],
+    temperature: f32,
+    random: &mut Random,
+) -> Option<Try> {
     network.restart();
     let (mut scores, mut silence) = (Vec::new(), 0.0);
     for token in prompt {
@@ -98,6 +105,9 @@ fn attempt(network: &mut Network, tokens: &Tokens, prompt: &[u32], temperature: 
     let mut found: Vec<(u32, f32)> = Vec::new();
     let (mut total, mut count, mut is_repetitive) = (0.0, 0.0, false);
     loop {
+        if !scores.iter().all(|score| score.is_finite()) {
+            return None;
+        }
         apply_rules(&mut scores, &found, tokens);
         let sum = log_sum(&scores);
         let chosen = if temperature > 0.0 { random.choose(&scores, temperature) } else { likeliest(&scores) };
@@ -118,7 +128,7 @@ fn attempt(network: &mut Network, tokens: &Tokens, prompt: &[u32], temperature: 
     }
     let text = tokens.text(found.iter().map(|(token, _)| *token).filter(|token| *token < tokens.end));
     is_repetitive |= compression(&text) > REPETITIVE;
-    Try { mean: if count > 0.0 { total / count } else { 0.0 }, tokens: found, silence, is_repetitive }
+    Some(Try { mean: if count > 0.0 { total / count } else { 0.0 }, tokens: found, silence, is_repetitive })
 }
 
 /// How many times smaller a text becomes by compression: more for one that repeats itself.
