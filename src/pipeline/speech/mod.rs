@@ -12,6 +12,7 @@ mod child;
 mod hearing;
 mod parent;
 mod sound;
+mod times;
 
 use std::fs::File;
 use std::path::PathBuf;

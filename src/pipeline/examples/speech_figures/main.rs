@@ -4,7 +4,8 @@
 //!
 //! The recordings are made here, from tests/samples/speech/figures.txt by eSpeak NG (which has to be installed), and those of
 //! Debian's pocketsphinx-testdata, if that is installed. Each one is transcribed in a process of its own, whose processor
-//! time includes the loading of the model. WORDS=1 in the environment shows every word that was misheard.
+//! time includes the loading of the model. WORDS=1 in the environment shows every word that was misheard, and RECORDINGS names
+//! a folder in which the recordings are kept.
 //!
 //! WER: substituted, missing and additional words per word that was said, after both were spelled alike (see `words.rs`).
 
@@ -24,12 +25,15 @@ use serde_json::{Value, json};
 use sounds::{Chance, RATE, Recording, babble, brown, pink, white, write_wav};
 use words::{align, words};
 
-const SETS: [&str; 9] = ["voices", "accents", "noise", "clips", "unbroken", "languages", "silence", "talk", "onsets"];
+const SETS: [&str; 10] =
+    ["voices", "robots", "accents", "noise", "clips", "unbroken", "languages", "silence", "talk", "onsets"];
 /// Set that is measured only if it is asked for, since it takes long.
 const HOUR: &str = "hour";
-/// Voices with English of their own.
-const VOICES: [&str; 8] =
-    ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-us-nyc", "en-us+f2", "en-us+m3", "en-gb+f4"];
+/// Voices made of recordings of people (one a Scot), by Flite.
+const HUMAN: [&str; 3] = ["flite:slt", "flite:rms", "flite:awb"];
+/// Voices that are computed from rules, by eSpeak NG, and one of the oldest of Flite: harder to understand, for people too.
+const ROBOTS: [&str; 9] =
+    ["flite:kal16", "en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-us-nyc", "en-us+f2", "en-us+m3", "en-gb+f4"];
 /// Accents further from those that the models heard most: the Caribbean, Lancaster, the West Midlands.
 const ACCENTS: [&str; 3] = ["en-029", "en-gb-x-gbclan", "en-gb-x-gbcwmd"];
 const LANGUAGES: [(&str, &str); 7] =
@@ -113,7 +117,8 @@ struct Measurement {
 
 impl Measurement {
     fn of(model: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("speech-figures-{}", std::process::id()));
+        let own = || std::env::temp_dir().join(format!("speech-figures-{}", std::process::id()));
+        let folder = std::env::var_os("RECORDINGS").map_or_else(own, PathBuf::from);
         fs::create_dir_all(&folder).expect("a folder for the recordings");
         let texts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/samples/speech/figures.txt");
         println!("{:<34} {:>7} {:>6} {:>6} {:>7} {:>8}", model, "s", "words", "errors", "WER", "cpu s/s");
@@ -122,8 +127,9 @@ impl Measurement {
 
     fn of_set(&self, set: &str) {
         match set {
-            "voices" => self.voices(&VOICES, "all voices, clean"),
-            "accents" => self.voices(&ACCENTS, "all accents, clean"),
+            "voices" => self.voices(&HUMAN, "voices like people's"),
+            "robots" => self.voices(&ROBOTS, "robots"),
+            "accents" => self.voices(&ACCENTS, "accents of robots"),
             "noise" => self.noise(),
             "clips" => self.clips(),
             "unbroken" => self.unbroken(),
@@ -178,7 +184,9 @@ impl Measurement {
         let file = self.folder.join(format!("{}.wav", name.replace([' ', ',', ':'], "_")));
         recording.write(&file);
         let outcome = self.heard(&file, language, None);
-        fs::remove_file(file).expect("the file is there");
+        if std::env::var_os("RECORDINGS").is_none() {
+            fs::remove_file(file).expect("the file is there");
+        }
         outcome
     }
 
@@ -224,7 +232,7 @@ impl Measurement {
         let talking =
             babble(&["en-us+f3", "en-gb+m5", "en-us+m1", "en-gb+f1", "en-us+m7", "en-gb-x-rp+f5"], &texts, 60);
         let noises = [("white", white(60)), ("pink", pink(60)), ("brown", brown(60)), ("babble", talking)];
-        let voices = ["en-us", "en-gb+f4"].map(|voice| self.spoken(voice, "meeting"));
+        let voices = ["flite:slt", "flite:rms", "en-us"].map(|voice| self.spoken(voice, "meeting"));
         for decibels in [20_i16, 10, 5] {
             let mut all = Tally::default();
             for (name, noise) in &noises {
@@ -277,7 +285,7 @@ impl Measurement {
     fn unbroken(&self) {
         let text = self.section("unbroken").join(" ");
         let mut all = Tally::default();
-        for voice in ["en-us", "en-gb", "en-gb-x-rp", "en-us+f2"] {
+        for voice in ["flite:slt", "flite:rms", "en-us", "en-gb-x-rp"] {
             let mut recording = Recording::default();
             (0..3).for_each(|_| recording.say(voice, &text, 0));
             all.add(self.tally("unbroken", &recording, "en").0);
@@ -318,7 +326,7 @@ impl Measurement {
                 break;
             }
             // Another voice than in the round before.
-            let voice = VOICES[(nth + nth / texts.len()) % VOICES.len()];
+            let voice = voice(nth + nth / texts.len());
             recording.say(voice, text, 200 + (chance.share() * 1000.0) as usize);
         }
         let (tally, outcome) = self.tally(name, &recording, "en");
@@ -335,7 +343,7 @@ impl Measurement {
                 break;
             }
             let long = if nth % 7 == 6 { 20_000.0 } else { 4000.0 };
-            recording.say(VOICES[nth * 3 % VOICES.len()], text, 400 + (chance.share() * long) as usize);
+            recording.say(voice(nth), text, 400 + (chance.share() * long) as usize);
         }
         let floor = recording.with_noise(&pink(60), 40.0);
         let (tally, outcome) = self.tally("onsets", &floor, "en");
@@ -347,6 +355,11 @@ impl Measurement {
             }
         }
     }
+}
+
+/// Voices in turn: as often one of recordings as one of rules.
+fn voice(nth: usize) -> &'static str {
+    if nth.is_multiple_of(2) { HUMAN[nth / 2 % HUMAN.len()] } else { ROBOTS[nth / 2 % ROBOTS.len()] }
 }
 
 fn counted(text: &str, outcome: &Outcome, seconds: f64, language: &str) -> Tally {

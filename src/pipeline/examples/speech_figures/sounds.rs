@@ -98,10 +98,23 @@ pub fn write_wav(file: &Path, rate: usize, samples: &[u8]) {
     fs::write(file, wav).expect("room for a recording");
 }
 
-/// What a voice of eSpeak NG says, without the silence around it.
+/// What a voice says, without the silence around it: one of eSpeak NG, or of Flite, which is in Debian's ffmpeg.
 pub fn speech(voice: &str, text: &str) -> Vec<f32> {
-    let spoken = Command::new("espeak-ng").args(["-v", voice, "-s", "150", "--stdout", text]).output();
-    let spoken = spoken.expect("espeak-ng, which has to be installed").stdout;
+    let mut command = match voice.strip_prefix("flite:") {
+        Some(voice) => {
+            let filter = format!("flite=voice={voice}:text='{}'", text.replace('\'', "").replace(':', " "));
+            let mut command = Command::new("ffmpeg");
+            command.args(["-loglevel", "error", "-f", "lavfi", "-i", &filter, "-ac", "1", "-ar", "22050"]);
+            command.args(["-bitexact", "-f", "wav", "-map_metadata", "-1", "-"]);
+            command
+        }
+        None => {
+            let mut command = Command::new("espeak-ng");
+            command.args(["-v", voice, "-s", "150", "--stdout", text]);
+            command
+        }
+    };
+    let spoken = command.output().expect("espeak-ng and ffmpeg, which have to be installed").stdout;
     let samples = spoken.get(44..).expect("a WAV file").as_chunks::<2>().0.iter();
     let samples: Vec<f32> = samples.map(|bytes| f32::from(i16::from_le_bytes(*bytes)) / 32_768.0).collect();
     let step = RATE / 200;

@@ -169,6 +169,11 @@ fn with_digits(all: &[String]) -> Vec<String> {
             digits.push_str(&value.to_string());
         }
     };
+    let titles = |word: &str| match word {
+        "mr" => "mister".to_owned(),
+        "dr" => "doctor".to_owned(),
+        word => word.to_owned(),
+    };
     for (index, word) in all.iter().enumerate() {
         let follows = all.get(index + 1).and_then(|next| part(next)).is_some();
         if word == "and" && value.is_some_and(|value| value >= 100) && follows {
@@ -179,7 +184,7 @@ fn with_digits(all: &[String]) -> Vec<String> {
             if !digits.is_empty() {
                 words.push(std::mem::take(&mut digits));
             }
-            words.push(word.clone());
+            words.push(titles(word));
             continue;
         };
         match (part, value) {
