@@ -21,6 +21,13 @@ const FIRST_TIMES: usize = 50;
 /// As OpenAI's own decoder has them: above this probability of silence nothing was said, unless the words are likelier
 /// than this; words less likely, or more repetitive, are decoded again.
 const NO_SPEECH: f32 = 0.6;
+/// Ours, from what the models say to noise and music, and to speech that can hardly be understood (the figures' recordings):
+/// where silence is that likely, words have to be likelier; where no try went well, silence is believed sooner; and what
+/// is less likely than the last was never said.
+const SURE_OF_SILENCE: f32 = 0.65;
+const UNLIKELY_IN_SILENCE: f32 = -0.8;
+const NO_SPEECH_AFTER_ALL: f32 = 0.5;
+const NEVER_SAID: f32 = -1.15;
 const UNLIKELY: f32 = -1.0;
 const REPETITIVE: f32 = 2.4;
 /// The chance in each try; 0 takes the most likely token.
@@ -43,7 +50,13 @@ struct Try {
 
 impl Try {
     fn is_silence(&self) -> bool {
-        self.silence > NO_SPEECH && self.mean < UNLIKELY
+        (self.silence > NO_SPEECH && self.mean < UNLIKELY)
+            || (self.silence > SURE_OF_SILENCE && self.mean < UNLIKELY_IN_SILENCE)
+    }
+
+    /// For the best of all tries.
+    fn is_invented(&self) -> bool {
+        !self.is_good() && (self.silence > NO_SPEECH_AFTER_ALL || self.mean < NEVER_SAID)
     }
 
     fn is_good(&self) -> bool {
@@ -64,14 +77,15 @@ pub fn language(network: &mut Network, tokens: &Vocabulary) -> (String, f32) {
     }
 }
 
-/// Decodes the window that the network heard, of which the first `length` samples are sound.
-pub fn decode(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], length: usize) -> Decoded {
+/// Decodes the window that the network heard, of which the first `length` samples are sound. `None`: the network computes
+/// no probabilities.
+pub fn decode(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], length: usize) -> Option<Decoded> {
     let mut best: Option<Try> = None;
     for (nth, temperature) in TEMPERATURES.into_iter().enumerate() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ ((length as u64) << 8 | nth as u64));
-        let found = attempt(network, tokens, prompt, temperature, &mut random);
+        let found = attempt(network, tokens, prompt, temperature, &mut random)?;
         if found.is_silence() {
-            return Decoded::default();
+            return Some(Decoded::default());
         }
         let is_good = found.is_good();
         // Chance alone makes words less likely: people do repeat themselves, and then the first try was right.
@@ -82,10 +96,17 @@ pub fn decode(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], length
             break;
         }
     }
-    Decoded { tokens: best.map(|best| best.tokens).unwrap_or_default() }
+    let said = best.filter(|best| !best.is_invented());
+    Some(Decoded { tokens: said.map(|said| said.tokens).unwrap_or_default() })
 }
 
-fn attempt(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], temperature: f32, random: &mut Random) -> Try {
+fn attempt(
+    network: &mut Network,
+    tokens: &Vocabulary,
+    prompt: &[u32],
+    temperature: f32,
+    random: &mut Random,
+) -> Option<Try> {
     network.restart();
     let (mut scores, mut silence) = (Vec::new(), 0.0);
     for token in prompt {
@@ -98,6 +119,9 @@ fn attempt(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], temperatu
     let mut found: Vec<(u32, f32)> = Vec::new();
     let (mut total, mut count, mut is_repetitive) = (0.0, 0.0, false);
     loop {
+        if !scores.iter().all(|score| score.is_finite()) {
+            return None;
+        }
         apply_rules(&mut scores, &found, tokens);
         let sum = log_sum(&scores);
         let chosen = if temperature > 0.0 { random.choose(&scores, temperature) } else { likeliest(&scores) };
@@ -118,7 +142,7 @@ fn attempt(network: &mut Network, tokens: &Vocabulary, prompt: &[u32], temperatu
     }
     let text = tokens.text(found.iter().map(|(token, _)| *token).filter(|token| *token < tokens.end));
     is_repetitive |= compression(&text) > REPETITIVE;
-    Try { mean: if count > 0.0 { total / count } else { 0.0 }, tokens: found, silence, is_repetitive }
+    Some(Try { mean: if count > 0.0 { total / count } else { 0.0 }, tokens: found, silence, is_repetitive })
 }
 
 /// How many times smaller a text becomes by compression: more for one that repeats itself.
@@ -328,6 +352,24 @@ mod tests {
         assert!(!allowed(&[time(0), 2]).contains(&time(0)));
         // What is never text.
         assert!(!allowed(&[time(0)]).contains(&5));
+    }
+
+    #[test]
+    fn what_is_said_to_noise_is_not_believed() {
+        let found =
+            |mean: f32, silence: f32, is_repetitive: bool| Try { tokens: Vec::new(), mean, silence, is_repetitive };
+        // Clear speech; the words of one who can hardly be understood; one who says the same again and again.
+        for heard in [found(-0.3, 0.0, false), found(-1.1, 0.2, false), found(-0.6, 0.3, true), found(-0.3, 0.9, false)]
+        {
+            assert!(!heard.is_silence() && !heard.is_invented(), "{} {}", heard.mean, heard.silence);
+        }
+        // Noise, a bell, a violin, music.
+        for silence in [found(-1.6, 0.95, false), found(-0.9, 0.92, false), found(-0.97, 0.69, false)] {
+            assert!(silence.is_silence(), "{} {}", silence.mean, silence.silence);
+        }
+        for invented in [found(-0.5, 0.55, true), found(-1.25, 0.52, false), found(-1.4, 0.09, false)] {
+            assert!(!invented.is_silence() && invented.is_invented(), "{} {}", invented.mean, invented.silence);
+        }
     }
 
     #[test]

@@ -72,7 +72,11 @@ pub fn product(out: &mut [f32], out_row: usize, add: bool, dims: Dims, left: Vie
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
+    // To measure what a processor without these instructions needs: RUSTFLAGS="--cfg whisper_plain".
+    !cfg!(whisper_plain)
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
 }
 
 /// Defines a function that is compiled twice.

@@ -82,6 +82,9 @@ pub enum HearError {
     UnknownLanguage(String),
     #[error("a window has 1 to {WINDOW} samples, not {0}")]
     Length(usize),
+    /// Its weights are numbers, but so large that sums of them are not.
+    #[error("the model computes no probabilities: it is damaged")]
+    Damaged,
 }
 
 impl ModelError {
@@ -136,7 +139,8 @@ impl Whisper {
         let prompt = self.tokens.prompt(options.language, options.prompt);
         let prompt = prompt.ok_or_else(|| HearError::UnknownLanguage(options.language.to_owned()))?;
         self.network.encode(&self.spectrum.of(samples));
-        let decoded = decoding::decode(&mut self.network, &self.tokens, &prompt, samples.len());
+        let decoded =
+            decoding::decode(&mut self.network, &self.tokens, &prompt, samples.len()).ok_or(HearError::Damaged)?;
         Ok(decoding::split(&decoded, &self.tokens, samples.len(), options.is_last))
     }
 }

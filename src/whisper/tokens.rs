@@ -6,9 +6,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::ModelError;
+use super::weights::read_bounded;
 
 /// The most tokens of a prompt's words: half of the decoder's context is for what is said.
 const MOST_WORDS: usize = 160;
+/// The largest vocabulary there is has 2.5 MB; parsed JSON takes many times its bytes.
+const MOST_JSON_BYTES: u64 = 8 << 20;
 /// How much earlier tokens than the first time there are times: 0 to 30 s in steps of 20 ms.
 pub const TIMES: usize = 1501;
 
@@ -37,8 +40,7 @@ pub struct Vocabulary {
 impl Vocabulary {
     pub fn open(folder: &Path, vocabulary: usize) -> Result<Self, ModelError> {
         let json = |name: &str| -> Result<Value, ModelError> {
-            let file = folder.join(name);
-            let bytes = std::fs::read(&file).map_err(|error| ModelError::Unreadable(file, error))?;
+            let bytes = read_bounded(&folder.join(name), MOST_JSON_BYTES)?;
             serde_json::from_slice(&bytes).map_err(|error| ModelError::Invalid(format!("{name}: {error}")))
         };
         Self::of(&json("tokenizer.json")?, &json("config.json")?, vocabulary)

@@ -5,6 +5,8 @@
 //! A string is a u16 length followed by so many bytes, the last of which is zero.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use half::f16;
@@ -13,6 +15,10 @@ use super::ModelError;
 
 const F32: u8 = 0;
 const F16: u8 = 4;
+/// Bounds of what a file may hold; the largest model there is has 3.1 GB, some 1,600 tensors, and three dimensions at most.
+const MOST_BYTES: u64 = 4 << 30;
+const MOST_TENSORS: usize = 10_000;
+const MOST_DIMS: u8 = 4;
 
 /// The tensors of a file.
 pub struct Weights {
@@ -54,6 +60,15 @@ impl<'a> WeightsReader<'a> {
         Ok(u32::from_le_bytes(self.number()?) as usize)
     }
 
+    /// A number of entries, each of which takes more memory than its bytes in the file.
+    fn count(&mut self) -> Result<usize, ModelError> {
+        let count = self.u32()?;
+        if count > MOST_TENSORS {
+            return Err(ModelError::Invalid(format!("model.bin has {count} tensors")));
+        }
+        Ok(count)
+    }
+
     fn string(&mut self) -> Result<String, ModelError> {
         let length = u16::from_le_bytes(self.number()?) as usize;
         let bytes = self.take(length)?;
@@ -64,8 +79,7 @@ impl<'a> WeightsReader<'a> {
 
 impl Weights {
     pub fn open(file: &Path) -> Result<Self, ModelError> {
-        let bytes = std::fs::read(file).map_err(|error| ModelError::Unreadable(file.to_owned(), error))?;
-        Self::of(bytes)
+        Self::of(read_bounded(file, MOST_BYTES)?)
     }
 
     pub fn of(bytes: Vec<u8>) -> Result<Self, ModelError> {
@@ -78,9 +92,12 @@ impl Weights {
         }
         let _revision = cursor.u32()?;
         let mut tensors = HashMap::new();
-        for _ in 0..cursor.u32()? {
+        for _ in 0..cursor.count()? {
             let name = cursor.string()?;
             let rank = cursor.u8()?;
+            if rank > MOST_DIMS {
+                return Err(ModelError::Invalid(format!("{name} has {rank} dimensions")));
+            }
             let dims = (0..rank).map(|_| cursor.u32()).collect::<Result<Vec<_>, _>>()?;
             let (kind, bytes) = (cursor.u8()?, cursor.u32()?);
             let at = cursor.at;
@@ -88,7 +105,7 @@ impl Weights {
             tensors.insert(name, Tensor { dims, kind, at, bytes });
         }
         if version >= 3 {
-            for _ in 0..cursor.u32()? {
+            for _ in 0..cursor.count()? {
                 let (alias, name) = (cursor.string()?, cursor.string()?);
                 let tensor = tensors.get(&name).cloned();
                 tensors.insert(alias, tensor.ok_or_else(|| ModelError::missing(&name))?);
@@ -127,17 +144,41 @@ impl Weights {
 
     pub fn full(&self, name: &str, dims: &[usize]) -> Result<Vec<f32>, ModelError> {
         let (kind, stored) = self.stored(name, dims)?;
-        Ok(match kind {
+        let all: Vec<f32> = match kind {
             F16 => stored.as_chunks::<2>().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()).collect(),
             _ => stored.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-        })
+        };
+        if all.iter().all(|value| value.is_finite()) { Ok(all) } else { Err(damaged(name)) }
     }
 
     pub fn half(&self, name: &str, dims: &[usize]) -> Result<Vec<f16>, ModelError> {
         let (kind, stored) = self.stored(name, dims)?;
-        Ok(match kind {
+        let all: Vec<f16> = match kind {
             F16 => stored.as_chunks::<2>().0.iter().map(|bytes| f16::from_le_bytes(*bytes)).collect(),
             _ => stored.as_chunks::<4>().0.iter().map(|bytes| f16::from_f32(f32::from_le_bytes(*bytes))).collect(),
-        })
+        };
+        if all.iter().all(|value| value.is_finite()) { Ok(all) } else { Err(damaged(name)) }
     }
 }
+
+fn damaged(name: &str) -> ModelError {
+    ModelError::Invalid(format!("{name} has values that are no numbers"))
+}
+
+/// Reads a file that has at most so many bytes.
+pub fn read_bounded(file: &Path, most: u64) -> Result<Vec<u8>, ModelError> {
+    let unreadable = |error| ModelError::Unreadable(file.to_owned(), error);
+    let opened = File::open(file).map_err(unreadable)?;
+    let length = opened.metadata().map_err(unreadable)?.len();
+    if length > most {
+        return Err(ModelError::Invalid(format!("{} has {length} bytes, more than {most}", file.display())));
+    }
+    // `take` also bounds what has no length of its own, such as a device, or a file that grows.
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX)).map_err(|error| unreadable(error.into()))?;
+    opened.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

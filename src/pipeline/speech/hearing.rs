@@ -5,10 +5,11 @@
 
 use std::fs::File;
 
-use whisper::{Options, RATE, WINDOW, Whisper};
+use whisper::{HearError, Options, Phrase, RATE, WINDOW, Whisper};
 
 use super::activity::{Activity, FRAME, spans};
 use super::sound::Sound;
+use super::times::ScoredFrames;
 use super::{HeardBatch, HeardSegment, SpeechRequest, Untranscribed};
 
 /// A pause this long ends a window anywhere: what follows would be silence for the most part.
@@ -20,6 +21,11 @@ const PAUSE_SCORE: f32 = 0.35;
 const TO_DETECT: usize = RATE * 4;
 /// A segment with less speech in it than this share was invented.
 const LEAST_SPEECH: f32 = 0.2;
+/// How many parts of a window are heard once more, and how much around each.
+const MOST_REPEATS: usize = 3;
+const MARGIN: usize = RATE / 5;
+/// What is heard only then has to be this likely.
+const SURE_AGAIN: f32 = 0.35;
 /// The language, where the speech is too short to tell it.
 const FALLBACK: &str = "en";
 /// How much sound without speech one batch covers at most.
@@ -59,20 +65,15 @@ pub fn transcribe(
                     prompt: request.hint.as_deref(),
                     is_last: window.ends_in_pause,
                 };
-                let heard_here = whisper.transcribe(samples, &options).map_err(|error| unusable(&error))?;
-                heard.cursor = window.from + heard_here.used.max(FRAME);
-                let phrases = heard_here.segments.into_iter();
-                let spoken = phrases.filter(|phrase| {
-                    let (from, to) = (window.from + phrase.start, window.from + phrase.end);
-                    !phrase.text.is_empty() && heard.share_of_speech(from, to) >= LEAST_SPEECH
-                });
-                let segment = |phrase: whisper::Phrase| HeardSegment {
-                    start_ms: millis_of(window.from + phrase.start),
-                    end_ms: millis_of(window.from + phrase.end.max(phrase.start)),
+                let (phrases, used) = heard.hear(whisper, &window, &options).map_err(|error| unusable(&error))?;
+                heard.cursor = window.from + used.max(FRAME);
+                let segment = |phrase: Phrase| HeardSegment {
+                    start_ms: millis_of(phrase.start),
+                    end_ms: millis_of(phrase.end.max(phrase.start)),
                     text: phrase.text,
                     confidence: phrase.confidence,
                 };
-                spoken.map(segment).collect()
+                phrases.into_iter().map(segment).collect()
             }
         };
         let done_ms = millis_of(heard.cursor);
@@ -220,6 +221,54 @@ impl SoundBuffer {
         }
         let from = std::mem::replace(&mut self.cursor, to);
         Some(SpeechWindow { from, to, speech: 0, ends_in_pause: true })
+    }
+
+    /// Transcribes a window; and once more, on their own, parts whose speech was skipped. Returns phrases, whose times are
+    /// those of the whole sound, and how much of the window is done.
+    fn hear(
+        &self,
+        whisper: &mut Whisper,
+        window: &SpeechWindow,
+        options: &Options<'_>,
+    ) -> Result<(Vec<Phrase>, usize), HearError> {
+        let (mut phrases, used) = self.hear_part(whisper, window.from, window.to, options)?;
+        let alone = Options { is_last: true, ..*options };
+        let missed = self.frames().missed(&phrases, window.from, window.from + used);
+        for (from, to) in missed.into_iter().take(MOST_REPEATS) {
+            let (begin, end) = (from.saturating_sub(MARGIN).max(window.from), (to + MARGIN).min(window.to));
+            let (again, _) = self.hear_part(whisper, begin, end, &alone)?;
+            let is_within = |phrase: &Phrase| phrase.start >= from && phrase.end <= to;
+            let length = |phrases: &[Phrase]| phrases.iter().map(|phrase| phrase.text.len()).sum::<usize>();
+            let (replaced, kept): (Vec<_>, Vec<_>) = phrases.iter().cloned().partition(is_within);
+            let is_sure = again.iter().all(|phrase| phrase.confidence >= SURE_AGAIN);
+            if is_sure && length(&again) > length(&replaced) {
+                phrases = kept;
+                phrases.extend(again);
+                phrases.sort_by_key(|phrase| phrase.start);
+                self.frames().settle(&mut phrases);
+            }
+        }
+        Ok((phrases, used))
+    }
+
+    fn hear_part(
+        &self,
+        whisper: &mut Whisper,
+        from: usize,
+        to: usize,
+        options: &Options<'_>,
+    ) -> Result<(Vec<Phrase>, usize), HearError> {
+        let heard = whisper.transcribe(self.samples(from, to), options)?;
+        let whole = |phrase: Phrase| Phrase { start: from + phrase.start, end: from + phrase.end, ..phrase };
+        let mut phrases: Vec<Phrase> = heard.segments.into_iter().map(whole).collect();
+        phrases.retain(|one| !one.text.is_empty() && self.share_of_speech(one.start, one.end) >= LEAST_SPEECH);
+        self.frames().settle(&mut phrases);
+        phrases.retain(|phrase| phrase.end > phrase.start);
+        Ok((phrases, heard.used))
+    }
+
+    fn frames(&self) -> ScoredFrames<'_> {
+        ScoredFrames { base: self.base, scores: &self.scores }
     }
 
     pub fn samples(&self, from: usize, to: usize) -> &[f32] {

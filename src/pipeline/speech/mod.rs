@@ -13,6 +13,7 @@ mod cutting;
 mod hearing;
 mod parent;
 mod sound;
+mod times;
 
 use std::fs::File;
 use std::path::PathBuf;
