@@ -31,6 +31,14 @@ export const acceptInvitation = (token: string, displayName: string): Promise<Sc
 export const declineInvitation = (token: string) =>
   unwrap(api.POST('/api/meeting-invitations/{token}/decline', invitation(token)));
 
+export const readTranscript = (recordingId: string): Promise<Schemas['Transcript']> =>
+  unwrap(api.GET('/api/recordings/{recordingId}/transcript', { params: { path: { recordingId } } }));
+/** The version of a transcript that was begun last. */
+export const newestTranscriptVersion = async (recordingId: string): Promise<Schemas['TranscriptVersion'] | null> => {
+  const params = { path: { recordingId }, query: { limit: 1 } };
+  return (await unwrap(api.GET('/api/recordings/{recordingId}/transcripts', { params }))).items[0] ?? null;
+};
+
 export const issueSocketTicket = async (): Promise<string> => (await unwrap(api.POST('/api/ws/tickets'))).ticket;
 export const logIn = (email: string, password: string): Promise<Schemas['AuthResponse']> =>
   unwrap(api.POST('/api/auth/login', { body: { email, password } }));

@@ -1,0 +1,54 @@
+// The transcript of a recording: read once it is ready; until then, how far it is, or why there is none.
+
+import { ApiError, type Schemas } from '$shared/api/client';
+import { explain } from '$shared/words/errors';
+import { newestTranscriptVersion, readTranscript } from '../operations';
+import type { Recording } from '../state/meeting';
+
+export type Transcript = Schemas['Transcript'];
+export type TranscriptVersion = Schemas['TranscriptVersion'];
+export type TranscriptSegment = Schemas['TranscriptSegment'];
+
+/** Each change of the status comes as an event; how far it is does not. */
+const POLL_MS = 5_000;
+/** Less sure than this, a segment is marked as uncertain. */
+const UNCERTAIN_BELOW = 0.5;
+
+export const isUncertain = ({ confidence, correctedAt }: TranscriptSegment): boolean =>
+  confidence < UNCERTAIN_BELOW && correctedAt === null;
+
+export class RecordingTranscript {
+  transcript = $state.raw<Transcript | null>(null);
+  /** The version that is being made or failed. */
+  version = $state.raw<TranscriptVersion | null>(null);
+  fault = $state('');
+
+  /** Reads what the status promises, again and again while it may change without an event. Gives what ends it. */
+  follow(recordingId: string, status: Recording['transcriptStatus']): () => void {
+    const ended = new AbortController();
+    if (status !== 'NONE') void this.#read(recordingId, status, ended.signal);
+    return () => ended.abort();
+  }
+
+  async #read(recordingId: string, status: Recording['transcriptStatus'], ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      let passes = false;
+      try {
+        const transcript = status === 'READY' ? await readTranscript(recordingId) : null;
+        const version = transcript ? null : await newestTranscriptVersion(recordingId);
+        if (ended.aborted) return;
+        [this.transcript, this.version, this.fault] = [transcript, version, ''];
+      } catch (error) {
+        if (ended.aborted) return;
+        if (!(error instanceof ApiError)) throw error;
+        passes = error.passes;
+        this.fault = explain(error);
+        // What may not be read any more is not shown any more.
+        if (!passes) this.transcript = null;
+      }
+      const isUnderWay = status === 'QUEUED' || status === 'PROCESSING';
+      if (!isUnderWay && !passes) return;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+}
