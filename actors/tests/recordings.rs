@@ -10,7 +10,8 @@ use actors::live::{Change, Live};
 use actors::meeting::{
     Attestation, Chunk, ChunkSpan, Command, ConsentAnswer, ConsentDecision, ConsentPolicy, ConsentScope, Digest,
     EndReason, Event, FailureReason, Meeting, Recording, RecordingCommand, RecordingContent, RecordingDraft,
-    RecordingLimits, RecordingMimeType, RecordingRefusal, RecordingStatus, Refusal, Stage, UploadMode,
+    RecordingLimits, RecordingMimeType, RecordingRefusal, RecordingStatus, Refusal, Stage, TranscriptStatus,
+    UploadMode,
 };
 use actors::time::Time;
 use support::participants::{consent, joins};
@@ -26,6 +27,7 @@ const LIMITS: RecordingLimits = RecordingLimits {
     abandoned: Duration::from_secs(86_400),
     kept: None,
     transcribed: true,
+    only_until_transcribed: false,
 };
 
 fn at(seconds: u64) -> Time {
@@ -449,4 +451,23 @@ fn an_import_needs_the_consent_of_everyone_who_was_there_or_the_hosts_word() {
     assert_eq!((entry.decision, entry.participant_id), (ConsentDecision::Attested, ended.host));
     assert_eq!((text.as_deref(), entry.wording.text_hash), (Some("All agreed."), Digest::of("All agreed.")));
     assert_eq!((started.next.ledger.entries, started.next.ledger.head), (1, entry.hash()));
+}
+
+#[test]
+fn audio_that_is_kept_until_it_is_transcribed_expires_then_and_stays_where_that_failed() {
+    let limits = RecordingLimits { only_until_transcribed: true, ..LIMITS };
+    let (meeting, id) = in_status(RecordingStatus::Finalizing);
+    let meeting = take(&meeting, finish_within(limits, id, None), 31);
+    let told = |meeting: &Meeting, transcript: TranscriptStatus, limits: RecordingLimits, seconds: u64| {
+        let command = RecordingCommand::Transcribe { transcript };
+        let told = take(meeting, Command::Recording { recording: id, command, limits }, seconds);
+        take(&told, Command::SweepRecordings { limits }, seconds + 1)
+    };
+    for unfinished in [TranscriptStatus::Processing, TranscriptStatus::WaitingForModel, TranscriptStatus::Failed] {
+        assert_eq!(status(&told(&meeting, unfinished, limits, 40), id), RecordingStatus::Ready, "{unfinished}");
+    }
+    let done = told(&meeting, TranscriptStatus::Ready, limits, 40);
+    assert_eq!(status(&done, id), RecordingStatus::Expired);
+    assert_eq!(of(&done, id).transcript, TranscriptStatus::Ready);
+    assert_eq!(status(&told(&meeting, TranscriptStatus::Ready, LIMITS, 40), id), RecordingStatus::Ready);
 }

@@ -32,6 +32,7 @@ const LIMITS: RecordingLimits = RecordingLimits {
     abandoned: Duration::from_secs(100),
     kept: Some(Duration::from_secs(30)),
     transcribed: true,
+    only_until_transcribed: false,
 };
 
 /// What is known of a person: whether they are in the meeting, and what they last answered.

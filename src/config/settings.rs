@@ -79,6 +79,7 @@ sections! {
     Recordings {
         per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
         repair_seconds: u64, abandoned_seconds: u64, keep_audio_seconds: u64,
+        delete_audio_once_transcribed: bool,
     }
     Speech {
         models: PathBuf, model: String, engine: String, memory_mib: u64, service_url: String, service_key: Hidden,
@@ -125,6 +126,7 @@ impl Recordings {
             abandoned: Duration::from_secs(self.abandoned_seconds),
             kept: if self.keep_audio_seconds == 0 { None } else { Some(Duration::from_secs(self.keep_audio_seconds)) },
             transcribed,
+            only_until_transcribed: self.delete_audio_once_transcribed,
         }
     }
 }

@@ -71,6 +71,25 @@ on_both! {
         recorder.transcript().await.refused(404, "NotFound");
     }
 
+    async fn audio_is_deleted_once_it_is_transcribed_where_that_is_set(setup: ServerSetup) {
+        let Some(models) = models() else { return };
+        let once = ("COLLOQUY__RECORDINGS__DELETE_AUDIO_ONCE_TRANSCRIBED", "true");
+        let embedded = ("COLLOQUY__SPEECH__ENGINE", "embedded");
+        let server = setup.start(&[once, embedded, ("COLLOQUY__SPEECH__MODELS", models.to_str().unwrap())]);
+        let room = TestMeeting::open(&server).await;
+        let recorder = imported(&room, "audio/mpeg", MP3.to_vec()).await;
+        recorder.until("EXPIRED").await;
+        recorder.content().await.refused(410, "Gone");
+        is_what_was_said(recorder.transcript().await.is(200).data());
+        recorder.transcribe_again(json!({})).await.refused(410, "Gone");
+        // What could not be transcribed stays.
+        let mut broken = WEBM[..400].to_vec();
+        broken.extend([0; 4000]);
+        let broken = imported(&room, "audio/webm", broken).await;
+        broken.until_transcript("FAILED").await;
+        broken.content().await.is(200);
+    }
+
     async fn noise_is_transcribed_as_nothing_and_what_is_no_sound_fails(setup: ServerSetup) {
         let Some(models) = models() else { return };
         let server = listening(&setup, &models);

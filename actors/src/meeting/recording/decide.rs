@@ -34,7 +34,7 @@ impl Meeting {
             RecordingCommand::RewindFile { upload, parts, bytes } => self.rewind_file(id, upload, parts, bytes),
             RecordingCommand::Stop { announced_ms, last } => self.stop_recording(id, announced_ms, last, now),
             RecordingCommand::Finish { outcome } => self.finish_recording(id, outcome, limits, now),
-            RecordingCommand::Transcribe { transcript } => self.follow_transcript(id, transcript),
+            RecordingCommand::Transcribe { transcript } => self.follow_transcript(id, transcript, limits, now),
             RecordingCommand::Delete => self.delete_recording(id),
         }
     }

@@ -206,6 +206,8 @@ pub struct RecordingLimits {
     pub kept: Option<Duration>,
     /// Whether recordings are transcribed once they are ready.
     pub transcribed: bool,
+    /// Whether the content is deleted as soon as there is a transcript.
+    pub only_until_transcribed: bool,
 }
 
 /// What a recording waits for; a sweep finds it by this.

@@ -6,9 +6,10 @@ use utoipa::ToSchema;
 
 use super::super::command::Refusal;
 use super::super::state::Meeting;
-use super::{Recording, RecordingEvent};
+use super::{Recording, RecordingEvent, RecordingLimits, Stage};
 use crate::ids::{self, Id};
 use crate::live::Change;
+use crate::time::Time;
 
 /// The state of a recording's transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, ToSchema)]
@@ -29,16 +30,25 @@ pub enum TranscriptStatus {
 
 impl Meeting {
     /// Records the state of a recording's transcript. Repeated, or before the recording is complete, it changes nothing.
+    /// With a transcript, the content expires at once where it is kept only until then.
     pub(in super::super) fn follow_transcript(
         &self,
         id: Id<ids::Recording>,
         transcript: TranscriptStatus,
+        limits: &RecordingLimits,
+        now: Time,
     ) -> Result<Change<Self>, Refusal> {
         let recording = self.recording(id)?;
         if recording.transcript == transcript || recording.content().is_none() {
             return Ok(self.unchanged());
         }
-        let next = Recording { transcript, ..recording.clone() };
+        let mut next = Recording { transcript, ..recording.clone() };
+        if let Stage::Ready { expires_at, .. } = &mut next.stage
+            && limits.only_until_transcribed
+            && transcript == TranscriptStatus::Ready
+        {
+            *expires_at = Some(expires_at.map_or(now, |known| known.min(now)));
+        }
         Ok(self.with_recording(next, RecordingEvent::Transcript))
     }
 }
