@@ -2,10 +2,10 @@
 //!
 //! usage: cargo run --release -p pipeline --example `speech_figures` -- MODEL_FOLDER [SET...]
 //!
-//! The recordings are made here, from tests/samples/speech/figures.txt by eSpeak NG (which has to be installed), and those of
-//! Debian's pocketsphinx-testdata, if that is installed. Each one is transcribed in a process of its own, whose processor
-//! time includes the loading of the model. WORDS=1 in the environment shows every word that was misheard, and RECORDINGS names
-//! a folder in which the recordings are kept.
+//! The recordings are made here, from tests/samples/speech/figures.txt by eSpeak NG, and by the Flite in Debian's ffmpeg
+//! (both have to be installed); and those of Debian's pocketsphinx-testdata, if that is installed. Each one is transcribed in
+//! a process of its own, whose processor time includes the loading of the model. WORDS=1 in the environment shows every word
+//! that was misheard, and RECORDINGS names a folder in which the recordings are kept.
 //!
 //! WER: substituted, missing and additional words per word that was said, after both were spelled alike (see `words.rs`).
 
