@@ -2,18 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "tests: what can't be is to end the story, loudly")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// The timeout of one demo: far more than it takes on a busy machine.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(300);
+const MODEL: &str = "whisper-tiny.en";
 
 /// Runs the demo and returns its output and exit status; its temporary folders are created in `folder`.
 fn demo(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
     command.arg("demo").args(arguments).current_dir(folder).env("TMPDIR", folder).env("COLUMNS", "100");
-    // The demo must ignore settings for other servers.
+    // The demo must ignore settings for other servers, and finds no models but those that it is told of.
     command.env("DATABASE_URL", "postgres://nowhere.invalid/none").env("COLLOQUY__SERVER__LISTEN", "nonsense");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
@@ -71,6 +72,10 @@ fn the_samples_become_requirements_whose_quotes_all_stand_in_their_documents() {
         assert!(said.contains(expected), "{expected} is not in:\n{said}");
     }
     assert_eq!(said.lines().filter(|line| line.starts_with("  REQ-")).count(), 10, "{said}");
+    // There is no model in this folder: the recorded meeting is left out, and one line says what to do about it.
+    let install = said.lines().filter(|line| line.contains("colloquy models install whisper-tiny.en"));
+    assert_eq!(install.count(), 1, "{said}");
+    assert!(!said.contains("Said in the recorded meeting"), "{said}");
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let proof = words.split("✓ All ").nth(1).unwrap_or_else(|| panic!("{said}"));
     let quotes: usize = proof.split(' ').next().unwrap().replace(',', "").parse().unwrap();
@@ -79,6 +84,52 @@ fn the_samples_become_requirements_whose_quotes_all_stand_in_their_documents() {
     assert!(too_long.is_empty(), "{too_long:#?}");
     let left = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 0, "something of the server is left behind");
+}
+
+/// The folder of installed models; `None`, with a message, where there is none.
+fn models() -> Option<PathBuf> {
+    let folder = std::env::var_os("COLLOQUY_TEST_MODELS").map(PathBuf::from);
+    let folder = folder.filter(|folder| folder.join(MODEL).join("manifest.json").exists());
+    if folder.is_none() {
+        println!("SKIPPED: COLLOQUY_TEST_MODELS names no folder with {MODEL}");
+    }
+    folder
+}
+
+#[test]
+fn with_a_model_what_is_said_in_a_recorded_meeting_becomes_requirements_too() {
+    let Some(models) = models() else { return };
+    let folder = folder();
+    let ended = demo(folder.path(), &["--exit", "--models", models.to_str().unwrap()]);
+    let said = text(&ended);
+    assert!(ended.status.success(), "{said}");
+    assert!(!said.contains("models install"), "{said}");
+    let transcript = between(&said, "transcribed by whisper-tiny.en:", "Analysis");
+    let spoken = transcript.lines().filter_map(|line| line.split_once("Speaker 1: "));
+    let times: Vec<&str> = spoken.map(|(time, _)| time.trim()).collect();
+    assert!(times.len() >= 5 && times.is_sorted() && times.iter().all(|time| time.len() == 5), "{transcript}");
+    // Each item says at which second it was said: not all at the beginning.
+    let traced = between(&said, "Said in the recorded meeting", "Proof");
+    let places: Vec<&str> = traced.lines().filter_map(|line| line.trim().strip_prefix("Lantern: planning, ")).collect();
+    let (first, last) = (places.first(), places.last());
+    assert!(
+        places.len() >= 4 && first != last && places.iter().all(|place| place.ends_with(", Speaker 1")),
+        "{traced}"
+    );
+    assert!(places.iter().all(|place| times.contains(&&place[..5])), "{times:?}: {traced}");
+    let traced = traced.split_whitespace().collect::<Vec<_>>().join(" ");
+    for requirement in
+        ["confirmation to the patient within five minutes", "appointment up to two hours before it begins"]
+    {
+        assert!(traced.contains(requirement), "{requirement}: {traced}");
+    }
+    assert!(said.contains("call-for-tenders.pdf, page ") && said.contains("✓ All "), "{said}");
+}
+
+/// Returns what stands between two texts.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from} in:\n{text}")).1;
+    rest.split_once(to).unwrap_or_else(|| panic!("no {to} in:\n{text}")).0
 }
 
 #[test]
@@ -90,7 +141,7 @@ fn a_file_of_ones_own_is_analysed() {
     let said = text(&ended);
     assert!(ended.status.success(), "{said}");
     assert!(said.contains("wish.txt") && said.contains("REQ-001") && said.contains("move a bed"), "{said}");
-    assert!(!said.contains("call-for-tenders"), "{said}");
+    assert!(!said.contains("call-for-tenders") && !said.contains("models install"), "{said}");
 }
 
 #[test]

@@ -46,6 +46,35 @@ pub struct MeetingAnswer {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct RecordingAnswer {
+    pub id: String,
+    /// NONE, QUEUED, WAITING_FOR_MODEL, PROCESSING, READY or FAILED.
+    pub transcript_status: String,
+    pub error_message: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct TranscriptAnswer {
+    pub model: String,
+    pub segments: Vec<SegmentAnswer>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SegmentAnswer {
+    pub start_ms: u64,
+    pub end_ms: u64,
+    pub speaker: SpeakerAnswer,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+pub struct SpeakerAnswer {
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunAnswer {
     pub id: String,
     pub status: String,

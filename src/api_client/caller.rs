@@ -78,6 +78,17 @@ impl ApiClient {
         data(request.timeout(PATIENCE).json(body)).await
     }
 
+    /// Sends a file as it is.
+    pub async fn put_file<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        mime_type: &str,
+        content: Vec<u8>,
+    ) -> Result<T, String> {
+        let request = self.request(Method::PUT, path).header("content-type", mime_type).body(content);
+        data(request.timeout(PATIENCE)).await
+    }
+
     pub async fn upload<T: DeserializeOwned>(&self, path: &str, name: &str, content: Vec<u8>) -> Result<T, String> {
         let part = reqwest::multipart::Part::bytes(content).file_name(name.to_owned());
         let form = reqwest::multipart::Form::new().part("file", part);

@@ -1,4 +1,5 @@
-//! Verifies every quote against the text of its document, by its offsets, as any client of the API can.
+//! Verifies every quote against the text of its document, by its offsets, or the transcript of its recording, by its
+//! times, as any client of the API can.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,6 +8,7 @@ use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::SourceReference;
 use colloquy::projects::documents::model::DocumentText;
 
+use crate::api_client::answer::{SegmentAnswer, TranscriptAnswer};
 use crate::api_client::caller::ApiClient;
 
 /// The result of the verification.
@@ -17,11 +19,16 @@ pub struct Checked {
     pub faults: Vec<String>,
 }
 
-/// Verifies all quotes of a dashboard.
+/// Verifies all quotes of a dashboard; `transcript` is that of its only recording.
 ///
 /// # Errors
 /// Returns a message if the text of a document can't be loaded.
-pub async fn quotes(caller: &ApiClient, project_id: &str, dashboard: &ResultsDashboard) -> Result<Checked, String> {
+pub async fn quotes(
+    caller: &ApiClient,
+    project_id: &str,
+    dashboard: &ResultsDashboard,
+    transcript: Option<&TranscriptAnswer>,
+) -> Result<Checked, String> {
     let items = items(dashboard);
     let mut texts = HashMap::new();
     for id in items.iter().flat_map(|(_, sources)| *sources).filter_map(|source| source.document_id) {
@@ -38,7 +45,12 @@ pub async fn quotes(caller: &ApiClient, project_id: &str, dashboard: &ResultsDas
         for source in sources {
             checked.quotes += 1;
             let text = source.document_id.and_then(|id| texts.get(&id));
-            let fault = text.map_or(Some("its document is unknown".to_owned()), |text| text.fault_of(source));
+            let spoken = transcript.filter(|_| source.recording_id.is_some());
+            let fault = match (text, spoken) {
+                (Some(text), _) => text.fault_of(source),
+                (None, Some(transcript)) => fault_of_spoken(transcript, source),
+                (None, None) => Some("its source is unknown".to_owned()),
+            };
             checked.faults.extend(fault.map(|fault| format!("{code}: {fault}: \"{}\"", source.quote)));
         }
     }
@@ -86,9 +98,24 @@ impl Readable {
     }
 }
 
+/// Describes what is wrong with a source; returns `None` if its quote is what its speaker says from its start to its end.
+fn fault_of_spoken(transcript: &TranscriptAnswer, source: &SourceReference) -> Option<String> {
+    let (Some(start_ms), Some(end_ms)) = (source.start_ms, source.end_ms) else {
+        return Some("it has no time".to_owned());
+    };
+    let is_within = |segment: &&SegmentAnswer| start_ms <= segment.start_ms && segment.end_ms <= end_ms;
+    let within: Vec<&SegmentAnswer> = transcript.segments.iter().filter(is_within).collect();
+    if within.iter().any(|segment| Some(&segment.speaker.name) != source.speaker.as_ref()) {
+        return Some("somebody else speaks".to_owned());
+    }
+    let said = within.iter().map(|segment| segment.text.as_str()).collect::<Vec<_>>().join(" ");
+    (!said.contains(&source.quote)).then(|| format!("from {start_ms} to {end_ms} ms something else is said"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api_client::answer::SpeakerAnswer;
     use colloquy::projects::documents::model::DocumentPage;
     use pipeline::SourceKind;
 
@@ -128,5 +155,33 @@ mod tests {
         ] {
             assert!(text.fault_of(&wrong).is_some(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn what_was_said_is_said_by_its_speaker_at_its_time_or_is_a_fault() {
+        let segment = |start_ms, name: &str, text: &str| SegmentAnswer {
+            start_ms,
+            end_ms: start_ms + 900,
+            speaker: SpeakerAnswer { name: name.to_owned() },
+            text: text.to_owned(),
+        };
+        let segments = vec![
+            segment(0, "Ada", "Good."),
+            segment(1000, "Ada", "The system must"),
+            segment(2000, "Ada", "hold, and more."),
+            segment(3000, "Eve", "No."),
+        ];
+        let transcript = TranscriptAnswer { model: String::new(), segments };
+        let said = |quote: &str, start_ms, end_ms, speaker: &str| {
+            let times = (Some(start_ms), Some(end_ms), Some(speaker.to_owned()));
+            let source =
+                SourceReference { start_ms: times.0, end_ms: times.1, speaker: times.2, ..source(quote, 0, None) };
+            fault_of_spoken(&transcript, &source)
+        };
+        assert_eq!(said("The system must hold", 1000, 2900, "Ada"), None);
+        assert!(said("The system must hold", 0, 1900, "Ada").is_some());
+        assert!(said("The system must hold", 1000, 2900, "Eve").is_some());
+        assert!(said("No.", 1000, 3900, "Ada").is_some());
+        assert!(fault_of_spoken(&transcript, &source("Good.", 0, None)).is_some());
     }
 }

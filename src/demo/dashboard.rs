@@ -8,7 +8,8 @@ use colloquy::analysis::results::model::{Requirement, SourceReference, UserStory
 use console::Style;
 use pipeline::result::{Priority, Severity};
 
-use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, shortened, warning};
+use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, shortened, time, warning};
+use super::recorded::RecordedMeeting;
 use crate::api_client::answer::DocumentAnswer;
 
 /// The column at which texts begin beside their codes.
@@ -19,9 +20,16 @@ const OTHERS: usize = 4;
 /// The longest quote, in characters, that is shown in full.
 const QUOTE: usize = 300;
 
-/// Prints the results of a run; `documents` supply the file names.
-pub fn print(page: &Screen, found: &ResultsDashboard, documents: &[DocumentAnswer]) {
-    let names = documents.iter().map(|document| (document.id.as_str(), document.file_name.as_str())).collect();
+/// Prints the results of a run; `documents` and the recorded meeting supply the names of the sources.
+pub fn print(
+    page: &Screen,
+    found: &ResultsDashboard,
+    documents: &[DocumentAnswer],
+    recorded: Option<&RecordedMeeting>,
+) {
+    let recordings = recorded.map(|meeting| (meeting.recording_id.as_str(), meeting.title.as_str()));
+    let documents = documents.iter().map(|document| (document.id.as_str(), document.file_name.as_str()));
+    let names = documents.chain(recordings).collect();
     let shown = Shown { page, found, names };
     shown.counts();
     shown.requirements();
@@ -30,6 +38,9 @@ pub fn print(page: &Screen, found: &ResultsDashboard, documents: &[DocumentAnswe
     shown.questions();
     shown.actions();
     shown.decisions();
+    if recorded.is_some() {
+        shown.said();
+    }
 }
 
 struct Shown<'a> {
@@ -138,6 +149,26 @@ impl Shown<'_> {
         });
     }
 
+    /// Everything that was said in the recorded meeting.
+    fn said(&self) {
+        let found = self.found;
+        let mut said: Vec<(&str, &str, &[SourceReference])> = Vec::new();
+        macro_rules! take {
+            ($($list:ident: $text:ident),*) => {$(
+                said.extend(found.$list.iter().map(|one| (one.code.as_str(), one.$text.as_str(), one.sources.as_slice())));
+            )*};
+        }
+        take!(requirements: statement, risks: description, open_questions: question, action_items: text, decisions: text);
+        let spoken = |(code, text, sources): (_, _, &[SourceReference])| {
+            Some((code, text, sources.iter().find(|source| source.recording_id.is_some())?.clone()))
+        };
+        let mut said: Vec<(&str, &str, SourceReference)> = said.into_iter().filter_map(spoken).collect();
+        said.sort_by_key(|(_, _, source)| source.start_ms);
+        self.list("Said in the recorded meeting", said.len(), "", &said, |(code, text, source)| {
+            self.item(code, text, std::slice::from_ref(source));
+        });
+    }
+
     fn list<T>(&self, name: &str, all: usize, which: &str, shown: &[T], print: impl Fn(&T)) {
         let aside = match (all, shown.len()) {
             (0, _) => "none found".to_owned(),
@@ -183,7 +214,7 @@ impl Shown<'_> {
     }
 
     fn name_of(&self, source: &SourceReference) -> String {
-        let id = source.document_id.map(|id| id.to_string()).unwrap_or_default();
+        let id = source.document_id.or(source.recording_id).map(|id| id.to_string()).unwrap_or_default();
         self.names.get(id.as_str()).map_or("a recording", |name| *name).to_owned()
     }
 
@@ -197,8 +228,7 @@ impl Shown<'_> {
             place.push_str(&format!(", {section}"));
         }
         if let Some(start_ms) = source.start_ms {
-            let seconds = start_ms / 1000;
-            place.push_str(&format!(", {:02}:{:02}", seconds / 60, seconds % 60));
+            place.push_str(&format!(", {}", time(start_ms)));
         }
         if let Some(speaker) = &source.speaker {
             place.push_str(&format!(", {speaker}"));

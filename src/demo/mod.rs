@@ -1,10 +1,11 @@
-//! `colloquy demo`: starts a server of its own, and runs a client that goes the whole way from documents to traced
-//! requirements over the HTTP API. It takes no shortcuts: everything shown comes from responses.
+//! `colloquy demo`: starts a server of its own, and runs a client that goes the whole way from documents, and a recorded
+//! meeting, to traced requirements over the HTTP API. It takes no shortcuts: everything shown comes from responses.
 
 mod check;
 mod dashboard;
 mod page;
 mod progress;
+mod recorded;
 mod steps;
 mod welcome;
 
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use page::Screen;
+use recorded::Speech;
 
 use crate::api_client::sources::{self, SampleFile};
 
@@ -22,6 +24,10 @@ const INTERRUPTED: u8 = 130;
 pub struct Demo {
     /// Documents to analyse instead of the samples: PDF, DOCX, HTML, Markdown, text, CSV, VTT, SRT.
     files: Vec<PathBuf>,
+    /// Folder of speech models, for the recorded meeting among the samples; by default where `colloquy models install`
+    /// puts them
+    #[arg(long, value_name = "FOLDER")]
+    models: Option<PathBuf>,
     /// Stop the server and exit after the results are shown.
     #[arg(long)]
     exit: bool,
@@ -63,10 +69,13 @@ fn print_error(fault: &str) {
 async fn shown(arguments: &Demo) -> Result<(), End> {
     let mut stop = Stop::listen().map_err(End::Fault)?;
     let files = files(arguments).map_err(End::Fault)?;
+    // The recorded meeting is one of the samples.
+    let speech = arguments.files.is_empty().then(|| Speech::find(arguments.models.as_deref()));
+    let speech = speech.transpose().map_err(End::Fault)?;
     let page = Screen::of_terminal();
     // This future owns the server, so dropping it ends the server.
     let shown = async {
-        let scene = steps::play(&page, files).await?;
+        let scene = steps::play(&page, files, speech).await?;
         if !arguments.exit {
             welcome::print(&page, &scene);
         }

@@ -121,6 +121,12 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
 }
 
+/// Formats a position in a recording as minutes and seconds.
+pub fn time(ms: u64) -> String {
+    let seconds = ms / 1000;
+    format!("{:02}:{:02}", seconds / 60, seconds % 60)
+}
+
 /// Formats a number with thousands separators.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();

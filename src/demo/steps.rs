@@ -1,15 +1,18 @@
-//! The steps from documents to a dashboard, each printed when it is done.
+//! The steps from documents and a recorded meeting to a dashboard, each printed when it is done.
 
 use actors::time::{Clock, SystemClock};
 use chrono::{DateTime, Duration, Timelike, Utc};
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use serde_json::{Value, json};
 
-use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, warning};
+use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, time, warning};
 use super::progress::Progress;
-use super::{check, dashboard};
+use super::recorded::{RecordedMeeting, Speech};
+use super::{check, dashboard, recorded};
 use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::{DocumentAnswer, MeetingAnswer, ProjectAnswer, RunAnswer, SessionAnswer};
+use crate::api_client::answer::{
+    DocumentAnswer, MeetingAnswer, ProjectAnswer, RunAnswer, SessionAnswer, TranscriptAnswer,
+};
 use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 use crate::api_client::runs;
@@ -26,17 +29,19 @@ pub struct Scene {
     pub project: ProjectAnswer,
 }
 
-/// Runs all steps.
+/// Runs all steps; those of the recorded meeting only where its speech can be recognised.
 ///
 /// # Errors
 /// Returns a message if a call fails, a run does not succeed, a document can't be read, or quotes do not match their
-/// documents.
-pub async fn play(page: &Screen, files: Vec<SampleFile>) -> Result<Scene, String> {
+/// sources.
+pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<Speech>) -> Result<Scene, String> {
     let title = format!("{} {}", bold().apply_to("Colloquy"), dim().apply_to("· from documents to requirements"));
     page.line("");
     page.line(&format!("  {title}"));
     page.line("");
-    let server = OwnServer::start(&[]).await?;
+    let settings = speech.as_ref().map(Speech::settings).unwrap_or_default();
+    let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let server = OwnServer::start(&settings).await?;
     step(page, "Server", &format!("{}, data folder {}", server.url, server.data().display()));
 
     let mut caller = ApiClient::at(&server.url)?;
@@ -54,14 +59,28 @@ pub async fn play(page: &Screen, files: Vec<SampleFile>) -> Result<Scene, String
     let project: ProjectAnswer = caller.post("/api/projects", &about).await?;
     step(page, "Project", &format!("{}, {}", project.name, project.id));
 
+    // First, so that the server transcribes while the rest goes on.
+    let recorded = match speech {
+        Some(Speech::Model { .. }) => {
+            Some(recorded::import(&caller, &project.id, &written(SystemClock.now().utc())).await?)
+        }
+        Some(Speech::Missing { .. }) | None => None,
+    };
     let documents = upload(page, &caller, &project.id, files).await?;
     meet(page, &caller, &project.id).await?;
-    let run = analyse(page, &caller, &project.id).await?;
+    let transcript = match &recorded {
+        Some(meeting) => Some(listen(page, &caller, meeting).await?),
+        None => None,
+    };
+    if let Some(Speech::Missing { install }) = &speech {
+        step(page, "Recording", &format!("left out, for want of a speech model: {install}"));
+    }
+    let run = analyse(page, &caller, &project.id, &documents, recorded.as_ref()).await?;
 
     let path = format!("/api/projects/{}/ai/results-dashboard?runId={}", project.id, run.id);
     let found: ResultsDashboard = caller.get(&path).await?;
-    let checked = check::quotes(&caller, &project.id, &found).await?;
-    dashboard::print(page, &found, &documents);
+    let checked = check::quotes(&caller, &project.id, &found, transcript.as_ref()).await?;
+    dashboard::print(page, &found, &documents, recorded.as_ref());
     verdict(page, &checked)?;
     let unread: Vec<_> = documents.iter().filter(|document| document.status != "READY").collect();
     if !unread.is_empty() {
@@ -141,9 +160,36 @@ fn written(at: DateTime<Utc>) -> Value {
     Value::from(at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
 }
 
-/// Starts a run and follows it to its end.
-async fn analyse(page: &Screen, caller: &ApiClient, project_id: &str) -> Result<RunAnswer, String> {
-    let run: RunAnswer = caller.post(&format!("/api/projects/{project_id}/ai/runs"), &json!({})).await?;
+/// Waits for the transcript of the recorded meeting and prints it.
+async fn listen(page: &Screen, caller: &ApiClient, meeting: &RecordedMeeting) -> Result<TranscriptAnswer, String> {
+    let transcript = recorded::transcript(caller, meeting).await?;
+    let end = transcript.segments.last().map_or(0, |segment| segment.end_ms);
+    let text = format!("“{}”, {} s of speech, transcribed by {}:", meeting.title, end / 1000, transcript.model);
+    step(page, "Recording", &text);
+    for segment in &transcript.segments {
+        let label = format!("{:12}{}", "", time(segment.start_ms));
+        page.labelled(&label, &dim(), COLUMN + 7, &format!("{}: {}", segment.speaker.name, segment.text), &dim());
+    }
+    Ok(transcript)
+}
+
+/// Starts a run over the documents, and over the recorded meeting where there is one, and follows it to its end.
+async fn analyse(
+    page: &Screen,
+    caller: &ApiClient,
+    project_id: &str,
+    documents: &[DocumentAnswer],
+    recorded: Option<&RecordedMeeting>,
+) -> Result<RunAnswer, String> {
+    let body = recorded.map_or_else(
+        || json!({}),
+        |meeting| {
+            let ready = documents.iter().filter(|document| document.status == "READY");
+            let ready: Vec<&str> = ready.map(|document| document.id.as_str()).collect();
+            json!({ "documentIds": ready, "meetingId": meeting.meeting_id })
+        },
+    );
+    let run: RunAnswer = caller.post(&format!("/api/projects/{project_id}/ai/runs"), &body).await?;
     step(page, "Analysis", &format!("run {}, followed over its event stream", run.id));
     page.line("");
     let mut progress = Progress::begin(page);
@@ -167,7 +213,7 @@ fn verdict(page: &Screen, checked: &check::Checked) -> Result<(), String> {
     if checked.faults.is_empty() {
         let text = format!(
             "All {quotes} of {items} verified: each occurs verbatim at its offsets, on its page, in the document text \
-             that the API returns."
+             that the API returns, or at its time in the transcript."
         );
         page.labelled("✓", &good(), 4, &text, &plain());
         return Ok(());

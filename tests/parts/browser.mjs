@@ -2,12 +2,13 @@
 // languages, and says what went wrong where something did.
 //
 // A scene is asked for by POST with {"scene": …, …}; the answer is {"faults": […], "found": …}. A scene returns its faults, or
-// {faults, found} where the story goes on with what it found.
+// {faults, found} where the story goes on with what it found. With "speech", a file, the microphone hears that; else it beeps.
 
 import { createServer } from 'node:http';
 import { access } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 import { listen, tell } from './beginning.mjs';
+import { spoken } from './microphone.mjs';
 import { call } from './scenes/call.mjs';
 import { consolePage } from './scenes/console.mjs';
 import { join } from './scenes/join.mjs';
@@ -21,7 +22,9 @@ async function play({ scene, ...asked }) {
     '--disable-component-update', '--disable-sync', '--use-fake-device-for-media-stream',
     '--use-fake-ui-for-media-stream', '--allow-loopback-in-peer-connection',
   ];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args });
+  const launch = (more = []) => chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...args, ...more] });
+  const microphone = asked.speech ? await spoken(launch, asked.speech) : null;
+  const browser = await launch(microphone?.args);
   try {
     const outcome = await scenes[scene](browser, asked);
     return Array.isArray(outcome) ? { faults: outcome } : outcome;
@@ -31,6 +34,7 @@ async function play({ scene, ...asked }) {
     return { faults: [`${error.stack ?? error}`, ...shown] };
   } finally {
     await browser.close();
+    await microphone?.remove();
   }
 }
 

@@ -1,6 +1,8 @@
 //! A real browser that plays scenes on the pages; the scenes are in tests/parts/scenes.
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::User;
 use crate::support::builders::PASSWORD;
@@ -40,4 +42,34 @@ impl Browser {
 /// Returns what a user types to log in.
 pub fn account(user: &User) -> Value {
     json!({"email": user.email, "password": PASSWORD})
+}
+
+/// Where a scene calls its story, to have something done that the scene can't do.
+pub struct Story(TcpListener);
+
+/// A call, which waits for its answer.
+pub struct StoryCall(TcpStream);
+
+impl Story {
+    pub async fn listen() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.0.local_addr().unwrap())
+    }
+
+    /// Waits for the next call.
+    pub async fn called(&self) -> StoryCall {
+        StoryCall(self.0.accept().await.unwrap().0)
+    }
+}
+
+impl StoryCall {
+    /// Lets the scene go on.
+    pub async fn answer(mut self) {
+        // The request is small, and nothing in it matters.
+        let _ = self.0.read(&mut [0; 4096]).await.unwrap();
+        self.0.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await.unwrap();
+    }
 }

@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 
 use livekit_api::access_token::{AccessToken, VideoGrants};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
-use super::browser::{Browser, account};
+use super::browser::{Browser, Story, account};
 use super::recording;
 use crate::invitations::mailed;
 use crate::participants::TestMeeting;
@@ -61,35 +59,6 @@ impl RealStage {
 
 fn settings<'a>(media: &'a RealLiveKit, listen: &'a str) -> Vec<(&'a str, &'a str)> {
     [&media.settings()[..], &[("COLLOQUY__SERVER__LISTEN", listen)]].concat()
-}
-
-/// Where a scene calls its story, to have something done that the scene can't do.
-struct Story(TcpListener);
-
-struct StoryCall(TcpStream);
-
-impl Story {
-    async fn listen() -> Self {
-        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}/", self.0.local_addr().unwrap())
-    }
-
-    /// Waits for the next call.
-    async fn called(&self) -> StoryCall {
-        StoryCall(self.0.accept().await.unwrap().0)
-    }
-}
-
-impl StoryCall {
-    /// Lets the scene go on.
-    async fn answer(mut self) {
-        // The request is small, and nothing in it matters.
-        let _ = self.0.read(&mut [0; 4096]).await.unwrap();
-        self.0.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await.unwrap();
-    }
 }
 
 /// Waits until `is` holds for what GET returns for the path. Panics after 60 s.

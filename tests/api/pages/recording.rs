@@ -1,6 +1,7 @@
 //! A recording that a browser makes: what is stored is what the browser was told is safe, whatever the network and the
-//! server do meanwhile. The scene is in tests/parts/scenes/join.mjs: the network drops twice, and the tab is closed with
-//! chunks unsent; here the server is killed.
+//! server do meanwhile, and the page shows what was said. The scene is in tests/parts/scenes/join.mjs: the microphone
+//! hears known words, the network drops twice, and the tab is closed with chunks unsent; here the server is killed, and the
+//! speech model is installed once the page says that it is missing.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,25 +9,55 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::browser::{Browser, account};
+use super::browser::{Browser, Story, account};
 use crate::participants::TestMeeting;
 use crate::support::bucket::Bucket;
 use crate::support::programs::free_ports;
 use crate::support::{Role, Server, ServerSetup};
+use crate::transcripts;
 
-/// How long the browser records.
+/// How long the browser records: longer than the speech lasts.
 const SECONDS: u32 = 20;
+/// What the microphone hears.
+const SPEECH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speech/booking.webm");
 
 on_sqlite! {
     async fn a_recording_survives_a_lost_network_a_closed_tab_and_a_killed_server(setup: ServerSetup) {
         let Some(browser) = Browser::start() else { return };
-        record(&browser, &setup, &[]).await;
+        let folder = setup.data.join("models");
+        let speech = [("COLLOQUY__SPEECH__ENGINE", "embedded"), ("COLLOQUY__SPEECH__MODELS", folder.to_str().unwrap())];
+        let story = Story::listen().await;
+        let models = transcripts::models();
+        let install = async {
+            let waits = story.called().await;
+            if let Some(models) = &models {
+                transcripts::put_model(models, &folder);
+            }
+            waits.answer().await;
+        };
+        let transcript = json!({"story": story.url(), "isMade": models.is_some()});
+        let (shown, ()) = tokio::join!(record(&browser, &setup, &speech, transcript), install);
+
+        // What the page says while there is no model, as the server says it.
+        let waits = shown["waits"].as_str().unwrap();
+        let command = format!("colloquy models install {}", transcripts::MODEL);
+        assert!(waits.contains("waiting for a speech recognition model") && waits.contains(&command), "{shown}");
+        if models.is_none() {
+            return;
+        }
+        let segments = shown["segments"].as_array().unwrap();
+        let text = segments.iter().map(|segment| segment["text"].as_str().unwrap()).collect::<Vec<_>>().join(" ");
+        let errors = transcripts::word_errors(transcripts::SPOKEN, &text);
+        assert!(errors <= 0.2, "{errors}: {shown}");
+        let times: Vec<&str> = segments.iter().map(|segment| segment["time"].as_str().unwrap()).collect();
+        assert!(times.is_sorted() && times.first() != times.last(), "{times:?}");
+        assert!(segments.iter().all(|segment| segment["speaker"] == "Speaker 1"), "{shown}");
     }
 
     async fn a_recording_in_a_bucket_survives_them_too(setup: ServerSetup) {
         let Some(browser) = Browser::start() else { return };
         let Some(bucket) = Bucket::new().await else { return };
-        record(&browser, &setup, &bucket.settings()).await;
+        record(&browser, &setup, &bucket.settings(), Value::Null).await;
     }
 
     async fn while_somebody_has_not_agreed_the_browser_records_nothing(setup: ServerSetup) {
@@ -48,7 +79,8 @@ on_sqlite! {
     }
 }
 
-async fn record(browser: &Browser, setup: &ServerSetup, settings: &[(&str, &str)]) {
+/// Plays the scene with the transcript that it is to see, if any; returns what the page showed of it.
+async fn record(browser: &Browser, setup: &ServerSetup, settings: &[(&str, &str)], transcript: Value) -> Value {
     // The page goes on with the server that is started at the same address.
     let [port] = free_ports();
     let listen = format!("127.0.0.1:{port}");
@@ -56,15 +88,19 @@ async fn record(browser: &Browser, setup: &ServerSetup, settings: &[(&str, &str)
     let server = setup.start(&settings);
     let room = TestMeeting::scheduled(&server, json!({})).await;
     let page = format!("http://{listen}/meetings/{}/join", room.path.trim_start_matches("/api/meetings/"));
-    let scene = json!({"scene": "recording", "page": page, "host": account(&room.ada), "seconds": SECONDS});
+    let scene = json!({
+        "scene": "recording", "page": page, "host": account(&room.ada), "seconds": SECONDS, "speech": SPEECH,
+        "transcript": transcript,
+    });
     let kill = async {
         until(&server, &room, |recording| recording["chunkCount"].as_u64() >= Some(1)).await;
         server.kill();
         setup.start(&settings)
     };
-    let (found, server) = tokio::join!(browser.plays(scene), kill);
+    let (mut found, server) = tokio::join!(browser.plays(scene), kill);
 
     assert_is_stored(&server, &room, &found).await;
+    found["shown"].take()
 }
 
 /// Asserts that the meeting's only recording becomes READY and has what the browser recorded, byte for byte and as long.

@@ -19,16 +19,16 @@ use crate::participants::TestMeeting;
 use crate::recordings::Recorder;
 use crate::support::{Answer, Server, ServerSetup};
 
-const MODEL: &str = "whisper-tiny.en";
+pub const MODEL: &str = "whisper-tiny.en";
 /// How long a transcript may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 const WEBM: &[u8] = include_bytes!("../../samples/speech/booking.webm");
 const MP3: &[u8] = include_bytes!("../../samples/speech/booking.mp3");
-const SPOKEN: &str = include_str!("../../samples/speech/booking.txt");
+pub const SPOKEN: &str = include_str!("../../samples/speech/booking.txt");
 
 /// The folder of installed models; `None`, with a message, where there is none.
-fn models() -> Option<PathBuf> {
+pub fn models() -> Option<PathBuf> {
     let folder = std::env::var_os("COLLOQUY_TEST_MODELS").map(PathBuf::from);
     let folder = folder.filter(|folder| folder.join(MODEL).join("manifest.json").exists());
     if folder.is_none() {
@@ -91,7 +91,7 @@ fn text_of(transcript: &Value) -> String {
 }
 
 /// The share of words that have to be changed to turn one text into the other.
-fn word_errors(wanted: &str, found: &str) -> f64 {
+pub fn word_errors(wanted: &str, found: &str) -> f64 {
     let (wanted, found) = (words(wanted), words(found));
     let mut row: Vec<usize> = (0..=found.len()).collect();
     for (i, word) in wanted.iter().enumerate() {
@@ -107,7 +107,7 @@ fn word_errors(wanted: &str, found: &str) -> f64 {
 }
 
 /// Copies an installed model, as an installation would put it in place.
-fn put_model(from: &Path, into: &Path) {
+pub fn put_model(from: &Path, into: &Path) {
     let (from, incoming) = (from.join(MODEL), into.join(".incoming"));
     fs::create_dir_all(&incoming).unwrap();
     for file in fs::read_dir(&from).unwrap() {

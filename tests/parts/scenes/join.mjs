@@ -3,6 +3,8 @@
 import { Person } from './person.mjs';
 import { RecorderProbe } from './recorder-probe.mjs';
 
+/** How long a transcript may take on a busy machine. */
+const TRANSCRIBING = 180_000;
 const PHONE_AND_DESK = [[390, 844], [375, 667], [1280, 800]];
 
 export const join = {
@@ -105,8 +107,11 @@ export const join = {
     return guest.isGone();
   },
 
-  /** The host records. The network drops twice; the tab is closed with slices that were not sent, and opened again. */
-  async recording(browser, { page, host, seconds }) {
+  /**
+   * The host records. The network drops twice; the tab is closed with slices that were not sent, and opened again. With `transcript`
+   * the page says what the transcript waits for; after a call of its `story` it shows it, if it `isMade`.
+   */
+  async recording(browser, { page, host, seconds, transcript }) {
     const probe = new RecorderProbe();
     const ada = await Person.at(browser, page);
     await probe.attach(ada.context);
@@ -116,6 +121,7 @@ export const join = {
     await ada.sees('Do you agree to be recorded?');
     await ada.hasInSight(['I agree', 'I do not agree'], PHONE_AND_DESK);
     await ada.tick('My audio and video may be recorded');
+    if (transcript) await ada.tick('My speech may be transcribed');
     await ada.press('I agree');
     await ada.press('Record');
     await ada.reads('This meeting is being recorded.');
@@ -147,7 +153,8 @@ export const join = {
       };
     }));
     if (left > 0) ada.faults.push(`${left} chunks that are saved lie in the storage of the browser`);
-    return { faults: await ada.isGone(), found: { sha256: probe.sha256, seconds: probe.seconds } };
+    const shown = transcript ? await readTranscript(ada, transcript) : null;
+    return { faults: await ada.isGone(), found: { sha256: probe.sha256, seconds: probe.seconds, shown } };
   },
 
   /** The host records; somebody comes who has not answered yet, and agrees after `seconds`: the recording pauses meanwhile. */
@@ -185,3 +192,24 @@ export const join = {
     return [...(await ada.isGone()), ...(await grace.isGone())];
   },
 };
+
+/** What the page says of the transcript of the only recording while it waits, and then of each segment. */
+async function readTranscript(person, { story, isMade }) {
+  const waiting = person.page.getByText('The transcript is waiting for a speech recognition model.');
+  await waiting.waitFor();
+  // The reason is read after the status.
+  await person.reads('colloquy models install');
+  const waits = await waiting.innerText();
+  await person.lookTwice('a transcript that waits', 'You are in the meeting', 'أنت في الاجتماع');
+  await fetch(story);
+  if (!isMade) return { waits };
+  const items = person.page.locator('details ol li');
+  await items.first().waitFor({ timeout: TRANSCRIBING });
+  const segments = await items.evaluateAll((all) => all.map((item) => {
+    const [time, speaker, text] = ['time', 'b', '.text'].map((part) => item.querySelector(part).innerText);
+    return { time, speaker: speaker.replace(/[\u2068\u2069]/g, ''), text };
+  }));
+  await person.page.getByText(segments[0].text).scrollIntoViewIfNeeded();
+  await person.lookTwice('a transcript', 'You are in the meeting', 'أنت في الاجتماع');
+  return { waits, segments };
+}
