@@ -108,7 +108,7 @@ impl PieceSink for SentPieces<'_> {
     async fn piece(&mut self, piece: SoundPiece) -> Result<(), Untranscribed> {
         let mut segments = Vec::new();
         if !piece.wav.is_empty() {
-            let answer = self.service.answer(&piece, self.request, self.language.as_deref()).await?;
+            let answer = self.answer(&piece).await?;
             self.language = self.language.take().or_else(|| answer.language.as_deref().and_then(code_of));
             segments = heard(answer, piece.from_ms, piece.to_ms);
         }
@@ -128,17 +128,15 @@ enum NoAnswer {
     Invalid(String),
 }
 
-impl SpeechService {
-    async fn answer(
-        &self,
-        piece: &SoundPiece,
-        request: &SpeechRequest,
-        language: Option<&str>,
-    ) -> Result<ServiceAnswer, Untranscribed> {
+impl SentPieces<'_> {
+    async fn answer(&mut self, piece: &SoundPiece) -> Result<ServiceAnswer, Untranscribed> {
         let mut pause = FIRST_PAUSE;
         let mut attempt = 1;
         loop {
-            let failed = match self.attempt(piece, request, language).await {
+            if !self.sink.may_continue().await {
+                return Err(Untranscribed::Stopped);
+            }
+            let failed = match self.service.attempt(piece, self.request, self.language.as_deref()).await {
                 Ok(answer) => return Ok(answer),
                 Err(NoAnswer::Refused(why)) => return Err(Untranscribed::Refused(why)),
                 Err(failed) => failed,
@@ -154,7 +152,9 @@ impl SpeechService {
             (attempt, pause) = (attempt + 1, pause * 2);
         }
     }
+}
 
+impl SpeechService {
     async fn attempt(
         &self,
         piece: &SoundPiece,
@@ -184,12 +184,17 @@ impl SpeechService {
         if status.is_success() {
             return ServiceAnswer::read(&bytes?);
         }
-        let why = self.refusal(status, &bytes.unwrap_or_default());
-        match status {
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Err(NoAnswer::Away(why, wanted)),
-            status if status.is_server_error() => Err(NoAnswer::Away(why, wanted)),
-            _ => Err(NoAnswer::Refused(why)),
-        }
+        let is_away = matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
+        Err(match status {
+            status if is_away || status.is_server_error() => {
+                NoAnswer::Away(format!("the speech service answers {}", status.as_u16()), wanted)
+            }
+            // What services say of a wrong key shows parts of it.
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                NoAnswer::Refused(format!("{} it does not accept speech.service_key", status.as_u16()))
+            }
+            _ => NoAnswer::Refused(self.refusal(status, &bytes.unwrap_or_default())),
+        })
     }
 
     /// Reads `Retry-After`: seconds, or a date.

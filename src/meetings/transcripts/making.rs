@@ -115,6 +115,7 @@ impl Handler for TranscribeRecordingHandler {
                 version,
                 terms,
                 speller,
+                ended_by: None,
             };
             work.make(&meeting.state, &recording).await
         } else {
@@ -189,6 +190,16 @@ struct TranscriptMaking<'a> {
     /// The project's words: they are hinted to the recogniser, and spelled as the project does.
     terms: Glossary,
     speller: Speller,
+    /// Why the sink ended the transcription.
+    ended_by: Option<SinkEnd>,
+}
+
+/// Why the sink ended a transcription.
+enum SinkEnd {
+    /// Somebody withdrew their consent.
+    Withdrawn,
+    /// A batch could not be stored.
+    Unstored(String),
 }
 
 impl TranscriptMaking<'_> {
@@ -197,10 +208,10 @@ impl TranscriptMaking<'_> {
         if recording.status() != RecordingStatus::Ready {
             return self.fail("The recording has no content any more.".to_owned()).await;
         }
-        let is_held_back = !meeting.held_back(recording, ConsentScope::Transcript).is_empty();
-        if is_held_back || !meeting.withheld_for(recording).is_empty() {
-            return self.fail("Somebody who can be heard has not consented to a transcript.".to_owned()).await;
+        if !is_consented(meeting, recording) {
+            return self.fail(WITHHELD.to_owned()).await;
         }
+        self.adopt_engine().await?;
         let Some(folder) = self.model().await? else {
             return self
                 .advance(TranscriptProgress { status: TranscriptStatus::WaitingForModel, ..self.progress() })
@@ -224,8 +235,12 @@ impl TranscriptMaking<'_> {
         drop(copy);
         match done {
             Ok(()) => self.advance(TranscriptProgress { status: TranscriptStatus::Ready, ..self.progress() }).await,
-            // Another worker goes on with it, or it was deleted.
-            Err(Untranscribed::Stopped) => Ok(()),
+            Err(Untranscribed::Stopped) => match self.ended_by.take() {
+                Some(SinkEnd::Withdrawn) => self.fail(WITHHELD.to_owned()).await,
+                Some(SinkEnd::Unstored(why)) => Err(JobError::Again(why)),
+                // Another worker goes on with it, or it was deleted.
+                None => Ok(()),
+            },
             Err(Untranscribed::Interrupted(why)) => Err(JobError::Again(why)),
             Err(Untranscribed::Unreadable(why)) => self.fail(format!("The recording can't be read: {why}.")).await,
             Err(Untranscribed::Refused(why)) => {
@@ -242,6 +257,19 @@ impl TranscriptMaking<'_> {
                 Err(JobError::Again(why))
             }
         }
+    }
+
+    /// A version that was begun under another engine is made by the one of now.
+    async fn adopt_engine(&mut self) -> Result<(), JobError> {
+        let speech = &self.handler.state.config.speech;
+        if self.version.engine == speech.engine {
+            return Ok(());
+        }
+        let (id, engine, model) = (self.version.id, speech.engine.clone(), speech.default_model().to_owned());
+        self.version.engine.clone_from(&engine);
+        self.version.model.clone_from(&model);
+        let adopted = self.handler.state.db.write(move |conn| Box::pin(store::adopt(conn, id, engine, model)));
+        adopted.await.map_err(|error: DbError| JobError::Again(error.to_string()))
     }
 
     /// The folder of the version's model; empty for a speech service, `None` if it is not installed.
@@ -272,7 +300,7 @@ impl TranscriptMaking<'_> {
             position,
             start_ms: heard.start_ms,
             end_ms: heard.end_ms,
-            text: self.speller.respell(&heard.text),
+            text: self.speller.respell(&heard.text.replace(char::is_control, " ")),
             confidence,
             speaker: None,
             correction: None,
@@ -319,6 +347,24 @@ impl TranscriptMaking<'_> {
 
 #[async_trait]
 impl HeardSink for TranscriptMaking<'_> {
+    async fn may_continue(&mut self) -> bool {
+        let state = &self.handler.state;
+        let meeting = match state.registry.snapshot(self.meeting_id).await {
+            Ok(Some(meeting)) => meeting,
+            Ok(None) => return false,
+            Err(away) => {
+                self.ended_by = Some(SinkEnd::Unstored(away.0));
+                return false;
+            }
+        };
+        let recording = meeting.state.recordings.get(&self.version.recording_id);
+        let may = recording.is_some_and(|recording| is_consented(&meeting.state, recording));
+        if !may {
+            self.ended_by = Some(SinkEnd::Withdrawn);
+        }
+        may
+    }
+
     async fn heard(&mut self, batch: HeardBatch) -> Result<(), StopRequested> {
         if !batch.is_final {
             return Ok(());
@@ -336,9 +382,17 @@ impl HeardSink for TranscriptMaking<'_> {
             Ok(true) => Ok(()),
             Ok(false) => Err(StopRequested),
             Err(error) => {
-                tracing::warn!(%error, "a part of a transcript could not be stored; it is transcribed again");
+                let why = format!("a part of the transcript could not be stored: {error}");
+                self.ended_by = Some(SinkEnd::Unstored(why));
                 Err(StopRequested)
             }
         }
     }
+}
+
+const WITHHELD: &str = "Somebody who can be heard has not consented to a transcript.";
+
+/// Whether everyone who can be heard consents to a transcript.
+fn is_consented(meeting: &Meeting, recording: &Recording) -> bool {
+    meeting.held_back(recording, ConsentScope::Transcript).is_empty() && meeting.withheld_for(recording).is_empty()
 }

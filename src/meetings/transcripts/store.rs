@@ -225,6 +225,13 @@ impl TryFrom<SegmentRow> for StoredSegment {
     }
 }
 
+/// Stores which engine and model make a version.
+pub async fn adopt(conn: &mut Conn, id: Id<ids::Transcript>, engine: String, model: String) -> Result<(), DbError> {
+    let changes = (transcripts::engine.eq(engine), transcripts::model.eq(model));
+    diesel::update(transcripts::table.find(Key(id))).set(changes).execute(conn).await?;
+    Ok(())
+}
+
 /// Inserts segments.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ pub fn cut(file: File, request: CutRequest, mut give: impl FnMut(SoundPiece) -> 
             let mut heard = SoundBuffer::at(samples_of(from_ms), samples_of(longest_ms.min(LONGEST_MS)).max(RATE));
             while let Some(window) = heard.next(&mut sound) {
                 let samples = if window.speech == 0 { &[] } else { heard.samples(window.from, window.to) };
-                let wav = if samples.is_empty() { Vec::new() } else { wav(samples) };
+                let wav = if samples.is_empty() { Vec::new() } else { wav(&filled(samples)) };
                 if window.speech > 0 {
                     heard.cursor = window.to;
                 }
@@ -61,6 +61,13 @@ pub fn cut(file: File, request: CutRequest, mut give: impl FnMut(SoundPiece) -> 
         }
     }
     Ok(())
+}
+
+/// Fills a short piece with silence up to a second: services refuse shorter ones.
+fn filled(samples: &[f32]) -> Vec<f32> {
+    let mut filled = samples.to_vec();
+    filled.resize(samples.len().max(RATE), 0.0);
+    filled
 }
 
 fn excerpt(sound: &mut Sound, from: usize, to: usize) -> Vec<f32> {

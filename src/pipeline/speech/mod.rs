@@ -75,6 +75,10 @@ pub struct HeardSegment {
 /// Receives a transcript while it is made.
 #[async_trait]
 pub trait HeardSink: Send {
+    /// Whether more of the recording may be listened to. It is asked before any of it leaves this machine.
+    async fn may_continue(&mut self) -> bool {
+        true
+    }
     /// Takes the next batch. `Err` ends the transcription.
     async fn heard(&mut self, batch: HeardBatch) -> Result<(), StopRequested>;
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{MP3, PATIENCE, imported};
 use crate::participants::TestMeeting;
+use crate::recordings::Recorder;
 use crate::support::ServerSetup;
 use crate::support::speech_service::{FakeSpeechService, KEY, Trouble};
 
@@ -88,6 +89,31 @@ on_both! {
         assert_eq!(service.forms().len(), pieces + pieces + 1, "only the silent piece is sent again");
     }
 
+    async fn nothing_is_sent_once_a_consent_is_withdrawn(setup: ServerSetup) {
+        let service = FakeSpeechService::start();
+        let server = setup.start(&service.settings());
+        let room = TestMeeting::open(&server).await;
+        let scopes = ["RECORDING", "TRANSCRIPT", "AI_ANALYSIS"];
+        let all = json!({"recordingConsent": true, "scopes": scopes, "wordingVersion": room.wording().await});
+        let ada = room.joined(&room.ada).await;
+        room.consents(&room.ada, &ada, all).await.is(200);
+        let body = json!({"uploadMode": "CHUNKED", "mimeType": "audio/mpeg"});
+        let recorder = Recorder::of(&room, body).await;
+        recorder.spanning(0, &MP3.repeat(TIMES), 0, 1).await.is(200);
+        // The service is busy for long enough to withdraw.
+        service.fails(&[Trouble::Busy, Trouble::Busy, Trouble::Busy]);
+        recorder.stop(json!({"lastChunkIndex": 0})).await.is(200);
+        let began = Instant::now();
+        while service.forms().is_empty() {
+            assert!(began.elapsed() < PATIENCE);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        room.consents(&room.ada, &ada, json!({"recordingConsent": false})).await.is(200);
+        let sent = service.forms().len();
+        recorder.until_transcript("FAILED").await;
+        assert_eq!(service.forms().len(), sent);
+    }
+
     async fn what_the_service_refuses_ends_at_once_and_its_key_is_in_no_log_or_message(setup: ServerSetup) {
         let service = FakeSpeechService::start();
         let wrong = "sk-another-key-of-the-stories";
@@ -99,7 +125,7 @@ on_both! {
         let recorder = imported(&room, "audio/mpeg", MP3.to_vec()).await;
         recorder.until_transcript("FAILED").await;
         let refused = recorder.transcript().await.refused(409, "TranscriptNotReady");
-        assert!(refused.text().contains("The speech service refused the recording: 401 Incorrect API key provided"), "{}", refused.text());
+        assert!(refused.text().contains("The speech service refused the recording: 401 it does not accept"), "{}", refused.text());
         assert!(!refused.text().contains(wrong));
         // A model that the service does not have.
         let own = {
