@@ -73,7 +73,7 @@ pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<Speech>)
         None => None,
     };
     if let Some(Speech::Missing { install }) = &speech {
-        step(page, "Recording", &format!("left out, for want of a speech model: {install}"));
+        step(page, "Recording", &format!("left out; install a speech model with: {install}"));
     }
     let run = analyse(page, &caller, &project.id, &documents, recorded.as_ref()).await?;
 
