@@ -128,8 +128,9 @@ fn with_a_model_what_is_said_in_a_recorded_meeting_becomes_requirements_too() {
 
 /// Returns what stands between two texts.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
-    let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from} in:\n{text}")).1;
-    rest.split_once(to).unwrap_or_else(|| panic!("no {to} in:\n{text}")).0
+    let found = text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).map(|(between, _)| between);
+    assert!(found.is_some(), "nothing between {from} and {to} in:\n{text}");
+    found.unwrap()
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Shown<'_> {
         });
     }
 
-    /// Everything that was said in the recorded meeting.
+    /// All items from the recorded meeting, in the order in which they were said; user stories repeat requirements.
     fn said(&self) {
         let found = self.found;
         let mut said: Vec<(&str, &str, &[SourceReference])> = Vec::new();

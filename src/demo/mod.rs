@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use page::Screen;
-use recorded::Speech;
+use recorded::DemoSpeech;
 
 use crate::api_client::sources::{self, SampleFile};
 
@@ -70,7 +70,7 @@ async fn shown(arguments: &Demo) -> Result<(), End> {
     let mut stop = Stop::listen().map_err(End::Fault)?;
     let files = files(arguments).map_err(End::Fault)?;
     // The recorded meeting is one of the samples.
-    let speech = arguments.files.is_empty().then(|| Speech::find(arguments.models.as_deref()));
+    let speech = arguments.files.is_empty().then(|| DemoSpeech::find(arguments.models.as_deref()));
     let speech = speech.transpose().map_err(End::Fault)?;
     let page = Screen::of_terminal();
     // This future owns the server, so dropping it ends the server.

@@ -20,7 +20,7 @@ const TITLE: &str = "Lantern: planning";
 const TRANSCRIBING: Duration = Duration::from_secs(300);
 
 /// What there is to recognise the speech with.
-pub enum Speech {
+pub enum DemoSpeech {
     Model {
         folder: PathBuf,
         name: String,
@@ -32,7 +32,7 @@ pub enum Speech {
     },
 }
 
-impl Speech {
+impl DemoSpeech {
     /// Looks for a model in the given folder, or else where `colloquy models install` puts it.
     ///
     /// # Errors
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn without_a_model_the_command_that_installs_one_is_known() {
         let folder = tempfile::tempdir().unwrap();
-        let Ok(Speech::Missing { install }) = Speech::find(Some(folder.path())) else { panic!("a model") };
+        let Ok(DemoSpeech::Missing { install }) = DemoSpeech::find(Some(folder.path())) else { panic!("a model") };
         assert_eq!(install, format!("colloquy models install whisper-tiny.en --models {}", folder.path().display()));
-        assert!(matches!(Speech::find(Some(&folder.path().join("none"))), Ok(Speech::Missing { .. })));
+        assert!(matches!(DemoSpeech::find(Some(&folder.path().join("none"))), Ok(DemoSpeech::Missing { .. })));
     }
 }

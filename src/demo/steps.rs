@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, time, warning};
 use super::progress::Progress;
-use super::recorded::{RecordedMeeting, Speech};
+use super::recorded::{DemoSpeech, RecordedMeeting};
 use super::{check, dashboard, recorded};
 use crate::api_client::account::ClientAccount;
 use crate::api_client::answer::{
@@ -34,12 +34,12 @@ pub struct Scene {
 /// # Errors
 /// Returns a message if a call fails, a run does not succeed, a document can't be read, or quotes do not match their
 /// sources.
-pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<Speech>) -> Result<Scene, String> {
+pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<DemoSpeech>) -> Result<Scene, String> {
     let title = format!("{} {}", bold().apply_to("Colloquy"), dim().apply_to("· from documents to requirements"));
     page.line("");
     page.line(&format!("  {title}"));
     page.line("");
-    let settings = speech.as_ref().map(Speech::settings).unwrap_or_default();
+    let settings = speech.as_ref().map(DemoSpeech::settings).unwrap_or_default();
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let server = OwnServer::start(&settings).await?;
     step(page, "Server", &format!("{}, data folder {}", server.url, server.data().display()));
@@ -61,10 +61,10 @@ pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<Speech>)
 
     // First, so that the server transcribes while the rest goes on.
     let recorded = match speech {
-        Some(Speech::Model { .. }) => {
+        Some(DemoSpeech::Model { .. }) => {
             Some(recorded::import(&caller, &project.id, &written(SystemClock.now().utc())).await?)
         }
-        Some(Speech::Missing { .. }) | None => None,
+        Some(DemoSpeech::Missing { .. }) | None => None,
     };
     let documents = upload(page, &caller, &project.id, files).await?;
     meet(page, &caller, &project.id).await?;
@@ -72,8 +72,8 @@ pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<Speech>)
         Some(meeting) => Some(listen(page, &caller, meeting).await?),
         None => None,
     };
-    if let Some(Speech::Missing { install }) = &speech {
-        step(page, "Recording", &format!("left out, for want of a speech model: {install}"));
+    if let Some(DemoSpeech::Missing { install }) = &speech {
+        step(page, "Recording", &format!("left out; install a speech model with: {install}"));
     }
     let run = analyse(page, &caller, &project.id, &documents, recorded.as_ref()).await?;
 
