@@ -76,13 +76,13 @@ impl Query for TranscriptQuery {
 }
 
 /// A transcript in the format that was asked for.
-pub struct TranscriptAnswer {
+pub struct TranscriptInFormat {
     pub transcript: Transcript,
     pub format: TranscriptFormat,
     pub share: Share,
 }
 
-impl Answer for TranscriptAnswer {
+impl Answer for TranscriptInFormat {
     fn describe() -> AnswerDescribed {
         AnswerDescribed {
             files: &["text/vtt", "application/x-subrip", "text/plain"],

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actors::ids::{self, Id};
 use utoipa::ToSchema;
 
-use super::formats::{TranscriptAnswer, TranscriptQuery};
+use super::formats::{TranscriptInFormat, TranscriptQuery};
 use super::model::{ModelName, SegmentText, SpeakerName, SpokenLanguage, TranscriptSegment, TranscriptVersionView};
 use super::operations;
 use crate::access::policy::{Analyst, Host, Listener};
@@ -21,10 +21,10 @@ use crate::meetings::state::Meetings;
 pub async fn read(
     request: Authorized<Listener<MeetingRecording>, WithShare<ValidQuery<TranscriptQuery>>>,
     state: Meetings,
-) -> Result<TranscriptAnswer, ApiError> {
+) -> Result<TranscriptInFormat, ApiError> {
     let WithShare { input: ValidQuery(query), mut share } = request.input;
     let transcript = operations::read(&state, &request.access.resource, query.version, &mut share).await?;
-    Ok(TranscriptAnswer { transcript, format: query.format, share })
+    Ok(TranscriptInFormat { transcript, format: query.format, share })
 }
 
 pub async fn versions(

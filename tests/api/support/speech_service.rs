@@ -125,7 +125,7 @@ async fn transcribe(request: HttpRequest, form: Multipart, state: web::Data<Mute
     let trouble = state.lock().unwrap().troubles.pop_front();
     let answer = match heard(&form) {
         Ok(answer) => answer,
-        Err(refused) => return refused,
+        Err((status, why)) => return refusal(status, &why),
     };
     match trouble {
         None => HttpResponse::Ok().json(answer),
@@ -160,7 +160,8 @@ async fn fields(mut form: Multipart) -> Result<SentForm, actix_multipart::Multip
 }
 
 /// Returns the transcript of a form, or the refusal of the real service.
-fn heard(form: &SentForm) -> Result<Value, HttpResponse> {
+fn heard(form: &SentForm) -> Result<Value, (u16, String)> {
+    let refusal = |status: u16, why: &str| (status, why.to_owned());
     let text = |name: &str| form.get(name).and_then(|bytes| std::str::from_utf8(bytes).ok());
     let file = form.get("file").ok_or_else(|| refusal(400, "Missing required parameter: 'file'."))?;
     match text("model") {

@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 use pipeline::speech::{HeardBatch, HeardSegment, SpeechRequest, transcribe};
 use serde_json::{Value, json};
 
-use sounds::{Chance, RATE, Recording, babble, brown, pink, white, write_wav};
+use sounds::{Chance, MadeSound, RATE, babble, brown, pink, white, write_wav};
 use words::{align, words};
 
 const SETS: [&str; 10] =
@@ -78,14 +78,14 @@ fn hear(model: &str, file: &str, language: &str) {
 }
 
 /// What was heard in a file, and what that cost.
-struct Outcome {
+struct HeardFile {
     segments: Vec<HeardSegment>,
     language: Option<String>,
     processor_seconds: f64,
     peak_mib: f64,
 }
 
-impl Outcome {
+impl HeardFile {
     fn text(&self) -> String {
         self.segments.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ")
     }
@@ -93,14 +93,14 @@ impl Outcome {
 
 /// Words and errors so far.
 #[derive(Default, Clone, Copy)]
-struct Tally {
+struct WordTally {
     words: usize,
     errors: usize,
     seconds: f64,
     processor_seconds: f64,
 }
 
-impl Tally {
+impl WordTally {
     fn add(&mut self, other: Self) {
         self.words += other.words;
         self.errors += other.errors;
@@ -162,7 +162,7 @@ impl Measurement {
         ["meeting", "numbers", "names"].iter().flat_map(|name| self.section(name)).collect()
     }
 
-    fn heard(&self, file: &Path, language: &str, hint: Option<&str>) -> Outcome {
+    fn heard(&self, file: &Path, language: &str, hint: Option<&str>) -> HeardFile {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command.args(["hear", &self.model]).arg(file).arg(language).stderr(Stdio::inherit());
         if let Some(hint) = hint {
@@ -171,7 +171,7 @@ impl Measurement {
         let output = command.output().expect("a child process");
         assert!(output.status.success(), "{} is not transcribed", file.display());
         let lines = String::from_utf8(output.stdout).expect("lines of JSON");
-        let mut outcome = Outcome { segments: Vec::new(), language: None, processor_seconds: 0.0, peak_mib: 0.0 };
+        let mut outcome = HeardFile { segments: Vec::new(), language: None, processor_seconds: 0.0, peak_mib: 0.0 };
         for line in lines.lines() {
             let value: Value = serde_json::from_str(line).expect("JSON");
             if let Some(seconds) = value.get("processorSeconds").and_then(Value::as_f64) {
@@ -186,7 +186,7 @@ impl Measurement {
         outcome
     }
 
-    fn heard_recording(&self, name: &str, recording: &Recording, language: &str) -> Outcome {
+    fn heard_recording(&self, name: &str, recording: &MadeSound, language: &str) -> HeardFile {
         let file = self.folder.join(format!("{}.wav", name.replace([' ', ',', ':'], "_")));
         recording.write(&file);
         let outcome = self.heard(&file, language, None);
@@ -197,17 +197,17 @@ impl Measurement {
     }
 
     /// Transcribes a recording, and counts its errors.
-    fn tally(&self, name: &str, recording: &Recording, language: &str) -> (Tally, Outcome) {
+    fn tally(&self, name: &str, recording: &MadeSound, language: &str) -> (WordTally, HeardFile) {
         let outcome = self.heard_recording(name, recording, language);
         (counted(&recording.text(), &outcome, recording.seconds(), language), outcome)
     }
 
     fn voices(&self, voices: &[&str], together: &str) {
-        let mut all = Tally::default();
+        let mut all = WordTally::default();
         let mut by_section =
-            [("meeting", Tally::default()), ("numbers", Tally::default()), ("names", Tally::default())];
+            [("meeting", WordTally::default()), ("numbers", WordTally::default()), ("names", WordTally::default())];
         for voice in voices {
-            let mut of_voice = Tally::default();
+            let mut of_voice = WordTally::default();
             for (section, so_far) in &mut by_section {
                 let (tally, _) = self.tally(&format!("{voice} {section}"), &self.spoken(voice, section), "en");
                 so_far.add(tally);
@@ -223,8 +223,8 @@ impl Measurement {
     }
 
     /// A section, spoken by one voice with pauses.
-    fn spoken(&self, voice: &str, section: &str) -> Recording {
-        let mut recording = Recording::default();
+    fn spoken(&self, voice: &str, section: &str) -> MadeSound {
+        let mut recording = MadeSound::default();
         recording.pause(400);
         for (nth, text) in self.section(section).iter().enumerate() {
             recording.say(voice, text, 300 + nth * 370 % 900);
@@ -240,9 +240,9 @@ impl Measurement {
         let noises = [("white", white(60)), ("pink", pink(60)), ("brown", brown(60)), ("babble", talking)];
         let voices = ["flite:slt", "flite:rms", "en-us"].map(|voice| self.spoken(voice, "meeting"));
         for decibels in [20_i16, 10, 5] {
-            let mut all = Tally::default();
+            let mut all = WordTally::default();
             for (name, noise) in &noises {
-                let mut of_noise = Tally::default();
+                let mut of_noise = WordTally::default();
                 for voice in &voices {
                     let noisy = voice.with_noise(noise, f32::from(decibels));
                     of_noise.add(self.tally(&format!("{name} {decibels}"), &noisy, "en").0);
@@ -259,7 +259,7 @@ impl Measurement {
             return println!("SKIPPED: pocketsphinx-testdata is not installed");
         }
         for set in ["librivox/transcription", "cards/cards.transcription"] {
-            let mut all = Tally::default();
+            let mut all = WordTally::default();
             let file = Path::new(CLIPS).join(set);
             for line in fs::read_to_string(&file).expect("transcripts").lines() {
                 let (text, name) = line.rsplit_once('(').expect("a text and the name of its file");
@@ -269,7 +269,7 @@ impl Measurement {
             }
             all.show(&format!("clips: {}", set.split('/').next().unwrap_or_default()));
         }
-        let mut all = Tally::default();
+        let mut all = WordTally::default();
         for (name, text) in
             [("goforward.raw", "go forward ten meters"), ("tidigits/dhd.2934z.raw", "two nine three four zero")]
         {
@@ -280,7 +280,7 @@ impl Measurement {
         all.show("clips: commands");
     }
 
-    fn clip(&self, file: &Path, text: &str) -> Tally {
+    fn clip(&self, file: &Path, text: &str) -> WordTally {
         let outcome = self.heard(file, "en", None);
         // 16 kHz and two bytes a sample, all of them.
         let seconds = fs::metadata(file).expect("a clip").len() as f64 / 32_000.0;
@@ -290,9 +290,9 @@ impl Measurement {
     /// Somebody who never pauses, so that windows end between two words, or in one.
     fn unbroken(&self) {
         let text = self.section("unbroken").join(" ");
-        let mut all = Tally::default();
+        let mut all = WordTally::default();
         for voice in ["flite:slt", "flite:rms", "en-us", "en-gb-x-rp"] {
-            let mut recording = Recording::default();
+            let mut recording = MadeSound::default();
             (0..3).for_each(|_| recording.say(voice, &text, 0));
             all.add(self.tally("unbroken", &recording, "en").0);
         }
@@ -325,8 +325,8 @@ impl Measurement {
     }
 
     /// All voices in turn, with short pauses.
-    fn talk(&self, name: &str, seconds: usize) -> Outcome {
-        let (texts, mut recording, mut chance) = (self.sections(), Recording::default(), Chance(7));
+    fn talk(&self, name: &str, seconds: usize) -> HeardFile {
+        let (texts, mut recording, mut chance) = (self.sections(), MadeSound::default(), Chance(7));
         for (nth, text) in texts.iter().cycle().enumerate() {
             if recording.samples.len() >= seconds * RATE {
                 break;
@@ -342,7 +342,7 @@ impl Measurement {
 
     /// Thirty minutes of utterances with pauses of many lengths: how far the times of segments are from the truth.
     fn onsets(&self) {
-        let (texts, mut recording, mut chance) = (self.sections(), Recording::default(), Chance(11));
+        let (texts, mut recording, mut chance) = (self.sections(), MadeSound::default(), Chance(11));
         recording.pause(3000);
         for (nth, text) in texts.iter().cycle().enumerate() {
             if recording.samples.len() >= 1800 * RATE {
@@ -368,19 +368,19 @@ fn voice(nth: usize) -> &'static str {
     if nth.is_multiple_of(2) { HUMAN[nth / 2 % HUMAN.len()] } else { ROBOTS[nth / 2 % ROBOTS.len()] }
 }
 
-fn counted(text: &str, outcome: &Outcome, seconds: f64, language: &str) -> Tally {
+fn counted(text: &str, outcome: &HeardFile, seconds: f64, language: &str) -> WordTally {
     let is_english = language == "en";
     let (said, heard) = (words(text, is_english), words(&outcome.text(), is_english));
     let found = align(&said, &heard);
     if std::env::var_os("WORDS").is_some() && !found.different.is_empty() {
         println!("    {}", found.different.join(" "));
     }
-    Tally { words: said.len(), errors: found.errors, seconds, processor_seconds: outcome.processor_seconds }
+    WordTally { words: said.len(), errors: found.errors, seconds, processor_seconds: outcome.processor_seconds }
 }
 
 /// How many milliseconds the beginnings and the ends of segments are behind the truth, from a second on: where a segment's
 /// first word is the first of an utterance, and its last word the last of one.
-fn time_errors(recording: &Recording, outcome: &Outcome, from: f64) -> [Vec<i64>; 2] {
+fn time_errors(recording: &MadeSound, outcome: &HeardFile, from: f64) -> [Vec<i64>; 2] {
     let (mut said, mut begins, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for one in &recording.utterances {
         let first = said.len();

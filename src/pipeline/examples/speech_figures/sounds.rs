@@ -35,12 +35,12 @@ pub struct Utterance {
 
 /// A recording whose words are known.
 #[derive(Default)]
-pub struct Recording {
+pub struct MadeSound {
     pub samples: Vec<f32>,
     pub utterances: Vec<Utterance>,
 }
 
-impl Recording {
+impl MadeSound {
     /// Adds what somebody says, and a pause.
     pub fn say(&mut self, voice: &str, text: &str, pause_ms: usize) {
         let spoken = speech(voice, text);
@@ -259,7 +259,7 @@ fn ringing(seconds: usize) -> Vec<f32> {
 }
 
 /// Ten minutes in a room in which nobody speaks: a minute of each noise, some with another behind it, and of music.
-pub fn room_without_speech() -> Recording {
+pub fn room_without_speech() -> MadeSound {
     let softly = |all: Vec<f32>, factor: f32| all.into_iter().map(move |sample| sample * factor);
     let both = |one: Vec<f32>, other: Vec<f32>| one.into_iter().zip(other).map(|(one, other)| one + other).collect();
     let parts: [Vec<f32>; 10] = [
@@ -274,5 +274,5 @@ pub fn room_without_speech() -> Recording {
         both(softly(clicks(60), 0.5).collect(), softly(music(60), 0.1).collect()),
         both(bowed(60), softly(pink(60), 0.1).collect()),
     ];
-    Recording { samples: parts.concat(), utterances: Vec::new() }
+    MadeSound { samples: parts.concat(), utterances: Vec::new() }
 }

@@ -115,7 +115,7 @@ fn cut(text: &str) -> Vec<String> {
 }
 
 /// A part of a number.
-enum Part {
+enum NumberPart {
     Value(u64),
     /// "hundred" and "thousand".
     Times(u64),
@@ -124,24 +124,24 @@ enum Part {
 }
 
 /// Reads a word as a part of a number; the flag tells an ordinal.
-fn part(word: &str) -> Option<(Part, bool)> {
+fn part(word: &str) -> Option<(NumberPart, bool)> {
     let place = |names: &[&str], word: &str| names.iter().position(|name| *name == word);
     if let Some(value) = place(&UNITS, word) {
-        return Some((Part::Value(value as u64), false));
+        return Some((NumberPart::Value(value as u64), false));
     }
     if let Some(value) = place(&ORDINALS, word) {
-        return Some((Part::Value(value as u64), true));
+        return Some((NumberPart::Value(value as u64), true));
     }
     if let Some(ten) = place(&TENS, word) {
-        return Some((Part::Value(ten as u64 * 10 + 20), false));
+        return Some((NumberPart::Value(ten as u64 * 10 + 20), false));
     }
     if let Some(ten) = word.strip_suffix("ieth").and_then(|stem| place(&TENS, &format!("{stem}y"))) {
-        return Some((Part::Value(ten as u64 * 10 + 20), true));
+        return Some((NumberPart::Value(ten as u64 * 10 + 20), true));
     }
     match word {
-        "oh" => return Some((Part::Value(0), false)),
-        "hundred" => return Some((Part::Times(100), false)),
-        "thousand" => return Some((Part::Times(1000), false)),
+        "oh" => return Some((NumberPart::Value(0), false)),
+        "hundred" => return Some((NumberPart::Times(100), false)),
+        "thousand" => return Some((NumberPart::Times(1000), false)),
         _ => {}
     }
     let stem = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end));
@@ -151,7 +151,7 @@ fn part(word: &str) -> Option<(Part, bool)> {
     }
     let is_plain = digits == "0" || (!digits.starts_with('0') && digits.len() < 10);
     let value = digits.parse().ok().filter(|_| is_plain);
-    Some((value.map_or_else(|| Part::Digits(digits.to_owned()), Part::Value), stem.is_some()))
+    Some((value.map_or_else(|| NumberPart::Digits(digits.to_owned()), NumberPart::Value), stem.is_some()))
 }
 
 /// Whether a number that is `value` so far goes on with `next`: "twenty" with "two", "five hundred" with both.
@@ -188,21 +188,21 @@ fn with_digits(all: &[String]) -> Vec<String> {
             continue;
         };
         match (part, value) {
-            (Part::Value(next), Some(so_far)) if goes_on(so_far, next) => value = Some(so_far + next),
-            (Part::Value(next), _) => {
+            (NumberPart::Value(next), Some(so_far)) if goes_on(so_far, next) => value = Some(so_far + next),
+            (NumberPart::Value(next), _) => {
                 close(&mut digits, &mut value);
                 value = Some(next);
             }
-            (Part::Times(factor), Some(so_far)) if so_far < factor => value = Some(so_far * factor),
+            (NumberPart::Times(factor), Some(so_far)) if so_far < factor => value = Some(so_far * factor),
             // "two thousand five hundred": only the last figure is multiplied.
-            (Part::Times(100), Some(so_far)) if so_far >= 1000 && so_far % 1000 > 0 && so_far % 1000 < 10 => {
+            (NumberPart::Times(100), Some(so_far)) if so_far >= 1000 && so_far % 1000 > 0 && so_far % 1000 < 10 => {
                 value = Some(so_far / 1000 * 1000 + so_far % 1000 * 100);
             }
-            (Part::Times(factor), _) => {
+            (NumberPart::Times(factor), _) => {
                 close(&mut digits, &mut value);
                 value = Some(factor);
             }
-            (Part::Digits(more), _) => {
+            (NumberPart::Digits(more), _) => {
                 close(&mut digits, &mut value);
                 digits.push_str(&more);
             }
