@@ -35,7 +35,7 @@ function marked(request: Request): Request {
 }
 
 const options = { baseUrl: new URL(BASE, location.origin).href.replace(/\/$/, '') };
-const plain = createClient<paths>({ ...options, fetch: send });
+const plain = createClient<paths, 'application/json'>({ ...options, fetch: send });
 export const session = new Session(async (refreshToken) => {
   const { data, error, response } = await plain.POST('/api/auth/refresh-token', { body: { refreshToken } });
   if (data) return data.data;
@@ -56,7 +56,8 @@ export async function authorizedFetch(request: Request): Promise<Response> {
 /** The address of an operation that is called without the typed client. */
 export const addressOf = (path: string): string => `${options.baseUrl}${path}`;
 
-export const api = createClient<paths>({ ...options, fetch: authorizedFetch });
+// Where the server has several formats, the pages read JSON.
+export const api = createClient<paths, 'application/json'>({ ...options, fetch: authorizedFetch });
 
 interface Outcome<Data> { data?: { data: Data }; error?: unknown; response: Response }
 
