@@ -2,9 +2,11 @@
 //! project.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
+use actors::meeting::Meeting;
 use actors::run::{self, Command, Node, Refusal, RunWarning};
 use actors::shell;
 use actors::time::Time;
@@ -23,8 +25,25 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings;
 use crate::meetings::transcripts;
-use crate::meetings::transcripts::sources::{RecordingSource, SpokenText};
+use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript, SpokenText};
 use crate::projects::documents;
+
+/// How often a run looks for the transcripts that it waits for.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How much of some recordings is transcribed.
+#[derive(Default)]
+struct TranscribedShare {
+    done_ms: u64,
+    total_ms: u64,
+}
+
+impl TranscribedShare {
+    fn permille(&self) -> u32 {
+        let share = self.done_ms.saturating_mul(1000).checked_div(self.total_ms);
+        share.and_then(|share| u32::try_from(share).ok()).unwrap_or_default()
+    }
+}
 
 /// Executes one attempt and reports its progress to the run's actor.
 pub(super) struct Attempt<'a> {
@@ -33,11 +52,60 @@ pub(super) struct Attempt<'a> {
     request: RequestId,
     /// The node in progress, and when it started.
     since: Mutex<(Node, Time)>,
+    /// What is said in the run's meeting, from when it is looked for until the pipeline takes it.
+    spoken: Mutex<Option<String>>,
 }
 
 impl<'a> Attempt<'a> {
     pub fn new(state: &'a Analysis, run: &'a run::Run, request: RequestId) -> Self {
-        Self { state, run, request, since: Mutex::new((Node::Queued, state.now())) }
+        Self { state, run, request, since: Mutex::new((Node::Queued, state.now())), spoken: Mutex::new(None) }
+    }
+
+    /// Waits until none of the recordings of the run's meeting is being transcribed any more, and reports how much of them
+    /// is. Returns false when the attempt is not wanted any more.
+    ///
+    /// # Errors
+    /// The attempt was interrupted and has to be started again.
+    pub async fn await_transcripts(&self, token: &CancelToken) -> Result<bool, ApiError> {
+        let Some(meeting) = self.run.meeting_id else { return Ok(true) };
+        let (attempt, node) = (self.run.attempt, Node::TranscribeRecordings);
+        let mut is_begun = matches!(self.run.state, run::State::Processing { .. });
+        while let Some(share) = self.transcribed(meeting).await? {
+            if !is_begun && self.send(Command::Begin { attempt }).await?.is_err() {
+                return Ok(false);
+            }
+            is_begun = true;
+            let message = format!("{} ({} of {} s)", node.label(), share.done_ms / 1000, share.total_ms / 1000);
+            let command =
+                Command::Progress { attempt, node, progress: node.progress_within(share.permille()), message };
+            if self.send(command).await?.is_err() {
+                return Ok(false);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = token.cancelled() => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns how much of a meeting's recordings is transcribed; `None` when none of them is being transcribed.
+    async fn transcribed(&self, id: Id<Meeting>) -> Result<Option<TranscribedShare>, ApiError> {
+        let mut share = TranscribedShare::default();
+        let mut is_any = false;
+        for recording in self.recordings(id).await?.map(|(_, recordings)| recordings).unwrap_or_default() {
+            let done_ms = match recording.transcript {
+                SourceTranscript::Unfinished { done_ms, .. } => {
+                    is_any = true;
+                    done_ms
+                }
+                SourceTranscript::Ready(_) => recording.duration_ms,
+                SourceTranscript::Missing(_) => continue,
+            };
+            share.done_ms += done_ms;
+            share.total_ms += recording.duration_ms.max(done_ms);
+        }
+        Ok(is_any.then_some(share))
     }
 
     /// # Errors
@@ -118,9 +186,8 @@ impl<'a> Attempt<'a> {
             let unreadable = unreadable.map(|(code, message)| UnreadableSource { code: code.to_owned(), message });
             sources.push(OutlinedSource { id: id.to_string(), kind: SourceKind::Document, name, unreadable });
         }
-        for recording in self.recordings().await? {
-            let (id, kind) = (recording.id.to_string(), SourceKind::Recording);
-            sources.push(OutlinedSource { id, kind, name: recording.name, unreadable: None });
+        if let Some(id) = run.meeting_id {
+            self.outline_meeting(id, &mut sources).await?;
         }
         Ok(RequestOutline {
             job_id: run.ai_job_id.to_string(),
@@ -132,20 +199,47 @@ impl<'a> Attempt<'a> {
         })
     }
 
-    /// Returns the recordings of the run's meeting that can be analysed now.
-    async fn recordings(&self) -> Result<Vec<RecordingSource>, ApiError> {
-        let Some(id) = self.run.meeting_id else { return Ok(Vec::new()) };
+    /// Adds a meeting: what is said in it is one source, and each recording without a transcript another one, which can't
+    /// be read.
+    async fn outline_meeting(&self, id: Id<Meeting>, sources: &mut Vec<OutlinedSource>) -> Result<(), ApiError> {
+        // A meeting that was deleted since has nothing to analyse.
+        let Some((title, recordings)) = self.recordings(id).await? else { return Ok(()) };
+        let spoken = transcripts::sources::spoken_in(&self.state.db, id).await.map_err(ApiError::from)?;
+        let unreadable = match spoken {
+            SpokenText::Text(text) => {
+                let text = serde_json::to_string(&text).map_err(ApiError::internal)?;
+                *self.spoken.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                Some(None)
+            }
+            SpokenText::TooLong(message) => Some(Some(UnreadableSource { code: "TooLarge".to_owned(), message })),
+            SpokenText::Withheld | SpokenText::Missing => None,
+        };
+        let kind = SourceKind::Recording;
+        if let Some(unreadable) = unreadable {
+            sources.push(OutlinedSource { id: id.to_string(), kind, name: title, unreadable });
+        }
+        for RecordingSource { id, name, transcript, .. } in recordings {
+            let message = match transcript {
+                SourceTranscript::Ready(_) => continue,
+                SourceTranscript::Unfinished { .. } => "The recording is still being transcribed.".to_owned(),
+                SourceTranscript::Missing(why) => why,
+            };
+            let unreadable = Some(UnreadableSource { code: "NoTranscript".to_owned(), message });
+            sources.push(OutlinedSource { id: id.to_string(), kind, name, unreadable });
+        }
+        Ok(())
+    }
+
+    /// Returns the title of a meeting and its recordings; `None` if there is no such meeting.
+    async fn recordings(&self, id: Id<Meeting>) -> Result<Option<(String, Vec<RecordingSource>)>, ApiError> {
         let read = self.state.db.read(move |conn| {
             Box::pin(async move {
-                let Some(meeting) = meetings::store::find(conn, id).await? else { return Ok(Vec::new()) };
-                transcripts::sources::of_meeting(conn, &meeting).await
+                let Some(meeting) = meetings::store::find(conn, id).await? else { return Ok(None) };
+                let recordings = transcripts::sources::of_meeting(conn, &meeting).await?;
+                Ok(Some((meeting.title, recordings)))
             })
         });
-        match read.await {
-            // Deleted or held back since the run was started: there is nothing to analyse.
-            Err(none) if none.code.status == 409 => Ok(Vec::new()),
-            found => found,
-        }
+        read.await.map_err(|error: DbError| ApiError::from(error))
     }
 
     /// The pipeline's message with the time its node has been running, so that a long node publishes an update every
@@ -198,13 +292,8 @@ impl TextStore for Attempt<'_> {
         let invalid = || PortUnavailable("not the id of a source".to_owned());
         let id: Id<ids::Document> = source_id.parse().map_err(|_| invalid())?;
         if !self.run.document_ids.contains(&id) {
-            let id: Id<ids::Recording> = source_id.parse().map_err(|_| invalid())?;
-            let unavailable = |error: &dyn std::fmt::Display| PortUnavailable(error.to_string());
-            let spoken = transcripts::sources::spoken(&self.state.db, id).await.map_err(|error| unavailable(&error))?;
-            let SpokenText::Text(text) = spoken else {
-                return Err(PortUnavailable(format!("the recording {id} has no transcript any more")));
-            };
-            return serde_json::to_string(&text).map_err(|error| unavailable(&error));
+            let spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner).take();
+            return spoken.ok_or_else(|| PortUnavailable(format!("there is no text of the source {id}")));
         }
         let stored = documents::operations::stored_text(&self.state.db, id).await;
         let stored = stored.map_err(|error| PortUnavailable(error.to_string()))?;

@@ -24,7 +24,7 @@ use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
 use crate::meetings::transcripts;
-use crate::meetings::transcripts::sources::RecordingSource;
+use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript};
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
 use crate::projects::model::Project;
@@ -39,8 +39,8 @@ const UNTIL_ENDED: Duration = Duration::from_secs(10);
 /// warning.
 ///
 /// # Errors
-/// 422 for sources of another project, or when there are none; 409 for documents that are still being read, and in an
-/// archived project; 429 at the limit of unfinished runs.
+/// 422 for sources of another project, or when there are none; 409 for documents that are still being read, for a meeting
+/// alone without anything that is or will be a transcript, and in an archived project; 429 at the limit of unfinished runs.
 pub async fn start(
     state: &Analysis,
     caller: Caller,
@@ -68,13 +68,14 @@ pub async fn start(
                 if let Some(run) = store::find(conn, id).await? {
                     return Ok((run, Vec::new()));
                 }
+                // A meeting alone is analysed alone.
+                let is_alone = body.document_ids.is_none();
                 let spoken = match body.meeting_id {
-                    Some(meeting_id) => recordings(conn, project_id, meeting_id).await?,
+                    Some(meeting_id) => recordings(conn, project_id, meeting_id, is_alone).await?,
                     None => Vec::new(),
                 };
-                // A meeting alone is analysed alone.
-                let sources = match (&body.document_ids, body.meeting_id) {
-                    (None, Some(_)) => Vec::new(),
+                let sources = match body.meeting_id {
+                    Some(_) if is_alone => Vec::new(),
                     _ => sources(conn, project_id, &body, most).await?,
                 };
                 let input_hash = input_hash(analysis_type, language, engine, &sources, &spoken);
@@ -127,17 +128,23 @@ fn too_many_unfinished(whoever_has: &str, most: usize) -> ApiError {
     ApiError { message, ..ApiError::too_many(UNTIL_ENDED) }
 }
 
-/// The recordings of a meeting that are analysed, each with the version of its transcript.
+/// The recordings of a meeting that are analysed, each with the version of its transcript. Beside documents, a meeting may
+/// have none.
 async fn recordings(
     conn: &mut crate::db::Conn,
     project_id: Id<ids::Project>,
     meeting_id: Id<Meeting>,
+    is_alone: bool,
 ) -> Result<Vec<RecordingSource>, ApiError> {
     let meeting = crate::meetings::store::find(conn, meeting_id).await?;
     let meeting = meeting.filter(|meeting| meeting.project_id == project_id);
     let meeting = meeting
         .ok_or_else(|| ApiError::field("meetingId", Reason::InvalidValue, "The project has no such meeting."))?;
-    transcripts::sources::of_meeting(conn, &meeting).await
+    let found = transcripts::sources::of_meeting(conn, &meeting).await?;
+    if is_alone {
+        transcripts::sources::must_have_speech(&meeting, &found)?;
+    }
+    Ok(found)
 }
 
 /// The documents of a run with the hashes of their contents.
@@ -194,7 +201,12 @@ fn input_hash(
         hash.update(format!("{id}{sha256}"));
     }
     for RecordingSource { id, transcript, .. } in spoken {
-        hash.update(format!("{id}{transcript}"));
+        match transcript {
+            SourceTranscript::Ready(version) | SourceTranscript::Unfinished { id: version, .. } => {
+                hash.update(format!("{id}{version}"));
+            }
+            SourceTranscript::Missing(_) => hash.update(format!("{id}-")),
+        }
     }
     hex::encode(hash.finalize())
 }

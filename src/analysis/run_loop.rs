@@ -6,12 +6,13 @@
 
 use std::time::Duration;
 
-use actors::ids::Id;
+use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::run;
 use pipeline::CancelToken;
 use tracing::Instrument;
 
+use super::RunSnapshot;
 use super::attempt::Attempt;
 use super::state::Analysis;
 use super::store;
@@ -63,8 +64,8 @@ pub async fn sweep(state: Analysis) {
 
 async fn work(state: &Analysis, id: Id<run::Run>, token: &CancelToken) {
     let unfinished = || async { state.registry.snapshot(id).await.ok().flatten().filter(|run| !run.state.is_over()) };
+    let Some(project) = transcribed(state, unfinished().await, token).await else { return };
     // While waiting for a permit, only the id is held.
-    let Some(project) = unfinished().await.map(|run| run.state.project_id) else { return };
     let _permit = tokio::select! {
         biased;
         () = token.cancelled() => return,
@@ -72,10 +73,29 @@ async fn work(state: &Analysis, id: Id<run::Run>, token: &CancelToken) {
     };
     // Re-read, because the wait may have been long.
     let Some(run) = unfinished().await else { return };
-    let request: RequestId = format!("run-{id}-{}", run.state.attempt).into();
+    let request = request_of(&run);
     let span = tracing::info_span!("run", request_id = %request);
     let attempt = Attempt::new(state, &run.state, request);
     if let Err(failure) = attempt.work(token).instrument(span).await {
         tracing::warn!(%failure, run = %id, "work on the analysis run was interrupted; the sweep resumes it");
+    }
+}
+
+fn request_of(run: &RunSnapshot) -> RequestId {
+    format!("run-{}-{}", run.state.id, run.state.attempt).into()
+}
+
+/// Waits for the transcripts that a run needs, which may take hours: it occupies nobody's place meanwhile. Returns the
+/// run's project, or `None` when its work ends here.
+async fn transcribed(state: &Analysis, run: Option<RunSnapshot>, token: &CancelToken) -> Option<Id<ids::Project>> {
+    let run = run?;
+    let attempt = Attempt::new(state, &run.state, request_of(&run));
+    match attempt.await_transcripts(token).await {
+        Ok(true) => Some(run.state.project_id),
+        Ok(false) => None,
+        Err(failure) => {
+            tracing::warn!(%failure, run = %run.state.id, "waiting for transcripts was interrupted; the sweep resumes it");
+            None
+        }
     }
 }

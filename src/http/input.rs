@@ -11,7 +11,7 @@ use utoipa::openapi::{RefOr, Required, Schema};
 use super::budget::Share;
 use super::code::Code;
 use super::error::ApiError;
-use super::fields::{Fields, Rejected};
+use super::fields::{Field, Fields, InvalidValue, Rejected};
 use super::json::{self, Unacceptable};
 use super::mounted::{Mounted, Need};
 use super::pace::{self, Pace, Paced};
@@ -220,6 +220,19 @@ pub trait Query: Sized + 'static {
 #[must_use]
 pub fn query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     optional_parameter(ParameterIn::Query, name, description, schema)
+}
+
+/// A query parameter that is `true` or `false`.
+pub struct QueryFlag(pub bool);
+
+impl Field for QueryFlag {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        match value.as_str() {
+            Some("true") => Ok(Self(true)),
+            Some("false") => Ok(Self(false)),
+            _ => Err(InvalidValue::value("This must be true or false.")),
+        }
+    }
 }
 
 /// Describes a header of a request for the OpenAPI document.

@@ -28,6 +28,19 @@ pub struct PipelineResult {
     pub warnings: Vec<Warning>,
 }
 
+impl PipelineResult {
+    /// Returns the citations of all items.
+    pub(crate) fn citations(&mut self) -> impl Iterator<Item = &mut Citation> {
+        let requirements = self.requirements.iter_mut().map(|item| &mut item.sources);
+        let stories = self.user_stories.iter_mut().map(|item| &mut item.sources);
+        let risks = self.risks.iter_mut().map(|item| &mut item.sources);
+        let questions = self.open_questions.iter_mut().map(|item| &mut item.sources);
+        let actions = self.action_items.iter_mut().map(|item| &mut item.sources);
+        let decisions = self.decisions.iter_mut().map(|item| &mut item.sources);
+        requirements.chain(stories).chain(risks).chain(questions).chain(actions).chain(decisions).flatten()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResultStatus {
@@ -41,7 +54,8 @@ pub enum ResultStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Citation {
     pub kind: SourceKind,
-    /// The source's id from the request (the caller's documentId or recordingId).
+    /// The source's id from the request (the caller's documentId or recordingId); of a woven text, the id that its cue
+    /// names.
     pub source_id: String,
     /// Verbatim text of the source, line breaks included.
     pub quote: String,

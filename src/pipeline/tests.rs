@@ -1,6 +1,6 @@
 //! Tests of whole runs: properties that hold for any input, any moment of a kill or cancellation, and any engine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use strum::VariantArray;
 use super::engine::{Corpus, Finding, Items};
 use super::loop_control::{Halted, LoopControl};
 use super::ports::{CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested};
-use super::readers::{Format, SourceText, read, slice};
+use super::readers::{CueText, Format, SourceText, TrackCue, TrackText, read, slice, woven, written};
 use super::request::ReadySource;
 use super::result::CheckedItems;
 use super::result::{
@@ -575,5 +575,46 @@ proptest! {
             PipelineOutcome::Rejected { .. } => {}
             other => prop_assert!(false, "{:?}", other),
         }
+    }
+}
+
+#[tokio::test]
+async fn what_is_found_in_a_woven_text_cites_its_own_source() {
+    let said = |source_id: &str, speaker: &str, cues: &[(u64, &str)]| {
+        let cue = |(begins_at, words): &(u64, &str)| TrackCue {
+            begins_at: *begins_at,
+            ends_at: begins_at + 900,
+            is_double: false,
+            cue: CueText {
+                start_ms: begins_at - 500,
+                end_ms: begins_at + 400,
+                speaker: Some(speaker.to_owned()),
+                words: (*words).to_owned(),
+                origin: None,
+            },
+        };
+        TrackText { source_id: source_id.to_owned(), cues: cues.iter().map(cue).collect() }
+    };
+    let (ana, bo) = (
+        [(1_000, "The app has to show the list"), (2_000, "of new referrals."), (9_000, "It must print it too.")],
+        [(3_000, "The system shall send a 🚑 reminder by mail."), (5_000, "I'll send the sample by 4 June 2027.")],
+    );
+    let tracks = || vec![said("r1", "Ana", &ana), said("r2", "Bo", &bo)];
+    let alone: HashMap<String, SourceText> = tracks()
+        .into_iter()
+        .map(|track| (track.source_id, written(track.cues.into_iter().map(|cue| cue.cue).collect()).unwrap()))
+        .collect();
+    let source = Source::recording("m1", "the meeting", Arc::new(woven(tracks()).unwrap()));
+    let found = result(outcome(request(vec![source])).await);
+    let cited: HashSet<&str> = references(&found).iter().map(|citation| citation.source_id.as_str()).collect();
+    assert_eq!(cited, HashSet::from(["r1", "r2"]));
+    for citation in references(&found) {
+        let own = &alone[&citation.source_id];
+        assert_eq!(slice(&own.text, citation.start_offset, citation.end_offset), Some(citation.quote.as_str()));
+        let place = own.place_of(&citation.quote, citation.start_offset).unwrap();
+        assert_eq!(
+            (place.start_ms, place.end_ms, place.speaker),
+            (citation.start_ms, citation.end_ms, citation.speaker.clone())
+        );
     }
 }

@@ -146,7 +146,7 @@ pub struct RunWarning {
     #[schema(example = "SourceFailed")]
     pub code: String,
     pub message: String,
-    /// The document or recording that it is about.
+    /// The document or recording that it is about, or the meeting whose recordings it is about.
     #[schema(required)]
     pub source_id: Option<Uuid>,
 }

@@ -26,6 +26,7 @@ use crate::analysis::state::Analysis;
 use crate::db::DbError;
 use crate::jobs::{Handler, Job, JobError};
 use crate::meetings::transcripts::grounding::GroundItemsAgain;
+use crate::meetings::transcripts::making;
 use crate::meetings::transcripts::sources::{self, SpokenText};
 
 /// How many items are read at once.
@@ -44,13 +45,14 @@ impl Handler for GroundItemsAgainHandler {
         1
     }
 
-    async fn run(&self, _: &Job, payload: GroundItemsAgain) -> Result<(), JobError> {
+    async fn run(&self, job: &Job, payload: GroundItemsAgain) -> Result<(), JobError> {
         let GroundItemsAgain { project_id, recording_id } = payload;
+        making::tell_changed(&self.state, recording_id, job.request.clone()).await?;
         let spoken = sources::spoken(&self.state.db, recording_id).await.map_err(|error| error.to_string())?;
         let text = match spoken {
             SpokenText::Text(text) => Some(text),
             SpokenText::Withheld => None,
-            SpokenText::Missing => return Ok(()),
+            SpokenText::Missing | SpokenText::TooLong(_) => return Ok(()),
         };
         let ground = NewGround { recording_id: recording_id.uuid(), text };
         let failed = |error: DbError| error.to_string();
@@ -313,7 +315,8 @@ mod tests {
     fn ground(recording_id: Uuid, said: Option<&str>) -> NewGround {
         let cue = |words: &str| {
             let speaker = Some("Grace".to_owned());
-            written(vec![CueText { start_ms: 5_000, end_ms: 6_000, speaker, words: words.to_owned() }]).unwrap()
+            let words = words.to_owned();
+            written(vec![CueText { start_ms: 5_000, end_ms: 6_000, speaker, words, origin: None }]).unwrap()
         };
         NewGround { recording_id, text: said.map(cue) }
     }

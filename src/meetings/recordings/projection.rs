@@ -64,6 +64,7 @@ pub async fn follow(
         | RecordingEvent::Stopped
         | RecordingEvent::Paused
         | RecordingEvent::Resumed
-        | RecordingEvent::Transcript => Ok(false),
+        | RecordingEvent::Transcript
+        | RecordingEvent::TranscriptChanged => Ok(false),
     }
 }

@@ -7,7 +7,7 @@
 
 use actors::ids::Id;
 use actors::live::{Batch, Decided, EventRecord, Live, RequestId, Topic};
-use actors::meeting::{Event, Meeting};
+use actors::meeting::{Event, Meeting, RecordingEvent};
 use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl};
@@ -22,6 +22,7 @@ use crate::meetings::invitations::projection;
 use crate::meetings::media::jobs;
 use crate::meetings::recordings::model::{DeletedRecording, RecordingView};
 use crate::meetings::transcripts::grounding;
+use crate::meetings::transcripts::model::ChangedTranscript;
 use crate::meetings::{consents, model, participants, recordings};
 
 /// Loads and saves meetings for their actors.
@@ -81,8 +82,16 @@ impl Tables for MeetingTables {
         topic(meeting.id)
     }
 
-    /// The payload is the whole changed resource: a participant, a recording, or the meeting.
+    /// The payload is the whole changed resource: a participant, a recording, or the meeting. Of a transcript it only names
+    /// the recording.
     fn event(&self, meeting: &Meeting, event: &Event) -> Result<(&'static str, String), DbError> {
+        if let Event::Recording { recording, what: RecordingEvent::TranscriptChanged } = event {
+            let data = ChangedTranscript { recording_id: *recording, meeting_id: meeting.id };
+            return Ok((
+                event.kind(),
+                serde_json::to_string(&data).map_err(|error| DbError::Broken(error.to_string()))?,
+            ));
+        }
         let participant = event.participant().and_then(|id| meeting.participants.get(&id));
         let recording = event.recording().map(|id| (id, meeting.recordings.get(&id)));
         let data = match (participant, recording) {

@@ -16,7 +16,7 @@ use crate::http::enumeration::Enumeration;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
-use crate::http::input::{Query, query_parameter};
+use crate::http::input::{Query, QueryFlag, query_parameter};
 
 /// The format of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
@@ -52,25 +52,35 @@ pub struct TranscriptQuery {
     pub format: TranscriptFormat,
     /// `None`: the newest complete one.
     pub version: Option<u32>,
+    /// Whether what was recorded at the same time is woven in.
+    pub woven: bool,
 }
 
 impl Query for TranscriptQuery {
     fn has(key: &str) -> bool {
-        matches!(key, "format" | "version")
+        matches!(key, "format" | "version" | "woven")
     }
 
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let format = fields.optional("format");
         let version = fields.optional::<VersionNumber>("version");
-        Ok(Self { format: format?.unwrap_or_default(), version: version?.map(|number| number.0) })
+        let woven = fields.optional::<QueryFlag>("woven");
+        Ok(Self {
+            format: format?.unwrap_or_default(),
+            version: version?.map(|number| number.0),
+            woven: woven?.is_some_and(|flag| flag.0),
+        })
     }
 
     fn parameters() -> Vec<Parameter> {
         let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(u32::MAX));
         let newest = "The number of a version. Absent: the newest complete one.";
+        let woven =
+            "Whether the transcripts of recordings that were made at the same time are woven in, by time. Absent: no.";
         vec![
             query_parameter("format", "All but JSON return a file. Absent: JSON.", TranscriptFormat::schema()),
             query_parameter("version", newest, number),
+            query_parameter("woven", woven, ObjectBuilder::new().schema_type(Type::Boolean)),
         ]
     }
 }
@@ -159,6 +169,7 @@ mod tests {
 
     fn transcript() -> Transcript {
         let segment = |index: u32, start_ms: u64, name: &str, text: &str| TranscriptSegment {
+            recording_id: Id::generate(),
             index,
             start_ms,
             end_ms: start_ms + 1_500,

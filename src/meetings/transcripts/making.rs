@@ -17,7 +17,8 @@ use pipeline::speech::{HeardBatch, HeardSegment, HeardSink, SpeechRequest, Trans
 use serde::{Deserialize, Serialize};
 
 use super::grounding;
-use super::model::{StoredSegment, TranscriptVersion, overall};
+use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion, overall};
+use super::speakers::{KnownTurns, SpeakerTurns};
 use super::store::{self, TranscriptProgress};
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
@@ -115,6 +116,7 @@ impl Handler for TranscribeRecordingHandler {
                 version,
                 terms,
                 speller,
+                turns: None,
                 ended_by: None,
             };
             work.make(&meeting.state, &recording).await
@@ -172,7 +174,28 @@ pub async fn tell(
 ) -> Result<(), JobError> {
     let read = state.db.read(move |conn| Box::pin(store::versions(conn, id))).await;
     let versions = read.map_err(|error: DbError| error.to_string())?;
-    let command = RecordingCommand::Transcribe { transcript: overall(&versions) };
+    send(state, meeting_id, id, RecordingCommand::Transcribe { transcript: overall(&versions) }, request).await
+}
+
+/// Tells whoever listens to the meeting of a recording that its transcript says something else now.
+///
+/// # Errors
+/// The meeting, or the database, is not available now.
+pub async fn tell_changed(state: &Meetings, id: Id<ids::Recording>, request: RequestId) -> Result<(), JobError> {
+    let found = state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await;
+    match found.map_err(|error: DbError| error.to_string())? {
+        Some((meeting_id, _)) => send(state, meeting_id, id, RecordingCommand::TellTranscript, request).await,
+        None => Ok(()),
+    }
+}
+
+async fn send(
+    state: &Meetings,
+    meeting_id: Id<Meeting>,
+    id: Id<ids::Recording>,
+    command: RecordingCommand,
+    request: RequestId,
+) -> Result<(), JobError> {
     let command = Command::Recording { recording: id, command, limits: state.recording_limits() };
     match state.registry.ask(meeting_id, command, request).await {
         Ok(_) | Err(CommandError::Missing | CommandError::Refused(_)) => Ok(()),
@@ -190,6 +213,8 @@ struct TranscriptMaking<'a> {
     /// The project's words: they are hinted to the recogniser, and spelled as the project does.
     terms: Glossary,
     speller: Speller,
+    /// Who speaks when, where it is known.
+    turns: Option<SpeakerTurns>,
     /// Why the sink ended the transcription.
     ended_by: Option<SinkEnd>,
 }
@@ -217,6 +242,7 @@ impl TranscriptMaking<'_> {
                 .advance(TranscriptProgress { status: TranscriptStatus::WaitingForModel, ..self.progress() })
                 .await;
         };
+        self.turns = self.known_turns(meeting, recording).await?;
         self.advance(TranscriptProgress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
         tell(state, self.meeting_id, recording.id, self.request.clone()).await?;
         let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
@@ -259,6 +285,21 @@ impl TranscriptMaking<'_> {
         }
     }
 
+    async fn known_turns(&self, meeting: &Meeting, recording: &Recording) -> Result<Option<SpeakerTurns>, JobError> {
+        let (meeting, recording, now) = (meeting.clone(), recording.clone(), self.handler.state.now());
+        let read =
+            self.handler.state.db.read(move |conn| {
+                Box::pin(async move { KnownTurns::of_tracks(conn, &meeting, &recording, now).await })
+            });
+        match read.await.map_err(|error: DbError| JobError::Again(error.to_string()))? {
+            KnownTurns::Turns(turns) => Ok(Some(turns)),
+            KnownTurns::Unknown => Ok(None),
+            KnownTurns::NotYet => {
+                Err(JobError::Again("the tracks that were recorded beside it are transcribed first".to_owned()))
+            }
+        }
+    }
+
     /// A version that was begun under another engine is made by the one of now.
     async fn adopt_engine(&mut self) -> Result<(), JobError> {
         let speech = &self.handler.state.config.speech;
@@ -293,7 +334,7 @@ impl TranscriptMaking<'_> {
         self.advance(failed).await
     }
 
-    fn stored(&self, position: u32, heard: HeardSegment) -> StoredSegment {
+    fn stored(&self, position: u32, (speaker, heard): (Option<NamedSpeaker>, HeardSegment)) -> StoredSegment {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1000")]
         let confidence = (heard.confidence.clamp(0.0, 1.0) * 1000.0).round() as u32;
         StoredSegment {
@@ -302,7 +343,7 @@ impl TranscriptMaking<'_> {
             end_ms: heard.end_ms,
             text: self.speller.respell(&heard.text.replace(char::is_control, " ")),
             confidence,
-            speaker: None,
+            speaker,
             correction: None,
         }
     }
@@ -370,8 +411,11 @@ impl HeardSink for TranscriptMaking<'_> {
             return Ok(());
         }
         let first = self.version.segment_count;
-        let segments: Vec<StoredSegment> =
-            (first..).zip(batch.segments).map(|(at, heard)| self.stored(at, heard)).collect();
+        let by_speaker = batch.segments.into_iter().flat_map(|heard| match &self.turns {
+            Some(turns) => turns.assigned(heard),
+            None => vec![(None, heard)],
+        });
+        let segments: Vec<StoredSegment> = (first..).zip(by_speaker).map(|(at, part)| self.stored(at, part)).collect();
         let to = TranscriptProgress {
             language: batch.language.or_else(|| self.version.language.clone()),
             done_ms: batch.done_ms.max(self.version.done_ms),
@@ -393,6 +437,6 @@ impl HeardSink for TranscriptMaking<'_> {
 const WITHHELD: &str = "Somebody who can be heard has not consented to a transcript.";
 
 /// Whether everyone who can be heard consents to a transcript.
-fn is_consented(meeting: &Meeting, recording: &Recording) -> bool {
+pub fn is_consented(meeting: &Meeting, recording: &Recording) -> bool {
     meeting.held_back(recording, ConsentScope::Transcript).is_empty() && meeting.withheld_for(recording).is_empty()
 }

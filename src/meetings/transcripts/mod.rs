@@ -14,5 +14,7 @@ pub mod model;
 pub mod operations;
 pub mod routes;
 pub mod sources;
+pub mod speakers;
 pub mod store;
 pub mod waiting;
+pub mod weaving;

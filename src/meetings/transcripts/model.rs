@@ -102,9 +102,12 @@ pub struct Speaker {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TranscriptSegment {
-    /// From 0, in the order of the times.
+    /// Another one than the transcript's where recordings are woven.
+    pub recording_id: Id<ids::Recording>,
+    /// From 0, in the order of the times in its recording.
     pub index: u32,
-    /// When it begins, in milliseconds since the beginning of the content.
+    /// When it begins, in milliseconds since the beginning of the content. Where recordings are woven: since the beginning
+    /// of the one that was asked for, pauses included.
     pub start_ms: u64,
     pub end_ms: u64,
     pub speaker: Speaker,
@@ -126,6 +129,7 @@ impl TranscriptSegment {
     pub fn of(meeting: &Meeting, recording: &Recording, segment: StoredSegment) -> Self {
         let correction = segment.correction.as_ref();
         Self {
+            recording_id: recording.id,
             index: segment.position,
             start_ms: segment.start_ms,
             end_ms: segment.end_ms,
@@ -152,7 +156,7 @@ fn speaker(meeting: &Meeting, recording: &Recording, named: Option<&NamedSpeaker
     Speaker { participant_id, name: participant.map_or(SOMEBODY, |one| one.display_name.as_str()).to_owned() }
 }
 
-/// The transcript of a recording: its newest complete version.
+/// The transcript of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
@@ -165,6 +169,14 @@ pub struct Transcript {
     pub engine: String,
     pub model: String,
     pub segments: Vec<TranscriptSegment>,
+}
+
+/// The event for a transcript that says something else: it is to be read again.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedTranscript {
+    pub recording_id: Id<ids::Recording>,
+    pub meeting_id: Id<Meeting>,
 }
 
 /// A version of a transcript.

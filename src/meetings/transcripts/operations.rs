@@ -2,15 +2,18 @@
 
 use actors::ids::{self, Id, User};
 use actors::live::RequestId;
-use actors::meeting::{ConsentScope, Meeting, Recording, RecordingStatus, TranscriptStatus};
+use actors::meeting::{Meeting, Recording, RecordingStatus, TranscriptStatus};
 use actors::time::Time;
 
+use super::formats::TranscriptQuery;
+use super::making::is_consented;
 use super::model::{
     Correction, NamedSpeaker, SOMEBODY, StoredSegment, Transcript, TranscriptSegment, TranscriptVersion,
     TranscriptVersionView, current, overall, to_install,
 };
 use super::routes::{CorrectSegment, CorrectedSpeaker, TranscribeAgain};
-use super::{grounding, making, store};
+use super::weaving::RecordingText;
+use super::{grounding, making, store, weaving};
 use crate::access::principal::Caller;
 use crate::db::DbError;
 use crate::http::budget::Share;
@@ -29,7 +32,7 @@ const MOST_VERSIONS: usize = 10;
 /// About how many bytes a segment has, as JSON.
 const SEGMENT_BYTES: usize = 300;
 
-/// Returns the transcript of a recording: the version with this number, or the one that is shown.
+/// Returns the transcript of a recording: the version with this number, or the one that is shown. Others may be woven in.
 ///
 /// # Errors
 /// 404 if there is no such version; 409 while it is not complete, and while somebody who can be heard does not consent
@@ -37,43 +40,71 @@ const SEGMENT_BYTES: usize = 300;
 pub async fn read(
     state: &Meetings,
     resource: &MeetingRecording,
-    number: Option<u32>,
+    query: TranscriptQuery,
     share: &mut Share,
 ) -> Result<Transcript, ApiError> {
     must_be_consented(resource)?;
     let id = resource.id;
     let versions = state.db.read(move |conn| Box::pin(store::versions(conn, id)));
     let mut versions = versions.await.map_err(|failed: DbError| ApiError::from(failed))?;
-    if let Some(number) = number {
+    if let Some(number) = query.version {
         versions.retain(|version| version.number == number);
         if versions.is_empty() {
             return Err(ApiError::of(Code::NOT_FOUND));
         }
     }
     let shown = current(&versions).cloned().ok_or_else(|| not_ready(resource, &versions))?;
-    // Reserves memory before any work is done, so that a refused request costs nothing.
-    share.grow_to(usize::try_from(shown.segment_count).unwrap_or(usize::MAX).saturating_mul(SEGMENT_BYTES))?;
-    let segments = state.db.read(move |conn| Box::pin(store::segments(conn, shown.id)));
-    let segments = segments.await.map_err(|failed: DbError| ApiError::from(failed))?;
     let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
+    let mut shown_texts = vec![(recording, shown.clone())];
+    if query.woven {
+        shown_texts.extend(at_the_same_time(state, meeting, recording).await?);
+    }
+    // Reserves memory before any work is done, so that a refused request costs nothing.
+    let count: usize = shown_texts.iter().filter_map(|(_, one)| usize::try_from(one.segment_count).ok()).sum();
+    share.grow_to(count.saturating_mul(SEGMENT_BYTES))?;
+    let mut texts = Vec::with_capacity(shown_texts.len());
+    for (recording, version) in shown_texts {
+        let segments = state.db.read(move |conn| Box::pin(store::segments(conn, version.id)));
+        let segments = segments.await.map_err(|failed: DbError| ApiError::from(failed))?;
+        texts.push(RecordingText::of(meeting, recording, segments));
+    }
+    let segments = match query.woven {
+        true => weaving::segments(texts).into_iter().map(|placed| placed.segment).collect(),
+        false => texts.into_iter().flat_map(|text| text.segments).collect(),
+    };
     Ok(Transcript {
         recording_id: id,
         version: shown.number,
         language: shown.language.or(shown.asked_language),
         engine: shown.engine,
         model: shown.model,
-        segments: segments.into_iter().map(|segment| TranscriptSegment::of(meeting, recording, segment)).collect(),
+        segments,
     })
+}
+
+/// Returns the recordings that were made at the same time, with the transcripts that are shown of them.
+async fn at_the_same_time<'a>(
+    state: &Meetings,
+    meeting: &'a Meeting,
+    recording: &Recording,
+) -> Result<Vec<(&'a Recording, TranscriptVersion)>, ApiError> {
+    let mut found = Vec::new();
+    let others = meeting.recordings.values().filter(|other| other.id != recording.id);
+    for other in others.filter(|other| weaving::overlap(other, recording) && is_consented(meeting, other)) {
+        let id = other.id;
+        let versions = state.db.read(move |conn| Box::pin(store::versions(conn, id)));
+        let versions = versions.await.map_err(|failed: DbError| ApiError::from(failed))?;
+        found.extend(current(&versions).map(|shown| (other, shown.clone())));
+    }
+    Ok(found)
 }
 
 /// Checks that everyone who can be heard consents to a transcript.
 fn must_be_consented(resource: &MeetingRecording) -> Result<(), ApiError> {
-    let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
-    let is_held_back = !meeting.held_back(recording, ConsentScope::Transcript).is_empty();
-    if is_held_back || !meeting.withheld_for(recording).is_empty() {
-        return Err(ApiError::of(Code::CONSENT_WITHDRAWN));
+    match is_consented(&resource.meeting.state, resource.recording()?) {
+        true => Ok(()),
+        false => Err(ApiError::of(Code::CONSENT_WITHDRAWN)),
     }
-    Ok(())
 }
 
 /// Says why there is no transcript.

@@ -23,7 +23,7 @@ pub async fn read(
     state: Meetings,
 ) -> Result<TranscriptInFormat, ApiError> {
     let WithShare { input: ValidQuery(query), mut share } = request.input;
-    let transcript = operations::read(&state, &request.access.resource, query.version, &mut share).await?;
+    let transcript = operations::read(&state, &request.access.resource, query, &mut share).await?;
     Ok(TranscriptInFormat { transcript, format: query.format, share })
 }
 

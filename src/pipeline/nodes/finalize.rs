@@ -1,14 +1,18 @@
-//! Node that assembles the result and computes its metrics.
+//! Node that assembles the result and computes its metrics. What cites a text that was woven from several sources, cites
+//! the source itself from here on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
-use super::super::engine::Items;
+use super::super::engine::{Items, Texts};
 use super::super::loop_control::Halted;
+use super::super::readers::{Cue, CueOrigin};
 use super::super::request::ReadySource;
-use super::super::result::{Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStoryDraft, Warning};
+use super::super::result::{
+    Citation, Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStoryDraft, Warning,
+};
 use super::{NodeContext, Step};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,7 +52,7 @@ impl Step for Finalize {
                 source_id: None,
             });
         }
-        Ok(PipelineResult {
+        let mut result = PipelineResult {
             job_id: parts.job_id.clone(),
             status,
             metrics: metrics(parts),
@@ -61,7 +65,36 @@ impl Step for Finalize {
             summary: parts.summary.clone(),
             quality: parts.quality.clone(),
             warnings,
-        })
+        };
+        let origins = Origins::of(&parts.sources, &context.texts);
+        result.citations().for_each(|citation| origins.restore(citation));
+        Ok(result)
+    }
+}
+
+/// The texts that were woven from several sources, by the id under which they were analysed.
+struct Origins<'a>(HashMap<&'a str, &'a [Cue]>);
+
+impl<'a> Origins<'a> {
+    fn of(sources: &'a [ReadySource], texts: &'a Texts) -> Self {
+        let woven = sources.iter().filter_map(|source| {
+            let cues = texts.get(source.slot)?.source().cues.as_slice();
+            cues.iter().any(|cue| cue.origin.is_some()).then_some((source.id.as_str(), cues))
+        });
+        Self(woven.collect())
+    }
+
+    /// Makes a citation of a woven text one of the source that it came from. No sentence crosses from one source into
+    /// another.
+    fn restore(&self, citation: &mut Citation) {
+        let Some(cues) = self.0.get(citation.source_id.as_str()) else { return };
+        let behind = cues.partition_point(|cue| cue.start_offset <= citation.start_offset);
+        let Some(cue) = behind.checked_sub(1).and_then(|at| cues.get(at)) else { return };
+        let Some(CueOrigin { source_id, start_offset }) = &cue.origin else { return };
+        let moved = |offset: usize| offset.saturating_sub(cue.start_offset) + start_offset;
+        citation.source_id.clone_from(source_id);
+        citation.start_offset = moved(citation.start_offset);
+        citation.end_offset = moved(citation.end_offset);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::READER_VERSION;
 use super::language;
-use super::source::{Block, BlockKind, Cue, Section, SourcePage, SourceText, Unreadable, UnreadableReason};
+use super::source::{Block, BlockKind, Cue, CueOrigin, Section, SourcePage, SourceText, Unreadable, UnreadableReason};
 
 /// Maximum characters of text: some 2,000 printed pages.
 pub const CHARACTERS: usize = 5_000_000;
@@ -120,11 +120,17 @@ impl TextDraft {
     }
 
     /// Adds a cue that covers the text from `start_offset` to the current end.
-    pub fn cue(&mut self, start_offset: usize, start_ms: u64, end_ms: u64, speaker: Option<String>) {
+    pub fn cue(
+        &mut self,
+        start_offset: usize,
+        (start_ms, end_ms): (u64, u64),
+        speaker: Option<String>,
+        origin: Option<CueOrigin>,
+    ) {
         self.bound(self.cues.len() + 1, CUES, "cues");
         if !self.is_full() {
             let speaker = speaker.map(|name| cut(&name));
-            self.cues.push(Cue { start_offset, end_offset: self.chars, start_ms, end_ms, speaker });
+            self.cues.push(Cue { start_offset, end_offset: self.chars, start_ms, end_ms, speaker, origin });
         }
     }
 

@@ -31,13 +31,17 @@ mod source;
 mod styles;
 mod text;
 mod transcript;
+mod weaving;
 
 pub use child::{ReadTask, VERB, child_main};
 pub use parent::{ReadDocument, Reader, ReaderLimits};
 pub use place::QuotePlace;
 pub use sniff::{Format, Unsupported, sniff};
-pub use source::{Block, BlockKind, Cue, Section, SourcePage, SourceText, Unreadable, UnreadableReason, slice};
+pub use source::{
+    Block, BlockKind, Cue, CueOrigin, Section, SourcePage, SourceText, Unreadable, UnreadableReason, slice,
+};
 pub use transcript::{CueText, written};
+pub use weaving::{SpokenPart, TrackCue, TrackText, interleaved, woven};
 
 /// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
 /// different text.

@@ -54,6 +54,7 @@ mod tests {
             end_ms,
             speaker: Some(speaker.to_owned()),
             words: words.to_owned(),
+            origin: None,
         };
         written(cues.iter().map(cue).collect()).unwrap()
     }

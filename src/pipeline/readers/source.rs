@@ -59,6 +59,18 @@ pub struct Cue {
     pub end_ms: u64,
     /// The speaker's name in the transcript, cut if it is long; the name is not part of the text.
     pub speaker: Option<String>,
+    /// Only in a text that was woven from several sources.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<CueOrigin>,
+}
+
+/// The source that a cue was taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CueOrigin {
+    pub source_id: String,
+    /// Where the cue starts in the text of that source.
+    pub start_offset: usize,
 }
 
 /// A piece of text that no sentence crosses. A line end within a block is white space.

@@ -11,17 +11,35 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::draft::{CUES, TextDraft, more_than};
-use super::source::{BlockKind, SourceText, Unreadable};
+use super::source::{BlockKind, CueOrigin, SourceText, Unreadable};
 
 /// Milliseconds. A longer pause ends a paragraph even if the speaker stays the same.
-const PAUSE_MS: u64 = 5_000;
+pub const PAUSE_MS: u64 = 5_000;
 
 /// What was said in one cue of a transcript.
+#[derive(Debug, Clone)]
 pub struct CueText {
     pub start_ms: u64,
     pub end_ms: u64,
     pub speaker: Option<String>,
     pub words: String,
+    /// The source that it was taken from, in a transcript that is woven from several.
+    pub origin: Option<CueOrigin>,
+}
+
+impl CueText {
+    /// Whether this cue directly follows `last` in the paragraph of one speaker.
+    fn continues(&self, last: &Self) -> bool {
+        let is_next = match (&last.origin, &self.origin) {
+            (Some(last_origin), Some(own)) => {
+                let next_offset = last_origin.start_offset + last.words.chars().count() + 1;
+                last_origin.source_id == own.source_id && next_offset == own.start_offset
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        is_next && last.speaker == self.speaker && self.start_ms.saturating_sub(last.end_ms) < PAUSE_MS
+    }
 }
 
 /// Reads either format: they differ in the header, the decimal mark and the tags, and each of these is recognised where
@@ -46,19 +64,17 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
 /// `TooLarge` past a limit of [`TextDraft`].
 pub fn written(spoken: Vec<CueText>) -> Result<SourceText, Unreadable> {
     let mut draft = TextDraft::default();
-    let mut before: Option<(Option<String>, u64)> = None;
-    for CueText { start_ms, end_ms, speaker, words } in spoken {
-        let continues = before.is_some_and(|(last_speaker, last_end)| {
-            last_speaker == speaker && start_ms.saturating_sub(last_end) < PAUSE_MS
-        });
-        if continues {
-            draft.append(" ", &words);
+    let mut last: Option<CueText> = None;
+    for cue in spoken {
+        if last.as_ref().is_some_and(|last| cue.continues(last)) {
+            draft.append(" ", &cue.words);
         } else {
-            draft.block(BlockKind::Paragraph, &words);
+            draft.block(BlockKind::Paragraph, &cue.words);
         }
         let end = draft.last_block().map_or(0, |block| block.end_offset);
-        draft.cue(end.saturating_sub(words.chars().count()), start_ms, end_ms, speaker.clone());
-        before = Some((speaker, end_ms));
+        let start = end.saturating_sub(cue.words.chars().count());
+        draft.cue(start, (cue.start_ms, cue.end_ms), cue.speaker.clone(), cue.origin.clone());
+        last = Some(cue);
     }
     draft.finish()
 }
@@ -89,7 +105,7 @@ fn close(time: Option<(u64, u64)>, lines: &mut Vec<&str>, cues: &mut Vec<CueText
     let Some((start_ms, end_ms)) = time else { return };
     for (speaker, words) in by_speaker(&text) {
         if !words.is_empty() {
-            cues.push(CueText { start_ms, end_ms, speaker, words });
+            cues.push(CueText { start_ms, end_ms, speaker, words, origin: None });
         }
     }
 }

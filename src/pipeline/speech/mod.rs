@@ -14,6 +14,7 @@ mod hearing;
 mod parent;
 mod sound;
 mod times;
+mod turns;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use child::{SpeechTask, VERB, child_main};
 pub use cutting::{CutRequest, LONGEST_MS, SoundPiece};
 pub use hearing::transcribe;
 pub use parent::{LocalTranscriber, PieceSink, SoundCutter};
+pub use turns::VoiceTurn;
 
 use crate::ports::StopRequested;
 

@@ -10,12 +10,12 @@ use crate::recordings::Recorder;
 use crate::support::{Role, ServerSetup};
 
 impl TestMeeting {
-    fn runs(&self) -> String {
+    pub fn runs(&self) -> String {
         format!("/api/projects/{}/ai/runs", self.project)
     }
 
     /// The body of a run over this meeting.
-    fn run_over_it(&self) -> Value {
+    pub fn run_over_it(&self) -> Value {
         json!({"meetingId": self.path.trim_start_matches("/api/meetings/"), "analysisType": "FULL"})
     }
 
@@ -36,7 +36,7 @@ impl TestMeeting {
     }
 
     /// Runs the analysis of the meeting, and returns the dashboard.
-    async fn analysed(&self) -> Value {
+    pub async fn analysed(&self) -> Value {
         let run = self.ada.client.post(self.runs()).json(self.run_over_it()).await.is(202).text_of("id");
         let began = Instant::now();
         loop {

@@ -20,7 +20,16 @@ on_both! {
         let patch = |who: &User, index: usize, body: Value| -> Request { who.client.patch(segment(index)).json(body) };
         let ben = room.member(&server, Role::Analyst).await;
 
+        let mut events = room.listening(&ben).await;
         let corrected = patch(&ben, 0, json!({"text": "The portal must let customers cancel."})).await.is(200);
+        // Whoever listens is told to read it again.
+        let told = loop {
+            let event = events.next().await;
+            if event["event"] == "transcript.changed" {
+                break event["data"].clone();
+            }
+        };
+        assert_eq!(told, json!({"recordingId": recorder.id, "meetingId": room.path.trim_start_matches("/api/meetings/")}));
         assert_eq!(corrected.data()["heardText"], heard[0]["text"]);
         assert_eq!(corrected.data()["correctedById"], ben.id);
         let again = patch(&room.ada, 0, json!({"text": "The portal lets customers cancel."})).await.is(200);

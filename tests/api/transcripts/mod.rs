@@ -8,6 +8,8 @@ mod excerpts;
 mod http;
 mod kills;
 mod making;
+mod waiting;
+mod weaving;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -35,6 +35,7 @@ impl Meeting {
             RecordingCommand::Stop { announced_ms, last } => self.stop_recording(id, announced_ms, last, now),
             RecordingCommand::Finish { outcome } => self.finish_recording(id, outcome, limits, now),
             RecordingCommand::Transcribe { transcript } => self.follow_transcript(id, transcript, limits, now),
+            RecordingCommand::TellTranscript => self.tell_transcript(id),
             RecordingCommand::Delete => self.delete_recording(id),
         }
     }

@@ -288,6 +288,8 @@ pub enum RecordingCommand {
     Transcribe {
         transcript: TranscriptStatus,
     },
+    /// What its transcript says has changed.
+    TellTranscript,
     Delete,
 }
 
@@ -307,6 +309,8 @@ pub enum RecordingEvent {
     Resumed,
     /// The state of its transcript has changed.
     Transcript,
+    /// What its transcript says has changed: nothing that the meeting itself knows.
+    TranscriptChanged,
     Expired,
     Deleted,
 }
@@ -323,6 +327,7 @@ impl RecordingEvent {
             Self::Paused => "recording.paused",
             Self::Resumed => "recording.resumed",
             Self::Transcript => "recording.transcript",
+            Self::TranscriptChanged => "transcript.changed",
             Self::Expired => "recording.expired",
             Self::Deleted => "recording.deleted",
         }

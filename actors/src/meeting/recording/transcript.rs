@@ -51,4 +51,10 @@ impl Meeting {
         }
         Ok(self.with_recording(next, RecordingEvent::Transcript))
     }
+
+    /// Tells whoever listens that a transcript says something else now.
+    pub(in super::super) fn tell_transcript(&self, id: Id<ids::Recording>) -> Result<Change<Self>, Refusal> {
+        let recording = self.recording(id)?.clone();
+        Ok(self.with_recording(recording, RecordingEvent::TranscriptChanged))
+    }
 }
