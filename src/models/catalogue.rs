@@ -63,8 +63,12 @@ pub fn find(name: &str) -> Option<&'static KnownModel> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
-/// The models that can be installed by name: Whisper in the format of `CTranslate2`, with 16-bit weights.
-pub static KNOWN: [KnownModel; 2] = [
+/// The name of the model that tells voices apart.
+pub const SPEAKERS: &str = "speaker-ge2e";
+
+/// The models that can be installed by name: Whisper in the format of `CTranslate2`, with 16-bit weights, and the speaker
+/// encoder of Resemblyzer.
+pub static KNOWN: [KnownModel; 3] = [
     KnownModel {
         name: "whisper-tiny.en",
         languages: "English",
@@ -141,5 +145,22 @@ pub static KNOWN: [KnownModel; 2] = [
                 sha256: "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
             },
         ],
+    },
+    KnownModel {
+        name: SPEAKERS,
+        languages: "any; tells voices apart",
+        licence: "Apache-2.0, Copyright of its authors: Corentin Jemine, Resemble AI",
+        source: "https://github.com/resemble-ai/Resemblyzer, from PyPI: Resemblyzer 0.1.4",
+        packages: &[KnownPackage {
+            url: "https://files.pythonhosted.org/packages/d9/b5/d897d5de5b2123a1ad5d32e8e007d83f76582f5c32c60992577263bd7c7e/Resemblyzer-0.1.4-py3-none-any.whl",
+            bytes: 15_747_704,
+            sha256: "8f12eb2f1a9982d32e8db7856de754709b59c93a77bcf0ff536584b619a9dd1f",
+            entries: &[PackageEntry { entry: "resemblyzer/pretrained.pt", file: "model.bin" }],
+        }],
+        files: &[PinnedFile {
+            name: "model.bin",
+            bytes: 17_090_379,
+            sha256: "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e",
+        }],
     },
 ];

@@ -258,13 +258,11 @@ fn unpack(
     packages: Vec<(String, File)>,
 ) -> Result<(), InstallError> {
     fs::create_dir(staged).map_err(InstallError::at(staged))?;
-    let most = |name: &str, otherwise: u64| match model {
-        ModelToInstall::Known { model, .. } => {
-            model.files.iter().find(|file| file.name == name).map_or(0, |file| file.bytes)
-        }
-        ModelToInstall::Custom { .. } => otherwise,
+    let named: Vec<(&'static str, u64)> = match model {
+        ModelToInstall::Known { model, .. } => model.files.iter().map(|file| (file.name, file.bytes)).collect(),
+        ModelToInstall::Custom { .. } => FILE_BYTES.to_vec(),
     };
-    let files = FILE_BYTES.iter().map(|(name, bytes)| StagedFile::create(staged, name, most(name, *bytes)));
+    let files = named.into_iter().map(|(name, most)| StagedFile::create(staged, name, most));
     let mut files = files.collect::<Result<Vec<_>, _>>()?;
     let places = packages.iter().map(|(place, _)| place.clone()).collect::<Vec<_>>().join(", ");
     for (at, (place, file)) in packages.into_iter().enumerate() {

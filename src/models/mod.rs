@@ -2,7 +2,7 @@
 //! place.
 //!
 //! ```text
-//! {models}/{name}/            an installed model: model.bin, tokenizer.json, config.json and manifest.json
+//! {models}/{name}/            an installed model: model.bin, for Whisper tokenizer.json and config.json, and manifest.json
 //! {models}/.incoming/         packages on their way in, a model that is being unpacked, and the lock of installations
 //! ```
 //! A folder with a manifest is complete: it is renamed into place after its files are verified and on disk. The engine
@@ -23,7 +23,7 @@ pub use download::DownloadLimits;
 pub use error::InstallError;
 pub use install::{InstallStep, Installation, ModelToInstall, PackagePlace, install};
 
-/// The files that make up a model.
+/// The files that make up a Whisper model. The model that tells voices apart has the first one alone.
 pub const FILES: [&str; 3] = [MODEL, "tokenizer.json", "config.json"];
 const MODEL: &str = "model.bin";
 const MANIFEST: &str = "manifest.json";
@@ -100,7 +100,7 @@ pub fn all_installed(folder: &Path) -> std::io::Result<Vec<InstalledModel>> {
     Ok(names.iter().filter_map(|name| installed(folder, name)).collect())
 }
 
-/// Returns the manifest of a model if it is one: of this name, with all files of a model and no others.
+/// Returns the manifest of a model if it is one: of this name, with all files of a kind of model and no others.
 fn manifest(folder: &Path, name: &str) -> Option<ModelManifest> {
     if !is_name(name) {
         return None;
@@ -108,7 +108,7 @@ fn manifest(folder: &Path, name: &str) -> Option<ModelManifest> {
     let text = fs::read(folder.join(name).join(MANIFEST)).ok()?;
     let manifest: ModelManifest = serde_json::from_slice(&text).ok()?;
     let names = manifest.files.iter().map(|file| file.name.as_str());
-    (manifest.name == name && names.eq(FILES)).then_some(manifest)
+    (manifest.name == name && (names.clone().eq(FILES) || names.eq([MODEL]))).then_some(manifest)
 }
 
 /// Whether a text can be the name of a model, which is also the name of its folder: ASCII letters, digits, `.`, `_` and

@@ -20,9 +20,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use network::Network;
-use spectrum::Spectrum;
 use tokens::Vocabulary;
 use weights::Weights;
+
+pub use kernels::{Dims, View, product};
+pub use spectrum::Spectrum;
 
 /// Samples per second: mono, from -1 to 1.
 pub const RATE: usize = 16_000;

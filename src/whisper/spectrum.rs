@@ -1,4 +1,4 @@
-//! The spectrum of a window: the logarithm of the energy in bands of the mel scale, for each hundredth of a second.
+//! The spectrum of a sound: the energy in bands of the mel scale, for each hundredth of a second.
 
 #![expect(clippy::indexing_slicing, reason = "all sizes are constants of this file")]
 
@@ -10,7 +10,7 @@ use super::{RATE, WINDOW};
 /// Samples between two frames.
 const HOP: usize = 160;
 /// Frames of a window.
-pub const FRAMES: usize = WINDOW / HOP;
+pub(crate) const FRAMES: usize = WINDOW / HOP;
 /// Samples that a frame is computed of.
 const SPAN: usize = 400;
 const BINS: usize = SPAN / 2 + 1;
@@ -23,6 +23,7 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
+    #[must_use]
     pub fn new(bands: usize) -> Self {
         let mut transform = vec![0.0; SPAN * 2 * BINS];
         for n in 0..SPAN {
@@ -36,28 +37,9 @@ impl Spectrum {
         Self { bands, transform, bank: bank(bands) }
     }
 
-    /// Returns the spectrum of a window, frame by frame. The sound is mirrored before its first sample, and silent after
-    /// its last one.
-    pub fn of(&self, samples: &[f32]) -> Vec<f32> {
-        let mut frames = vec![0.0_f32; FRAMES * SPAN];
-        for (frame, row) in frames.chunks_exact_mut(SPAN).enumerate() {
-            let first = (frame * HOP) as isize - (SPAN / 2) as isize;
-            for (n, value) in row.iter_mut().enumerate() {
-                *value = samples.get((first + n as isize).unsigned_abs()).copied().unwrap_or_default();
-            }
-        }
-        let mut waves = vec![0.0; FRAMES * 2 * BINS];
-        let dims = Dims { rows: FRAMES, columns: 2 * BINS, inner: SPAN };
-        product(&mut waves, 2 * BINS, false, dims, View::rows(&frames, SPAN), View::rows(&self.transform, 2 * BINS));
-        let mut power = vec![0.0; FRAMES * BINS];
-        for (power, waves) in power.chunks_exact_mut(BINS).zip(waves.chunks_exact(2 * BINS)) {
-            for (k, power) in power.iter_mut().enumerate() {
-                *power = waves[k] * waves[k] + waves[BINS + k] * waves[BINS + k];
-            }
-        }
-        let mut out = vec![0.0; FRAMES * self.bands];
-        let dims = Dims { rows: FRAMES, columns: self.bands, inner: BINS };
-        product(&mut out, self.bands, false, dims, View::rows(&power, BINS), View::transposed(&self.bank, BINS));
+    /// Returns the logarithms of the energies of a window as Whisper knows them, frame by frame.
+    pub(crate) fn of(&self, samples: &[f32]) -> Vec<f32> {
+        let mut out = self.energies(samples, FRAMES);
         let mut most = f32::MIN;
         for value in &mut out {
             *value = value.max(1e-10).log10();
@@ -66,6 +48,32 @@ impl Spectrum {
         for value in &mut out {
             *value = (value.max(most - 8.0) + 4.0) / 4.0;
         }
+        out
+    }
+
+    /// Returns the energies of at least one frame, frame by frame. The sound is mirrored before its first sample, and silent
+    /// after its last one.
+    #[must_use]
+    pub fn energies(&self, samples: &[f32], count: usize) -> Vec<f32> {
+        let mut frames = vec![0.0_f32; count * SPAN];
+        for (frame, row) in frames.chunks_exact_mut(SPAN).enumerate() {
+            let first = (frame * HOP) as isize - (SPAN / 2) as isize;
+            for (n, value) in row.iter_mut().enumerate() {
+                *value = samples.get((first + n as isize).unsigned_abs()).copied().unwrap_or_default();
+            }
+        }
+        let mut waves = vec![0.0; count * 2 * BINS];
+        let dims = Dims { rows: count, columns: 2 * BINS, inner: SPAN };
+        product(&mut waves, 2 * BINS, false, dims, View::rows(&frames, SPAN), View::rows(&self.transform, 2 * BINS));
+        let mut power = vec![0.0; count * BINS];
+        for (power, waves) in power.chunks_exact_mut(BINS).zip(waves.chunks_exact(2 * BINS)) {
+            for (k, power) in power.iter_mut().enumerate() {
+                *power = waves[k] * waves[k] + waves[BINS + k] * waves[BINS + k];
+            }
+        }
+        let mut out = vec![0.0; count * self.bands];
+        let dims = Dims { rows: count, columns: self.bands, inner: BINS };
+        product(&mut out, self.bands, false, dims, View::rows(&power, BINS), View::transposed(&self.bank, BINS));
         out
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pipeline::media::Prober;
 use pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
 use pipeline::readers::{Reader, ReaderLimits};
-use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber};
+use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 
 use super::states::States;
 use super::{others, sweeps};
@@ -104,7 +104,11 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
-        .with(TranscribeRecordingHandler { state: meetings.clone(), transcriber: transcriber(core, &program)? })
+        .with(TranscribeRecordingHandler {
+            state: meetings.clone(),
+            transcriber: transcriber(core, &program)?,
+            turns: TurnFinder::new(program.clone(), core.config.speech.memory_mib),
+        })
         .with(ParseDocumentHandler { state: projects.clone(), reader: Reader::new(program, limits) });
     let context = WorkerContext {
         db: core.db.clone(),

@@ -3,6 +3,8 @@
 //! Idempotent: what is read is the row, so that a job that runs again after a kill goes on behind the last stored batch,
 //! or has nothing left to do.
 
+use std::fs::File;
+use std::io::Seek;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +15,9 @@ use actors::shell::CommandError;
 use actors::time::Time;
 use async_trait::async_trait;
 use pipeline::StopRequested;
-use pipeline::speech::{HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, Untranscribed};
+use pipeline::speech::{
+    HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, TurnFinder, TurnsRequest, Untranscribed,
+};
 use serde::{Deserialize, Serialize};
 
 use super::grounding;
@@ -81,6 +85,7 @@ pub async fn enqueue(
 pub struct TranscribeRecordingHandler {
     pub state: Meetings,
     pub transcriber: Arc<dyn Transcriber>,
+    pub turns: TurnFinder,
 }
 
 #[async_trait]
@@ -242,13 +247,20 @@ impl TranscriptMaking<'_> {
                 .advance(TranscriptProgress { status: TranscriptStatus::WaitingForModel, ..self.progress() })
                 .await;
         };
-        self.turns = self.known_turns(meeting, recording).await?;
+        let known = self.known_turns(meeting, recording).await?;
         self.advance(TranscriptProgress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
         tell(state, self.meeting_id, recording.id, self.request.clone()).await?;
         let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
         let path = files::content(recording.id, content.sha256);
         let opened = state.recordings.file(&path, &content.sha256.to_string()).await;
-        let (file, copy) = opened.map_err(|error| JobError::Again(format!("the recording can't be read: {error}")))?;
+        let again = |error: std::io::Error| JobError::Again(format!("the recording can't be read: {error}"));
+        let (mut file, copy) = opened.map_err(again)?;
+        self.turns = match known {
+            KnownTurns::Turns(turns) => Some(turns),
+            KnownTurns::Unknown if recording.track.is_none() => self.voice_turns(recording, &file).await?,
+            KnownTurns::Unknown | KnownTurns::NotYet => None,
+        };
+        file.rewind().map_err(again)?;
         let request = SpeechRequest {
             model: folder,
             model_name: self.version.model.clone(),
@@ -285,17 +297,32 @@ impl TranscriptMaking<'_> {
         }
     }
 
-    async fn known_turns(&self, meeting: &Meeting, recording: &Recording) -> Result<Option<SpeakerTurns>, JobError> {
+    /// What the tracks beside the recording tell of who speaks; they are waited for.
+    async fn known_turns(&self, meeting: &Meeting, recording: &Recording) -> Result<KnownTurns, JobError> {
         let (meeting, recording, now) = (meeting.clone(), recording.clone(), self.handler.state.now());
         let read =
             self.handler.state.db.read(move |conn| {
                 Box::pin(async move { KnownTurns::of_tracks(conn, &meeting, &recording, now).await })
             });
         match read.await.map_err(|error: DbError| JobError::Again(error.to_string()))? {
-            KnownTurns::Turns(turns) => Ok(Some(turns)),
-            KnownTurns::Unknown => Ok(None),
             KnownTurns::NotYet => {
                 Err(JobError::Again("the tracks that were recorded beside it are transcribed first".to_owned()))
+            }
+            known => Ok(known),
+        }
+    }
+
+    /// Tells the voices of a recording of everyone apart, where the model for it is installed. Without it, or if it fails,
+    /// they are one.
+    async fn voice_turns(&self, recording: &Recording, file: &File) -> Result<Option<SpeakerTurns>, JobError> {
+        let Some(model) = self.installed(models::catalogue::SPEAKERS.to_owned()).await? else { return Ok(None) };
+        let file = file.try_clone().map_err(|error| JobError::Again(error.to_string()))?;
+        match self.handler.turns.find(file, TurnsRequest { model }).await {
+            Ok(turns) => Ok(Some(SpeakerTurns::of_voices(turns))),
+            Err(Untranscribed::Interrupted(why)) => Err(JobError::Again(why)),
+            Err(why) => {
+                tracing::warn!(recording = %recording.id, %why, "the voices of a recording could not be told apart");
+                Ok(None)
             }
         }
     }
@@ -319,7 +346,12 @@ impl TranscriptMaking<'_> {
         if !config.speech.is_embedded() {
             return Ok(Some(PathBuf::new()));
         }
-        let (folder, name) = (config.models_folder(), self.version.model.clone());
+        self.installed(self.version.model.clone()).await
+    }
+
+    /// Returns the folder of a model, `None` if it is not installed.
+    async fn installed(&self, name: String) -> Result<Option<PathBuf>, JobError> {
+        let folder = self.handler.state.config.models_folder();
         let model = tokio::task::spawn_blocking(move || models::installed(&folder, &name)).await;
         Ok(model.map_err(|error| error.to_string())?.map(|model| model.folder))
     }

@@ -94,7 +94,8 @@ pub struct Speaker {
     /// The participant, where it is known.
     #[schema(required)]
     pub participant_id: Option<Id<ids::Participant>>,
-    /// The name of the participant, one that an analyst gave, or `Speaker 1`.
+    /// The name of the participant, one that an analyst gave, or `Speaker 1`, `Speaker 2` … in the order in which their
+    /// voices are heard.
     pub name: String,
 }
 
@@ -143,7 +144,7 @@ impl TranscriptSegment {
     }
 }
 
-/// The name of whom nobody named: without a track of their own, speakers are not told apart.
+/// The name of whom nobody named: the voice that is heard first, or everyone where voices are not told apart.
 pub const SOMEBODY: &str = "Speaker 1";
 
 fn speaker(meeting: &Meeting, recording: &Recording, named: Option<&NamedSpeaker>) -> Speaker {

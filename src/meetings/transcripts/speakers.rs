@@ -5,7 +5,8 @@
 //! turns     |--Ada---------||--Ben--------------------|       from tracks or voices
 //! assigned  Ada: We ship in May.  Ben: Does that include the app?
 //! ```
-//! The time of a word is estimated from its place in the segment, so that a turn ends at the end of a sentence nearby.
+//! The time of a word is estimated from its place in the segment, and turns are known to some tenths of a second; so a turn
+//! ends at the end of a sentence nearby, and no word or two at an edge of a segment are somebody else's.
 
 use std::time::Duration;
 
@@ -20,8 +21,9 @@ use crate::db::{Conn, DbError};
 
 /// How long after a recording the tracks beside it are expected to stop too.
 const STOP_TOGETHER: Duration = Duration::from_secs(60);
-/// How far a turn may reach to end at the end of a sentence, in words.
+/// How far a turn may reach to end at the end of a sentence, or at that of the segment, in words.
 const NEARBY: usize = 3;
+const NEARBY_EDGE: usize = 2;
 
 /// When each of the people in a recording speaks.
 pub struct SpeakerTurns {
@@ -183,7 +185,7 @@ fn inherit(owners: &mut [Option<usize>]) {
     }
 }
 
-/// Lets a turn end at the end of a sentence nearby.
+/// Lets a turn end at the end of a sentence, or of the segment, nearby.
 fn smooth(words: &[Word<'_>], owners: &mut [Option<usize>]) {
     let mut at = 1;
     while at < owners.len() {
@@ -192,9 +194,13 @@ fn smooth(words: &[Word<'_>], owners: &mut [Option<usize>]) {
             at += 1;
             continue;
         }
-        let ends_before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(Word::ends_sentence);
+        let is_end = |end: usize| match end {
+            0 => at <= NEARBY_EDGE,
+            _ if end == owners.len() => end - at <= NEARBY_EDGE,
+            _ => words.get(end - 1).is_some_and(Word::ends_sentence),
+        };
         let near = (0..=NEARBY).flat_map(|away| [at.checked_sub(away), Some(at + away)]).flatten();
-        let end = near.filter(|end| (1..owners.len()).contains(end)).find(|end| ends_before(*end)).unwrap_or(at);
+        let end = near.filter(|end| *end <= owners.len()).find(|end| is_end(*end)).unwrap_or(at);
         let (from, to, owner) = if end < at { (end, at, after) } else { (at, end, before) };
         owners.get_mut(from..to).unwrap_or_default().fill(owner);
         at = end.max(at) + 1;
@@ -272,9 +278,21 @@ mod tests {
     #[test]
     fn words_between_turns_are_of_who_spoke_before() {
         let turns = voices(&[(1_000, 2_000, 2), (3_000, 4_000, 3)]);
-        let parts = said(&turns, heard(0, 4_000, "aaa bbb ccc ddd"));
+        let parts = said(&turns, heard(0, 4_000, "aa bb cc dd ee ff gg hh ii jj kk ll"));
         let short: Vec<_> = parts.iter().map(|(name, _, _, text)| (name.as_str(), text.as_str())).collect();
-        assert_eq!(short, [("Speaker 2", "aaa bbb ccc"), ("Speaker 3", "ddd")]);
+        assert_eq!(short, [("Speaker 2", "aa bb cc dd ee ff gg hh ii"), ("Speaker 3", "jj kk ll")]);
+    }
+
+    #[test]
+    fn a_turn_that_ends_a_word_too_late_takes_nothing_from_the_next_segment() {
+        let turns = voices(&[(0, 11_000, 2), (11_000, 16_500, 1), (16_500, 20_000, 2)]);
+        let parts = said(&turns, heard(10_500, 17_000, "Yes, and a patient must be able to cancel before it begins."));
+        assert_eq!(parts.len(), 1, "{parts:?}");
+        assert_eq!(parts[0].0, "-");
+        // But a short answer is one.
+        let parts = said(&turns, heard(10_500, 17_000, "Yes. And a patient must be able to cancel before it begins."));
+        let names: Vec<&str> = parts.iter().map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(names, ["Speaker 2", "-"]);
     }
 
     #[test]

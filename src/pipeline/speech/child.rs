@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 use super::cutting::{CutRequest, SoundPiece, cut};
+use super::turns::{TurnsRequest, VoiceTurn, turns};
 use super::{HeardBatch, SpeechRequest, Untranscribed, transcribe};
 use crate::confined::{Allowance, forbid_new_processes};
 
@@ -24,6 +25,7 @@ pub(super) const WORK: &str = "COLLOQUY_SPEECH_WORK";
 pub(super) enum SpeechWork {
     Transcribe(SpeechRequest),
     Cut(CutRequest),
+    Turns(TurnsRequest),
 }
 
 /// A line of the answer.
@@ -37,6 +39,12 @@ pub(super) enum ChildLine {
         to_ms: u64,
         bytes: usize,
     },
+    /// So much of the sound was looked at for voices.
+    Looked {
+        done_ms: u64,
+    },
+    /// The next turn of a voice.
+    Turn(VoiceTurn),
     /// Everything is done.
     Finished,
     /// The recording can't be read.
@@ -77,6 +85,12 @@ pub fn child_main(task: SpeechTask) -> ExitCode {
         SpeechWork::Cut(request) => cut(file, request, |SoundPiece { from_ms, to_ms, wav }| {
             write(&mut out, &ChildLine::Piece { from_ms, to_ms, bytes: wav.len() }, &wav)
         }),
+        SpeechWork::Turns(request) => {
+            let found = turns(file, &request, |done_ms| write(&mut out, &ChildLine::Looked { done_ms }, &[]));
+            found.map(|turns| {
+                let _is_read = turns.into_iter().all(|turn| write(&mut out, &ChildLine::Turn(turn), &[]));
+            })
+        }
     };
     let last = match done {
         Ok(()) => ChildLine::Finished,

@@ -15,6 +15,7 @@ mod parent;
 mod sound;
 mod times;
 mod turns;
+mod voice_groups;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -25,8 +26,8 @@ use serde::{Deserialize, Serialize};
 pub use child::{SpeechTask, VERB, child_main};
 pub use cutting::{CutRequest, LONGEST_MS, SoundPiece};
 pub use hearing::transcribe;
-pub use parent::{LocalTranscriber, PieceSink, SoundCutter};
-pub use turns::VoiceTurn;
+pub use parent::{LocalTranscriber, PieceSink, SoundCutter, TurnFinder};
+pub use turns::{TurnsRequest, VoiceTurn, turns};
 
 use crate::ports::StopRequested;
 

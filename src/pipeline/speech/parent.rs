@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::child::{ChildLine, SpeechWork, VERB, WORK};
 use super::cutting::{CutRequest, LONGEST_MS, SoundPiece};
+use super::turns::{TurnsRequest, VoiceTurn};
 use super::{HeardSink, SpeechRequest, Transcriber, Untranscribed};
 use crate::confined::{self, Allowance, ChildExit};
 
@@ -21,6 +22,8 @@ use crate::confined::{self, Allowance, ChildExit};
 const CPU_SECONDS: u64 = 24 * 60 * 60;
 /// How long a child may work on one batch: a window takes seconds, also on a machine that is busy with meetings.
 const STALLED: Duration = Duration::from_secs(10 * 60);
+/// The most turns of a recording; a day of them at one a second.
+const MOST_TURNS: usize = 24 * 60 * 60;
 /// The longest line of an answer, in bytes.
 const LONGEST_LINE: u64 = 1024 * 1024;
 /// The largest piece, in bytes: 32 for each millisecond, and its header.
@@ -199,13 +202,51 @@ impl PieceSink for KeptPiece {
     }
 }
 
+/// Tells the voices in recordings apart, in child processes. Clones share the semaphore that limits their number to one.
+#[derive(Debug, Clone)]
+pub struct TurnFinder {
+    program: PathBuf,
+    memory_mib: u64,
+    permits: Arc<Semaphore>,
+}
+
+impl TurnFinder {
+    /// `program` is this server's own binary; `memory_mib` the address space of the child process.
+    #[must_use]
+    pub fn new(program: PathBuf, memory_mib: u64) -> Self {
+        Self { program, memory_mib, permits: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Returns the turns of the voices in a recording, in the order of their times. Dropping the future ends the work.
+    ///
+    /// # Errors
+    /// The recording can't be read, the model not be used, or the child process failed.
+    pub async fn find(&self, recording: File, request: TurnsRequest) -> Result<Vec<VoiceTurn>, Untranscribed> {
+        let permit = self.permits.acquire().await;
+        let _permit = permit.map_err(|error| Untranscribed::Interrupted(error.to_string()))?;
+        let work = SpeechWork::Turns(request);
+        let mut child = SpeechChild::start(&self.program, self.memory_mib, recording, &work)?;
+        let mut turns = Vec::new();
+        let outcome = loop {
+            match child.next().await {
+                Err(failed) => break Err(failed),
+                Ok(ChildLine::Looked { .. }) => {}
+                Ok(ChildLine::Turn(turn)) if turns.len() < MOST_TURNS => turns.push(turn),
+                Ok(last) => break outcome(last),
+            }
+        };
+        child.end().await;
+        outcome.map(|()| turns)
+    }
+}
+
 /// Returns how the work did, by the last line.
 fn outcome(last: ChildLine) -> Result<(), Untranscribed> {
     match last {
         ChildLine::Finished => Ok(()),
         ChildLine::Unreadable(why) => Err(Untranscribed::Unreadable(why)),
         ChildLine::Model(why) => Err(Untranscribed::Model(why)),
-        ChildLine::Heard(_) | ChildLine::Piece { .. } => {
+        ChildLine::Heard(_) | ChildLine::Piece { .. } | ChildLine::Looked { .. } | ChildLine::Turn(_) => {
             Err(Untranscribed::Crashed("the child's answer is invalid".to_owned()))
         }
     }

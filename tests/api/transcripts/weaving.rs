@@ -1,12 +1,26 @@
 //! Tests recordings that were made at the same time: their transcripts are woven by time, and say who speaks.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use super::MP3;
+use super::{MP3, imported, listening, models};
 use crate::participants::TestMeeting;
 use crate::recordings::Recorder;
 use crate::support::speech_service::FakeSpeechService;
 use crate::support::{Role, ServerSetup};
+
+/// Two people, in turns.
+const PLANNING: &[u8] = include_bytes!("../../samples/speech/planning.webm");
+
+/// Whether the model that tells voices apart is in a folder.
+fn has_speakers(models: &Path) -> bool {
+    let is_there = models.join("speaker-ge2e/manifest.json").exists();
+    if !is_there {
+        println!("SKIPPED: COLLOQUY_TEST_MODELS names no folder with speaker-ge2e");
+    }
+    is_there
+}
 
 /// Starts to record, the voice of a participant or that of everyone.
 async fn recorded(room: &TestMeeting, track: Option<&str>) -> Recorder {
@@ -95,5 +109,33 @@ on_both! {
         let together = woven(&mixed).await;
         assert!(together.iter().all(|one| one["recordingId"] == track.id), "{together:?}");
         assert_eq!(together.len(), segments(&track).await.len());
+    }
+    async fn voices_of_a_recording_of_everyone_are_told_apart(setup: ServerSetup) {
+        let Some(models) = models().filter(|folder| has_speakers(folder)) else { return };
+        let server = listening(&setup, &models);
+        let room = TestMeeting::open(&server).await;
+        let recorder = imported(&room, "audio/webm", PLANNING.to_vec()).await;
+        recorder.until_transcript("READY").await;
+        let heard = segments(&recorder).await;
+        let speaker_of = |heard: &[Value], words: &str| -> Value {
+            let said = heard.iter().find(|one| one["text"].as_str().unwrap().contains(words));
+            said.unwrap_or_else(|| panic!("nobody says {words}: {heard:?}"))["speaker"]["name"].clone()
+        };
+        for (words, speaker) in [
+            ("two hours before", "Speaker 1"),
+            ("text messages arrive", "Speaker 2"),
+            ("confirmation", "Speaker 2"),
+            ("cancellation", "Speaker 2"),
+            ("waiting list", "Speaker 2"),
+        ] {
+            assert_eq!(speaker_of(&heard, words), speaker, "{words}");
+        }
+        assert!(heard.iter().all(|one| one["speaker"]["participantId"] == Value::Null));
+        // Who is named once is named everywhere.
+        let index = heard.iter().find(|one| one["speaker"]["name"] == "Speaker 2").unwrap()["index"].clone();
+        let patch = format!("{}/transcript/segments/{index}", recorder.path);
+        room.ada.client.patch(patch).json(json!({"speaker": {"name": "Marcus", "everywhere": true}})).await.is(200);
+        let named = segments(&recorder).await;
+        assert_eq!((speaker_of(&named, "waiting list"), speaker_of(&named, "two hours before")), (json!("Marcus"), json!("Speaker 1")));
     }
 }

@@ -7,11 +7,14 @@
 //! a process of its own, whose processor time includes the loading of the model. WORDS=1 in the environment shows every word
 //! that was misheard, and RECORDINGS names a folder in which the recordings are kept.
 //!
+//! `-- MODEL_FOLDER turns` measures how well voices are told apart, by the model speaker-ge2e.
+//!
 //! WER: substituted, missing and additional words per word that was said, after both were spelled alike (see `words.rs`).
 
 #![expect(clippy::expect_used, reason = "a program to measure with: it ends at the first error")]
 #![expect(clippy::indexing_slicing, reason = "as above")]
 
+mod conversations;
 mod sounds;
 mod words;
 
@@ -44,6 +47,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["hear", model, file, language] => hear(model, file, language),
+        ["turns", model, file] => conversations::find(model, file),
+        [model, "turns"] if Path::new(model).is_dir() => conversations::measure(model),
         [model, sets @ ..] if Path::new(model).is_dir() => {
             let measurement = Measurement::of(model);
             let sets = if sets.is_empty() { &SETS[..] } else { sets };
@@ -68,13 +73,18 @@ fn hear(model: &str, file: &str, language: &str) {
         true
     });
     outcome.expect("a transcript");
+    println!("{}", cost());
+}
+
+/// What this process cost so far.
+fn cost() -> Value {
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
     let status = fs::read_to_string("/proc/self/status").expect("Linux");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number of KiB");
-    println!("{}", json!({"processorSeconds": ticks / 100.0, "peakKib": peak}));
+    json!({"processorSeconds": ticks / 100.0, "peakKib": peak})
 }
 
 /// What was heard in a file, and what that cost.
