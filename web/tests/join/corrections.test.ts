@@ -23,7 +23,7 @@ const meeting = MeetingState.of({
 const refused = (status: number, code: string) => new ApiError(status, [{ code, field: null, reason: null, message: code }]);
 const soon = () => new Promise((resolve) => setTimeout(resolve, 10));
 
-let page: { meeting: MeetingState; corrections: Corrections; mayCorrect: boolean; turnedAway: Mock<(error: unknown) => void> };
+let page: { meeting: MeetingState; title: string; corrections: Corrections; mayCorrect: boolean; turnedAway: Mock<(error: unknown) => void> };
 
 /** The transcript, with the editor of its second segment open. */
 async function opened(): Promise<void> {
@@ -43,7 +43,7 @@ const save = async () => {
 
 beforeEach(async () => {
   await startLanguage(joinWords, () => Promise.reject(new Error('not asked for')));
-  page = { meeting, corrections: new Corrections(), mayCorrect: true, turnedAway: vi.fn() };
+  page = { meeting, title: 'T', corrections: new Corrections(), mayCorrect: true, turnedAway: vi.fn() };
 });
 
 afterEach(() => page.corrections.clear());
@@ -106,7 +106,7 @@ test.each([
   vi.spyOn(operations, 'correctSegment').mockRejectedValue(error);
   await write('message 1');
   await save();
-  expect(screen.getByRole('alert').textContent).toBe(said);
+  expect(within(screen.getByRole('form')).getByRole('alert').textContent).toBe(said);
   expect(area().value).toBe('message 1');
 });
 

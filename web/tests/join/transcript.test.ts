@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/svelte';
+import { fireEvent, render, screen } from '@testing-library/svelte';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ApiError } from '../../shared/api/client';
 import joinWords from '../../shared/words/join.en.json';
@@ -21,7 +21,7 @@ const meetingWith = (scopes: string[]) => MeetingState.of({
   meeting: { id: 'm' }, participants: [{ id: 'ada', consent: { recordingConsent: true, scopes } }], recordings: [],
 } as unknown as Snapshot);
 const corrections = new Corrections();
-const pageOf = (meeting: MeetingState | null) => ({ meeting, corrections, mayCorrect: false, turnedAway: vi.fn() });
+const pageOf = (meeting: MeetingState | null) => ({ meeting, title: 'Discovery: with the clinic?', corrections, mayCorrect: false, turnedAway: vi.fn() });
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 10));
 const said = () => screen.getByRole('status').textContent;
@@ -84,4 +84,30 @@ test('a withdrawn consent takes the transcript out of the page', async () => {
   await soon();
   expect(screen.queryByRole('list')).toBeNull();
   expect(said()).toBe(joinWords['error.ConsentWithdrawn']);
+});
+
+test('a transcript is downloaded in each format, under the name of the meeting', async () => {
+  vi.spyOn(operations, 'readTranscript').mockResolvedValue(transcriptOf([segment(0, {})]));
+  const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(() => Promise.resolve(new Response('WEBVTT')));
+  const saved: { name: string; content: Promise<string> }[] = [];
+  const contents: Blob[] = [];
+  vi.spyOn(URL, 'createObjectURL').mockImplementation((content) => `blob:${contents.push(content as Blob)}`);
+  vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+    saved.push({ name: this.download, content: contents.at(-1)?.text() ?? Promise.resolve('') });
+  });
+  render(Transcript, { page: pageOf(null), recording: recordingWith('READY') });
+  await soon();
+  for (const name of ['VTT', 'SRT', 'Text', 'JSON']) {
+    await fireEvent.click(screen.getByText(name, { selector: 'button' }));
+    await soon();
+  }
+  expect(saved.map(({ name }) => name)).toEqual(['vtt', 'srt', 'txt', 'json'].map((ending) => `Discovery  with the clinic.${ending}`));
+  expect(fetched.mock.calls.map(([request]) => new URL((request as Request).url).search)).toEqual(['?format=VTT', '?format=SRT', '?format=TEXT']);
+  expect(await saved[0]?.content).toBe('WEBVTT');
+  expect(JSON.parse((await saved[3]?.content) ?? '')).toMatchObject({ recordingId: 'r', segments: [{ text: 'passage 0' }] });
+
+  fetched.mockImplementation(() => Promise.resolve(Response.json({ errors: [{ code: 'ConsentWithdrawn', field: null, reason: null, message: '' }] }, { status: 409 })));
+  await fireEvent.click(screen.getByRole('button', { name: /Download the transcript as .VTT/ }));
+  await soon();
+  expect(screen.getByRole('alert').textContent).toBe(joinWords['error.ConsentWithdrawn']);
 });
