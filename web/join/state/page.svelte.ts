@@ -8,6 +8,7 @@ import { language, setLanguage } from '$shared/words/text.svelte';
 import * as operations from '../operations';
 import { Corrections } from '../recording/corrections.svelte';
 import { MediaRoom } from '../room/room.svelte';
+import { RecordingImport } from '../recording/import.svelte';
 import { HostRecording } from '../recording/recording.svelte';
 import { announce } from './announcer.svelte';
 import { Connection } from './connection.svelte';
@@ -28,12 +29,14 @@ export class JoinPage {
 
   readonly me = $derived(this.meeting?.participant(this.myId));
   readonly isHost = $derived(this.details?.myRole === 'HOST' || this.details?.myRole === 'CO_HOST');
+  readonly mayHost = $derived(this.isHost || this.projectRole === 'MANAGER' || this.projectRole === 'OWNER');
   readonly mayCorrect = $derived(this.projectRole !== null && this.projectRole !== 'STAKEHOLDER');
   readonly title = $derived(this.meeting?.meeting.title ?? this.details?.title ?? null);
 
   readonly connection = new Connection();
   readonly room: MediaRoom;
   readonly recording: HostRecording;
+  readonly importing: RecordingImport;
   readonly invitation: Invitation;
   readonly corrections = new Corrections();
   #socket: TopicSocket | null = null;
@@ -49,6 +52,7 @@ export class JoinPage {
       refused: () => void this.reread().then(() => this.#settle(), (error: unknown) => this.turnedAway(error)),
     });
     this.recording = new HostRecording(meetingId, this.room);
+    this.importing = new RecordingImport(meetingId);
     this.invitation = new Invitation(meetingId, {
       enter: () => this.enter(),
       end: (ending, code) => this.#end(ending, code),
