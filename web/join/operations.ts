@@ -38,6 +38,21 @@ export const newestTranscriptVersion = async (recordingId: string): Promise<Sche
   const params = { path: { recordingId }, query: { limit: 1 } };
   return (await unwrap(api.GET('/api/recordings/{recordingId}/transcripts', { params }))).items[0] ?? null;
 };
+export const startImport = (meetingId: string, mimeType: Schemas['RecordingMimeType'], declaration: string | null): Promise<Schemas['Recording']> => {
+  const body = { uploadMode: 'SINGLE_FILE' as const, mimeType, ...(declaration !== null && { consentAttestation: { text: declaration } }) };
+  return unwrap(api.POST('/api/meetings/{meetingId}/recordings/start', { ...meeting(meetingId), body }));
+};
+export const deleteRecording = (recordingId: string) =>
+  unwrap(api.DELETE('/api/recordings/{recordingId}', { params: { path: { recordingId } } }));
+
+export const correctSegment = (recordingId: string, segmentIndex: number, body: Schemas['CorrectSegment']): Promise<Schemas['TranscriptSegment']> =>
+  unwrap(api.PATCH('/api/recordings/{recordingId}/transcript/segments/{segmentIndex}', { params: { path: { recordingId, segmentIndex } }, body }));
+
+/** The role in the project; null for whoever is not a member of it. */
+export const readProjectRole = async (projectId: string): Promise<Schemas['ProjectRole'] | null> => {
+  const { data } = await api.GET('/api/projects/{projectId}', { params: { path: { projectId } } });
+  return data?.data.myRole ?? null;
+};
 
 export const issueSocketTicket = async (): Promise<string> => (await unwrap(api.POST('/api/ws/tickets'))).ticket;
 export const logIn = (email: string, password: string): Promise<Schemas['AuthResponse']> =>

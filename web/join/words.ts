@@ -24,6 +24,12 @@ export const listOf = (items: string[]): string =>
 export const languageName = (tag: string): string =>
   format('languages', (locale) => new Intl.DisplayNames(locale, { type: 'language' })).of(tag) ?? tag;
 
+/** The size of a file, such as "12.3 MB". */
+export const megabytes = (bytes: number): string => {
+  const options = { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 } as const;
+  return format('megabytes', (locale) => new Intl.NumberFormat(locale, options)).format(Math.max(0.1, bytes / 1_000_000));
+};
+
 /** Which of two names comes first. */
 export const compareNames = (one: string, other: string): number =>
   format('names', (locale) => new Intl.Collator(locale)).compare(one, other);

@@ -1,19 +1,45 @@
-// A recording as a file. Its address alone gives nothing: the call needs the token, so the content passes through memory.
+// Recordings and transcripts as files. Their addresses alone give nothing: the call needs the token, so the content passes
+// through memory.
 
 import { addressOf, ApiError, authorizedFetch } from '$shared/api/client';
 import type { Failure } from '$shared/api/error';
+import { readTranscript } from '../operations';
 import type { Recording } from '../state/meeting';
 
 /** More than this is not held in memory. */
 export const MOST_BYTES = 200 * 1024 * 1024;
 
+/** The formats of a transcript, each with the ending of its files. */
+export const TRANSCRIPT_FORMATS = { VTT: 'vtt', SRT: 'srt', TEXT: 'txt', JSON: 'json' } as const;
+export type TranscriptFormat = keyof typeof TRANSCRIPT_FORMATS;
+
+/** The endings that are not the second half of the media type. */
+const ENDINGS: Partial<Record<Recording['mimeType'], string>> = { 'audio/mpeg': 'mp3', 'audio/mp4': 'm4a' };
+
 export async function downloadRecording({ id, mimeType }: Recording, title: string): Promise<void> {
-  const response = await authorizedFetch(new Request(addressOf(`/api/recordings/${id}/content`)));
+  const content = await read(`/api/recordings/${id}/content`);
+  save(content, title, 'recording', ENDINGS[mimeType] ?? mimeType.split('/')[1] ?? 'webm');
+}
+
+export async function downloadTranscript(recordingId: string, format: TranscriptFormat, title: string): Promise<void> {
+  // Of JSON the transcript itself, without the envelope of the answer.
+  const content = format === 'JSON'
+    ? new Blob([JSON.stringify(await readTranscript(recordingId), null, 2)], { type: 'application/json' })
+    : await read(`/api/recordings/${recordingId}/transcript?format=${format}`);
+  save(content, title, 'transcript', TRANSCRIPT_FORMATS[format]);
+}
+
+async function read(path: string): Promise<Blob> {
+  const response = await authorizedFetch(new Request(addressOf(path)));
   if (!response.ok) throw ApiError.of(response, (await response.json().catch(() => undefined)) as Failure | undefined);
-  const url = URL.createObjectURL(await response.blob());
+  return response.blob();
+}
+
+function save(content: Blob, title: string, otherwise: string, ending: string): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
-  link.download = `${title.replace(/[\\/:*?"<>|]/g, ' ').trim() || 'recording'}.${mimeType.split('/')[1] ?? 'webm'}`;
+  link.download = `${title.replace(/[\\/:*?"<>|]/g, ' ').trim() || otherwise}.${ending}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

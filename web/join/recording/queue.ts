@@ -13,6 +13,12 @@ export interface Clock {
   random(): number;
 }
 
+export const realClock: Clock = {
+  setTimeout: (act, ms) => setTimeout(act, ms),
+  clearTimeout: (timer) => clearTimeout(timer as number),
+  random: Math.random,
+};
+
 export interface QueueState {
   /** How much is not acknowledged yet. */
   unsavedMs: number;

@@ -2,6 +2,7 @@
 
 import { ApiError, type Schemas } from '$shared/api/client';
 import { explain } from '$shared/words/errors';
+import { t } from '$shared/words/text.svelte';
 import { newestTranscriptVersion, readTranscript } from '../operations';
 import type { Recording } from '../state/meeting';
 
@@ -17,6 +18,12 @@ const UNCERTAIN_BELOW = 0.5;
 export const isUncertain = ({ confidence, correctedAt }: TranscriptSegment): boolean =>
   confidence < UNCERTAIN_BELOW && correctedAt === null;
 
+/** Whom nobody named is called by a number, in the reader's language. */
+export function speakerName({ participantId, name }: TranscriptSegment['speaker']): string {
+  const number = participantId === null ? name.match(/^Speaker (\d+)$/)?.[1] : undefined;
+  return number ? t('transcript.speaker', { number }) : name;
+}
+
 export class RecordingTranscript {
   transcript = $state.raw<Transcript | null>(null);
   /** The version that is being made or failed. */
@@ -29,6 +36,13 @@ export class RecordingTranscript {
     if (status !== 'NONE') void this.#read(recordingId, status, ended.signal);
     return () => ended.abort();
   }
+
+  /** Shows a segment as it was corrected. */
+  readonly replace = (segment: TranscriptSegment): void => {
+    if (!this.transcript) return;
+    const segments = this.transcript.segments.map((one) => (one.index === segment.index ? segment : one));
+    this.transcript = { ...this.transcript, segments };
+  };
 
   async #read(recordingId: string, status: Recording['transcriptStatus'], ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {

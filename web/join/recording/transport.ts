@@ -27,6 +27,20 @@ export class UploadTransport {
     await this.#call(`/api/recordings/${recordingId}/chunks/${index}`, { method: 'PUT', headers, body: bytes });
   }
 
+  /** A part of a file, from the byte `start` on. */
+  async putPart(recordingId: string, bytes: ArrayBuffer, start: number, total: number): Promise<RecordingStatus> {
+    const headers = {
+      'Content-Type': 'application/octet-stream', 'Content-Digest': await digestOf(bytes),
+      'Content-Range': `bytes ${start}-${start + bytes.byteLength - 1}/${total}`,
+    };
+    return this.#call(`/api/recordings/${recordingId}/file`, { method: 'PUT', headers, body: bytes });
+  }
+
+  /** The whole file is there. */
+  complete(recordingId: string): Promise<RecordingStatus> {
+    return this.#call(`/api/recordings/${recordingId}/stop`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+  }
+
   status(recordingId: string): Promise<RecordingStatus> {
     return this.#call(`/api/recordings/${recordingId}`, {});
   }

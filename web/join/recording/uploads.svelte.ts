@@ -2,15 +2,9 @@
 
 import type { ApiError } from '$shared/api/error';
 import { IndexedStore } from './indexed-store';
-import { UploadQueue, type Clock, type QueueState } from './queue';
+import { realClock, UploadQueue, type QueueState } from './queue';
 import type { ChunkStore, StoredRecording } from './store';
 import type { UploadTransport } from './transport';
-
-const clock: Clock = {
-  setTimeout: (act, ms) => setTimeout(act, ms),
-  clearTimeout: (timer) => clearTimeout(timer as number),
-  random: Math.random,
-};
 
 export class Uploads {
   #states = $state.raw<ReadonlyMap<string, QueueState>>(new Map());
@@ -61,7 +55,7 @@ export class Uploads {
   };
 
   #queue(recording: StoredRecording, store: ChunkStore): UploadQueue {
-    const queue = new UploadQueue(recording, store, this.transport, clock, (state) => {
+    const queue = new UploadQueue(recording, store, this.transport, realClock, (state) => {
       this.#states = new Map(this.#states).set(recording.id, state);
     });
     this.#queues.set(recording.id, queue);

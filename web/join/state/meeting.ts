@@ -54,8 +54,13 @@ export class MeetingState {
     return this.participants.get(id)?.displayName ?? '?';
   }
 
+  /** The recordings that are being made now: not a file that is uploaded meanwhile. */
+  get recordedNow(): Recording[] {
+    return [...this.recordings.values()].filter(({ status, uploadMode }) => status === 'ACTIVE' && uploadMode !== 'SINGLE_FILE');
+  }
+
   get recordingState(): RecordingState {
-    const active = [...this.recordings.values()].filter(({ status }) => status === 'ACTIVE');
+    const active = this.recordedNow;
     if (active.length === 0) return { kind: 'none', waitsFor: [] };
     // Two may run at once, by track: one that is not paused hears everybody.
     if (active.some(({ paused }) => !paused)) return { kind: 'on', waitsFor: [] };

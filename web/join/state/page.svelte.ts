@@ -1,12 +1,14 @@
 // The state of the page, and what changes it: the reader's actions and the events of the meeting. What follows from
 // what is decided in views.ts; what the reader sees is in the components.
 
-import { ApiError, session } from '$shared/api/client';
+import { ApiError, session, type Schemas } from '$shared/api/client';
 import { TopicSocket, type TopicEvent } from '$shared/topics/socket';
 import { explain } from '$shared/words/errors';
 import { language, setLanguage } from '$shared/words/text.svelte';
 import * as operations from '../operations';
+import { Corrections } from '../recording/corrections.svelte';
 import { MediaRoom } from '../room/room.svelte';
+import { RecordingImport } from '../recording/import.svelte';
 import { HostRecording } from '../recording/recording.svelte';
 import { announce } from './announcer.svelte';
 import { Connection } from './connection.svelte';
@@ -23,15 +25,20 @@ export class JoinPage {
   /** Whether somebody is signed in, and not as a guest. */
   isMember = $state(session.person !== null);
   myId = $state<string | null>(null);
+  projectRole = $state<Schemas['ProjectRole'] | null>(null);
 
   readonly me = $derived(this.meeting?.participant(this.myId));
   readonly isHost = $derived(this.details?.myRole === 'HOST' || this.details?.myRole === 'CO_HOST');
+  readonly mayHost = $derived(this.isHost || this.projectRole === 'MANAGER' || this.projectRole === 'OWNER');
+  readonly mayCorrect = $derived(this.projectRole !== null && this.projectRole !== 'STAKEHOLDER');
   readonly title = $derived(this.meeting?.meeting.title ?? this.details?.title ?? null);
 
   readonly connection = new Connection();
   readonly room: MediaRoom;
   readonly recording: HostRecording;
+  readonly importing: RecordingImport;
   readonly invitation: Invitation;
+  readonly corrections = new Corrections();
   #socket: TopicSocket | null = null;
   /** Whether this person is to be in the meeting whenever it is held, and whether they are, as far as this page did it. */
   #comes = true;
@@ -42,9 +49,10 @@ export class JoinPage {
     this.isMember = session.person !== null && !session.isGuest;
     this.room = new MediaRoom({
       credentials: () => operations.issueRoomCredentials(meetingId),
-      refused: () => void this.reread().then(() => this.#settle(), (error: unknown) => this.#turnedAway(error)),
+      refused: () => void this.reread().then(() => this.#settle(), (error: unknown) => this.turnedAway(error)),
     });
     this.recording = new HostRecording(meetingId, this.room);
+    this.importing = new RecordingImport(meetingId);
     this.invitation = new Invitation(meetingId, {
       enter: () => this.enter(),
       end: (ending, code) => this.#end(ending, code),
@@ -80,7 +88,7 @@ export class JoinPage {
     try {
       await this.reread();
     } catch (error) {
-      return this.#turnedAway(error);
+      return this.turnedAway(error);
     }
     this.connection.report(true);
     this.#socket?.close();
@@ -91,13 +99,21 @@ export class JoinPage {
       // Reading it again says why, or begins anew.
       refused: () => this.connection.retryAfter(this.enter, 1_000),
     });
-    if (this.isMember) void this.recording.resume();
+    if (!this.isMember) return;
+    void this.recording.resume();
+    void this.#readProjectRole();
   };
 
   /** Reads what concerns this person alone, the wording of consent among it. */
   async reread(): Promise<void> {
     this.details = await operations.readMeeting(this.meetingId);
     this.myId = this.details.myParticipantId ?? this.myId;
+  }
+
+  /** Without an answer nothing is offered that the role decides; the meeting itself goes on. */
+  async #readProjectRole(): Promise<void> {
+    const { projectId } = this.details ?? {};
+    if (projectId) this.projectRole = await operations.readProjectRole(projectId).catch(() => null);
   }
 
   /** Takes over a participant as an operation answered. */
@@ -134,6 +150,7 @@ export class JoinPage {
   logOut = async (): Promise<void> => {
     if (this.#isIn) await this.leave();
     await operations.logOut();
+    this.corrections.clear();
     session.end();
     this.#close();
     this.askToLogIn('why');
@@ -141,6 +158,8 @@ export class JoinPage {
 
   #begun(snapshot: Snapshot): void {
     const isFirst = this.meeting === null;
+    // Events may have been missed.
+    if (!isFirst) this.corrections.missedChanges();
     this.meeting = MeetingState.of(snapshot);
     if (isFirst) this.#comes = this.me?.status !== 'LEFT';
     // Away for so long that the meeting took this person for gone: they did not leave.
@@ -151,6 +170,7 @@ export class JoinPage {
 
   #happened(event: TopicEvent): void {
     if (!this.meeting) return;
+    if (event.event === 'transcript.changed') return this.corrections.changed((event.data as { recordingId: string }).recordingId);
     const before = this.meeting;
     this.meeting = before.fold(event);
     this.recording.follow(this.meeting.recordings);
@@ -190,7 +210,7 @@ export class JoinPage {
       this.#isIn = false;
       // The meeting is further than this page knows.
       if (error instanceof ApiError && error.code === 'InvalidState') return this.connection.retry(this.enter);
-      return this.#turnedAway(error);
+      return this.turnedAway(error);
     }
     this.connection.succeeded();
     this.view = { name: 'meeting' };
@@ -199,7 +219,7 @@ export class JoinPage {
   }
 
   /** What somebody sees who may not enter, or whose access has ended. */
-  #turnedAway(error: unknown): void {
+  turnedAway = (error: unknown): void => {
     if (!(error instanceof ApiError)) throw error;
     const next = afterRefusal(error, { wasGuest: session.isGuest, isRemoved: this.me?.status === 'REMOVED' });
     if ('retry' in next) {
@@ -211,7 +231,7 @@ export class JoinPage {
       return this.askToLogIn(next.logIn);
     }
     this.#end(next.end, next.end === 'failed' ? explain(error) : '');
-  }
+  };
 
   #end(ending: Ending, code = ''): void {
     this.#leaveRoom();
@@ -237,6 +257,7 @@ export class JoinPage {
     this.meeting = null;
     this.details = null;
     this.myId = null;
+    this.projectRole = null;
     this.connection.cancel();
   }
 }
