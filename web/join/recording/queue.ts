@@ -45,6 +45,7 @@ export class UploadQueue {
   #failures = 0;
   #timer: unknown = null;
   #isStopping = false;
+  #isStopped = false;
   #state: QueueState = { unsavedMs: 0, isOffline: false, isDone: false, refusal: null };
 
   constructor(
@@ -75,7 +76,10 @@ export class UploadQueue {
     this.#send();
   }
 
-  /** Nothing more is recorded: when all is acknowledged, the recording is stopped. */
+  /**
+   * Nothing more is recorded. The server hears it at once, so that nobody takes what is still on its way for a recording that
+   * goes on.
+   */
   async finish(seconds: number): Promise<void> {
     this.recording = { ...this.recording, stoppedAfterSeconds: seconds };
     await this.store.putRecording(this.recording).catch(() => undefined);
@@ -112,11 +116,13 @@ export class UploadQueue {
 
   #send(): void {
     if (this.#timer !== null || this.#state.refusal || this.#state.isDone) return;
+    const seconds = this.recording.stoppedAfterSeconds;
+    if (seconds !== null && !this.#isStopped) void this.#stop(seconds);
     for (const { index } of [...this.#unsent.values()].sort((one, other) => one.index - other.index)) {
       if (this.#sending.size >= AT_ONCE) return;
       if (!this.#sending.has(index)) void this.#sendChunk(index);
     }
-    if (this.#unsent.size === 0 && this.recording.stoppedAfterSeconds !== null) void this.#stop(this.recording.stoppedAfterSeconds);
+    if (this.#unsent.size === 0 && this.#isStopped) void this.#end();
   }
 
   async #sendChunk(index: number): Promise<void> {
@@ -160,9 +166,10 @@ export class UploadQueue {
     await this.#attempt(async () => {
       const { nextIndex } = this.recording;
       await this.transport.stop(this.recording.id, seconds, nextIndex > 0 ? nextIndex - 1 : null);
-      await this.#end();
+      this.#isStopped = true;
     });
     this.#isStopping = false;
+    this.#send();
   }
 
   async #end(): Promise<void> {

@@ -77,7 +77,7 @@ export class JoinPage {
     session.begin(answer);
     this.isMember = true;
     const preferred = answer.user.language === 'AR' ? 'ar' : 'en';
-    if (!new URLSearchParams(location.search).has('lang') && preferred !== language()) await setLanguage(preferred);
+    if (!new URLSearchParams(location.search).has('lang') && preferred !== language()) await setLanguage(preferred).catch(() => undefined);
     await (this.invitation.isRead ? this.invitation.accept() : this.enter());
   }
 

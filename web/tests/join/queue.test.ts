@@ -22,7 +22,7 @@ beforeEach(() => {
   store = new MemoryStore();
 });
 
-test('chunks are sent with their digest and time, and the recording is stopped once the last is acknowledged', async () => {
+test('chunks are sent with their digest and time, and the recording is stopped with the last of them', async () => {
   const queue = open();
   await store.putRecording(RECORDING);
   for (let index = 0; index < 3; index += 1) await queue.add(slice(index), index * 5_000, index * 5_000 + 5_000);
@@ -62,6 +62,21 @@ test('at most three are on their way, and they may arrive in any order', async (
   await settled();
   expect([...server.chunks.keys()].sort()).toEqual([0, 1, 2, 3, 4]);
   expect(server.stopped?.lastChunkIndex).toBe(4);
+});
+
+test('the recording is stopped at once, and complete when the last chunk is acknowledged', async () => {
+  server.holds = true;
+  const queue = open();
+  for (let index = 0; index < 4; index += 1) await queue.add(slice(index), index * 1_000, index * 1_000 + 1_000);
+  await queue.finish(4);
+  await settled();
+  expect(server.stopped).toEqual({ durationSeconds: 4, lastChunkIndex: 3 });
+  expect([server.chunks.size, state.unsavedMs, state.isDone]).toEqual([0, 4_000, false]);
+  server.holds = false;
+  for (const answer of server.held) answer();
+  await settled();
+  expect([server.chunks.size, state.unsavedMs, state.isDone]).toEqual([4, 0, true]);
+  expect(server.requests.filter(({ method }) => method === 'POST').length).toBe(1);
 });
 
 test('offline nothing is lost; when the network is back it does not wait', async () => {
