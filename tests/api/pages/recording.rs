@@ -112,7 +112,8 @@ pub async fn assert_is_stored(server: &Server, room: &TestMeeting, found: &Value
     let content = content.await.is(200).bytes;
     let sum = hex::encode(Sha256::digest(&content));
     assert_eq!(recording["sha256"], sum);
-    assert_eq!(found["sha256"], sum, "what the browser sent, of which every chunk was acknowledged");
+    let stored = content.len();
+    assert_eq!(found["sha256"], sum, "{stored} bytes in {}, recorded {}", recording["chunkCount"], found["sizes"]);
     let recorded = found["seconds"].as_f64().unwrap();
     let duration = recording["durationSeconds"].as_f64().unwrap();
     assert!((duration - recorded).abs() < 1.0, "{duration} s, of {recorded} s that were recorded");

@@ -172,7 +172,7 @@ export const call = {
     await ada.reads('Everything recorded here is saved on the server.');
     const faults = [];
     for (const person of [ada, ...callers]) faults.push(...(await person.isGone()));
-    return { faults, found: { sha256: probe.sha256, seconds: probe.seconds } };
+    return { faults, found: { sha256: probe.sha256, sizes: probe.sizes, seconds: probe.seconds } };
   },
 
   /** The host records each voice separately; the own one from when the microphone is on, after `seconds`. */

@@ -154,7 +154,7 @@ export const join = {
     }));
     if (left > 0) ada.faults.push(`${left} chunks that are saved lie in the storage of the browser`);
     const shown = transcript ? await readTranscript(ada, transcript) : null;
-    return { faults: await ada.isGone(), found: { sha256: probe.sha256, seconds: probe.seconds, shown } };
+    return { faults: await ada.isGone(), found: { sha256: probe.sha256, sizes: probe.sizes, seconds: probe.seconds, shown } };
   },
 
   /** The host records; somebody comes who has not answered yet, and agrees after `seconds`: the recording pauses meanwhile. */

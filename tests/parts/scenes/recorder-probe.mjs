@@ -55,6 +55,10 @@ export class RecorderProbe {
     }, undefined, { polling: 100 });
   }
 
+  get sizes() {
+    return Array.from(this.slices, (slice) => slice?.length ?? null);
+  }
+
   get sha256() {
     return createHash('sha256').update(Buffer.concat(this.slices)).digest('hex');
   }
