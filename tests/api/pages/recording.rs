@@ -54,6 +54,21 @@ on_sqlite! {
         assert!(segments.iter().all(|segment| segment["speaker"] == "Speaker 1"), "{shown}");
     }
 
+    async fn a_host_uploads_a_recording_from_elsewhere_and_deletes_it(setup: ServerSetup) {
+        let Some(browser) = Browser::start() else { return };
+        let server = setup.start(&[]);
+        let room = TestMeeting::scheduled(&server, json!({})).await;
+        room.ada.client.post(format!("{}/start", room.path)).await.is(200);
+        room.ada.client.post(format!("{}/end", room.path)).await.is(200);
+        let page = format!("http://{}/meetings/{}/join", server.public, room.path.trim_start_matches("/api/meetings/"));
+        browser.plays(json!({"scene": "imported", "page": page, "host": account(&room.ada), "file": SPEECH})).await;
+
+        let recordings = room.ada.client.get(format!("{}/recordings", room.path)).await.is(200);
+        assert_eq!(recordings.data()["items"], json!([]), "neither the deleted one nor what was no recording");
+        let record = room.ada.client.get(format!("{}/consents", room.path)).await.is(200);
+        assert_eq!(record.data()["items"][0]["decision"], "ATTESTED");
+    }
+
     async fn a_recording_in_a_bucket_survives_them_too(setup: ServerSetup) {
         let Some(browser) = Browser::start() else { return };
         let Some(bucket) = Bucket::new().await else { return };

@@ -83,6 +83,8 @@ export const consolePage = {
     await ada.logIn(newcomer);
     await arrives(ada, 'Confirm your e-mail address');
     await ada.lookTwice('confirm', 'Confirm your e-mail address', 'أكّد بريدك الإلكتروني');
+    await ada.page.reload();
+    await arrives(ada, 'Confirm your e-mail address');
     await ada.write('Code from the e-mail', await mailedCode(outbox, newcomer.email));
     await ada.page.keyboard.press('Enter');
     await arrives(ada, 'Projects');

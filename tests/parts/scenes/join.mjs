@@ -157,6 +157,32 @@ export const join = {
     return { faults: await ada.isGone(), found: { sha256: probe.sha256, sizes: probe.sizes, seconds: probe.seconds, shown } };
   },
 
+  /** A meeting that nobody joined has ended. Its host uploads a recording from elsewhere, `file`, and deletes it. */
+  async imported(browser, { page, host, file }) {
+    const ada = await Person.at(browser, page);
+    await ada.logIn(host);
+    await ada.sees('The meeting has ended');
+    await ada.press('Upload a recording');
+    await ada.reads('Declare first that everyone who can be heard has agreed.');
+    await ada.lookTwice('an import', 'The meeting has ended', 'انتهى الاجتماع');
+    await ada.tick('I declare that everyone who can be heard in this recording has agreed to be recorded.');
+    await ada.uploads('Upload a recording', { name: 'notes.webm', mimeType: 'video/webm', buffer: Buffer.from('No recording, whatever its name says.') });
+    await ada.reads('The content is of another type than the name of the file says.');
+    await ada.uploads('Upload a recording', file);
+    await ada.reads('Download the recording');
+    await ada.reach('button', /^Delete /);
+    await ada.page.keyboard.press('Enter');
+    await ada.look('the question before a recording is deleted');
+    await ada.page.keyboard.press('Escape');
+    await ada.reads('Download the recording');
+    await ada.reach('button', /^Delete /);
+    await ada.page.keyboard.press('Enter');
+    await ada.press('Delete');
+    await ada.page.getByRole('heading', { name: 'Recordings' }).and(ada.page.locator(':focus')).waitFor();
+    await ada.page.getByText('Download the recording').waitFor({ state: 'detached' });
+    return ada.isGone();
+  },
+
   /** The host records; somebody comes who has not answered yet, and agrees after `seconds`: the recording pauses meanwhile. */
   async pause(browser, { page, host, other, seconds = 3 }) {
     const ada = await Person.at(browser, page);
@@ -193,6 +219,26 @@ export const join = {
   },
 };
 
+/** Corrects the first segment, which shows what was heard at first, and downloads the transcript. */
+async function correctTranscript(person) {
+  const correct = await person.page.getByRole('button', { name: /^Correct what was said at/ }).first().getAttribute('aria-label');
+  await person.press(correct);
+  await person.look('the editor of a transcript');
+  await person.write('What was said', 'Quite another sentence.');
+  await person.press('Save the correction');
+  const first = person.page.locator('details ol li').first();
+  await first.getByText('Quite another sentence.').waitFor();
+  await first.getByText('Heard at first:').waitFor();
+  await person.eventually(() => person.page.evaluate((name) => document.activeElement?.getAttribute('aria-label') === name, correct),
+    'the focus returns to what was corrected');
+  const saved = person.page.waitForEvent('download');
+  // The name of the format is kept apart from the sentence around it by characters that nobody sees.
+  await person.reach('button', /^Download the transcript as .?VTT/);
+  await person.page.keyboard.press('Enter');
+  const name = (await saved).suggestedFilename();
+  if (!name.endsWith('.vtt')) person.faults.push(`the subtitles are saved as ${name}`);
+}
+
 /** What the page says of the transcript of the only recording while it waits, and then of each segment. */
 async function readTranscript(person, { story, isMade }) {
   const waiting = person.page.getByText('The transcript is waiting for a speech recognition model.');
@@ -211,5 +257,6 @@ async function readTranscript(person, { story, isMade }) {
   }));
   await person.page.getByText(segments[0].text).scrollIntoViewIfNeeded();
   await person.lookTwice('a transcript', 'You are in the meeting', 'أنت في الاجتماع');
+  await correctTranscript(person);
   return { waits, segments };
 }

@@ -82,6 +82,13 @@ export class Person {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Presses a button that asks for a file, and gives it this one. */
+  async uploads(name, file) {
+    const chooser = this.page.waitForEvent('filechooser');
+    await this.press(name);
+    await (await chooser).setFiles(file);
+  }
+
   async tick(name) {
     await this.reach('checkbox', name);
     await this.page.keyboard.press('Space');
