@@ -26,7 +26,7 @@ export class FileUpload {
   #isCancelled = false;
 
   constructor(
-    readonly recordingId: string,
+    private readonly recordingId: string,
     private readonly file: Blob,
     private readonly transport: UploadTransport,
     private readonly clock: Clock,
