@@ -135,6 +135,8 @@ impl Cluster {
     /// # Errors
     /// Returns an error when the processes can't be found.
     pub fn kill(&mut self) -> Result<(), String> {
+        // Suspended first, so that it starts no child that would outlive it, and with it its shared memory.
+        self.signal("-STOP")?;
         self.signal("-KILL")?;
         self.end(true);
         Ok(())
