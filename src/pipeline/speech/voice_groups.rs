@@ -7,11 +7,11 @@
 use voices::VoicePoint;
 
 /// Points that are this near to those before them belong to their stretch.
-const SAME_STRETCH: f32 = 0.72;
+const SAME_STRETCH: f32 = 0.66;
 /// Groups whose points are nearer to each other than this on average are one voice.
-const SAME_VOICE: f32 = 0.68;
+const SAME_VOICE: f32 = 0.60;
 /// The least speech of a voice, in looks of .8 s.
-const LEAST_LOOKS: usize = 4;
+const LEAST_LOOKS: usize = 6;
 /// How many stretches decide what voices there are.
 const MOST_STRETCHES: usize = 1_500;
 /// The price of a change of the voice: within speech, and at a pause.
