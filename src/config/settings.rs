@@ -79,7 +79,7 @@ sections! {
     Recordings {
         per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
         repair_seconds: u64, abandoned_seconds: u64, keep_audio_seconds: u64,
-        delete_audio_once_transcribed: bool,
+        delete_audio_once_transcribed: bool, keep_transcript_seconds: u64,
     }
     Speech {
         models: PathBuf, model: String, engine: String, memory_mib: u64, service_url: String, service_key: Hidden,
@@ -124,11 +124,22 @@ impl Recordings {
             late: Duration::from_secs(self.late_seconds),
             repair: Duration::from_secs(self.repair_seconds),
             abandoned: Duration::from_secs(self.abandoned_seconds),
-            kept: if self.keep_audio_seconds == 0 { None } else { Some(Duration::from_secs(self.keep_audio_seconds)) },
+            kept: kept_for(self.keep_audio_seconds),
             transcribed,
             only_until_transcribed: self.delete_audio_once_transcribed,
         }
     }
+
+    /// How long transcripts are kept. `None`: until their recordings are deleted.
+    #[must_use]
+    pub const fn transcripts_kept(&self) -> Option<Duration> {
+        kept_for(self.keep_transcript_seconds)
+    }
+}
+
+/// 0 is for ever.
+const fn kept_for(seconds: u64) -> Option<Duration> {
+    if seconds == 0 { None } else { Some(Duration::from_secs(seconds)) }
 }
 
 impl Limits {

@@ -149,7 +149,7 @@ pub static KNOWN: [KnownModel; 3] = [
     KnownModel {
         name: SPEAKERS,
         languages: "any; tells voices apart",
-        licence: "Apache-2.0, Copyright of its authors: Corentin Jemine, Resemble AI",
+        licence: "Apache-2.0, Copyright 2019 Resemble.AI",
         source: "https://github.com/resemble-ai/Resemblyzer, from PyPI: Resemblyzer 0.1.4",
         packages: &[KnownPackage {
             url: "https://files.pythonhosted.org/packages/d9/b5/d897d5de5b2123a1ad5d32e8e007d83f76582f5c32c60992577263bd7c7e/Resemblyzer-0.1.4-py3-none-any.whl",

@@ -31,7 +31,7 @@ use crate::meetings::recordings::assembly::AssembleRecordingHandler;
 use crate::meetings::recordings::files::DeleteRecordingFilesHandler;
 use crate::meetings::state::Meetings;
 use crate::meetings::transcripts::making::TranscribeRecordingHandler;
-use crate::meetings::transcripts::waiting;
+use crate::meetings::transcripts::{expiry, waiting};
 use crate::metrics;
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
@@ -119,6 +119,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     core.tasks.spawn(jobs::work(context, handlers));
     core.tasks.spawn(follow_meetings(meetings.clone()));
     core.tasks.spawn(waiting::watch(meetings.clone()));
+    core.tasks.spawn(expiry::watch(meetings.clone()));
     core.tasks.spawn(reload_after_settled_writes(core.clone()));
     core.tasks.spawn(reconcile::run(meetings.clone()));
     let runs = analysis.registry.clone();

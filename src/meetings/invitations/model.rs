@@ -256,6 +256,9 @@ pub struct InvitationPreview {
     /// First letter and domain of the invited address.
     #[schema(example = "a***@example.org")]
     pub invitee_email: String,
+    /// The name that the inviter gave to a guest.
+    #[schema(required)]
+    pub display_name: Option<String>,
     pub role: MeetingRole,
     pub status: InvitationStatus,
     pub expires_at: Time,

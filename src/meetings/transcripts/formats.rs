@@ -36,10 +36,10 @@ pub enum TranscriptFormat {
 
 impl Enumeration for TranscriptFormat {}
 
-/// The number of a version.
-struct VersionNumber(u32);
+/// The number of a version, in an address.
+struct QueriedVersion(u32);
 
-impl Field for VersionNumber {
+impl Field for QueriedVersion {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let number = value.as_str().and_then(|text| text.parse().ok()).filter(|number| *number >= 1);
         number.map(Self).ok_or_else(|| InvalidValue::value("This must be the number of a version."))
@@ -63,7 +63,7 @@ impl Query for TranscriptQuery {
 
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let format = fields.optional("format");
-        let version = fields.optional::<VersionNumber>("version");
+        let version = fields.optional::<QueriedVersion>("version");
         let woven = fields.optional::<QueryFlag>("woven");
         Ok(Self {
             format: format?.unwrap_or_default(),

@@ -194,7 +194,11 @@ pub async fn tell_changed(state: &Meetings, id: Id<ids::Recording>, request: Req
     }
 }
 
-async fn send(
+/// Sends a command about a recording to its meeting. A meeting, or a recording, that is gone needs none.
+///
+/// # Errors
+/// The meeting is not available now.
+pub(super) async fn send(
     state: &Meetings,
     meeting_id: Id<Meeting>,
     id: Id<ids::Recording>,

@@ -263,6 +263,18 @@ impl Field for ModelName {
     }
 }
 
+/// The number of a version, from 1, in a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+#[schema(minimum = 1, example = 1)]
+pub struct VersionNumber(pub u32);
+
+impl Field for VersionNumber {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| *number >= 1);
+        number.map(Self).ok_or_else(|| InvalidValue::value("This must be the number of a version."))
+    }
+}
+
 /// The text of a segment: 1–5,000 characters.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(min_length = 1, max_length = 5000)]

@@ -241,7 +241,8 @@ async fn insert(
 /// Corrects a segment of the transcript that is shown. Who corrected it, and what was recognised, is kept.
 ///
 /// # Errors
-/// 404 if there is no such segment; 409 while there is no transcript; 422 if the speaker is nobody of the meeting.
+/// 404 if there is no such segment; 409 while there is no transcript, and if another version is shown than the correction
+/// was made for; 422 if the speaker is nobody of the meeting.
 pub async fn correct(
     state: &Meetings,
     caller: Caller,
@@ -255,11 +256,16 @@ pub async fn correct(
     let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
     let speaker = body.speaker.map(|speaker| named(meeting, recording, speaker)).transpose()?;
     let (id, now, text) = (resource.id, state.now(), body.text.map(|text| text.0));
+    let wanted = body.version.map(|version| version.0);
     let project_id = meeting.project_id;
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let versions = store::versions(conn, id).await?;
             let Some(shown) = current(&versions) else { return Ok(Err(versions)) };
+            if wanted.is_some_and(|wanted| wanted != shown.number) {
+                let sentence = format!("The transcript has another version now: {}.", shown.number);
+                return Err(ApiError::with_message(Code::CONFLICT, sentence));
+            }
             let found = store::segment(conn, shown.id, position).await?;
             let segment = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
             let was = segment.speaker.clone();

@@ -5,7 +5,9 @@ use actors::ids::{self, Id};
 use utoipa::ToSchema;
 
 use super::formats::{TranscriptInFormat, TranscriptQuery};
-use super::model::{ModelName, SegmentText, SpeakerName, SpokenLanguage, TranscriptSegment, TranscriptVersionView};
+use super::model::{
+    ModelName, SegmentText, SpeakerName, SpokenLanguage, TranscriptSegment, TranscriptVersionView, VersionNumber,
+};
 use super::operations;
 use crate::access::policy::{Analyst, Host, Listener};
 use crate::api::operation::Authorized;
@@ -74,12 +76,14 @@ pub struct CorrectedSpeaker {
     pub everywhere: bool,
 }
 
-/// At least one of the fields.
+/// A text, a speaker, or both.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CorrectSegment {
     pub text: Option<SegmentText>,
     pub speaker: Option<CorrectedSpeaker>,
+    /// The version that the correction was made for: it is refused once another one is shown. Absent: whichever is shown.
+    pub version: Option<VersionNumber>,
 }
 
 impl Body for CorrectSegment {
@@ -95,11 +99,12 @@ impl Body for CorrectSegment {
                 everywhere: everywhere?.unwrap_or_default(),
             })
         });
-        let (text, speaker) = (text?, speaker?);
+        let version = fields.optional("version");
+        let (text, speaker, version) = (text?, speaker?, version?);
         if text.is_none() && speaker.is_none() {
             return Err(fields.reject("Name at least one field to change."));
         }
-        Ok(Self { text, speaker })
+        Ok(Self { text, speaker, version })
     }
 }
 

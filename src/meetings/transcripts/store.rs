@@ -7,6 +7,7 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::model::{Correction, NamedSpeaker, StoredSegment, TranscriptVersion};
 use crate::db::schema::{transcript_segments, transcripts};
+use crate::db::sweep::Part;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many, number, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
@@ -110,6 +111,27 @@ pub async fn waiting(conn: &mut Conn, most: i64) -> Result<Vec<TranscriptVersion
         .limit(most);
     let rows: Vec<Row> = waiting.select(Row::columns()).load(conn).await?;
     rows.into_iter().map(TranscriptVersion::try_from).collect()
+}
+
+/// Returns the versions that are complete or failed and were begun by then, oldest first.
+pub async fn finished_by(conn: &mut Conn, then: At, most: i64) -> Result<Vec<TranscriptVersion>, DbError> {
+    let ends = [TranscriptStatus::Ready.into_str(), TranscriptStatus::Failed.into_str()];
+    let due = transcripts::table
+        .filter(transcripts::created_at.le(then))
+        .filter(transcripts::status.eq_any(ends))
+        .order(transcripts::created_at.asc())
+        .limit(most);
+    let rows: Vec<Row> = due.select(Row::columns()).load(conn).await?;
+    rows.into_iter().map(TranscriptVersion::try_from).collect()
+}
+
+/// The segments of a version, which are deleted before it.
+pub const SEGMENTS: Part = Part { table: "transcript_segments", key: "transcript_id, position", of: "transcript_id" };
+
+/// Deletes a version.
+pub async fn delete(conn: &mut Conn, id: Id<ids::Transcript>) -> Result<(), DbError> {
+    diesel::delete(transcripts::table.find(Key(id))).execute(conn).await?;
+    Ok(())
 }
 
 /// The columns of a version that change while it is made.

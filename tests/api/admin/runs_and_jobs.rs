@@ -57,7 +57,12 @@ on_both! {
         assert!(table.starts_with("ID") && table.lines().nth(1).unwrap().starts_with(&id), "{table}");
         let said = admin(&setup, &["cancel-run", "--run", &id], "").done();
         assert_eq!(said, "The run was cancelled.\n");
-        assert_eq!(ada.client.get(&path).await.is(200).data()["status"], "CANCELLED");
+        // The row may be read before the server has published what it wrote.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while ada.client.get(&path).await.is(200).data()["status"] != "CANCELLED" {
+            assert!(Instant::now() < deadline, "the server shows a run that goes on");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         assert_eq!(events_of_run(&server, &id).await.last().unwrap(), "run.cancelled");
         // The actor itself is cancelled, not only its row: it accepts the next commands.
         ada.client.post(format!("{path}/cancel")).await.refused(409, "InvalidState");

@@ -17,7 +17,7 @@ on_both! {
             assert_eq!(preview.data(), &json!({
                 "meetingTitle": "Discovery", "projectName": "Clinic booking", "inviterName": "Ada Lovelace",
                 "scheduledAt": "2026-03-02T09:00:00.000Z", "inviteeEmail": format!("{}***@example.org", &email[..1]),
-                "role": "PARTICIPANT", "status": "PENDING", "expiresAt": expires_at,
+                "displayName": "Gus Guest", "role": "PARTICIPANT", "status": "PENDING", "expiresAt": expires_at,
             }));
         }
         assert_eq!(listed(&room, &id).await["status"], "PENDING");

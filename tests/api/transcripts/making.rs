@@ -1,8 +1,10 @@
 //! Tests how transcripts are made: waiting for the model, the words, versions, the project's spelling.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
-use super::{MP3, SPOKEN, WEBM, imported, listening, models, put_model, text_of, word_errors};
+use super::{MP3, PATIENCE, SPOKEN, WEBM, imported, listening, models, put_model, text_of, word_errors};
 use crate::participants::TestMeeting;
 use crate::recordings::Recorder;
 use crate::support::{ServerSetup, World};
@@ -88,6 +90,34 @@ on_both! {
         let broken = imported(&room, "audio/webm", broken).await;
         broken.until_transcript("FAILED").await;
         broken.content().await.is(200);
+    }
+
+    async fn a_transcript_expires_apart_from_its_audio(setup: ServerSetup) {
+        let Some(models) = models() else { return };
+        let speech =
+            [("COLLOQUY__SPEECH__ENGINE", "embedded"), ("COLLOQUY__SPEECH__MODELS", models.to_str().unwrap())];
+        let server = setup.start(&speech);
+        let room = TestMeeting::open(&server).await;
+        let recorder = imported(&room, "audio/mpeg", MP3.to_vec()).await;
+        recorder.until_transcript("READY").await;
+        let before = recorder.status().await;
+        let path = recorder.path.clone();
+        server.kill();
+
+        let server = setup.start(&[&speech[..], &[("COLLOQUY__RECORDINGS__KEEP_TRANSCRIPT_SECONDS", "1")]].concat());
+        let recorder = recorder.at(&server);
+        let expired = recorder.until_transcript("NONE").await;
+        assert_eq!((&expired["status"], &expired["sha256"]), (&json!("READY"), &before["sha256"]));
+        recorder.content().await.is(200);
+        recorder.transcript().await.refused(409, "TranscriptNotReady");
+        // The meeting is told before the last row goes.
+        let began = Instant::now();
+        while !recorder.versions().await.is_empty() {
+            assert!(began.elapsed() < PATIENCE, "{:?}", recorder.versions().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        room.ada.client.moved_to(&server).patch(format!("{path}/transcript/segments/0")).json(json!({"text": "x"})).await
+            .refused(409, "TranscriptNotReady");
     }
 
     async fn noise_is_transcribed_as_nothing_and_what_is_no_sound_fails(setup: ServerSetup) {

@@ -37,7 +37,7 @@ export class RecorderProbe {
     });
   }
 
-  /** Waits until the recorder has stopped, all its slices are noted, and the page has stored the last one on its device. */
+  /** Waits until the recorder has stopped, all its slices are noted, and the page has stored what it made of them. */
   async settled(page) {
     await page.waitForFunction(async () => {
       const { given, noted, hasStopped } = globalThis.slices;
@@ -46,12 +46,13 @@ export class RecorderProbe {
         const opened = indexedDB.open('colloquy.recordings');
         opened.onsuccess = () => resolve(opened.result);
       });
-      const keys = await new Promise((resolve) => {
-        const all = database.transaction('chunks').objectStore('chunks').getAllKeys();
+      const recordings = await new Promise((resolve) => {
+        const all = database.transaction('recordings').objectStore('recordings').getAll();
         all.onsuccess = () => resolve(all.result);
       });
       database.close();
-      return keys.some(([, index]) => index === given - 1);
+      // The length of a recording is stored after its last chunk.
+      return recordings.every(({ stoppedAfterSeconds }) => stoppedAfterSeconds !== null);
     }, undefined, { polling: 100 });
   }
 

@@ -51,7 +51,7 @@ export function correctionOf(draft: Draft, current: TranscriptSegment): Schemas[
     const speaker = kind === 'participant' ? { participantId: value } : { name: value };
     correction.speaker = { ...speaker, everywhere: draft.everywhere };
   }
-  return Object.keys(correction).length > 0 ? correction : null;
+  return Object.keys(correction).length > 0 ? { ...correction, version: draft.version } : null;
 }
 
 const split = (key: string): [string, string] => [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)];

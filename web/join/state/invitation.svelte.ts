@@ -17,7 +17,7 @@ interface Outcomes {
 export class Invitation {
   preview = $state.raw<operations.Preview | null>(null);
   error = $state('');
-  /** Given in the form, at first the name of the account; kept while a log-in comes between. */
+  /** Given in the form, at first as the inviter wrote it, or the name of the account; kept while a log-in comes between. */
   displayName = $state('');
   readonly #link: InvitationLink;
 
@@ -37,7 +37,7 @@ export class Invitation {
       return this.#refused(error);
     }
     if (this.preview.status === 'DECLINED') return this.#over('declined');
-    this.displayName ||= session.person?.fullName ?? '';
+    this.displayName ||= this.preview.displayName ?? session.person?.fullName ?? '';
     this.error = '';
     this.outcomes.show();
   }

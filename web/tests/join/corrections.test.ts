@@ -52,10 +52,10 @@ test('a correction asks for what was changed and nothing else', () => {
   const [current, draft] = [segment(1), new Draft(1, segment(1))];
   expect(correctionOf(draft, current)).toBeNull();
   draft.write(' the portal shall ', current);
-  expect(correctionOf(draft, current)).toEqual({ text: 'the portal shall' });
+  expect(correctionOf(draft, current)).toEqual({ text: 'the portal shall', version: 1 });
   draft.speaker = 'participant:ada';
   draft.everywhere = true;
-  expect(correctionOf(draft, current)).toEqual({ text: 'the portal shall', speaker: { participantId: 'ada', everywhere: true } });
+  expect(correctionOf(draft, current)).toEqual({ text: 'the portal shall', speaker: { participantId: 'ada', everywhere: true }, version: 1 });
   draft.speaker = 'other';
   expect(correctionOf(draft, current)).toBe('transcript.nameRequired');
   draft.name = ' Dr. No: himself ';
@@ -83,7 +83,7 @@ test('a segment is corrected in its place; what was heard at first stays in sigh
   await write('message 1');
   await choose('participant:bo');
   await save();
-  expect(correct).toHaveBeenCalledWith('r', 1, { text: 'message 1', speaker: { participantId: 'bo', everywhere: false } });
+  expect(correct).toHaveBeenCalledWith('r', 1, { text: 'message 1', speaker: { participantId: 'bo', everywhere: false }, version: 1 });
   expect(screen.queryByRole('textbox')).toBeNull();
   const item = screen.getAllByRole('listitem')[1]?.textContent?.replace(/[\s\u2068\u2069]+/g, ' ').trim();
   expect(item).toBe('1:01 Bo corrected message 1 Heard at first: passage 1');
@@ -100,6 +100,7 @@ test('whoever may not correct is offered nothing', async () => {
 
 test.each([
   [refused(403, 'Forbidden'), joinWords['transcript.mayNot']], [refused(404, 'NotFound'), joinWords['transcript.gone']],
+  [refused(409, 'Conflict'), joinWords['transcript.gone']],
   [refused(409, 'ConsentWithdrawn'), joinWords['error.ConsentWithdrawn']], [ApiError.offline(), 'The server does not answer. Check your connection.'],
 ])('a refusal loses nothing of what was typed: %s', async (error, said) => {
   await opened();

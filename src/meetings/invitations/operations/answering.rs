@@ -49,6 +49,7 @@ pub async fn preview(state: &Meetings, token: &OneTimeToken) -> Result<Invitatio
         inviter_name: inviter.map(|inviter| inviter.full_name).unwrap_or_default(),
         scheduled_at: meeting.state.scheduled_at,
         invitee_email: masked(&invitation.email),
+        display_name: invitation.display_name,
         role: invitation.role,
         status,
         expires_at: invitation.expires_at,

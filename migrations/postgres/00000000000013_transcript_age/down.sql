@@ -1,0 +1,1 @@
+DROP INDEX transcripts_by_age;
