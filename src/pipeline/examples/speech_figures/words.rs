@@ -2,7 +2,8 @@
 //! them.
 //!
 //! Numbers that follow each other are one word of digits, however they were written: "nineteen ninety eight" and "1998",
-//! "four seven one" and "4, 7, 1"; ordinals end in "th". In English, contractions with one reading are written out.
+//! "four seven one" and "4, 7, 1"; ordinals end in "th". In English, contractions with one reading are written out, and dates
+//! are a day and a month: "the fourteenth of March", "March 14".
 
 /// What stands for another in English before it is cut into words.
 const SPELLINGS: [(&str, &str); 10] = [
@@ -61,6 +62,20 @@ const ORDINALS: [&str; 20] = [
     "eighteenth",
     "nineteenth",
 ];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
 /// Returns the words of a text, so that equal ones are spelled alike.
@@ -72,7 +87,43 @@ pub fn words(text: &str, is_english: bool) -> Vec<String> {
         }
     }
     let all = cut(&text.replace(['\'', '’'], ""));
-    if is_english { with_digits(&all) } else { all }
+    if is_english { with_dates(&with_digits(&all)) } else { all }
+}
+
+/// Spells dates one way: "14 march".
+fn with_dates(all: &[String]) -> Vec<String> {
+    let (mut words, mut rest) = (Vec::new(), all);
+    while let Some((word, after)) = rest.split_first() {
+        let from_day = if word == "the" { after } else { rest };
+        let after_day = from_day.split_first().and_then(|(first, after)| Some((day(first)?, after)));
+        let of_day = after_day.and_then(|(day, after)| {
+            let from_month = after.strip_prefix(&["of".to_owned()]).unwrap_or(after);
+            from_month.split_first().filter(|(month, _)| is_month(month)).map(|(month, after)| (day, month, after))
+        });
+        let of_month = || {
+            let after = after.strip_prefix(&["the".to_owned()]).unwrap_or(after);
+            let (first, after) = after.split_first().filter(|_| is_month(word))?;
+            Some((day(first)?, word, after))
+        };
+        if let Some((day, month, after)) = of_day.or_else(of_month) {
+            words.extend([day.to_owned(), month.clone()]);
+            rest = after;
+        } else {
+            words.push(word.clone());
+            rest = after;
+        }
+    }
+    words
+}
+
+/// The day of a month, without the ending of an ordinal.
+fn day(word: &str) -> Option<&str> {
+    let digits = word.strip_suffix("th").unwrap_or(word);
+    digits.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day)).then_some(digits)
+}
+
+fn is_month(word: &str) -> bool {
+    MONTHS.contains(&word)
 }
 
 /// Cuts a text into words; "3.5" becomes "3 point 5", "12,500" stays one, "$5" becomes "5 dollars".
@@ -286,6 +337,8 @@ mod tests {
             ("four seven one nine three", "4, 7, 1, 9, 3"),
             ("in nineteen ninety eight we", "In 1998, we"),
             ("the fourteenth of March", "The 14th of March"),
+            ("on the fourteenth of March at nine", "on March 14th at 9"),
+            ("the third of May, may I", "3 May, may I"),
             ("half past nine", "Half past 9."),
             ("three point five degrees", "3.5 degrees"),
             ("ninety nine percent and one", "99% and 1"),
