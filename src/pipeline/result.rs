@@ -325,12 +325,20 @@ impl Warning {
     /// Code for items that were dropped because their quote was not found.
     pub const UNGROUNDED_ITEMS_DROPPED: &'static str = "UngroundedItemsDropped";
 
+    /// Code for text that addresses a machine.
+    pub const ADDRESSES_MACHINE: &'static str = "TextAddressesMachine";
+
     /// Returns whether the warning is about a source that could not be used at all; its code is then none of the
     /// constants above but the one that the source came with.
     #[must_use]
     pub fn is_of_a_failed_source(&self) -> bool {
-        let own =
-            [Self::SOURCE_TOO_LONG, Self::TOO_MANY_ITEMS, Self::LANGUAGE_NOT_COVERED, Self::UNGROUNDED_ITEMS_DROPPED];
+        let own = [
+            Self::SOURCE_TOO_LONG,
+            Self::TOO_MANY_ITEMS,
+            Self::LANGUAGE_NOT_COVERED,
+            Self::UNGROUNDED_ITEMS_DROPPED,
+            Self::ADDRESSES_MACHINE,
+        ];
         !own.contains(&self.code.as_str())
     }
 }

@@ -171,6 +171,7 @@ impl Execution<'_> {
         let corpus = self
             .run_blocking(Node::BuildSourceIndex, move |control: &LoopControl| Corpus::new(texts, index, control))
             .await?;
+        warnings.extend(corpus.warnings(&sources));
         context.corpus = Arc::new(corpus);
 
         let to_extract = ToExtract { analysis_type, index_hash: index_hash.clone(), bounds };

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
-use super::super::result::Citation;
-use super::exclusions;
+use super::super::result::{Citation, Warning};
 use super::index::{BlockContext, Index, Sentence};
 use super::speakers::Speakers;
 use super::texts::Texts;
+use super::{addressed, exclusions};
 
 /// All sentences in reading order, with their words prepared once.
 #[derive(Debug, Default)]
@@ -36,6 +36,8 @@ pub struct PreparedSentence {
     pub speaker: Option<usize>,
     /// The sentence has words of small talk, in a corpus whose topic they are not.
     pub is_small_talk: bool,
+    /// It addresses a machine, or follows what does in its block or list: none of its words is an item.
+    pub is_addressed: bool,
     /// The identifier that numbered the sentence, such as `REQ-12`, if there was one.
     pub label: Option<String>,
 }
@@ -78,9 +80,11 @@ impl Corpus {
                 lead,
                 speaker,
                 is_small_talk,
+                is_addressed: false,
                 label,
             });
         }
+        mark_addressed(&mut sentences);
         let small_talk = sentences.iter().filter(|sentence| sentence.is_small_talk).count();
         if small_talk * TOPIC > sentences.len() {
             sentences.iter_mut().for_each(|sentence| sentence.is_small_talk = false);
@@ -116,6 +120,11 @@ impl Corpus {
         self.index.sentences.get(at).map(|sentence| sentence.slot)
     }
 
+    /// Returns a warning for each source with text that addresses a machine.
+    pub fn warnings(&self, sources: &[ReadySource]) -> Vec<Warning> {
+        addressed::warnings(self, sources)
+    }
+
     /// Returns the position of a sentence in its source, with its words as the quote. `sources` are in the order of
     /// their slots.
     pub fn reference(&self, at: usize, sources: &[ReadySource]) -> Option<Citation> {
@@ -143,7 +152,33 @@ impl PreparedSentence {
         let (label, words) = unmarked(raw);
         let lower = plain(&words);
         let (count, above) = (lower.split_whitespace().count(), Arc::default());
-        Self { context, block: 0, words, lower, count, above, lead: None, speaker: None, is_small_talk: false, label }
+        Self {
+            context,
+            block: 0,
+            words,
+            lower,
+            count,
+            above,
+            lead: None,
+            speaker: None,
+            is_small_talk: false,
+            is_addressed: false,
+            label,
+        }
+    }
+}
+
+/// Marks what addresses a machine, the rest of its block, and the list under it.
+fn mark_addressed(sentences: &mut [PreparedSentence]) {
+    let mut marked: Vec<bool> = Vec::with_capacity(sentences.len());
+    let mut block = None;
+    for sentence in sentences {
+        let is_under = sentence.lead.is_some_and(|lead| marked.get(lead) == Some(&true));
+        sentence.is_addressed = block == Some(sentence.block) || is_under || addressed::is_addressed(&sentence.lower);
+        if sentence.is_addressed {
+            block = Some(sentence.block);
+        }
+        marked.push(sentence.is_addressed);
     }
 }
 

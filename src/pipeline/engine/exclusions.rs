@@ -153,6 +153,7 @@ static RETRACTION_OF: LazyLock<Regex> = LazyLock::new(|| {
 pub fn is_excluded(sentence: &PreparedSentence) -> bool {
     let lower = sentence.lower.as_str();
     matches!(sentence.context, BlockContext::Boilerplate | BlockContext::Code | BlockContext::Heading)
+        || sentence.is_addressed
         || sentence.above.excluded
         || BOILERPLATE.is_match(lower)
         || ABOUT_THE_DOCUMENT.is_match(lower)

@@ -8,7 +8,7 @@ use super::super::loop_control::{Halted, LoopControl};
 use super::corpus::{Corpus, PreparedSentence};
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::{Finding, FindingKind, action, decision, exclusions, need, question, risk};
+use super::{Finding, FindingKind, action, decision, exclusions, need, question, risk, stories};
 
 static OPEN_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$")
@@ -20,7 +20,7 @@ static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns the findings in reading order, at most one per sentence. A list item that completes its lead-in is a
-/// requirement. Otherwise, among decision, action item, risk and open question, the most likely kind above the
+/// requirement, and so is a user story that is written as one. Otherwise, among decision, action item, risk and open question, the most likely kind above the
 /// threshold wins, the first in this order if they are equal; only if there is none can the sentence be a requirement.
 pub fn findings(corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
     let mut found = Vec::new();
@@ -37,11 +37,24 @@ pub fn findings(corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, 
 }
 
 fn finding(corpus: &Corpus, at: usize, sentence: &PreparedSentence, need: f64, is_left_open: bool) -> Option<Finding> {
-    if matches!(sentence.context, BlockContext::Heading | BlockContext::Code | BlockContext::Boilerplate) {
+    if sentence.is_addressed || matches!(sentence.context, BlockContext::Code | BlockContext::Boilerplate) {
         return None;
     }
-    if let Some(completed) = completed(corpus, sentence, at) {
+    let is_heading = sentence.context == BlockContext::Heading;
+    if !is_heading && let Some(completed) = completed(corpus, sentence, at) {
         return Some(completed);
+    }
+    if stories::is_written(sentence) && !sentence.above.excluded && !exclusions::is_retracted(corpus, at) {
+        return Some(Finding {
+            kind: FindingKind::Requirement,
+            sentence: at,
+            also: Vec::new(),
+            statement: sentence.words.clone(),
+            confidence: 0.9,
+        });
+    }
+    if is_heading {
+        return None;
     }
     let special = [
         (FindingKind::Decision, decision::likelihood(sentence)),

@@ -2,9 +2,11 @@
 //!
 //! [`Engine`] is the trait for further engines; [`Embedded`] is the one in the binary: rule-based, deterministic and
 //! offline. Reading order of the modules: texts (offsets) · split · index (sentences with their positions) · indexer ·
-//! corpus (their words) · lexicon · exclusions (near misses) · the finders · classify · stories.
+//! corpus (their words) · lexicon · exclusions (near misses) · addressed (orders to a machine) · the finders · classify ·
+//! stories.
 
 mod action;
+mod addressed;
 mod classify;
 mod corpus;
 mod dates;
@@ -168,7 +170,7 @@ pub struct Embedded;
 
 impl Engine for Embedded {
     fn version(&self) -> &str {
-        "embedded-2"
+        "embedded-3"
     }
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {

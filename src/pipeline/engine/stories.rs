@@ -1,23 +1,60 @@
 //! User stories and acceptance criteria, derived only from the requirement's text: if it names no role, benefit or
 //! condition, the story has none.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::result::{CriterionDraft, RequirementDraft, RequirementType, UserStoryDraft};
-use super::corpus::plain;
+use super::corpus::{PreparedSentence, plain};
 use super::duplicates::Fingerprint;
+use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::wording::capitalised;
 
-/// A user story in its usual form.
+/// A user story in its usual forms: who, what, and perhaps why. What is not wanted is a goal too.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\bas an? ([^,]{2,60}?),? i (?:want|need|would like|wish)(?: to be able)?(?: to)? (.+?)(?:,? (?:so that|in order to|so i can) (.+?))?[.]?$",
-    )
+    pattern(concat!(
+        r"(?:\bas (?:an?|the|our|any|every) |^as )(?P<role>[^,]{2,60}?)(?:, [^,]{2,60}?)?,? (?:i|we)(?:'d like| (?:(?:really|also|only|just) )*",
+        r"(?:want|need|wish|would (?:like|love|want)|(?P<not>do not want|don't want)))(?: to be able)?(?: to)? (?P<goal>.+?)",
+        r"(?:,? (?:so that|in order to|so as to|so (?:i|we) can) (?P<benefit>.+?))?[.]?$"
+    ))
 });
+/// The same with an ability instead of a wish.
+static WRITTEN_ABILITY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^as (?:(?:an?|the|any|every) )?(?P<role>[^,]{2,60}?),? i(?:'m able to| (?:can|may|(?:am|should be|must be|would be|shall be) able to)) ",
+        r"(?P<goal>.+?)(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?))?[.]?$"
+    ))
+});
+/// The same with the benefit first.
+static WRITTEN_BENEFIT_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:in order|so as) to (?P<benefit>.+?), as (?:an?|the|any|every) (?P<role>[^,]{2,60}?),? i (?:want|need|would like)",
+        r"(?: to be able)?(?: to)? (?P<goal>.+?)[.]?$"
+    ))
+});
+/// Words behind “as” that are no role: “As discussed, I want …”.
+const NO_ROLES: [&str; 16] = [
+    "such",
+    "discussed",
+    "agreed",
+    "mentioned",
+    "noted",
+    "said",
+    "before",
+    "usual",
+    "always",
+    "well",
+    "soon",
+    "long",
+    "far",
+    "for",
+    "result",
+    "consequence",
+];
 static ROLE_ABLE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$",
@@ -55,12 +92,13 @@ static CONDITION_LAST: LazyLock<Regex> =
 static STATE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
 
-/// Returns one story for each functional or untyped requirement, in their order.
+/// Returns one story for each requirement that is functional, untyped or written as a story, in their order.
 pub fn stories(requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
     let mut stories = Vec::new();
     for (at, requirement) in requirements.iter().enumerate() {
         control.report(at, requirements.len())?;
-        if matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown) {
+        let is_functional = matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown);
+        if is_functional || written(&plain(&requirement.statement)).is_some() {
             stories.push(story(requirement));
         }
     }
@@ -68,8 +106,11 @@ pub fn stories(requirements: &[RequirementDraft], control: &LoopControl) -> Resu
 }
 
 fn story(requirement: &RequirementDraft) -> UserStoryDraft {
-    let StoryParts { role, goal, benefit } = parts(&requirement.statement);
-    let description = describe(role.as_deref(), &goal, benefit.as_deref());
+    let StoryParts { role, goal, benefit, is_written } = parts(&requirement.statement);
+    let description = match is_written {
+        true => requirement.statement.clone(),
+        false => describe(role.as_deref(), &goal, benefit.as_deref()),
+    };
     let fingerprint = Fingerprint::of(&requirement.statement);
     UserStoryDraft {
         key: fingerprint.key("story"),
@@ -91,6 +132,39 @@ struct StoryParts {
     role: Option<String>,
     goal: String,
     benefit: Option<String>,
+    /// The source has it as a story, in its own words.
+    is_written: bool,
+}
+
+/// Whether the sentence is written as a user story. Who speaks of an ability may mean themself.
+pub fn is_written(sentence: &PreparedSentence) -> bool {
+    let is_spoken = sentence.context == BlockContext::Speech;
+    written(&sentence.lower).is_some_and(|found| !(is_spoken && found.is_ability))
+}
+
+/// The places of a written story's parts in its text.
+struct WrittenStory {
+    role: Range<usize>,
+    goal: Range<usize>,
+    benefit: Option<Range<usize>>,
+    is_negative: bool,
+    is_ability: bool,
+}
+
+fn written(lower: &str) -> Option<WrittenStory> {
+    let forms = [(&*WRITTEN_BENEFIT_FIRST, false), (&*WRITTEN, false), (&*WRITTEN_ABILITY, true)];
+    let (found, is_ability) =
+        forms.into_iter().find_map(|(form, is_ability)| Some((form.captures(lower)?, is_ability)))?;
+    let role = found.name("role")?;
+    let first = role.as_str().split_whitespace().next().unwrap_or_default();
+    (!NO_ROLES.contains(&first)).then_some(())?;
+    Some(WrittenStory {
+        role: role.range(),
+        goal: found.name("goal")?.range(),
+        benefit: found.name("benefit").map(|benefit| benefit.range()),
+        is_negative: found.name("not").is_some(),
+        is_ability,
+    })
 }
 
 fn parts(statement: &str) -> StoryParts {
@@ -98,16 +172,17 @@ fn parts(statement: &str) -> StoryParts {
     let same_length = lower.chars().count() == statement.chars().count();
     // Patterns match the lower-case text, but the result is taken from the statement. This works only if lower case
     // leaves the positions of the characters unchanged.
-    let original = |found: regex::Match<'_>| -> String {
-        let start = lower.get(..found.start()).map_or(0, |head| head.chars().count());
-        let length = found.as_str().chars().count();
-        if same_length { statement.chars().skip(start).take(length).collect() } else { found.as_str().to_owned() }
+    let original = |found: Range<usize>| -> String {
+        let words = lower.get(found.clone()).unwrap_or_default();
+        let start = lower.get(..found.start).map_or(0, |head| head.chars().count());
+        if same_length { statement.chars().skip(start).take(words.chars().count()).collect() } else { words.to_owned() }
     };
-    if let Some(found) = WRITTEN.captures(&lower) {
-        let goal = found.get(2).map(original).unwrap_or_default();
-        return StoryParts { role: found.get(1).map(original), goal, benefit: found.get(3).map(original) };
+    if let Some(WrittenStory { role, goal, benefit, is_negative, .. }) = written(&lower) {
+        let goal = if is_negative { format!("not {}", original(goal)) } else { original(goal) };
+        return StoryParts { role: Some(original(role)), goal, benefit: benefit.map(original), is_written: true };
     }
-    let benefit = BENEFIT.captures(&lower).and_then(|found| found.get(1)).map(original);
+    let is_written = false;
+    let benefit = BENEFIT.captures(&lower).and_then(|found| found.get(1)).map(|found| original(found.range()));
     let cut = BENEFIT.find(&lower).map_or(lower.len(), |found| found.start());
     let body = lower.get(..cut).unwrap_or(&lower);
     let body = WISHED.find(body).and_then(|wish| body.get(wish.end()..)).unwrap_or(body);
@@ -122,11 +197,11 @@ fn parts(statement: &str) -> StoryParts {
     if let Some(found) = SYSTEM_LETS.captures(body) {
         let role = found.get(1).map(within).map(|role| bare(&role));
         if let (Some(role), Some(goal)) = (role, found.get(2)) {
-            return StoryParts { role: Some(role), goal: within(goal), benefit };
+            return StoryParts { role: Some(role), goal: within(goal), benefit, is_written };
         }
     }
     if let Some(goal) = SYSTEM_DOES.captures(body).and_then(|found| found.get(2)) {
-        return StoryParts { role: None, goal: format!("the system to {}", within(goal)), benefit };
+        return StoryParts { role: None, goal: format!("the system to {}", within(goal)), benefit, is_written };
     }
     if let Some(found) = ROLE_ABLE.captures(body)
         && let (Some(role), Some(goal)) = (found.get(1), found.get(2))
@@ -134,12 +209,12 @@ fn parts(statement: &str) -> StoryParts {
         && !goal.as_str().starts_with("be ")
         && !goal.as_str().starts_with("not ")
     {
-        return StoryParts { role: Some(bare(&within(role))), goal: within(goal), benefit };
+        return StoryParts { role: Some(bare(&within(role))), goal: within(goal), benefit, is_written };
     }
     let start = lower.get(..at).map_or(0, |head| head.chars().count());
     let whole: String = statement.chars().skip(start).take(body.chars().count()).collect();
     let whole = if same_length { whole } else { body.to_owned() };
-    StoryParts { role: None, goal: whole.trim_end_matches(['.', ';', ' ']).to_owned(), benefit }
+    StoryParts { role: None, goal: whole.trim_end_matches(['.', ';', ' ']).to_owned(), benefit, is_written }
 }
 
 /// Removes the article of a role, or lowers its initial if it has none, and makes the role singular.
@@ -251,6 +326,36 @@ mod tests {
         assert_eq!(found.role.as_deref(), Some("Data user"));
         assert_eq!(found.goal, "see the 12 deletions");
         assert_eq!(found.benefit.as_deref(), Some("I trust the figures"));
+    }
+
+    #[test]
+    fn stories_are_written_in_several_forms() {
+        for (words, role, goal, benefit) in [
+            ("As the site editor, I want to add a teaser.", "site editor", "add a teaser", None),
+            ("As repository manager, I need a list of users.", "repository manager", "a list of users", None),
+            ("As a researcher, working with data, I want an export.", "researcher", "an export", None),
+            (
+                "As a user, I don't want to see advertisements, so that I am not distracted.",
+                "user",
+                "not see advertisements",
+                Some("I am not distracted"),
+            ),
+            ("In order to save time, as a clerk, I want to copy a form.", "clerk", "copy a form", Some("save time")),
+            ("As a guest I'd like to search flights.", "guest", "search flights", None),
+            ("As a camp worker, I'm able to report repairs.", "camp worker", "report repairs", None),
+        ] {
+            let found = parts(words);
+            assert!(found.is_written, "{words}");
+            assert_eq!(
+                (found.role.as_deref(), found.goal.as_str(), found.benefit.as_deref()),
+                (Some(role), goal, benefit)
+            );
+        }
+        for words in
+            ["As discussed, I want to leave at five.", "As a result, I need a coffee.", "As soon as I can I go."]
+        {
+            assert!(!parts(words).is_written, "{words}");
+        }
     }
 
     #[test]

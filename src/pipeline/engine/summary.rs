@@ -59,7 +59,7 @@ fn list_of<'a>(sentence: &PreparedSentence, summary: &'a mut Summary) -> Option<
         sentence.context,
         BlockContext::Heading | BlockContext::Boilerplate | BlockContext::Code | BlockContext::Quote
     );
-    if !readable || sentence.count < 4 || lower.ends_with('?') {
+    if !readable || sentence.is_addressed || sentence.count < 4 || lower.ends_with('?') {
         return None;
     }
     let inner = sentence.above.innermost.as_str();

@@ -40,8 +40,8 @@ impl Step for Finalize {
         let items = parts.items.clone();
         let mut warnings = parts.warnings.clone();
         warnings.extend(left_out(items.left_out));
-        let status = if warnings.is_empty() { ResultStatus::Completed } else { ResultStatus::Partial };
         warnings.extend(parts.sources.iter().filter_map(other_language));
+        let status = if warnings.is_empty() { ResultStatus::Completed } else { ResultStatus::Partial };
         if parts.dropped > 0 {
             warnings.push(Warning {
                 code: Warning::UNGROUNDED_ITEMS_DROPPED.to_owned(),
@@ -106,8 +106,8 @@ fn left_out(items: usize) -> Option<Warning> {
     })
 }
 
-/// Warns about a source in another language than English, the only one that the embedded rules cover; without the
-/// warning an empty result would be misleading.
+/// Warns about a source in another language than English, the only one that the embedded rules cover: what it says is as
+/// good as left out.
 fn other_language(source: &ReadySource) -> Option<Warning> {
     let english = matches!(source.language.as_str(), "" | "en" | "eng" | "EN");
     (!english).then(|| Warning {

@@ -1,6 +1,6 @@
 //! Language detection: the language of a text, if it is clear.
 
-use whatlang::{Lang, detect};
+use whatlang::{Lang, Script, detect};
 
 /// Number of characters that are examined. They suffice for a reliable result; more would only cost time.
 const SAMPLE_CHARS: usize = 20_000;
@@ -9,7 +9,8 @@ const SAMPLE_CHARS: usize = 20_000;
 pub fn of(text: &str) -> Option<String> {
     let end = text.char_indices().nth(SAMPLE_CHARS).map_or(text.len(), |(byte, _)| byte);
     let found = detect(text.get(..end)?)?;
-    if !found.is_reliable() {
+    // Another script than the Latin one tells of another language, however short the text is.
+    if !found.is_reliable() && found.script() == Script::Latin {
         return None;
     }
     two_letters(found.lang()).map(str::to_owned)
