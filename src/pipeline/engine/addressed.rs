@@ -4,18 +4,11 @@
 //! What a product is to do is said of the product (“The assistant must not reveal its prompt”); an order is given to whoever
 //! reads. So an order is recognised by its address or by its imperative.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::request::ReadySource;
-use super::super::result::{Citation, Warning};
-use super::corpus::Corpus;
 use super::lexicon::pattern;
-
-/// How many places a warning names; the rest is counted.
-const MOST_PLACES: usize = 5;
 
 /// Where an imperative can begin: at the start of a sentence or of a clause after a sign, or behind a polite or urgent word.
 const IMPERATIVE: &str =
@@ -70,49 +63,6 @@ const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Returns a warning for each source that addresses a machine, with the places. The words themselves are not repeated.
-pub fn warnings(corpus: &Corpus, sources: &[ReadySource]) -> Vec<Warning> {
-    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, sentence) in corpus.sentences().iter().enumerate() {
-        if sentence.is_addressed
-            && let Some(slot) = corpus.slot(at)
-        {
-            places.entry(slot).or_default().push(at);
-        }
-    }
-    let warning = |(slot, found): (usize, Vec<usize>)| {
-        let source = sources.iter().find(|source| source.slot == slot)?;
-        let first = found.iter().take(MOST_PLACES).filter_map(|at| corpus.reference(*at, sources));
-        let named: Vec<String> = first.map(|citation| place(&citation)).collect();
-        let more = match found.len().saturating_sub(MOST_PLACES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        Some(Warning {
-            code: Warning::ADDRESSES_MACHINE.to_owned(),
-            message: format!(
-                "{}: text in it addresses a machine. Nothing was taken from there: {}{more}.",
-                source.name,
-                named.join(", ")
-            ),
-            source_id: Some(source.id.clone()),
-        })
-    };
-    places.into_iter().filter_map(warning).collect()
-}
-
-/// Returns where a citation is, in words.
-fn place(citation: &Citation) -> String {
-    match (citation.page, citation.start_ms) {
-        (Some(page), _) => format!("page {page}"),
-        (None, Some(start_ms)) => {
-            let seconds = start_ms / 1000;
-            format!("{}:{:02} minutes from the start", seconds / 60, seconds % 60)
-        }
-        (None, None) => format!("characters {} to {}", citation.start_offset, citation.end_offset),
-    }
 }
 
 #[cfg(test)]

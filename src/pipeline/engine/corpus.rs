@@ -1,6 +1,6 @@
 //! The index with the words of its sentences: the input of the rules.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::loop_control::{Halted, LoopControl};
@@ -54,6 +54,8 @@ pub struct Headings {
     pub about_requirements: bool,
 }
 
+/// How many places a warning names; the rest is counted.
+const MOST_PLACES: usize = 5;
 /// Small talk in more than one of this many sentences is the topic of the text and no longer counts as small talk.
 const TOPIC: usize = 25;
 
@@ -120,9 +122,35 @@ impl Corpus {
         self.index.sentences.get(at).map(|sentence| sentence.slot)
     }
 
-    /// Returns a warning for each source with text that addresses a machine.
+    /// Returns a warning for each source that addresses a machine, with the places. The words themselves are not repeated.
     pub fn warnings(&self, sources: &[ReadySource]) -> Vec<Warning> {
-        addressed::warnings(self, sources)
+        let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, sentence) in self.sentences.iter().enumerate() {
+            if sentence.is_addressed
+                && let Some(slot) = self.slot(at)
+            {
+                places.entry(slot).or_default().push(at);
+            }
+        }
+        let warning = |(slot, found): (usize, Vec<usize>)| {
+            let source = sources.iter().find(|source| source.slot == slot)?;
+            let first = found.iter().take(MOST_PLACES).filter_map(|at| self.reference(*at, sources));
+            let named: Vec<String> = first.map(|citation| place(&citation)).collect();
+            let more = match found.len().saturating_sub(MOST_PLACES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            Some(Warning {
+                code: Warning::ADDRESSES_MACHINE.to_owned(),
+                message: format!(
+                    "{}: text in it addresses a machine. Nothing was taken from there: {}{more}.",
+                    source.name,
+                    named.join(", ")
+                ),
+                source_id: Some(source.id.clone()),
+            })
+        };
+        places.into_iter().filter_map(warning).collect()
     }
 
     /// Returns the position of a sentence in its source, with its words as the quote. `sources` are in the order of
@@ -165,6 +193,18 @@ impl PreparedSentence {
             is_addressed: false,
             label,
         }
+    }
+}
+
+/// Returns where a citation is, in words.
+fn place(citation: &Citation) -> String {
+    match (citation.page, citation.start_ms) {
+        (Some(page), _) => format!("page {page}"),
+        (None, Some(start_ms)) => {
+            let seconds = start_ms / 1000;
+            format!("{}:{:02} minutes from the start", seconds / 60, seconds % 60)
+        }
+        (None, None) => format!("characters {} to {}", citation.start_offset, citation.end_offset),
     }
 }
 

@@ -92,21 +92,59 @@ static CONDITION_LAST: LazyLock<Regex> =
 static STATE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:during|before|in case|in an emergency|provided that|unless|while)\b"));
 
-/// Returns one story for each requirement that is functional, untyped or written as a story, in their order.
+/// The head of a role, before what tells more of it: “the head of the clinic”, “a guest who has no account”.
+static ROLE_HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?P<head>.+?)(?: (?:of|in|at|on|for|from|with|without|who|whose|that|which|to|and|or)\b.*)?$")
+});
+/// Nouns for people, beside [`ACTOR`] and the endings of those who do something.
+static PERSON: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(user|admin|analyst|architect|assistant|applicant|accountant|agent|attendant|attendee|author|boss|captain|candidate|caregiver|chief|child|",
+        r"citizen|client|coach|colleague|consultant|contact|cook|crew|dba|employee|expert|family|friend|guard|guest|head|host|hr|inspector|intern|",
+        r"lead|lawyer|merchant|mentor|nurse|owner|parent|participant|passenger|patient|peer|people|person|persona|pilot|principal|public|recruit|",
+        r"representative|resident|secretary|somebody|someone|everybody|everyone|anybody|anyone|sponsor|staff|stakeholder|student|team|tenant|trainee|",
+        r"trustee|tutor|vet|vip|volunteer|witness|worker|man|woman|men|women|boy|girl|[a-z]+(man|woman|person|people))s?$"
+    ))
+});
+/// Endings of those who do something.
+static DOER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(er|or|ist|ian|eer|wright|ologist)s?$"));
+/// Things with such an ending.
+static THING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(\w*(server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
+        r"driver|filter|counter|timer|buffer|pointer|sensor|processor|monitor|calculator|generator|vector|error|indicator|actuator|motor|letter|newsletter|",
+        r"reminder|calendar|chapter|register|cluster|layer|center|meter|transformer|paper|computer|wrapper|parser|loader|handler|listener|connector|",
+        r"compiler|interpreter|simulator|emulator|converter|player|explorer|viewer|tracker|marker|slider|picker|placeholder|answer|offer|transfer|",
+        r"trigger|factor|color|door|floor|cursor|selector|detector|detector|locator|validator|iterator|operand|integer|character|banner|barrier|",
+        r"other|user interface|power|water|tower|corner|charger|heater|freezer|cooler|boiler|scooter|tractor|trailer|carrier|locker|dispenser)s?)$"
+    ))
+});
+
+/// Whether a role is that of a person or a group of people.
+fn is_person(role: &str) -> bool {
+    let lower = plain(role);
+    let head = ROLE_HEAD.captures(&lower).and_then(|found| found.name("head")).map_or("", |head| head.as_str());
+    let last = head.rsplit(' ').next().unwrap_or_default();
+    PERSON.is_match(last) || (DOER.is_match(last) && !THING.is_match(last))
+}
+
+/// Returns one story for each requirement that is written as a story, and for each other one that is functional or
+/// untyped and names a person who wants it, in their order.
 pub fn stories(requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
     let mut stories = Vec::new();
     for (at, requirement) in requirements.iter().enumerate() {
         control.report(at, requirements.len())?;
         let is_functional = matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown);
-        if is_functional || written(&plain(&requirement.statement)).is_some() {
-            stories.push(story(requirement));
+        let parts = parts(&requirement.statement);
+        if parts.is_written || (is_functional && parts.role.as_deref().is_some_and(is_person)) {
+            stories.push(story(requirement, parts));
         }
     }
     Ok(stories)
 }
 
-fn story(requirement: &RequirementDraft) -> UserStoryDraft {
-    let StoryParts { role, goal, benefit, is_written } = parts(&requirement.statement);
+fn story(requirement: &RequirementDraft, parts: StoryParts) -> UserStoryDraft {
+    let StoryParts { role, goal, benefit, is_written } = parts;
     let description = match is_written {
         true => requirement.statement.clone(),
         false => describe(role.as_deref(), &goal, benefit.as_deref()),
@@ -121,7 +159,7 @@ fn story(requirement: &RequirementDraft) -> UserStoryDraft {
         benefit,
         description,
         priority: requirement.priority,
-        acceptance_criteria: vec![criterion(&requirement.statement)],
+        acceptance_criteria: if is_written { None } else { criterion(&requirement.statement) }.into_iter().collect(),
         quality_score: 1.0,
         quality_issues: Vec::new(),
         sources: requirement.sources.clone(),
@@ -288,8 +326,9 @@ fn condition(body: &str) -> Option<Condition<'_>> {
     (consequence.split_whitespace().count() >= 3).then_some(Condition { condition, consequence })
 }
 
-/// Returns the criterion that the sentence states. A lasting state becomes `given`, an event `when`.
-fn criterion(statement: &str) -> CriterionDraft {
+/// Returns the criterion that the sentence states: a condition, and what follows from it. A lasting state becomes `given`,
+/// an event `when`.
+fn criterion(statement: &str) -> Option<CriterionDraft> {
     let lower = plain(statement);
     let same_length = lower.len() == statement.len();
     let mut criterion = CriterionDraft {
@@ -300,7 +339,7 @@ fn criterion(statement: &str) -> CriterionDraft {
         then: None,
     };
     let start = WISHED.find(&lower).map_or(0, |wish| wish.end());
-    let Some(split) = lower.get(start..).and_then(condition) else { return criterion };
+    let split = lower.get(start..).and_then(condition)?;
     let original = |part: &str| -> String {
         let start = part.as_ptr().addr().saturating_sub(lower.as_ptr().addr());
         let words = if same_length { statement.get(start..start + part.len()) } else { None };
@@ -313,7 +352,7 @@ fn criterion(statement: &str) -> CriterionDraft {
         criterion.when = Some(condition);
     }
     criterion.then = Some(original(split.consequence));
-    criterion
+    Some(criterion)
 }
 
 #[cfg(test)]
@@ -363,8 +402,7 @@ mod tests {
         let found = parts("The system shall prevent that a slot is booked twice.");
         assert_eq!((found.role, found.benefit), (None, None));
         assert_eq!(found.goal, "the system to prevent that a slot is booked twice");
-        let only_text = criterion("The system shall prevent that a slot is booked twice.");
-        assert_eq!((only_text.given, only_text.when, only_text.then), (None, None, None));
+        assert!(criterion("The system shall prevent that a slot is booked twice.").is_none());
     }
 
     #[test]
@@ -376,9 +414,42 @@ mod tests {
     }
 
     #[test]
+    fn only_people_have_stories() {
+        for role in [
+            "nurse",
+            "ward manager",
+            "team lead",
+            "guest who has no account",
+            "librarian",
+            "HR staff",
+            "booking agent",
+            "product owners",
+            "sales person",
+            "physician or nurse",
+            "auditor",
+            "colleagues in the lab",
+        ] {
+            assert!(is_person(role) || role == "{role}");
+        }
+        for role in [
+            "OBX segment",
+            "payment server",
+            "backup",
+            "search page",
+            "order number",
+            "temperature sensor",
+            "file header",
+            "message",
+        ] {
+            assert!(!is_person(role), "{role}");
+        }
+    }
+
+    #[test]
     fn a_condition_becomes_when_and_then() {
         let found =
-            criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.");
+            criterion("When an appointment is cancelled, the system must offer the free slot to the next patient.")
+                .unwrap();
         assert_eq!(found.when.as_deref(), Some("When an appointment is cancelled"));
         assert_eq!(found.then.as_deref(), Some("the system must offer the free slot to the next patient"));
     }
