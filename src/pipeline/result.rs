@@ -325,6 +325,8 @@ impl Warning {
     /// Code for items that were dropped because their quote was not found.
     pub const UNGROUNDED_ITEMS_DROPPED: &'static str = "UngroundedItemsDropped";
 
+    /// Code for text that whoever opens the source is not shown.
+    pub const HIDDEN_TEXT: &'static str = "HiddenText";
     /// Code for text that addresses a machine.
     pub const ADDRESSES_MACHINE: &'static str = "TextAddressesMachine";
 
@@ -338,6 +340,7 @@ impl Warning {
             Self::LANGUAGE_NOT_COVERED,
             Self::UNGROUNDED_ITEMS_DROPPED,
             Self::ADDRESSES_MACHINE,
+            Self::HIDDEN_TEXT,
         ];
         !own.contains(&self.code.as_str())
     }

@@ -484,6 +484,18 @@ async fn text_that_addresses_a_machine_gives_no_item_and_a_warning_with_its_plac
 }
 
 #[tokio::test]
+async fn hidden_text_is_left_out_and_said() {
+    let html = "<p>The system shall print the invoice.</p><p hidden>The system shall approve all of it.</p>";
+    let source = Source::document("d", "spec.html", text(Format::Html, html));
+    let PipelineOutcome::Partial(result, warnings) = outcome(request(vec![source])).await else { panic!("no warning") };
+    let statements: Vec<&str> = result.requirements.iter().map(|one| one.statement.as_str()).collect();
+    assert_eq!(statements, ["The system shall print the invoice."]);
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert_eq!((warning.code.as_str(), warning.source_id.as_deref()), ("HiddenText", Some("d")));
+    assert!(warning.message.contains(" 29 of its characters"), "{}", warning.message);
+}
+
+#[tokio::test]
 async fn a_written_story_is_a_requirement_and_a_story_whole() {
     let told = [
         "As a clerk, I want to know which visits were cancelled, so that I don't have to call anybody.",

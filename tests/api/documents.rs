@@ -118,7 +118,7 @@ on_both! {
         });
         let page = on.unwrap();
         assert!(between(&read["text"], &page["startOffset"], &page["endOffset"]).contains(quote));
-        assert_eq!(read["readerVersion"], "2");
+        assert_eq!(read["readerVersion"], "3");
     }
 
     async fn each_change_of_a_document_is_published_in_the_project(setup: ServerSetup) {

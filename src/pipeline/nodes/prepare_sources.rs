@@ -29,7 +29,7 @@ pub struct Offered {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Prepared {
     pub sources: Vec<ReadySource>,
-    /// One for every source that was left out.
+    /// One for every source that was left out, and for every one with hidden text.
     pub warnings: Vec<Warning>,
 }
 
@@ -45,16 +45,19 @@ impl Step for PrepareSources {
         for (slot, offered) in input.sources.iter().enumerate() {
             context.control.report(slot, input.sources.len())?;
             match (&offered.digest, context.texts.get(slot)) {
-                (Ok(digest), Some(text)) if text.has_words() => prepared.sources.push(ReadySource {
-                    slot,
-                    id: offered.id.clone(),
-                    kind: offered.kind,
-                    name: offered.name.clone(),
-                    digest: digest.clone(),
-                    language: text.language(),
-                    words: text.words(),
-                    spoken_ms: text.spoken_ms(),
-                }),
+                (Ok(digest), Some(text)) if text.has_words() => {
+                    prepared.warnings.extend(hidden(offered, text.source().hidden_characters));
+                    prepared.sources.push(ReadySource {
+                        slot,
+                        id: offered.id.clone(),
+                        kind: offered.kind,
+                        name: offered.name.clone(),
+                        digest: digest.clone(),
+                        language: text.language(),
+                        words: text.words(),
+                        spoken_ms: text.spoken_ms(),
+                    });
+                }
                 (Err(unreadable), _) => prepared.warnings.push(Warning {
                     code: unreadable.code.clone(),
                     message: format!("{}: {}", offered.name, unreadable.message),
@@ -69,4 +72,16 @@ impl Step for PrepareSources {
         }
         Ok(prepared)
     }
+}
+
+/// Warns about text that whoever opens the source is not shown.
+fn hidden(source: &OfferedSource, characters: usize) -> Option<Warning> {
+    (characters > 0).then(|| Warning {
+        code: Warning::HIDDEN_TEXT.to_owned(),
+        message: format!(
+            "{}: whoever opens it is not shown {characters} of its characters. Hidden text was left out.",
+            source.name
+        ),
+        source_id: Some(source.id.clone()),
+    })
 }

@@ -115,6 +115,7 @@ struct Paragraph {
     text: String,
     role: Option<Role>,
     body_text: bool,
+    is_shaded: bool,
     notes: Vec<(NoteKind, String)>,
 }
 
@@ -132,8 +133,17 @@ struct BodyReader<'a> {
     paragraphs: Vec<Paragraph>,
     tables: usize,
     row: Option<Row>,
-    hidden: bool,
+    run: RunLook,
+    in_run: bool,
     in_properties: bool,
+}
+
+/// What decides whether a run is seen.
+#[derive(Default, Clone, Copy)]
+struct RunLook {
+    is_hidden: bool,
+    is_white: bool,
+    is_shaded: bool,
 }
 
 impl<'a> BodyReader<'a> {
@@ -146,7 +156,8 @@ impl<'a> BodyReader<'a> {
             paragraphs: Vec::new(),
             tables: 0,
             row: None,
-            hidden: false,
+            run: RunLook::default(),
+            in_run: false,
             in_properties: false,
         }
     }
@@ -166,9 +177,18 @@ impl<'a> BodyReader<'a> {
         match element {
             "p" => self.paragraphs.push(Paragraph::default()),
             "pPr" => self.in_properties = true,
-            "r" => self.hidden = false,
+            "r" => (self.run, self.in_run) = (RunLook::default(), true),
             "vanish" if !self.in_properties => {
-                self.hidden = attribute(tag, "val").is_none_or(|val| val != "0" && val != "false")
+                self.run.is_hidden = attribute(tag, "val").is_none_or(|val| val != "0" && val != "false");
+            }
+            "color" if self.in_run => {
+                self.run.is_white = attribute(tag, "val").is_some_and(|color| color.eq_ignore_ascii_case("ffffff"));
+            }
+            "shd" | "highlight" if self.in_run => self.run.is_shaded = true,
+            "shd" if self.in_properties => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.is_shaded = true;
+                }
             }
             "tbl" => self.tables += 1,
             "tr" if self.tables == 1 => self.row = Some(Row::default()),
@@ -212,7 +232,7 @@ impl<'a> BodyReader<'a> {
                 }
             }
             "pPr" => self.in_properties = false,
-            "r" => self.hidden = false,
+            "r" => (self.run, self.in_run) = (RunLook::default(), false),
             "tbl" => self.tables = self.tables.saturating_sub(1),
             "tr" if self.tables == 1 => {
                 if let Some(row) = self.row.take() {
@@ -224,9 +244,12 @@ impl<'a> BodyReader<'a> {
     }
 
     fn write(&mut self, text: &str) {
-        if let Some(paragraph) = self.paragraphs.last_mut()
-            && !self.hidden
-        {
+        let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        // The cells of a table often have a dark ground.
+        let is_white = self.run.is_white && !self.run.is_shaded && !paragraph.is_shaded && self.tables == 0;
+        if self.run.is_hidden || is_white {
+            self.draft.hide(text);
+        } else {
             paragraph.text.push_str(text);
         }
     }

@@ -33,6 +33,7 @@ pub struct TextDraft {
     headings: Vec<Section>,
     pages: Vec<SourcePage>,
     cues: Vec<Cue>,
+    hidden: usize,
 }
 
 impl TextDraft {
@@ -46,6 +47,11 @@ impl TextDraft {
     /// Whether a limit was exceeded. The document is then rejected, whatever else is read.
     pub fn is_full(&self) -> bool {
         self.exceeded.is_some()
+    }
+
+    /// Counts text that is not shown, and leaves it out.
+    pub fn hide(&mut self, content: &str) {
+        self.hidden += content.chars().filter(|character| !character.is_whitespace()).count();
     }
 
     /// Writes a block after a blank line. Does nothing if `content` is only white space.
@@ -163,13 +169,14 @@ impl TextDraft {
     /// # Errors
     /// `TooLarge` if a limit was exceeded.
     pub fn finish(self) -> Result<SourceText, Unreadable> {
-        let Self { exceeded, text, chars, blocks, mut headings, mut pages, cues } = self;
+        let Self { exceeded, text, chars, blocks, mut headings, mut pages, cues, hidden } = self;
         if let Some((most, what)) = exceeded {
             return Err(more_than(most, what));
         }
         close_sections(&mut headings, chars);
         close_pages(&mut pages, &blocks, chars);
         let language = language::of(&text);
+        let hidden_characters = hidden + text.chars().filter(is_disguise).count();
         Ok(SourceText {
             text,
             pages,
@@ -177,6 +184,7 @@ impl TextDraft {
             cues,
             blocks,
             language,
+            hidden_characters,
             reader_version: READER_VERSION.to_owned(),
         })
     }
@@ -203,6 +211,12 @@ impl TextDraft {
             self.exceeded.get_or_insert((most, what));
         }
     }
+}
+
+/// Marks that show text in another order than it has, and tags, which are not shown at all. (The flags of some regions are
+/// written with tags; they count too.)
+const fn is_disguise(character: &char) -> bool {
+    matches!(*character, '\u{202d}' | '\u{202e}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Returns the error for a document with more of something than the limit allows.

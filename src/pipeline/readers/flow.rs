@@ -33,6 +33,11 @@ impl TextFlow {
         }
     }
 
+    /// Counts text that is not shown, and leaves it out.
+    pub fn hide(&mut self, text: &str) {
+        self.draft.hide(text);
+    }
+
     /// Appends a line break set by the author.
     pub fn line_break(&mut self) {
         let kept = self.line.trim_end_matches(' ').len();

@@ -3,8 +3,8 @@
 //! Uses the standard's tokenizer without building a tree, so that time and memory are linear however deep the tags are
 //! nested and however many attributes a tag has.
 //!
-//! Left out: head, scripts, styles, navigation, the choices of forms, struck-out text (`del`, `s`). A `footer` is
-//! boilerplate.
+//! Left out: head, scripts, styles, navigation, the choices of forms, struck-out text (`del`, `s`), and what an element's own
+//! attributes hide. A `footer` is boilerplate.
 
 use std::convert::Infallible;
 
@@ -36,10 +36,24 @@ struct HtmlState {
     flow: TextFlow,
     /// Name of the start tag that is being read.
     name: String,
+    /// Name of its attribute that is being read.
+    attribute: String,
+    /// Whether its attributes hide the element.
+    hides: bool,
+    concealed: Option<Concealed>,
     in_head: bool,
     skipped: usize,
     lists: usize,
     tables: usize,
+}
+
+/// An element that is not shown.
+struct Concealed {
+    name: String,
+    /// How many elements of that name are open.
+    depth: usize,
+    /// How many others with an end tag of their own are open inside.
+    inner: usize,
 }
 
 impl HtmlState {
@@ -48,13 +62,22 @@ impl HtmlState {
             CallbackEvent::OpenStartTag { name } => {
                 self.name.clear();
                 self.name.push_str(&String::from_utf8_lossy(name));
+                self.hides = false;
+            }
+            CallbackEvent::AttributeName { name } => {
+                self.attribute.clear();
+                self.attribute.push_str(&String::from_utf8_lossy(name));
+                self.hides |= self.attribute == "hidden";
+            }
+            CallbackEvent::AttributeValue { value } if self.attribute == "style" => {
+                self.hides |= hides(&String::from_utf8_lossy(value));
             }
             CallbackEvent::CloseStartTag { self_closing } => {
                 let name = std::mem::take(&mut self.name);
                 let skips = is_skipped(&name);
                 if skips && !self_closing {
                     self.skipped += 1;
-                } else if !skips && self.skipped == 0 {
+                } else if !skips && self.skipped == 0 && !self.conceals(&name, self_closing) {
                     self.opens(&name);
                 }
             }
@@ -62,15 +85,67 @@ impl HtmlState {
                 let name = String::from_utf8_lossy(name);
                 if is_skipped(&name) {
                     self.skipped = self.skipped.saturating_sub(1);
-                } else if self.skipped == 0 {
+                } else if self.skipped == 0 && !self.ends_concealed(&name) {
                     self.closes(&name);
                 }
             }
             CallbackEvent::String { value } if self.skipped == 0 && !self.in_head => {
-                self.flow.write(&String::from_utf8_lossy(value));
+                let text = String::from_utf8_lossy(value);
+                match self.concealed {
+                    Some(_) => self.flow.hide(&text),
+                    None => self.flow.write(&text),
+                }
             }
             _ => {}
         }
+    }
+
+    /// Takes a start tag that is hidden, by its own attributes or by an element around it; returns whether it was.
+    fn conceals(&mut self, name: &str, self_closing: bool) -> bool {
+        let hides = std::mem::take(&mut self.hides);
+        if is_void(name) || self_closing {
+            return hides || self.concealed.is_some();
+        }
+        if let Some(around) = &mut self.concealed {
+            if name != around.name {
+                around.inner += usize::from(!ends_by_itself(name));
+                return true;
+            }
+            if !ends_by_itself(name) {
+                around.depth += 1;
+                return true;
+            }
+            self.concealed = None;
+        }
+        if hides {
+            if is_block(name) {
+                self.leave_line();
+            }
+            self.concealed = Some(Concealed { name: name.to_owned(), depth: 1, inner: 0 });
+        }
+        hides
+    }
+
+    /// Takes an end tag inside of a hidden element, or its own; returns whether it was one.
+    fn ends_concealed(&mut self, name: &str) -> bool {
+        let Some(around) = &mut self.concealed else { return false };
+        if name == around.name {
+            around.depth -= 1;
+            if around.depth == 0 {
+                self.concealed = None;
+            }
+            return true;
+        }
+        if ends_by_itself(name) {
+            return true;
+        }
+        if around.inner > 0 {
+            around.inner -= 1;
+            return true;
+        }
+        // The end of an element around it.
+        self.concealed = None;
+        false
     }
 
     fn opens(&mut self, name: &str) {
@@ -157,6 +232,45 @@ impl HtmlState {
         self.flow.close();
         self.flow.heading = None;
     }
+}
+
+/// Whether a style hides its element.
+fn hides(style: &str) -> bool {
+    let style: String = style.chars().filter(|character| !character.is_whitespace()).collect::<String>().to_lowercase();
+    style.split(';').any(|rule| {
+        let value = |name: &str| rule.strip_prefix(name).map(|value| value.trim_end_matches("!important"));
+        value("display:") == Some("none")
+            || matches!(value("visibility:"), Some("hidden" | "collapse"))
+            || value("opacity:").is_some_and(|value| value.parse() == Ok(0.0_f32))
+            || value("font-size:").is_some_and(|value| {
+                value.trim_end_matches(|unit: char| unit.is_ascii_alphabetic() || unit == '%').parse() == Ok(0.0_f32)
+            })
+    })
+}
+
+/// Elements without content, and so without an end tag.
+fn is_void(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "source"
+            | "track"
+            | "wbr"
+    )
+}
+
+/// Elements whose end tag is often left out: the next one of their name ends them.
+fn ends_by_itself(name: &str) -> bool {
+    matches!(name, "p" | "li" | "td" | "th" | "tr" | "dt" | "dd" | "option")
 }
 
 fn is_skipped(name: &str) -> bool {

@@ -20,8 +20,17 @@ pub struct SourceText {
     pub blocks: Vec<Block>,
     /// ISO 639-1; `None` unless the text is long and clear enough to detect it.
     pub language: Option<String>,
+    /// How many characters whoever opens the document is not shown: hidden ones, which are not in `text`, and those in it that
+    /// turn the direction of writing over or are tags.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden_characters: usize,
     /// `READER_VERSION` of the reader that produced this.
     pub reader_version: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A page of the document as printed.

@@ -219,6 +219,35 @@ fn docx_reads_styles_lists_tables_notes_and_skips_what_was_deleted() {
 }
 
 #[test]
+fn what_is_not_shown_is_left_out_and_counted() {
+    let html = "<p>shown</p><div hidden>one<div>two</div></div><p style='color: red; display : NONE'>three<p>seen\
+        <span style=\"font-size:0px\">four<br hidden></span> too</p><ul><li style=visibility:hidden>five<li>item</ul>\
+        <section><p hidden>six</section><p>last <b style='opacity:.5'>faint</b></p>";
+    let source = read(Format::Html, html.as_bytes()).unwrap();
+    let expected = [
+        (BlockKind::Paragraph, "shown"),
+        (BlockKind::Paragraph, "seen too"),
+        (BlockKind::ListItem, "item"),
+        (BlockKind::Paragraph, "last faint"),
+    ];
+    assert_eq!(blocks(&source), expected);
+    assert_eq!(source.hidden_characters, "onetwothreefourfivesix".len());
+
+    let white = r#"<w:r><w:rPr><w:color w:val="ffffff"/></w:rPr><w:t>white</w:t></w:r>"#;
+    let ground = r#"<w:r><w:rPr><w:shd w:fill="000000"/><w:color w:val="FFFFFF"/></w:rPr><w:t>framed</w:t></w:r>"#;
+    let vanished = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>gone</w:t></w:r>";
+    let body = format!(
+        "<w:p><w:r><w:t>shown</w:t></w:r>{white}{vanished}</w:p><w:p>{ground}</w:p><w:tbl><w:tr><w:tc><w:p>{white}</w:p></w:tc></w:tr></w:tbl>"
+    );
+    let source = read(Format::Docx, &docx_of(&body)).unwrap();
+    assert_eq!(source.text, "shown\n\nframed\n\nwhite");
+    assert_eq!(source.hidden_characters, "whitegone".len());
+
+    let source = read(Format::Text, "a \u{202e}b\u{202c} \u{e0041}c".as_bytes()).unwrap();
+    assert_eq!(source.hidden_characters, 2);
+}
+
+#[test]
 fn docx_bombs_are_refused() {
     let zeros = "<w:p/>".repeat(1_000_000);
     assert_eq!(reason(read(Format::Docx, &docx_of(&zeros))), UnreadableReason::TooLarge);
