@@ -37,6 +37,8 @@ pub mod workers;
 #[cfg(test)]
 mod complexity;
 #[cfg(test)]
+mod left_out_tests;
+#[cfg(test)]
 mod tests;
 
 pub use engine::{Embedded, Engine};

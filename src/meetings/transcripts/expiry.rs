@@ -48,17 +48,14 @@ pub async fn watch(state: Meetings) {
 async fn delete(state: &Meetings, version: TranscriptVersion) -> Result<(), JobError> {
     let failed = |error: DbError| JobError::Again(error.to_string());
     let (id, recording_id) = (version.id, version.recording_id);
-    if version.error_message.as_deref() != Some(EXPIRED) {
-        let expired = TranscriptProgress {
-            status: TranscriptStatus::Failed,
-            error_message: Some(EXPIRED.to_owned()),
-            ..TranscriptProgress::of(&version)
-        };
-        let is_ours =
-            state.db.write(move |conn| Box::pin(async move { store::advance(conn, &version, &expired).await }));
-        if !is_ours.await.map_err(failed)? {
-            return Ok(());
-        }
+    let expired = TranscriptProgress {
+        status: TranscriptStatus::Failed,
+        error_message: Some(EXPIRED.to_owned()),
+        ..TranscriptProgress::of(&version)
+    };
+    let is_ours = state.db.write(move |conn| Box::pin(async move { store::advance(conn, &version, &expired).await }));
+    if !is_ours.await.map_err(failed)? {
+        return Ok(());
     }
     let stopping = state.tasks.stopping();
     let pages =

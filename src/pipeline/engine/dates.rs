@@ -6,21 +6,6 @@ use regex::Regex;
 
 use super::lexicon::pattern;
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
 static ISO: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(20\d\d)-(\d\d)-(\d\d)\b"));
 static DAY_FIRST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(\d\d?)(?:st|nd|rd|th)? (?:of )?([a-z]+),? (20\d\d)\b"));
@@ -44,9 +29,9 @@ pub fn full_date(lower: &str) -> Option<String> {
     iso.chain(day_first).chain(month_first).last()
 }
 
+/// Reads the name of a month, whole or its first three letters.
 fn month_number(name: &str) -> Option<u32> {
-    let at = MONTHS.iter().position(|month| *month == name || (name.len() == 3 && month.starts_with(name)))?;
-    u32::try_from(at + 1).ok()
+    name.parse::<chrono::Month>().ok().map(|month| month.number_from_month())
 }
 
 fn date(year: &str, month: u32, day: &str) -> Option<String> {
@@ -64,6 +49,7 @@ mod tests {
     fn only_a_date_that_the_text_gives_in_full_is_a_date() {
         assert_eq!(full_date("by the 4th of june 2027").as_deref(), Some("2027-06-04"));
         assert_eq!(full_date("on march 1, 2028 at noon").as_deref(), Some("2028-03-01"));
+        assert_eq!(full_date("by 2 sep 2027").as_deref(), Some("2027-09-02"));
         assert_eq!(full_date("2027-05-21").as_deref(), Some("2027-05-21"));
         assert_eq!(full_date("by 4 june"), None);
         assert_eq!(full_date("by friday"), None);

@@ -8,7 +8,7 @@ use super::super::loop_control::{Halted, LoopControl};
 use super::corpus::{Corpus, PreparedSentence};
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::{Finding, FindingKind, action, decision, exclusions, need, question, risk, stories};
+use super::{Finding, FindingKind, action, decision, exclusions, need, question, risk, written};
 
 static OPEN_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$")
@@ -44,7 +44,7 @@ fn finding(corpus: &Corpus, at: usize, sentence: &PreparedSentence, need: f64, i
     if !is_heading && let Some(completed) = completed(corpus, sentence, at) {
         return Some(completed);
     }
-    if stories::is_written(sentence) && !sentence.above.excluded && !exclusions::is_retracted(corpus, at) {
+    if written::is_written(sentence) && !sentence.above.excluded && !exclusions::is_retracted(corpus, at) {
         return Some(Finding {
             kind: FindingKind::Requirement,
             sentence: at,

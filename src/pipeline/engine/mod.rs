@@ -20,6 +20,7 @@ mod issues;
 mod kinds;
 mod lexicon;
 mod need;
+mod persons;
 mod question;
 mod risk;
 mod score;
@@ -29,6 +30,7 @@ mod stories;
 mod summary;
 mod texts;
 mod wording;
+mod written;
 
 use actors::run::AnalysisType;
 use serde::{Deserialize, Serialize};

@@ -117,6 +117,8 @@ impl HtmlState {
             }
             self.concealed = None;
         }
+        // What hides the whole page is taken away by a script once it is loaded.
+        let hides = hides && !matches!(name, "html" | "body");
         if hides {
             if is_block(name) {
                 self.leave_line();

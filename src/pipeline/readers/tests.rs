@@ -233,6 +233,9 @@ fn what_is_not_shown_is_left_out_and_counted() {
     assert_eq!(blocks(&source), expected);
     assert_eq!(source.hidden_characters, "onetwothreefourfivesix".len());
 
+    let faded_in = read(Format::Html, b"<body style='opacity:0'><p>all of it</p></body>").unwrap();
+    assert_eq!((faded_in.text.as_str(), faded_in.hidden_characters), ("all of it", 0));
+
     let white = r#"<w:r><w:rPr><w:color w:val="ffffff"/></w:rPr><w:t>white</w:t></w:r>"#;
     let ground = r#"<w:r><w:rPr><w:shd w:fill="000000"/><w:color w:val="FFFFFF"/></w:rPr><w:t>framed</w:t></w:r>"#;
     let vanished = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>gone</w:t></w:r>";

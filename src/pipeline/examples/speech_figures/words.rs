@@ -62,20 +62,6 @@ const ORDINALS: [&str; 20] = [
     "eighteenth",
     "nineteenth",
 ];
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
 /// Returns the words of a text, so that equal ones are spelled alike.
@@ -123,7 +109,7 @@ fn day(word: &str) -> Option<&str> {
 }
 
 fn is_month(word: &str) -> bool {
-    MONTHS.contains(&word)
+    word.parse::<chrono::Month>().is_ok()
 }
 
 /// Cuts a text into words; "3.5" becomes "3 point 5", "12,500" stays one, "$5" becomes "5 dollars".

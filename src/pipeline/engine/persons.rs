@@ -1,0 +1,82 @@
+//! Who is a person: the roles that a user story can be told for.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::corpus::plain;
+use super::lexicon::{ACTOR, pattern};
+
+/// The head of a role, before what tells more of it: “the head of the clinic”, “a guest who has no account”.
+static ROLE_HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?P<head>.+?)(?: (?:of|in|at|on|for|from|with|without|who|whose|that|which|to|and|or)\b.*)?$")
+});
+/// Nouns for people, beside those of [`ACTOR`] and those with the ending of who does something.
+static PERSON: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(user|admin|analyst|architect|assistant|applicant|accountant|agent|attendant|attendee|author|boss|captain|candidate|caregiver|chief|child|",
+        r"citizen|client|coach|colleague|consultant|contact|cook|crew|dba|employee|expert|family|friend|guard|guest|head|host|hr|inspector|intern|",
+        r"lead|lawyer|merchant|mentor|nurse|owner|parent|participant|passenger|patient|peer|people|person|persona|pilot|principal|public|recruit|",
+        r"representative|resident|secretary|somebody|someone|everybody|everyone|anybody|anyone|sponsor|staff|stakeholder|student|team|tenant|trainee|",
+        r"trustee|tutor|vet|vip|volunteer|witness|worker|man|woman|men|women|boy|girl|[a-z]+(man|woman|person|people))s?$"
+    ))
+});
+/// Endings of those who do something.
+static DOER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(er|or|ist|ian|eer|wright|ologist)s?$"));
+/// Things with such an ending.
+static THING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(\w*(server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
+        r"driver|filter|counter|timer|buffer|pointer|sensor|processor|monitor|calculator|generator|vector|error|indicator|actuator|motor|letter|newsletter|",
+        r"reminder|calendar|chapter|register|cluster|layer|center|meter|transformer|paper|wrapper|parser|loader|handler|listener|connector|",
+        r"compiler|interpreter|simulator|emulator|converter|player|explorer|viewer|tracker|marker|slider|picker|placeholder|answer|offer|transfer|",
+        r"trigger|factor|color|door|floor|cursor|selector|detector|locator|validator|iterator|operand|integer|character|banner|barrier|",
+        r"other|user interface|power|water|tower|corner|charger|heater|freezer|cooler|boiler|scooter|tractor|trailer|carrier|locker|dispenser)s?)$"
+    ))
+});
+
+/// Whether a role is that of a person or a group of people.
+pub fn is_person(role: &str) -> bool {
+    let lower = plain(role);
+    let head = ROLE_HEAD.captures(&lower).and_then(|found| found.name("head")).map_or("", |head| head.as_str());
+    let last = head.rsplit(' ').next().unwrap_or_default();
+    PERSON.is_match(last) || ACTOR.is_match(last) || (DOER.is_match(last) && !THING.is_match(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_person;
+
+    #[test]
+    fn only_people_have_stories() {
+        for role in [
+            "nurse",
+            "clerk",
+            "ward manager",
+            "team lead",
+            "guest who has no account",
+            "librarian",
+            "HR staff",
+            "booking agent",
+            "product owners",
+            "sales person",
+            "physician or nurse",
+            "auditor",
+            "colleagues in the lab",
+        ] {
+            assert!(is_person(role) || role == "{role}");
+        }
+        for role in [
+            "OBX segment",
+            "payment server",
+            "backup",
+            "search page",
+            "order number",
+            "temperature sensor",
+            "file header",
+            "message",
+        ] {
+            assert!(!is_person(role), "{role}");
+        }
+    }
+}
