@@ -1,9 +1,7 @@
 //! The command-line program: `colloquy serve` and the other commands of an operator.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod admin;
@@ -17,7 +15,7 @@ use clap::{Parser, Subcommand};
 use colloquy::config::{Config, Overrides};
 use colloquy::{routes, wiring};
 use pipeline::confined::Allowance;
-use pipeline::{engine, media, process, readers, speech};
+use pipeline::{media, process, readers, speech};
 
 /// Backend that turns meetings into requirements
 #[derive(Parser)]
@@ -37,18 +35,10 @@ enum Command {
     Bench(bench::Bench),
     /// Manage accounts, analysis runs and failed jobs, with the server running or stopped
     Admin(admin::Admin),
-    /// List and install speech models
+    /// List and install speech models, and measure the embedded analysis
     Models(models_command::Models),
     /// Print the OpenAPI document as JSON
     Openapi,
-    /// Measure how well the embedded engine tells requirements from other sentences
-    Score(ScoreArguments),
-}
-
-#[derive(clap::Args)]
-struct ScoreArguments {
-    /// Labelled sentences, one per line: document <TAB> is_requirement (0 or 1) <TAB> text
-    file: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -83,21 +73,6 @@ fn main() -> ExitCode {
         Command::Openapi => {
             println!("{:#}", colloquy::api::openapi::document(&routes::all()));
             ExitCode::SUCCESS
-        }
-        Command::Score(ScoreArguments { file }) => score(&file),
-    }
-}
-
-fn score(file: &Path) -> ExitCode {
-    match File::open(file).and_then(|file| engine::score(BufReader::new(file))) {
-        Ok(score) => {
-            println!("precision {:.3}, recall {:.3}, F1 {:.3}", score.precision(), score.recall(), score.f1());
-            println!("macro-F1 {:.3} (rows skipped: {})", score.macro_f1(), score.skipped);
-            ExitCode::SUCCESS
-        }
-        Err(fault) => {
-            eprintln!("{}: {fault}", file.display());
-            ExitCode::FAILURE
         }
     }
 }

@@ -1,11 +1,15 @@
-//! `colloquy models …`: lists and installs speech models, with the server running or stopped.
+//! `colloquy models …`: lists and installs speech models, with the server running or stopped; measures the embedded
+//! analysis.
 //!
 //! The exit code is 2 for invalid usage, 1 for a command that failed, and 75 (as in sysexits.h) where the server of a
 //! package was not reachable or not available, so that the same command may succeed later.
 
 use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use colloquy::config::{Config, Overrides};
@@ -13,6 +17,8 @@ use colloquy::models::catalogue::{self, KNOWN, KnownModel};
 use colloquy::models::{self, DownloadLimits, InstallStep, Installation, ModelToInstall, PackagePlace};
 use console::Term;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pipeline::Embedded;
+use pipeline::evaluation::{self, JudgedRows};
 
 /// The exit code of a failure that may pass.
 const TEMPORARY: u8 = 75;
@@ -38,6 +44,24 @@ enum ModelsTask {
     List,
     /// Download, verify and install a model; an interrupted download is resumed, an installed model is verified
     Install(Install),
+    /// Measure the embedded analysis on documents whose items are marked, and on tables of public sets
+    Eval(Eval),
+}
+
+#[derive(Args)]
+struct Eval {
+    /// Folder of marked documents: a folder for each project
+    #[arg(long, value_name = "FOLDER")]
+    corpus: Option<PathBuf>,
+    /// List what was missed and what was wrong; not for a part of a corpus that only measures
+    #[arg(long, requires = "corpus")]
+    faults: bool,
+    /// Table of sentences: document <TAB> is_requirement (0 or 1) <TAB> text; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    requirements: Vec<PathBuf>,
+    /// Table of requirements: project <TAB> class of the PROMISE set (F, PE, SE …) <TAB> text; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    classes: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -57,10 +81,11 @@ struct Install {
 type CommandFailure = (ExitCode, String);
 
 pub fn run(arguments: &Models) -> ExitCode {
-    let ended = folder(arguments).and_then(|folder| match &arguments.task {
-        ModelsTask::List => list(&folder),
-        ModelsTask::Install(install) => self::install(&folder, install),
-    });
+    let ended = match &arguments.task {
+        ModelsTask::List => folder(arguments).and_then(|folder| list(&folder)),
+        ModelsTask::Install(install) => folder(arguments).and_then(|folder| self::install(&folder, install)),
+        ModelsTask::Eval(eval) => self::eval(eval),
+    };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err((code, fault)) => {
@@ -111,6 +136,45 @@ fn list(folder: &Path) -> Result<(), CommandFailure> {
 
 fn megabytes(bytes: u64) -> String {
     format!("{} MB", (bytes + 500_000) / 1_000_000)
+}
+
+fn eval(arguments: &Eval) -> Result<(), CommandFailure> {
+    if let Some(corpus) = &arguments.corpus {
+        let projects = evaluation::projects(corpus).map_err(|fault| failed(fault.to_string()))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(|fault| failed(format!("The measurement can't be started: {fault}.")))?;
+        let report = runtime.block_on(evaluation::evaluated(Arc::new(Embedded::default()), &projects));
+        if arguments.faults {
+            report.faults().for_each(|fault| println!("{fault}"));
+        }
+        println!("{report}");
+    }
+    for table in &arguments.requirements {
+        let rows = judged(table, evaluation::requirements)?;
+        print_figure("requirement or not, macro-F1", table, &rows, 2);
+    }
+    for table in &arguments.classes {
+        print_figure("function or quality, macro-F1", table, &judged(table, evaluation::functions)?, 2);
+        let rows = judged(table, evaluation::quality_groups)?;
+        print_figure("groups of qualities, macro-F1", table, &rows, evaluation::GROUPS);
+    }
+    Ok(())
+}
+
+fn judged(
+    table: &Path,
+    judge: impl Fn(BufReader<File>) -> io::Result<JudgedRows>,
+) -> Result<JudgedRows, CommandFailure> {
+    let rows = File::open(table).and_then(|file| judge(BufReader::new(file)));
+    rows.map_err(|fault| failed(format!("{}: {fault}", table.display())))
+}
+
+fn print_figure(name: &str, table: &Path, rows: &JudgedRows, classes: usize) {
+    let figure = rows.macro_f1(classes);
+    let (value, low, high) = (figure.value, figure.low, figure.high);
+    let (count, skipped) = (rows.rows.len(), rows.skipped);
+    let table = table.display();
+    println!("{name:32} {value:.3} [{low:.3}, {high:.3}]  {count} rows of {table}, {skipped} others");
 }
 
 fn install(folder: &Path, arguments: &Install) -> Result<(), CommandFailure> {

@@ -21,6 +21,7 @@
 
 pub mod confined;
 pub mod engine;
+pub mod evaluation;
 pub mod fair;
 pub mod loop_control;
 pub mod media;

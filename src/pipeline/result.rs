@@ -169,6 +169,8 @@ pub enum IssueCode {
     MissingRole,
     MissingBenefit,
     MissingCriteria,
+    /// Another requirement says the opposite, or another figure for the same.
+    Conflict,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -70,7 +70,7 @@ pub async fn run(
     cancel: CancelToken,
     workers: &Workers,
 ) -> PipelineOutcome {
-    run_with(Arc::new(Embedded), request, checkpoints, progress_sink, cancel, workers).await
+    run_with(Arc::new(Embedded::default()), request, checkpoints, progress_sink, cancel, workers).await
 }
 
 /// Runs with the given engine. Otherwise the same as [`run`].

@@ -184,11 +184,11 @@ impl Engine for Faulty {
             },
             _ => {}
         }
-        Embedded.find(corpus, control)
+        Embedded::default().find(corpus, control)
     }
 
     fn classify(&self, b: &Corpus, s: &[ReadySource], f: &[Finding], control: &LoopControl) -> Result<Items, Halted> {
-        let mut items = Embedded.classify(b, s, f, control)?;
+        let mut items = Embedded::default().classify(b, s, f, control)?;
         if self.fault == Fault::Forge {
             items.requirements[0].sources[0].quote.push('!');
             items.requirements[1].sources[0].start_offset += 1;
@@ -199,7 +199,7 @@ impl Engine for Faulty {
     }
 
     fn stories(&self, requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
-        Embedded.stories(requirements, control)
+        Embedded::default().stories(requirements, control)
     }
 
     fn check(
@@ -208,7 +208,7 @@ impl Engine for Faulty {
         stories: &[UserStoryDraft],
         control: &LoopControl,
     ) -> Result<CheckedItems, Halted> {
-        Embedded.check(requirements, stories, control)
+        Embedded::default().check(requirements, stories, control)
     }
 
     fn summarize(
@@ -219,7 +219,7 @@ impl Engine for Faulty {
         n: usize,
         control: &LoopControl,
     ) -> Result<Summary, Halted> {
-        Embedded.summarize(b, s, i, n, control)
+        Embedded::default().summarize(b, s, i, n, control)
     }
 }
 

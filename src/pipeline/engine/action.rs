@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::assignee;
 use super::corpus::PreparedSentence;
 use super::exclusions;
 use super::index::BlockContext;
@@ -19,7 +20,7 @@ const WORK: &str = concat!(
 /// Verbs for work with a result: a promise to do it is an action item even without a date.
 const DELIVERY: &str = r"(send|ask|clarify|prepare|write up|draft|visit|set up|organi[sz]e|arrange|find out|follow up|schedule|talk to|speak to|look into|contact|put together|investigate|circulate|forward|invite|estimate|summari[sz]e)";
 
-static PROMISE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static PROMISE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
         r"\b(i'll|i will|i'm going to|i am going to|i shall|i can|i promise to|we'll|we will|we're going to) (\w+ ){{0,2}}?{WORK}\b"
     ))
@@ -42,19 +43,16 @@ static ACTION_HEADING: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(actions?|action items?|action points?|to[- ]?dos?|next steps|tasks|who does what)\b|^(\d[\d.]* )?next$",
     )
 });
-/// "Marcus to collect …", "Priya: draw …", "Helena will write …", "Tomasz Wilk checks …": a name, then the work to do.
-static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"^(?:\d[\d. ]*|action: |todo: )?@?([a-z][a-z'-]+(?: [a-z][a-z'-]+)?)(?:: | to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to | promised to | has agreed to | ",
-        r"(?:and [a-z]+ )?(?:sends?|asks?|checks?|writes?|prepares?|collects?|names?|calls?|books?|draws?|delivers?|clarifies|organi[sz]es?|arranges?|reviews?|talks? to|contacts?|finds? out|sets? up|provides?|takes?|makes?|gets?|plans?|counts?|visits?|shows?|tests?) )[a-z0-9]"
-    ))
-});
 /// Parties that can be assigned work without a name.
 static PARTY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^the (supplier|contractor|vendor|group|client|customer|team|project lead|analyst|department|office|[a-z]+ team) (sends?|checks?|names?|prepares?|delivers?|provides?|writes?|clarifies|to|will|is to) ",
     )
 });
+
+/// What a sentence may meet, for the heads.
+pub static CUES: [&LazyLock<Regex>; 6] = [&PROMISE, &DELIVERS, &REQUEST, &DUE, &assignee::NAMED, &PARTY];
+pub static HEADING_CUES: [&LazyLock<Regex>; 1] = [&ACTION_HEADING];
 
 /// Returns how likely the sentence is an action item, 0–1. `speakers` are the people whose first names may stand for an
 /// assignee.
@@ -75,7 +73,7 @@ pub fn likelihood(sentence: &PreparedSentence, speakers: &Speakers) -> f64 {
     let promised = PROMISE.is_match(lower);
     let asked = REQUEST.is_match(lower);
     let due = DUE.is_match(lower);
-    let named = named(sentence, speakers).is_some();
+    let named = assignee::named(sentence, speakers).is_some();
     let by_party = PARTY.is_match(lower);
     match (under, promised || asked || named, due) {
         (true, true, _) => 0.95,
@@ -86,107 +84,3 @@ pub fn likelihood(sentence: &PreparedSentence, speakers: &Speakers) -> f64 {
         _ => 0.0,
     }
 }
-
-/// Returns the assignee: the speaker of a promise, else a name in the sentence.
-pub fn assignee(sentence: &PreparedSentence, speaker: Option<&str>, speakers: &Speakers) -> Option<String> {
-    if PROMISE.is_match(&sentence.lower) && speaker.is_some() {
-        return speaker.map(str::to_owned);
-    }
-    named(sentence, speakers)
-}
-
-/// Returns the name at the start of the sentence, as the full name of the speaker with that first name if there is one.
-fn named(sentence: &PreparedSentence, speakers: &Speakers) -> Option<String> {
-    let found = NAMED.captures(&sentence.lower).or_else(|| ADDRESSED.captures(&sentence.lower))?;
-    let name = found.get(1)?.as_str();
-    let known = speakers.called(name).map(str::to_owned);
-    known.or_else(|| if sentence.context == BlockContext::Speech { None } else { written_name(sentence, name) })
-}
-
-/// Returns the name with its capitals, or `None` if it has none or is an ordinary word.
-fn written_name(sentence: &PreparedSentence, name: &str) -> Option<String> {
-    let start =
-        sentence.lower.find(name).and_then(|at| sentence.lower.get(..at)).map_or(0, |head| head.chars().count());
-    let written: String = sentence.words.chars().skip(start).take(name.chars().count()).collect();
-    let mut parts = written.split_whitespace();
-    let first = parts.next()?;
-    let is_capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
-    let small = first.to_lowercase();
-    if !is_capital(first) || NO_NAMES.contains(&small.as_str()) || first.chars().count() < 2 {
-        return None;
-    }
-    match parts.next() {
-        Some(second) if is_capital(second) => Some(written),
-        Some(_) => None,
-        None => Some(first.to_owned()),
-    }
-}
-
-static ADDRESSED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:and |so |okay,? )*([a-z][a-z'-]+), (?:could|can|would|will|please)\b"));
-
-/// First words of sentences that are not names of people.
-const NO_NAMES: [&str; 62] = [
-    "the",
-    "a",
-    "an",
-    "it",
-    "this",
-    "that",
-    "these",
-    "those",
-    "system",
-    "user",
-    "users",
-    "we",
-    "they",
-    "you",
-    "he",
-    "she",
-    "note",
-    "example",
-    "goal",
-    "todo",
-    "task",
-    "action",
-    "which",
-    "what",
-    "who",
-    "there",
-    "data",
-    "risk",
-    "decision",
-    "question",
-    "please",
-    "all",
-    "each",
-    "every",
-    "any",
-    "no",
-    "some",
-    "both",
-    "one",
-    "two",
-    "staff",
-    "patients",
-    "customers",
-    "please",
-    "and",
-    "but",
-    "so",
-    "if",
-    "when",
-    "after",
-    "before",
-    "our",
-    "their",
-    "your",
-    "my",
-    "date",
-    "time",
-    "list",
-    "version",
-    "page",
-    "next",
-    "agreed",
-];

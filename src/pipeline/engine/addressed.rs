@@ -29,7 +29,7 @@ const ORDERS: [&str; 9] = [
 
 /// Who is addressed, at the start of a sentence: “Note to the AI:”.
 const ADDRESSES: [&str; 2] = [
-    r"(?:attention|note|notice|message|instructions?|instruction for|dear|hey|hello|hi|important|important note|reminder|psa)?[ :,!]*(?:to |for )?(?:the |any |all |every |our |whichever )*(?:ai|a\.i\.|llms?|large language models?|language models?|chat ?gpt|gpt(?:-?\d\w*)?|copilot|gemini|chatbot|ai (?:assistants?|agents?|models?|systems?|readers?|tools?|reviewers?|parsers?|summari[sz]ers?)|automated (?:readers?|agents?|tools?|reviewers?|analysers?|analyzers?|summari[sz]ers?)|machine readers?|summari[sz]ers?)(?: (?:that|which|who|reading|processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]",
+    r"(?:attention|note|notice|message|instructions?|instruction for|dear|hey|hello|hi|important|important note|reminder|psa)?[ :,!]*(?:to |for )?(?:the |any |all |every |our |whichever )*(?:[a-z-]+ ){0,2}?(?:ai|a\.i\.|llms?|large language models?|language models?|chat ?gpt|gpt(?:-?\d\w*)?|copilot|gemini|chatbot|ai (?:assistants?|agents?|models?|systems?|readers?|tools?|reviewers?|parsers?|summari[sz]ers?)|automated (?:readers?|agents?|tools?|reviewers?|analysers?|analyzers?|summari[sz]ers?)|machine readers?|summari[sz]ers?)(?: (?:that|which|who|reading|processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]",
     r"(?:attention|note|notice|message|instructions?|dear|hey|important)[ :,!]+(?:to |for )?(?:the |any |all )*(?:assistants?|models?|agents?|bots?|machines?|systems?)(?: (?:that|which|who|reading|processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]",
 ];
 

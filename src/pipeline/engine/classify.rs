@@ -1,18 +1,32 @@
 //! Classification of findings into items with type, category, priority and title; findings that say the same become one
 //! item with all their sources.
 
+use std::sync::LazyLock;
+
+use chrono::NaiveDate;
+use regex::Regex;
+
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::{
-    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, RequirementDraft, RiskDraft, Severity,
+    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, QualityCategory, RequirementDraft, RequirementType,
+    RiskDraft, Severity,
 };
-use super::corpus::{Corpus, PreparedSentence};
-use super::duplicates::{Fingerprint, fingerprints, originals};
+use super::corpus::Corpus;
+use super::fingerprint::Fingerprint;
+use super::heads::{Heads, of_requirement};
 use super::index::BlockContext;
-use super::{Finding, FindingKind, Items, action, dates, kinds, question, risk, wording};
+use super::lexicon::pattern;
+use super::sameness::{fingerprints, originals};
+use super::{Finding, FindingKind, Items, assignee, dates, kinds, question, risk, wording};
+
+/// The name of a column of dates.
+static DUE_COLUMN: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(due( date)?|deadline|by( when)?|until|when|date|target( date)?|finish(ed)? by)$"));
 
 /// Returns all items, each kind in reading order.
 pub fn items(
+    heads: &Heads,
     corpus: &Corpus,
     sources: &[ReadySource],
     findings: &[Finding],
@@ -32,7 +46,7 @@ pub fn items(
             control.report(merged, findings.len())?;
             merged += group.len();
             items.merged += u32::try_from(group.len().saturating_sub(1)).unwrap_or(0);
-            add(&mut items, corpus, sources, kind, &group);
+            add(heads, &mut items, corpus, sources, kind, &group);
         }
     }
     Ok(items)
@@ -53,7 +67,14 @@ fn groups<'a>(findings: &[&'a Finding], control: &LoopControl) -> Result<Vec<Vec
     Ok(groups)
 }
 
-fn add(items: &mut Items, corpus: &Corpus, sources: &[ReadySource], kind: FindingKind, group: &[&Finding]) {
+fn add(
+    heads: &Heads,
+    items: &mut Items,
+    corpus: &Corpus,
+    sources: &[ReadySource],
+    kind: FindingKind,
+    group: &[&Finding],
+) {
     let Some(finding) = group.first() else { return };
     let Some(sentence) = corpus.sentence(finding.sentence) else { return };
     let sources = references(corpus, sources, group);
@@ -66,14 +87,17 @@ fn add(items: &mut Items, corpus: &Corpus, sources: &[ReadySource], kind: Findin
     match kind {
         FindingKind::Requirement => {
             let section = corpus.section(finding.sentence).unwrap_or_default().to_lowercase();
-            let (kind, category) = kinds::of(&finding.statement, &section);
+            let (kind, category) = requirement_type(heads, corpus, finding, &section);
             items.requirements.push(RequirementDraft {
                 key: fingerprint.key("requirement"),
                 kind,
                 category,
                 title: wording::title(&statement),
                 statement,
-                priority: kinds::priority(&finding.statement, &row_of(corpus, finding.sentence, sentence)),
+                priority: kinds::priority(
+                    &finding.statement,
+                    &corpus.row(finding.sentence).map(|(_, cell)| cell.lower.as_str()).collect::<Vec<_>>(),
+                ),
                 confidence: finding.confidence,
                 quality_issues: Vec::new(),
                 sources,
@@ -99,8 +123,8 @@ fn add(items: &mut Items, corpus: &Corpus, sources: &[ReadySource], kind: Findin
         }),
         FindingKind::ActionItem => items.action_items.push(ActionItemDraft {
             key: fingerprint.key("action"),
-            assignee: action::assignee(sentence, corpus.speaker(finding.sentence), corpus.speakers()),
-            due_date: dates::full_date(&sentence.lower),
+            assignee: assignee::of(corpus, finding.sentence),
+            due_date: due_date(corpus, finding.sentence).map(|date| date.to_string()),
             text: statement,
             sources,
         }),
@@ -108,6 +132,25 @@ fn add(items: &mut Items, corpus: &Corpus, sources: &[ReadySource], kind: Findin
             items.decisions.push(DecisionDraft { key: fingerprint.key("decision"), text: statement, sources });
         }
     }
+}
+
+/// Returns the day by which a task is due: named in its sentence, or in its row's column of dates.
+fn due_date(corpus: &Corpus, at: usize) -> Option<NaiveDate> {
+    let base = corpus.date(at);
+    let own = dates::due(&corpus.sentence(at)?.lower, base);
+    own.or_else(|| {
+        let mut in_column = corpus.row(at).filter(|(column, _)| DUE_COLUMN.is_match(column));
+        in_column.find_map(|(_, cell)| dates::due(&cell.lower, base))
+    })
+}
+
+fn requirement_type(
+    heads: &Heads,
+    corpus: &Corpus,
+    finding: &Finding,
+    section: &str,
+) -> (RequirementType, Option<QualityCategory>) {
+    heads.requirement_type(&of_requirement(&finding.statement, section, corpus.common_words(finding.sentence)))
 }
 
 /// Maximum number of source references of an item. A statement that is repeated more often has the first ones.
@@ -122,14 +165,4 @@ fn references(corpus: &Corpus, sources: &[ReadySource], group: &[&Finding]) -> V
         }
     }
     references
-}
-
-/// Returns the other cells of the table row that contains a sentence, in lower case.
-fn row_of<'a>(corpus: &'a Corpus, at: usize, sentence: &PreparedSentence) -> Vec<&'a str> {
-    if sentence.context != BlockContext::Cell {
-        return Vec::new();
-    }
-    let from = at.saturating_sub(8);
-    let near = (from..at + 9).filter(|&other| other != at).filter_map(|other| corpus.sentence(other));
-    near.filter(|other| other.block == sentence.block).map(|other| other.lower.as_str()).collect()
 }

@@ -1,7 +1,9 @@
 //! The index with the words of its sentences: the input of the rules.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+
+use chrono::NaiveDate;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
@@ -9,7 +11,8 @@ use super::super::result::{Citation, Warning};
 use super::index::{BlockContext, Index, Sentence};
 use super::speakers::Speakers;
 use super::texts::Texts;
-use super::{addressed, exclusions};
+use super::tokens::tokens;
+use super::{addressed, columns, dates, exclusions};
 
 /// All sentences in reading order, with their words prepared once.
 #[derive(Debug, Default)]
@@ -18,6 +21,10 @@ pub struct Corpus {
     index: Index,
     sentences: Vec<PreparedSentence>,
     speakers: Speakers,
+    /// The words that many sentences of a source have, by source.
+    common_words: HashMap<usize, HashSet<String>>,
+    /// The date of each source that has one.
+    dates: HashMap<usize, NaiveDate>,
 }
 
 /// One sentence, prepared for the rules.
@@ -40,6 +47,8 @@ pub struct PreparedSentence {
     pub is_addressed: bool,
     /// The identifier that numbered the sentence, such as `REQ-12`, if there was one.
     pub label: Option<String>,
+    /// The name of a cell's column in lower case.
+    pub column: Option<Arc<str>>,
 }
 
 /// Properties of the headings above sentences, outermost to innermost. Shared by all sentences under the same headings,
@@ -54,6 +63,14 @@ pub struct Headings {
     pub about_requirements: bool,
 }
 
+/// How many sentences before and after a cell its row is looked for.
+const ROW: usize = 12;
+/// How many sentences of a source may name its date.
+const BEGINNING: usize = 12;
+/// Sentences that a source must have before its common words are known.
+const ENOUGH: usize = 24;
+/// A word in more than one of this many sentences is common.
+const COMMON: usize = 7;
 /// How many places a warning names; the rest is counted.
 const MOST_PLACES: usize = 5;
 /// Small talk in more than one of this many sentences is the topic of the text and no longer counts as small talk.
@@ -84,15 +101,19 @@ impl Corpus {
                 is_small_talk,
                 is_addressed: false,
                 label,
+                column: None,
             });
         }
+        columns::name(&index, &mut sentences);
         mark_addressed(&mut sentences);
         let small_talk = sentences.iter().filter(|sentence| sentence.is_small_talk).count();
         if small_talk * TOPIC > sentences.len() {
             sentences.iter_mut().for_each(|sentence| sentence.is_small_talk = false);
         }
         let speakers = Speakers::new(&index.speakers);
-        Ok(Self { texts, index, sentences, speakers })
+        let common_words = common_words(&index, &sentences);
+        let dates = dates_of(&texts, &index, &sentences);
+        Ok(Self { texts, index, sentences, speakers, common_words, dates })
     }
 
     pub fn sentences(&self) -> &[PreparedSentence] {
@@ -116,6 +137,26 @@ impl Corpus {
     /// Returns the headings above a sentence, outermost first, joined by " › ".
     pub fn section(&self, at: usize) -> Option<String> {
         self.index.sentences.get(at)?.heading.map(|heading| self.index.path(heading))
+    }
+
+    /// Returns the other sentences of a cell's row, with the names of their columns in lower case; those may be empty.
+    pub fn row(&self, at: usize) -> impl Iterator<Item = (&str, &PreparedSentence)> {
+        let block = self.sentence(at).filter(|cell| cell.context == BlockContext::Cell).map(|cell| cell.block);
+        let near = (at.saturating_sub(ROW)..at + ROW + 1).filter(move |&other| block.is_some() && other != at);
+        near.filter_map(move |other| {
+            let cell = self.sentence(other).filter(|cell| Some(cell.block) == block)?;
+            Some((cell.column.as_deref().unwrap_or_default(), cell))
+        })
+    }
+
+    /// Returns the date of the source of a sentence: the day of a meeting, or that a document names at its beginning.
+    pub fn date(&self, at: usize) -> Option<NaiveDate> {
+        self.dates.get(&self.slot(at)?).copied()
+    }
+
+    /// Returns the words that many sentences of the same source have: they tell nothing of any of them.
+    pub fn common_words(&self, at: usize) -> Option<&HashSet<String>> {
+        self.common_words.get(&self.slot(at)?)
     }
 
     pub fn slot(&self, at: usize) -> Option<usize> {
@@ -175,6 +216,11 @@ impl Corpus {
 }
 
 impl PreparedSentence {
+    /// Whether it was said rather than written.
+    pub fn is_spoken(&self) -> bool {
+        self.context == BlockContext::Speech
+    }
+
     /// Prepares a sentence without a heading or neighbours.
     pub fn alone(raw: &str, context: BlockContext) -> Self {
         let (label, words) = unmarked(raw);
@@ -192,8 +238,50 @@ impl PreparedSentence {
             is_small_talk: false,
             is_addressed: false,
             label,
+            column: None,
         }
     }
+
+    /// Replaces the words, without what marks an item of a list.
+    pub fn reword(&mut self, words: String) {
+        (self.words, self.lower) = (words, String::new());
+        let (label, words) = unmarked(&self.words);
+        self.lower = plain(&words);
+        self.count = self.lower.split_whitespace().count();
+        self.words = words;
+        self.label = label.or(self.label.take());
+    }
+}
+
+/// Returns the date that each source has, or that its first sentences name.
+fn dates_of(texts: &Texts, index: &Index, sentences: &[PreparedSentence]) -> HashMap<usize, NaiveDate> {
+    let mut found: HashMap<usize, (usize, Option<NaiveDate>)> = HashMap::new();
+    for (place, sentence) in index.sentences.iter().zip(sentences) {
+        let fresh = || (0, texts.get(place.slot).and_then(|text| text.source().date));
+        let (seen, date) = found.entry(place.slot).or_insert_with(fresh);
+        *seen += 1;
+        if date.is_none() && *seen <= BEGINNING {
+            *date = dates::full_date(&sentence.lower);
+        }
+    }
+    found.into_iter().filter_map(|(slot, (_, date))| Some((slot, date?))).collect()
+}
+
+fn common_words(index: &Index, sentences: &[PreparedSentence]) -> HashMap<usize, HashSet<String>> {
+    let mut counts: HashMap<usize, (usize, HashMap<&str, usize>)> = HashMap::new();
+    for (place, sentence) in index.sentences.iter().zip(sentences) {
+        let (all, words) = counts.entry(place.slot).or_default();
+        *all += 1;
+        let own: HashSet<&str> = tokens(&sentence.lower).filter(|word| word.len() > 3).collect();
+        for word in own {
+            *words.entry(word).or_default() += 1;
+        }
+    }
+    let common = counts.into_iter().map(|(slot, (all, words))| {
+        let is_common = |&(_, count): &(&str, usize)| all >= ENOUGH && count * COMMON > all;
+        (slot, words.into_iter().filter(is_common).map(|(word, _)| word.to_owned()).collect())
+    });
+    common.collect()
 }
 
 /// Returns where a citation is, in words.
@@ -265,7 +353,9 @@ fn unmarked(raw: &str) -> (Option<String>, String) {
 }
 
 fn is_marker(word: &str) -> bool {
-    if word.chars().all(|character| "-–—•*▪◦·>#☐☑".contains(character)) {
+    // Bullets, boxes and pictures; but an opening quotation mark or an ellipsis belongs to the words.
+    if word.chars().all(|character| !character.is_alphanumeric() && !"\"'“”‘’„«»…?!()[]&@".contains(character))
+    {
         return true;
     }
     let inner = word.trim_start_matches(['(', '[']).trim_end_matches([')', ']', '.', ':']);

@@ -28,6 +28,10 @@ static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
 static DECISION_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(decisions?|decided|resolutions?|what we agreed|agreed)\b"));
 
+/// What a sentence may meet, for the heads.
+pub static CUES: [&LazyLock<Regex>; 2] = [&DECIDED, &UNDECIDED];
+pub static HEADING_CUES: [&LazyLock<Regex>; 1] = [&DECISION_HEADING];
+
 /// Returns how likely the sentence is a decision, 0–1.
 pub fn likelihood(sentence: &PreparedSentence) -> f64 {
     let lower = sentence.lower.as_str();

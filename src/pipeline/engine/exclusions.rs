@@ -149,6 +149,27 @@ static RETRACTION_OF: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// What a sentence may meet, for the heads.
+pub static CUES: [&LazyLock<Regex>; 17] = [
+    &BOILERPLATE,
+    &ABOUT_THE_DOCUMENT,
+    &PROCEDURE,
+    &PAST,
+    &PAST_PERHAPS,
+    &BINDING,
+    &DROPPED,
+    &PROJECT_WORK,
+    &REPORTED,
+    &NEEDLESS,
+    &QUOTED,
+    &IDLE,
+    &SMALL_TALK,
+    &ABOUT_THE_MEETING,
+    &PERSONAL,
+    &RETRACTION,
+    &RETRACTION_OF,
+];
+
 /// Whether a sentence belongs to text that states no requirement on the product, whatever its words.
 pub fn is_excluded(sentence: &PreparedSentence) -> bool {
     let lower = sentence.lower.as_str();

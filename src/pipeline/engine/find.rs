@@ -6,9 +6,10 @@ use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::corpus::{Corpus, PreparedSentence};
+use super::heads::{Context, Heads, features_of};
 use super::index::BlockContext;
 use super::lexicon::pattern;
-use super::{Finding, FindingKind, action, decision, exclusions, need, question, risk, written};
+use super::{Finding, FindingKind, exclusions, written};
 
 static OPEN_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$")
@@ -19,93 +20,76 @@ static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Returns the findings in reading order, at most one per sentence. A list item that completes its lead-in is a
-/// requirement, and so is a user story that is written as one. Otherwise, among decision, action item, risk and open question, the most likely kind above the
-/// threshold wins, the first in this order if they are equal; only if there is none can the sentence be a requirement.
-pub fn findings(corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
+/// Returns the findings in reading order, at most one per sentence: what the heads judge likely enough. A user story
+/// that is written as one is always a requirement, unless it is taken back.
+pub fn findings(heads: &Heads, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
     let mut found = Vec::new();
-    let needs = need::likelihoods(corpus, control)?;
-    let left_open = question::left_open(corpus, control)?;
+    let context = Context::new(corpus, control)?;
     let total = corpus.sentences().len();
     for (at, sentence) in corpus.sentences().iter().enumerate() {
         control.report(2 * total + at, 3 * total)?;
-        let need = needs.get(at).copied().unwrap_or(0.0);
-        let is_left_open = left_open.binary_search(&at).is_ok();
-        found.extend(finding(corpus, at, sentence, need, is_left_open));
+        found.extend(finding(heads, corpus, &context, at, sentence));
     }
     Ok(found)
 }
 
-fn finding(corpus: &Corpus, at: usize, sentence: &PreparedSentence, need: f64, is_left_open: bool) -> Option<Finding> {
-    if sentence.is_addressed || matches!(sentence.context, BlockContext::Code | BlockContext::Boilerplate) {
+fn finding(
+    heads: &Heads,
+    corpus: &Corpus,
+    context: &Context,
+    at: usize,
+    sentence: &PreparedSentence,
+) -> Option<Finding> {
+    if !is_candidate(sentence) {
         return None;
     }
-    let is_heading = sentence.context == BlockContext::Heading;
-    if !is_heading && let Some(completed) = completed(corpus, sentence, at) {
-        return Some(completed);
-    }
-    if written::is_written(sentence) && !sentence.above.excluded && !exclusions::is_retracted(corpus, at) {
-        return Some(Finding {
-            kind: FindingKind::Requirement,
-            sentence: at,
-            also: Vec::new(),
-            statement: sentence.words.clone(),
-            confidence: 0.9,
-        });
-    }
-    if is_heading {
-        return None;
-    }
-    let special = [
-        (FindingKind::Decision, decision::likelihood(sentence)),
-        (FindingKind::ActionItem, action::likelihood(sentence, corpus.speakers())),
-        (FindingKind::Risk, risk::likelihood(sentence)),
-        (FindingKind::OpenQuestion, if is_left_open { 0.8 } else { question::likelihood(sentence) }),
-    ];
-    let best = special.into_iter().fold(None, |best: Option<(FindingKind, f64)>, next| match best {
-        Some((_, likelihood)) if likelihood >= next.1 => best,
-        _ => Some(next),
-    });
-    let (kind, confidence) = match best.filter(|&(_, likelihood)| likelihood >= need::THRESHOLD) {
-        Some(special) => special,
-        None => (FindingKind::Requirement, need),
+    let plain = |kind: FindingKind, confidence: f64| {
+        let statement = sentence.words.clone();
+        Some(Finding { kind, sentence: at, also: Vec::new(), statement, confidence: two_decimals(confidence) })
     };
-    let is_finding =
-        confidence >= need::THRESHOLD && !(kind == FindingKind::ActionItem && exclusions::is_retracted(corpus, at));
-    is_finding.then(|| Finding {
-        kind,
-        sentence: at,
-        also: Vec::new(),
-        statement: sentence.words.clone(),
-        confidence: two_decimals(confidence),
-    })
+    if written::is_written(sentence) {
+        let is_wanted = !sentence.above.excluded && !exclusions::is_retracted(corpus, at);
+        return if is_wanted { plain(FindingKind::Requirement, 0.95) } else { None };
+    }
+    // An open lead-in ("The system should:") becomes a part of each item that completes it.
+    if sentence.context == BlockContext::Heading
+        || (sentence.lower.ends_with(':') && OPEN_LEAD.is_match(sentence.lower.trim_end_matches([':', ' '])))
+    {
+        return None;
+    }
+    let (kind, confidence) = heads.kind(&features_of(corpus, context, at), sentence.context == BlockContext::Speech)?;
+    let confidence = f64::from(confidence);
+    match completed(corpus, sentence, at) {
+        Some((lead, statement)) if kind == FindingKind::Requirement => {
+            let confidence = two_decimals(confidence);
+            Some(Finding { kind, sentence: at, also: vec![lead], statement, confidence })
+        }
+        _ => plain(kind, confidence),
+    }
 }
 
-/// Returns the requirement that a list item forms with its lead-in: "The system shall:" and "print a list" become one
-/// sentence with two quotes. A lead-in that is a complete sentence ("The system shall offer these functions:") makes
-/// the item a requirement but adds no words.
-fn completed(corpus: &Corpus, sentence: &PreparedSentence, at: usize) -> Option<Finding> {
-    let lead_at = sentence.lead?;
+/// Whether any item can come from the sentence.
+pub fn is_candidate(sentence: &PreparedSentence) -> bool {
+    !sentence.is_addressed
+        && !matches!(sentence.context, BlockContext::Code | BlockContext::Boilerplate)
+        && sentence.lower.contains(char::is_alphabetic)
+}
+
+/// Returns the lead-in that a list item completes, and the statement that both form: "The system shall:" and "print a
+/// list" become one sentence with two quotes. A lead-in that is a complete sentence ("The system shall offer these
+/// functions:") adds no words.
+fn completed(corpus: &Corpus, sentence: &PreparedSentence, at: usize) -> Option<(usize, String)> {
+    let lead_at = sentence.lead.filter(|&lead| lead != at)?;
     let lead = corpus.sentence(lead_at)?;
-    if sentence.context != BlockContext::Item
-        || exclusions::is_excluded(lead)
-        || exclusions::is_excluded(sentence)
-        || sentence.lower.ends_with('?')
-    {
+    if sentence.context != BlockContext::Item || lead.is_addressed || sentence.lower.ends_with('?') {
         return None;
     }
     let opening = lead.words.trim_end_matches([':', ' ']);
     let is_open = OPEN_LEAD.is_match(lead.lower.trim_end_matches([':', ' ']));
-    let makes_requirement = is_open || LENDING_LEAD.is_match(&lead.lower);
+    let lends = is_open || LENDING_LEAD.is_match(&lead.lower);
     let statement =
         if is_open { format!("{opening} {}", uncapitalised(&sentence.words)) } else { sentence.words.clone() };
-    makes_requirement.then(|| Finding {
-        kind: FindingKind::Requirement,
-        sentence: at,
-        also: vec![lead_at],
-        statement,
-        confidence: 0.8,
-    })
+    lends.then_some((lead_at, statement))
 }
 
 /// Lowers the initial capital unless it belongs to a name: "Print a list", but not "PDF export" or "Ledger 9".

@@ -12,8 +12,8 @@ use super::super::result::{
     IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
 };
 use super::corpus::plain;
-use super::duplicates::{conflicts, fingerprints};
 use super::lexicon::pattern;
+use super::sameness::{fingerprints, relations};
 use super::wording::clipped;
 
 /// Words above which a requirement is reported as too long.
@@ -66,7 +66,12 @@ pub fn check(
             *counts.entry(issue.code).or_default() += 1;
         }
     }
-    let pairs = note_conflicts(&mut requirements, control)?;
+    let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
+    let pairs = note_relations(&mut requirements, control)?;
+    let in_conflict = requirements.iter().filter(|requirement| !requirement.conflicts_with.is_empty()).count();
+    if in_conflict > 0 {
+        counts.insert(IssueCode::Conflict, u32::try_from(in_conflict).unwrap_or(u32::MAX));
+    }
     let by_key: HashMap<&str, &RequirementDraft> =
         requirements.iter().rev().map(|requirement| (requirement.key.as_str(), requirement)).collect();
     let mut user_stories = Vec::with_capacity(stories.len());
@@ -74,7 +79,6 @@ pub fn check(
         control.report(stories.len() + at, 2 * stories.len())?;
         user_stories.push(checked_story(story, &by_key));
     }
-    let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
     let quality = Quality {
         score: score(clean, requirements.len(), pairs),
         issues: counts.into_iter().map(|(code, count)| IssueCount { code, count }).collect(),
@@ -84,18 +88,26 @@ pub fn check(
     Ok(CheckedItems { requirements, user_stories, quality })
 }
 
-fn note_conflicts(requirements: &mut [RequirementDraft], control: &LoopControl) -> Result<usize, Halted> {
+/// Notes which requirements are alike and which contradict each other, with the reason as an issue; returns how many pairs
+/// do.
+fn note_relations(requirements: &mut [RequirementDraft], control: &LoopControl) -> Result<usize, Halted> {
     let fingerprints = fingerprints(requirements.iter().map(|requirement| requirement.statement.as_str()), control)?;
-    let pairs = conflicts(&fingerprints, control)?;
+    let relations = relations(&fingerprints, control)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
-    for &(one, other) in &pairs {
-        for (at, with) in [(one, other), (other, one)] {
+    for (requirement, alike) in requirements.iter_mut().zip(&relations.alike) {
+        requirement.duplicate_of = alike.and_then(|at| keys.get(at)).cloned();
+    }
+    for found in &relations.contradictions {
+        for (at, with) in [(found.one, found.other), (found.other, found.one)] {
+            let title = requirements.get(with).map(|requirement| requirement.title.clone()).unwrap_or_default();
             if let (Some(requirement), Some(key)) = (requirements.get_mut(at), keys.get(with)) {
                 requirement.conflicts_with.push(key.clone());
+                let message = format!("It contradicts “{title}”. {}", found.reason);
+                requirement.quality_issues.push(QualityIssue { code: IssueCode::Conflict, message });
             }
         }
     }
-    Ok(pairs.len())
+    Ok(relations.contradictions.len())
 }
 
 fn issues_of(requirement: &RequirementDraft) -> Vec<QualityIssue> {

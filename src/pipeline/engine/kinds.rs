@@ -74,6 +74,23 @@ static QUALITY_HEADING: LazyLock<Regex> =
 static FUNCTION_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(functional|functions?|features?|use cases?|stor(y|ies))\b"));
 
+/// Returns which patterns of types and qualities a requirement in lower case meets, as bits for the heads.
+pub fn cues(lower: &str) -> u64 {
+    let firsts = [CONSTRAINT.is_match(lower), BUSINESS.is_match(lower)];
+    bits(firsts.into_iter().chain(QUALITIES.iter().map(|(_, words, _)| words.is_match(lower))))
+}
+
+/// Returns which patterns of types and qualities a heading in lower case meets, as bits for the heads.
+pub fn heading_cues(heading: &str) -> u64 {
+    let firsts = [&CONSTRAINT_HEADING, &BUSINESS_HEADING, &QUALITY_HEADING, &FUNCTION_HEADING];
+    let firsts = firsts.into_iter().map(|pattern| pattern.is_match(heading));
+    bits(firsts.chain(QUALITIES.iter().map(|(_, _, under)| under.is_match(heading))))
+}
+
+fn bits(are_met: impl Iterator<Item = bool>) -> u64 {
+    are_met.take(64).enumerate().fold(0, |bits, (at, is_met)| bits | (u64::from(is_met) << at))
+}
+
 /// Returns the type and, for a quality requirement, the quality category.
 pub fn of(statement: &str, heading: &str) -> (RequirementType, Option<QualityCategory>) {
     let lower = plain(statement);

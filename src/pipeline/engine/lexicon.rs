@@ -44,6 +44,10 @@ patterns! {
     QUESTION_WORD = r"^(and |so |but |then |okay,? |well,? )*(who|what|which|when|where|why|how|is|are|do|does|did|can|could|should|shall|may|will|would|has|have|whose|whether)\b";
 }
 
+/// What a sentence may meet, for the heads; binding verbs come first.
+pub static CUES: [&LazyLock<Regex>; 12] =
+    [&MUST, &SHOULD, &MAY, &CRITICAL, &WILL, &ABILITY, &WISH, &SYSTEM_ACTS, &PASSIVE, &SYSTEM, &ACTOR, &QUESTION_WORD];
+
 #[cfg(test)]
 mod tests {
     #[test]

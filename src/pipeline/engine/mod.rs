@@ -7,13 +7,17 @@
 
 mod action;
 mod addressed;
+mod assignee;
 mod classify;
+mod columns;
 mod corpus;
+mod cues;
 mod dates;
 mod decision;
-mod duplicates;
 mod exclusions;
-mod find;
+pub(crate) mod find;
+mod fingerprint;
+pub(crate) mod heads;
 mod index;
 mod indexer;
 mod issues;
@@ -21,14 +25,16 @@ mod kinds;
 mod lexicon;
 mod need;
 mod persons;
+mod quantities;
 mod question;
 mod risk;
-mod score;
+mod sameness;
 mod speakers;
 mod split;
 mod stories;
 mod summary;
 mod texts;
+mod tokens;
 mod wording;
 mod written;
 
@@ -46,9 +52,9 @@ use super::result::{
 mod gold;
 
 pub use corpus::{Corpus, PreparedSentence};
+pub use heads::Heads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
-pub use score::{Score, score};
 pub use texts::{OpenText, Texts};
 
 /// The analysis rules of a run. Every method is pure: the same input gives the same output.
@@ -167,16 +173,31 @@ impl Items {
 
 /// A rule-based engine over sentences with their headings and neighbours. Its rules are for English; it accepts text in
 /// any language.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Embedded;
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded {
+    heads: &'static Heads,
+}
+
+impl Default for Embedded {
+    fn default() -> Self {
+        Self::with(Heads::trained())
+    }
+}
+
+impl Embedded {
+    /// Returns the engine with other heads than those of this program, to measure them.
+    pub const fn with(heads: &'static Heads) -> Self {
+        Self { heads }
+    }
+}
 
 impl Engine for Embedded {
     fn version(&self) -> &str {
-        "embedded-3"
+        "embedded-4"
     }
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
-        find::findings(corpus, control)
+        find::findings(self.heads, corpus, control)
     }
 
     fn classify(
@@ -186,7 +207,7 @@ impl Engine for Embedded {
         findings: &[Finding],
         control: &LoopControl,
     ) -> Result<Items, Halted> {
-        classify::items(corpus, sources, findings, control)
+        classify::items(self.heads, corpus, sources, findings, control)
     }
 
     fn stories(&self, requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {

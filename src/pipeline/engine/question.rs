@@ -31,8 +31,26 @@ static RHETORICAL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Whoever is asked doesn't know, or puts it off.
+static UNKNOWING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(no (idea|clue)|dunno|(do not|don't|doesn't|didn't) know|not sure|have(n't| not) (got a|the faintest|thought|decided)|(nobody|no one|none of us) (knows?|knew|could say|can say|said|has told|answered)|",
+        r"(you'd|you would|we'd|we) have to ask|let's (find out|think about|park|see|leave|come back)|good question|there you have me|beats me|who knows|we'll see|another (time|day)|not (me|yet)\b|remains? to be seen|",
+        r"(i'll|i will|we'll|we will|can you|could you|must) (ask|check|find out|look (it|that|into)|get back|come back|ring|call)|silence|need to (ask|check|find out|think))"
+    ))
+});
+
+/// Whether a sentence leaves the question before it without an answer.
+pub fn is_unknowing(sentence: &PreparedSentence) -> bool {
+    UNKNOWING.is_match(&sentence.lower)
+}
+
 /// Sentences about questions, which are none themselves.
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i want to talk|talk about|list of open)"));
+
+/// What a sentence may meet, for the heads.
+pub static CUES: [&LazyLock<Regex>; 3] = [&OPEN, &RHETORICAL, &ABOUT];
+pub static HEADING_CUES: [&LazyLock<Regex>; 1] = [&OPEN_HEADING];
 
 /// Returns how likely the sentence is an open question, 0–1.
 pub fn likelihood(sentence: &PreparedSentence) -> f64 {

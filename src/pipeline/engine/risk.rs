@@ -23,6 +23,10 @@ static RISK_HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\brisks?\b|\bw
 static CHANCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(may|might|could|if|when|delay|late|will|not|fail\w*|loss|too)\b"));
 
+/// What a sentence may meet, for the heads.
+pub static CUES: [&LazyLock<Regex>; 2] = [&RISK, &CHANCE];
+pub static HEADING_CUES: [&LazyLock<Regex>; 1] = [&RISK_HEADING];
+
 /// Returns how likely the sentence is a risk, 0–1.
 pub fn likelihood(sentence: &PreparedSentence) -> f64 {
     let lower = sentence.lower.as_str();

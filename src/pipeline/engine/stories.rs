@@ -9,7 +9,7 @@ use regex::Regex;
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::result::{CriterionDraft, RequirementDraft, RequirementType, UserStoryDraft};
 use super::corpus::plain;
-use super::duplicates::Fingerprint;
+use super::fingerprint::Fingerprint;
 use super::lexicon::pattern;
 use super::persons::is_person;
 use super::wording::capitalised;

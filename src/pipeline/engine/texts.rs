@@ -112,11 +112,11 @@ fn digest(text: &SourceText) -> String {
     hasher.update(text.text.as_bytes());
     // The structure is derived from the same bytes by a reader of this version; its `Debug` output suffices to tell two
     // apart.
-    let SourceText { pages, sections, cues, blocks, language, hidden_characters, .. } = text;
+    let SourceText { pages, sections, cues, blocks, language, date, hidden_characters, .. } = text;
     let mut outline = TextDigest(hasher);
     // Hashing never fails.
     let _infallible =
-        write!(outline, "\0{pages:?}\0{sections:?}\0{cues:?}\0{blocks:?}\0{language:?}\0{hidden_characters}");
+        write!(outline, "\0{pages:?}\0{sections:?}\0{cues:?}\0{blocks:?}\0{language:?}\0{date:?}\0{hidden_characters}");
     hex::encode(outline.0.finalize())
 }
 

@@ -14,7 +14,7 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:\bas (?:an?|the|our|any|every) |^as )(?P<role>[^,]{2,60}?)(?:, [^,]{2,60}?)?,? (?:i|we)(?:'d like| (?:(?:really|also|only|just) )*",
         r"(?:want|need|wish|would (?:like|love|want)|(?P<not>do not want|don't want)))(?: to be able)?(?: to)? (?P<goal>.+?)",
-        r"(?:,? (?:so that|in order to|so as to|so (?:i|we) can) (?P<benefit>.+?))?[.]?$"
+        r"(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?)|,? so (?P<since>(?:i|we|it|they|he|she|the|my|our|nobody|no one|everyone|everybody)\b.+?))?[.!]?$"
     ))
 });
 /// The same with an ability instead of a wish.
@@ -27,7 +27,7 @@ static WRITTEN_ABILITY: LazyLock<Regex> = LazyLock::new(|| {
 /// The same with the benefit first.
 static WRITTEN_BENEFIT_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:in order|so as) to (?P<benefit>.+?), as (?:an?|the|any|every) (?P<role>[^,]{2,60}?),? i (?:want|need|would like)",
+        r"^(?:in order|so as) to (?P<benefit>.+?), as (?:(?:an?|the|our|any|every) )?(?P<role>[^,]{2,60}?),? i (?:want|need|would like)",
         r"(?: to be able)?(?: to)? (?P<goal>.+?)[.]?$"
     ))
 });
@@ -77,7 +77,7 @@ pub fn written(lower: &str) -> Option<WrittenStory> {
     Some(WrittenStory {
         role: role.range(),
         goal: found.name("goal")?.range(),
-        benefit: found.name("benefit").map(|benefit| benefit.range()),
+        benefit: found.name("benefit").or_else(|| found.name("since")).map(|benefit| benefit.range()),
         is_negative: found.name("not").is_some(),
         is_ability,
     })

@@ -67,7 +67,7 @@ fn passed(format: Format, words: &str) -> Vec<Cost> {
     let mut texts = Texts::default();
     let digest = Ok(texts.open(Arc::new(read(format, words.as_bytes()).unwrap())));
     let control = LoopControl::new(CancelToken::new());
-    let (corpus, engine) = (Arc::default(), Arc::new(Embedded));
+    let (corpus, engine) = (Arc::default(), Arc::new(Embedded::default()));
     let mut context = NodeContext { texts: Arc::new(texts), corpus, engine, control: control.clone() };
     let costs = &mut costs;
     let (bounds, analysis_type, index_hash) = (Bounds::default(), AnalysisType::Full, String::new());

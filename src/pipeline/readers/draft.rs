@@ -184,6 +184,7 @@ impl TextDraft {
             cues,
             blocks,
             language,
+            date: None,
             hidden_characters,
             reader_version: READER_VERSION.to_owned(),
         })

@@ -45,7 +45,7 @@ pub use weaving::{SpokenPart, TrackCue, TrackText, interleaved, woven};
 
 /// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
 /// different text.
-pub const READER_VERSION: &str = "3";
+pub const READER_VERSION: &str = "4";
 
 /// Parses a document in this process. It may use much memory and time, and a hostile file may crash it: a server calls
 /// `Reader::read`, which runs this in a child process with limits.

@@ -20,6 +20,9 @@ pub struct SourceText {
     pub blocks: Vec<Block>,
     /// ISO 639-1; `None` unless the text is long and clear enough to detect it.
     pub language: Option<String>,
+    /// The day of the meeting, or when a message was sent; `None` if only the text may name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<chrono::NaiveDate>,
     /// How many characters whoever opens the document is not shown: hidden ones, which are not in `text`, and those in it that
     /// turn the direction of writing over or are tags.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use chrono::NaiveDate;
 use regex::Regex;
 
 use super::draft::{CUES, TextDraft, more_than};
@@ -15,6 +16,8 @@ use super::source::{BlockKind, CueOrigin, SourceText, Unreadable};
 
 /// Milliseconds. A longer pause ends a paragraph even if the speaker stays the same.
 pub const PAUSE_MS: u64 = 5_000;
+/// How many lines at the beginning may hold the note with the date.
+const HEAD_LINES: usize = 60;
 
 /// What was said in one cue of a transcript.
 #[derive(Debug, Clone)]
@@ -48,14 +51,28 @@ impl CueText {
 /// # Errors
 /// `TooLarge` past a limit of [`TextDraft`].
 pub fn read(text: &str) -> Result<SourceText, Unreadable> {
-    let mut spoken = spoken(text.trim_start_matches('\u{feff}'));
+    let text = text.trim_start_matches('\u{feff}');
+    let mut spoken = spoken(text);
     if spoken.len() > CUES {
         return Err(more_than(CUES, "cues"));
     }
     if spoken.iter().all(|cue| cue.speaker.is_none()) {
         extract_names(&mut spoken);
     }
-    written(spoken)
+    let mut source = written(spoken)?;
+    source.date = noted_date(text);
+    Ok(source)
+}
+
+/// Returns the day of the meeting, where a note before the first cue has it: `NOTE Date: 2026-03-02`.
+fn noted_date(text: &str) -> Option<NaiveDate> {
+    let before_cues = text.lines().take(HEAD_LINES).take_while(|line| timing(line).is_none());
+    let mut dates = before_cues.filter_map(|line| {
+        let line = line.trim().trim_start_matches("NOTE ").trim_start();
+        let value = line.strip_prefix("Date:").or_else(|| line.strip_prefix("date:"))?;
+        NaiveDate::parse_from_str(value.trim().get(..10)?, "%Y-%m-%d").ok()
+    });
+    dates.next()
 }
 
 /// Writes the text of a transcript whose cues are known.

@@ -1,0 +1,158 @@
+//! The words of a statement, prepared to be compared with others.
+
+use sha2::{Digest, Sha256};
+
+use super::corpus::plain;
+use super::quantities::{Quantity, split};
+
+/// The words of a statement, prepared for comparison.
+#[derive(Debug, Clone)]
+pub struct Fingerprint {
+    /// The words in lower case, separated by single spaces.
+    normalized: String,
+    /// Words that carry meaning, in their order.
+    content: Vec<String>,
+    /// The beginnings of these words, synonyms as one, ascending, without numbers and modals.
+    pub(super) stems: Vec<String>,
+    pub(super) quantities: Vec<Quantity>,
+    pub(super) stance: Stance,
+}
+
+/// Whether a statement demands something, demands that it is not so, or leaves it open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stance {
+    Demanded,
+    Forbidden,
+    Optional,
+}
+
+impl Fingerprint {
+    pub fn of(statement: &str) -> Self {
+        let lower = plain(statement);
+        let all: Vec<&str> =
+            lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let content = all.iter().filter(|word| !STOP_WORDS.contains(*word)).map(|word| (*word).to_owned()).collect();
+        let (quantities, rest) = split(&lower);
+        let is_content = |word: &&str| !STOP_WORDS.contains(word) && !MODALS.contains(word) && word.len() > 1;
+        let mut stems: Vec<String> = rest.into_iter().filter(is_content).map(stem).collect();
+        stems.sort_unstable();
+        stems.dedup();
+        Self { normalized: all.join(" "), content, stems, quantities, stance: stance(&lower) }
+    }
+
+    /// Returns the words that carry meaning, in their order: statements with the same ones say the same.
+    pub fn content(&self) -> &[String] {
+        &self.content
+    }
+
+    /// Returns a key of 32 hex digits, equal for the same words and the same `kind`.
+    pub fn key(&self, kind: &str) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(kind);
+        hasher.update([0]);
+        hasher.update(&self.normalized);
+        hex::encode(hasher.finalize()).chars().take(32).collect()
+    }
+}
+
+fn stance(lower: &str) -> Stance {
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(&[
+        "need not",
+        "doesn't have to",
+        "don't have to",
+        "not have to",
+        "not required",
+        "not necessary",
+        "optional",
+        "if wanted",
+        "nice to have",
+    ]) {
+        Stance::Optional
+    } else if lower.contains("n't")
+        || lower.split(|character: char| !character.is_alphanumeric()).any(|word| NEGATIONS.contains(&word))
+    {
+        Stance::Forbidden
+    } else {
+        Stance::Demanded
+    }
+}
+
+const NEGATIONS: [&str; 8] = ["not", "no", "never", "cannot", "without", "nobody", "none", "nor"];
+const MODALS: [&str; 20] = [
+    "shall", "must", "should", "will", "would", "can", "could", "may", "might", "has", "have", "need", "needs", "not",
+    "no", "never", "cannot", "required", "able", "system",
+];
+
+/// Returns the beginning of a word, the same for its forms and for words that are used for the same.
+fn stem(word: &str) -> String {
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    let root = SYNONYMS.iter().find(|(known, _)| word.starts_with(known)).map_or(word, |(_, root)| root);
+    let without = ["ings", "ing", "ies", "ied", "ed", "es", "s"]
+        .into_iter()
+        .find_map(|ending| root.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3));
+    without.unwrap_or(root).chars().take(6).collect()
+}
+
+/// Beginnings of words that are used for the same in requirements.
+const SYNONYMS: [(&str, &str); 32] = [
+    ("display", "show"),
+    ("present", "show"),
+    ("visible", "show"),
+    ("delet", "remove"),
+    ("eras", "remove"),
+    ("wip", "remove"),
+    ("begin", "start"),
+    ("creat", "add"),
+    ("enter", "add"),
+    ("modif", "change"),
+    ("edit", "change"),
+    ("alter", "change"),
+    ("updat", "change"),
+    ("preserv", "keep"),
+    ("retain", "keep"),
+    ("stor", "keep"),
+    ("kept", "keep"),
+    ("retention", "keep"),
+    ("respon", "answer"),
+    ("repl", "answer"),
+    ("load", "open"),
+    ("permit", "allow"),
+    ("let", "allow"),
+    ("enabl", "allow"),
+    ("sent", "send"),
+    ("notif", "tell"),
+    ("inform", "tell"),
+    ("alert", "tell"),
+    ("mobile", "phone"),
+    ("telephone", "phone"),
+    ("e-mail", "mail"),
+    ("email", "mail"),
+];
+
+const STOP_WORDS: [&str; 44] = [
+    "the", "a", "an", "of", "to", "and", "or", "is", "are", "be", "in", "on", "at", "for", "by", "with", "that", "it",
+    "its", "this", "and", "so", "uh", "um", "as", "from", "been", "was", "were", "which", "we", "i", "you", "they",
+    "there", "than", "then", "their", "our", "any", "also", "into", "within", "each",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_the_words_that_carry_meaning_counts() {
+        let content = |statement: &str| Fingerprint::of(statement).content().join(" ");
+        assert_eq!(content("The search shall\nanswer."), content("Search shall answer"));
+        assert_ne!(content("The nurse calls the doctor."), content("The doctor calls the nurse."));
+    }
+
+    #[test]
+    fn what_is_wanted_is_told_from_what_is_not() {
+        let stance = |statement: &str| Fingerprint::of(statement).stance;
+        assert_eq!(stance("Guests shall register."), Stance::Demanded);
+        assert_eq!(stance("Guests must not register."), Stance::Forbidden);
+        assert_eq!(stance("Guests can't register."), Stance::Forbidden);
+        assert_eq!(stance("Guests need not register."), Stance::Optional);
+    }
+}

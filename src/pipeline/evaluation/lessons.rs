@@ -1,0 +1,156 @@
+//! Lessons for the heads out of marked documents, and the training of heads with thresholds.
+
+use std::sync::Arc;
+
+use super::super::engine::heads::{
+    self, Context, Features, Head, Heads, Lesson, features_alone, features_of, of_requirement, train,
+};
+use super::super::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts, find};
+use super::super::loop_control::{Halted, LoopControl};
+use super::super::request::{Bounds, CancelToken};
+use super::corpus::MarkedProject;
+use super::marked::{Mark, MarkLabel};
+
+/// Buckets of the head of kinds and of the head of types.
+const BUCKETS: (usize, usize) = (1 << 16, 1 << 14);
+/// How much a sentence without its surroundings counts.
+const ALONE: f32 = 0.5;
+/// Parts that the corpus is divided into, by project, to choose thresholds.
+const PARTS: usize = 5;
+/// How much a sentence counts for the thresholds of the other medium.
+const OTHER_MEDIUM: f64 = 0.35;
+/// How much less than the best F1 is as good.
+const NEARLY: f64 = 0.01;
+
+/// The lessons of one project.
+#[derive(Debug, Clone, Default)]
+pub struct Lessons {
+    kinds: Vec<Lesson>,
+    types: Vec<Lesson>,
+    /// Sentences in their context: what is seen of them, whether they were spoken, and their class.
+    sentences: Vec<(Features, bool, usize)>,
+}
+
+/// Returns the lessons of a project.
+#[must_use]
+pub fn lessons(project: &MarkedProject) -> Lessons {
+    let mut lessons = Lessons::default();
+    // Nothing cancels this.
+    let _halted = fill(project, &mut lessons);
+    lessons
+}
+
+fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
+    let control = LoopControl::new(CancelToken::new());
+    let mut texts = Texts::default();
+    for document in &project.documents {
+        texts.open(Arc::new(document.text.source.clone()));
+    }
+    let texts = Arc::new(texts);
+    let mut indexer = Indexer::new(Bounds::default(), 0, &control);
+    for slot in 0..project.documents.len() {
+        if let Some(text) = texts.get(slot) {
+            indexer.add(slot, text)?;
+        }
+    }
+    let index = indexer.finish();
+    let places: Vec<(usize, usize, usize)> =
+        index.sentences.iter().map(|sentence| (sentence.slot, sentence.start, sentence.end)).collect();
+    let corpus = Corpus::new(texts, index, &control)?;
+    let context = Context::new(&corpus, &control)?;
+    for (at, sentence) in corpus.sentences().iter().enumerate() {
+        let Some(&(slot, start, end)) = places.get(at) else { continue };
+        let marks = project.documents.get(slot).map_or([].as_slice(), |document| document.text.marks.as_slice());
+        let mark = marks.iter().filter(|mark| mark.covers(start, end)).max_by_key(|mark| mark.shared(start, end));
+        let label = mark.map(|mark| mark.label);
+        if !find::is_candidate(sentence) || matches!(label, Some(MarkLabel::Order | MarkLabel::Story)) {
+            continue;
+        }
+        let class = class_of(label);
+        let features = features_of(&corpus, &context, at);
+        let is_speech = sentence.is_spoken();
+        lessons.sentences.push((features.clone(), is_speech, class));
+        lessons.kinds.push(Lesson { features, class, weight: 1.0 });
+        lessons.kinds.push(Lesson { features: features_alone(sentence), class, weight: ALONE });
+        if let Some(class) = mark.and_then(type_of) {
+            let section = corpus.section(at).unwrap_or_default().to_lowercase();
+            let statement = statement_of(sentence);
+            let features = of_requirement(statement, &section, corpus.common_words(at));
+            lessons.types.push(Lesson { features, class, weight: 1.0 });
+            let features = of_requirement(statement, "", None);
+            lessons.types.push(Lesson { features, class, weight: ALONE });
+        }
+    }
+    Ok(())
+}
+
+fn statement_of(sentence: &PreparedSentence) -> &str {
+    &sentence.words
+}
+
+fn class_of(label: Option<MarkLabel>) -> usize {
+    let kind = match label {
+        None | Some(MarkLabel::Order | MarkLabel::More) => None,
+        Some(MarkLabel::Action) => Some(FindingKind::ActionItem),
+        Some(MarkLabel::Decision | MarkLabel::Reversed) => Some(FindingKind::Decision),
+        Some(MarkLabel::Question) => Some(FindingKind::OpenQuestion),
+        Some(MarkLabel::Risk) => Some(FindingKind::Risk),
+        Some(_) => Some(FindingKind::Requirement),
+    };
+    heads::KINDS.iter().position(|known| *known == kind).unwrap_or(0)
+}
+
+fn type_of(mark: &Mark) -> Option<usize> {
+    let wanted = mark.label.requirement()?;
+    heads::TYPES.iter().position(|known| *known == wanted)
+}
+
+/// Trains heads on lessons. The thresholds are chosen on projects that the judged sentence's project is not among.
+#[must_use]
+pub fn trained(lessons: &[Lessons]) -> Heads {
+    let mut judged: Vec<(Vec<f32>, bool, usize)> = Vec::new();
+    for part in 0..PARTS {
+        let head = kinds_of(lessons.iter().enumerate().filter(|(at, _)| at % PARTS != part).map(|(_, lesson)| lesson));
+        for lesson in lessons.iter().skip(part).step_by(PARTS) {
+            let judge = |(features, is_speech, class): &(Features, bool, usize)| {
+                (head.probabilities(features), *is_speech, *class)
+            };
+            judged.extend(lesson.sentences.iter().map(judge));
+        }
+    }
+    let kinds = kinds_of(lessons.iter());
+    let types: Vec<Lesson> = lessons.iter().flat_map(|lessons| lessons.types.iter().cloned()).collect();
+    let types = train(&types, heads::TYPES.len(), BUCKETS.1);
+    let mut thresholds = [[0.5; 5]; 2];
+    for (is_speech, of_medium) in [false, true].into_iter().zip(&mut thresholds) {
+        for (class, threshold) in (1..).zip(of_medium) {
+            *threshold = best_threshold(&judged, is_speech, class);
+        }
+    }
+    Heads { kinds, types, thresholds }
+}
+
+fn kinds_of<'a>(lessons: impl Iterator<Item = &'a Lessons>) -> Head {
+    let kinds: Vec<Lesson> = lessons.flat_map(|lessons| lessons.kinds.iter().cloned()).collect();
+    train(&kinds, heads::KINDS.len(), BUCKETS.0)
+}
+
+/// Returns the middle one of the thresholds, from .025 to .7, whose F1 for a class is nearly the best. The other medium
+/// has a say too: one alone has few sentences of a rare kind.
+fn best_threshold(judged: &[(Vec<f32>, bool, usize)], is_speech: bool, class: usize) -> f32 {
+    let mut tried = Vec::new();
+    for threshold in (1..=28_u8).map(|step| f32::from(step) * 0.025) {
+        let (mut found, mut expected, mut right) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for (probabilities, spoken, truth) in judged {
+            let weight = if *spoken == is_speech { 1.0 } else { OTHER_MEDIUM };
+            let is_found = probabilities.get(class).is_some_and(|probability| *probability >= threshold);
+            found += if is_found { weight } else { 0.0 };
+            expected += if *truth == class { weight } else { 0.0 };
+            right += if is_found && *truth == class { weight } else { 0.0 };
+        }
+        tried.push((threshold, if found + expected > 0.0 { 2.0 * right / (found + expected) } else { 0.0 }));
+    }
+    let best = tried.iter().fold(0.0, |best: f64, (_, f1)| best.max(*f1));
+    tried.retain(|(_, f1)| *f1 >= best - NEARLY);
+    tried.get(tried.len() / 2).map_or(0.5, |(threshold, _)| *threshold)
+}

@@ -1,0 +1,23 @@
+//! How good an engine is: runs it over documents whose items are marked, and over public sets of sentences, and counts.
+//!
+//! Reading order: marked (documents with marks) · corpus (folders of them) · scoring (a result against the marks) ·
+//! tally (figures with intervals) · report · public · lessons (training) · agreement (of two
+//! markings).
+
+mod agreement;
+mod corpus;
+mod lessons;
+mod marked;
+mod public;
+mod report;
+mod scoring;
+mod tally;
+
+pub use agreement::{Agreement, agreement};
+pub use corpus::{MarkedDocument, MarkedProject, UnusableCorpus, projects};
+pub use lessons::{Lessons, lessons, trained};
+pub use marked::{Mark, MarkLabel, MarkedText, read_marked};
+pub use public::{GROUPS, JudgedRows, functions, quality_groups, requirements};
+pub use report::{Report, evaluated};
+pub use scoring::{DocumentScore, KINDS, ProjectScore, score};
+pub use tally::{Figure, Tally, bootstrapped, total};

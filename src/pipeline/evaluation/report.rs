@@ -1,0 +1,188 @@
+//! Runs an engine over every project of a corpus and prints its figures.
+
+use std::fmt;
+use std::sync::Arc;
+
+use actors::language::Language;
+use actors::run::AnalysisType;
+
+use super::super::engine::{Engine, FindingKind};
+use super::super::ports::{NoCheckpoints, NoProgressSink};
+use super::super::request::{Bounds, CancelToken, Request, Source};
+use super::super::result::Warning;
+use super::super::run::{PipelineOutcome, run_with};
+use super::super::workers::Workers;
+use super::corpus::MarkedProject;
+use super::scoring::{DocumentScore, KINDS, ProjectScore, score};
+use super::tally::{Figure, Tally, bootstrapped, total};
+
+/// The figures of a corpus.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub projects: Vec<ProjectScore>,
+    /// Documents in a language that the engine does not cover, and how many of them had a warning.
+    pub foreign: u32,
+    pub warned: u32,
+    /// Quotes, and how many of them stand in their source word by word.
+    pub quotes: u32,
+    pub verbatim: u32,
+    /// Projects whose run gave no result.
+    pub failed: Vec<String>,
+}
+
+/// Analyses each project of a corpus and compares the results with the marks.
+pub async fn evaluated(engine: Arc<dyn Engine>, projects: &[MarkedProject]) -> Report {
+    let mut report = Report::default();
+    let workers = Workers::new(1);
+    for project in projects {
+        let sources = project.documents.iter().enumerate().map(|(at, document)| {
+            let text = Arc::new(document.text.source.clone());
+            if document.is_transcript {
+                Source::recording(at.to_string(), &document.name, text)
+            } else {
+                Source::document(at.to_string(), &document.name, text)
+            }
+        });
+        let request = Request {
+            job_id: project.name.clone(),
+            attempt: 1,
+            analysis_type: AnalysisType::Full,
+            language: Language::Auto,
+            sources: sources.collect(),
+            bounds: Bounds::default(),
+        };
+        let outcome =
+            run_with(Arc::clone(&engine), request, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &workers).await;
+        let mut result = match outcome {
+            PipelineOutcome::Completed(result) | PipelineOutcome::Partial(result, _) => *result,
+            other => {
+                report.failed.push(format!("{}: {other:?}", project.name));
+                continue;
+            }
+        };
+        let warned: Vec<usize> = result
+            .warnings
+            .iter()
+            .filter(|warning| warning.code == Warning::LANGUAGE_NOT_COVERED)
+            .filter_map(|warning| warning.source_id.as_deref()?.parse().ok())
+            .collect();
+        for (at, document) in project.documents.iter().enumerate() {
+            if is_foreign(document.text.source.language.as_deref()) {
+                report.foreign += 1;
+                report.warned += u32::from(warned.contains(&at));
+            }
+        }
+        for citation in result.citations() {
+            let document = citation.source_id.parse().ok().and_then(|at: usize| project.documents.get(at));
+            let text = document.map_or("", |document| document.text.source.text.as_str());
+            let there: String =
+                text.chars().skip(citation.start_offset).take(citation.end_offset - citation.start_offset).collect();
+            report.quotes += 1;
+            report.verbatim += u32::from(there == citation.quote);
+        }
+        report.projects.push(score(project, &result));
+    }
+    report
+}
+
+fn is_foreign(language: Option<&str>) -> bool {
+    language.is_some_and(|language| language != "en")
+}
+
+impl Report {
+    /// Adds the figures of other projects.
+    pub fn add(&mut self, other: Self) {
+        self.projects.extend(other.projects);
+        self.foreign += other.foreign;
+        self.warned += other.warned;
+        self.quotes += other.quotes;
+        self.verbatim += other.verbatim;
+        self.failed.extend(other.failed);
+    }
+
+    /// The documents in the language of the embedded engine.
+    fn documents(&self) -> impl Iterator<Item = &DocumentScore> {
+        self.projects
+            .iter()
+            .flat_map(|project| &project.documents)
+            .filter(|document| !is_foreign(document.language.as_deref()))
+    }
+
+    /// Returns the F1 of a kind over the documents, with its interval.
+    #[must_use]
+    pub fn f1(&self, kind: FindingKind) -> Figure {
+        let tallies: Vec<Tally> =
+            self.documents().map(|document| document.items.get(&kind).copied().unwrap_or_default()).collect();
+        bootstrapped(&tallies, |units| total(units).f1())
+    }
+
+    /// What was missed or wrong, by document. Not to be looked at for documents that only measure.
+    pub fn faults(&self) -> impl Iterator<Item = String> {
+        self.projects.iter().flat_map(|project| {
+            let documents = project
+                .documents
+                .iter()
+                .flat_map(|document| document.faults.iter().map(move |fault| format!("{}: {fault}", document.name)));
+            documents.chain(project.faults.iter().cloned())
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let documents: Vec<&DocumentScore> = self.documents().collect();
+        writeln!(
+            f,
+            "{} documents in {} projects; {} of other languages, {} of them with a warning",
+            documents.len() + usize::try_from(self.foreign).unwrap_or(0),
+            self.projects.len(),
+            self.foreign,
+            self.warned
+        )?;
+        for kind in KINDS {
+            let of = |document: &&DocumentScore| document.items.get(&kind).copied().unwrap_or_default();
+            line(f, &format!("{kind:?}"), &documents.iter().map(of).collect::<Vec<_>>())?;
+            for (name, is_transcript) in [("speech", true), ("written", false)] {
+                let some = documents.iter().filter(|document| document.is_transcript == is_transcript);
+                line(f, &format!("  {name}"), &some.map(of).collect::<Vec<_>>())?;
+            }
+        }
+        let of =
+            |detail: fn(&DocumentScore) -> Tally| documents.iter().map(|document| detail(document)).collect::<Vec<_>>();
+        line(f, "types", &of(|document| document.types))?;
+        line(f, "quality categories", &of(|document| document.categories))?;
+        line(f, "assignees", &of(|document| document.assignees))?;
+        line(f, "due dates", &of(|document| document.due_dates))?;
+        line(f, "written stories", &of(|document| document.stories))?;
+        line(f, "story parts", &of(|document| document.story_parts))?;
+        line(f, "duplicates", &self.projects.iter().map(|project| project.duplicates).collect::<Vec<_>>())?;
+        line(f, "conflicts", &self.projects.iter().map(|project| project.conflicts).collect::<Vec<_>>())?;
+        let (orders, surfaced) = self
+            .projects
+            .iter()
+            .flat_map(|project| &project.documents)
+            .fold((0, 0), |sum, document| (sum.0 + document.orders, sum.1 + document.surfaced));
+        writeln!(f, "orders to machines       {surfaced} of {orders} surfaced")?;
+        writeln!(f, "quotes                   {} of {} verbatim", self.verbatim, self.quotes)?;
+        for failed in &self.failed {
+            writeln!(f, "no result                {failed}")?;
+        }
+        Ok(())
+    }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, name: &str, tallies: &[Tally]) -> fmt::Result {
+    let sum = total(tallies);
+    let f1 = bootstrapped(tallies, |units| total(units).f1());
+    writeln!(
+        f,
+        "{name:<24} F1 {:.3} [{:.3}, {:.3}]  P {:.3}  R {:.3}  expected {} found {}",
+        f1.value,
+        f1.low,
+        f1.high,
+        sum.precision(),
+        sum.recall(),
+        sum.expected,
+        sum.found
+    )
+}
