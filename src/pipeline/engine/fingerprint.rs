@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::choices::{self, Choice};
 use super::corpus::plain;
 use super::quantities::{Quantity, split};
 
@@ -16,6 +17,9 @@ pub struct Fingerprint {
     pub(super) stems: Vec<String>,
     pub(super) quantities: Vec<Quantity>,
     pub(super) stance: Stance,
+    pub(super) choices: Vec<Choice>,
+    /// It says that it adds to something.
+    pub(super) is_addition: bool,
 }
 
 /// Whether a statement demands something, demands that it is not so, or leaves it open.
@@ -37,7 +41,8 @@ impl Fingerprint {
         let mut stems: Vec<String> = rest.into_iter().filter(is_content).map(stem).collect();
         stems.sort_unstable();
         stems.dedup();
-        Self { normalized: all.join(" "), content, stems, quantities, stance: stance(&lower) }
+        let (choices, is_addition) = (choices::choices(&lower), choices::is_addition(&lower));
+        Self { normalized: all.join(" "), content, stems, quantities, stance: stance(&lower), choices, is_addition }
     }
 
     /// Returns the words that carry meaning, in their order: statements with the same ones say the same.

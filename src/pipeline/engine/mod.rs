@@ -8,6 +8,7 @@
 mod action;
 mod addressed;
 mod assignee;
+mod choices;
 mod classify;
 mod columns;
 mod corpus;
@@ -29,6 +30,7 @@ mod quantities;
 mod question;
 mod risk;
 mod sameness;
+mod settled;
 mod speakers;
 mod split;
 mod stories;
@@ -197,7 +199,9 @@ impl Engine for Embedded {
     }
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
-        find::findings(self.heads, corpus, control)
+        let mut findings = find::findings(self.heads, corpus, control)?;
+        settled::settle(corpus, &mut findings, control)?;
+        Ok(findings)
     }
 
     fn classify(

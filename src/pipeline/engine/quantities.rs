@@ -49,6 +49,19 @@ pub fn split(lower: &str) -> (Vec<Quantity>, Vec<&str>) {
     (quantities, rest)
 }
 
+/// Returns the numbers of a sentence in lower case, whatever they count.
+pub fn numbers(lower: &str) -> Vec<f64> {
+    let tokens = joined(lower);
+    let mut numbers = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let found = number(tokens.get(at..).unwrap_or_default());
+        numbers.extend(found.map(|(value, _)| value));
+        at += found.map_or(1, |(_, used)| used);
+    }
+    numbers
+}
+
 fn quantity(value: f64, behind: &[&str], before: Option<&str>) -> Option<Quantity> {
     let first = behind.first().copied().unwrap_or_default();
     let money = ["euro", "dollar", "eur", "usd", "gbp"];

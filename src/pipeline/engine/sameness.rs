@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::super::loop_control::{Halted, LoopControl};
+use super::choices;
 use super::fingerprint::{Fingerprint, Stance};
 
 /// Maximum number of statements that are compared for each rare word.
@@ -15,10 +16,14 @@ const MAX_CANDIDATES: usize = 60;
 const RARE_WORDS: usize = 4;
 /// Maximum number of conflicts recorded for each statement.
 const MAX_CONFLICTS: usize = 20;
+/// Minimum likeness of statements that have anything to do with each other.
+const RELATED: f64 = 0.2;
 /// Minimum likeness of statements that say nearly the same.
 const ALIKE: f64 = 0.62;
-/// Minimum likeness of statements about the same thing, for different quantities and for opposed stances.
+/// Minimum likeness of statements about the same thing, for different quantities, for different choices and for opposed
+/// stances.
 const SAME_SUBJECT: f64 = 0.45;
+const SAME_CHOICE: f64 = 0.5;
 const SAME_DEMAND: f64 = 0.6;
 
 /// Two statements that contradict each other, and why in words.
@@ -61,32 +66,57 @@ pub fn originals(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<
 
 /// Returns which statements are alike and which contradict each other.
 pub fn relations(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<Relations, Halted> {
-    let index = StemIndex::of(fingerprints, control)?;
     let mut relations = Relations { alike: vec![None; fingerprints.len()], contradictions: Vec::new() };
     let mut noted = vec![0; fingerprints.len()];
-    for (at, own) in fingerprints.iter().enumerate() {
-        control.check()?;
-        let mut most_alike = (ALIKE, None);
-        for other in index.before(at) {
-            let Some(before) = fingerprints.get(other) else { continue };
-            let likeness = index.likeness(at, other);
-            if let Some(reason) = contradiction(before, own, likeness) {
-                let is_room = |at: usize| noted.get(at).is_some_and(|count| *count < MAX_CONFLICTS);
-                if is_room(at) && is_room(other) {
-                    relations.contradictions.push(Contradiction { one: other, other: at, reason });
-                    for count in noted.get_disjoint_mut([at, other]).into_iter().flatten() {
-                        *count += 1;
-                    }
+    let mut most_alike = vec![ALIKE; fingerprints.len()];
+    for Pair { one, other, likeness, contradiction } in pairs(fingerprints, control)? {
+        let (Some(before), Some(own)) = (fingerprints.get(one), fingerprints.get(other)) else { continue };
+        if let Some(reason) = contradiction {
+            let is_room = |at: usize| noted.get(at).is_some_and(|count| *count < MAX_CONFLICTS);
+            if is_room(one) && is_room(other) {
+                relations.contradictions.push(Contradiction { one, other, reason });
+                for count in noted.get_disjoint_mut([one, other]).into_iter().flatten() {
+                    *count += 1;
                 }
-            } else if likeness >= most_alike.0 && is_compatible(before, own) {
-                most_alike = (likeness, Some(other));
             }
-        }
-        if let Some(place) = relations.alike.get_mut(at) {
-            *place = most_alike.1;
+        } else if is_compatible(before, own)
+            && let (Some(most), Some(place)) = (most_alike.get_mut(other), relations.alike.get_mut(other))
+            && likeness >= *most
+        {
+            (*most, *place) = (likeness, Some(one));
         }
     }
     Ok(relations)
+}
+
+/// Two statements that share a rare word.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    pub one: usize,
+    /// After `one`.
+    pub other: usize,
+    /// How much of their words they share, 0–1.
+    pub likeness: f64,
+    /// Why they contradict each other, if they do.
+    pub contradiction: Option<String>,
+}
+
+/// Compares each statement with the earlier ones that share one of its rarest words.
+pub fn pairs(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<Vec<Pair>, Halted> {
+    let index = StemIndex::of(fingerprints, control)?;
+    let mut pairs = Vec::new();
+    for (at, own) in fingerprints.iter().enumerate() {
+        control.check()?;
+        for other in index.before(at) {
+            let Some(before) = fingerprints.get(other) else { continue };
+            let likeness = index.likeness(at, other);
+            if likeness >= RELATED {
+                let contradiction = contradiction(before, own, likeness);
+                pairs.push(Pair { one: other, other: at, likeness, contradiction });
+            }
+        }
+    }
+    Ok(pairs)
 }
 
 /// Whether two statements could say the same: the same stance and the same quantities.
@@ -107,6 +137,14 @@ fn contradiction(one: &Fingerprint, other: &Fingerprint, likeness: f64) -> Optio
                 return Some(format!("One says {}, the other {first}.", quantity.words));
             }
         }
+    }
+    if likeness >= SAME_CHOICE
+        && one.stance == other.stance
+        && !one.is_addition
+        && !other.is_addition
+        && let Some((first, second)) = choices::opposed(&one.choices, &other.choices)
+    {
+        return Some(format!("One says {first}, the other {second}."));
     }
     let is_opposed = one.stance != other.stance && likeness >= SAME_DEMAND;
     (is_opposed && is_same_amount(one, other)).then(|| match (one.stance, other.stance) {

@@ -29,12 +29,16 @@ pub struct Agreement {
 /// # Errors
 /// A document that the first marking lacks, or whose text is another one there.
 pub fn agreement(first: &[MarkedProject], second: &[MarkedProject]) -> Result<Agreement, String> {
-    let known: BTreeMap<&str, &MarkedDocument> =
-        first.iter().flat_map(|project| &project.documents).map(|document| (document.name.as_str(), document)).collect();
+    let known: BTreeMap<&str, &MarkedDocument> = first
+        .iter()
+        .flat_map(|project| &project.documents)
+        .map(|document| (document.name.as_str(), document))
+        .collect();
     let mut agreement = Agreement::default();
     for document in second.iter().flat_map(|project| &project.documents) {
         let name = &document.name;
-        let other = known.get(name.as_str()).ok_or_else(|| format!("{name}: the first marking has no such document"))?;
+        let other =
+            known.get(name.as_str()).ok_or_else(|| format!("{name}: the first marking has no such document"))?;
         if other.text.source.text != document.text.source.text {
             return Err(format!("{name}: the text is another one in the first marking"));
         }

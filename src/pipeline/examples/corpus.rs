@@ -15,9 +15,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["check", folder] => read(folder).and_then(|projects| checked(&projects)),
-        ["agreement", first, second] => read(first)
-            .and_then(|first| agreement(&first, &read(second)?))
-            .map(|agreement| agreement.to_string()),
+        ["agreement", first, second] => {
+            read(first).and_then(|first| agreement(&first, &read(second)?)).map(|agreement| agreement.to_string())
+        }
         _ => Err("usage: corpus check FOLDER | agreement FIRST SECOND".to_owned()),
     };
     match told {
@@ -66,7 +66,11 @@ fn checked(projects: &[MarkedProject]) -> Result<String, String> {
     }
     let documents: usize = projects.iter().map(|project| project.documents.len()).sum();
     let mut told = format!("{documents} documents in {} projects\n", projects.len());
-    for (name, count) in labels.iter().map(|(name, count)| (name.as_str(), count)).chain(pairs.iter().map(|(name, count)| (*name, count))) {
+    for (name, count) in labels
+        .iter()
+        .map(|(name, count)| (name.as_str(), count))
+        .chain(pairs.iter().map(|(name, count)| (*name, count)))
+    {
         told.push_str(&format!("{name:<16} {count}\n"));
     }
     Ok(told)
