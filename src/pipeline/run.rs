@@ -167,9 +167,11 @@ impl Execution<'_> {
             return Err(EarlyEnd::Rejected { reason, warnings });
         }
         warnings.extend(index.warnings(&sources, bounds));
-        let texts = Arc::clone(&context.texts);
+        let (texts, engine) = (Arc::clone(&context.texts), Arc::clone(&self.engine));
         let corpus = self
-            .run_blocking(Node::BuildSourceIndex, move |control: &LoopControl| Corpus::new(texts, index, control))
+            .run_blocking(Node::BuildSourceIndex, move |control: &LoopControl| {
+                Corpus::new(texts, index, |sentence| engine.is_order(sentence), control)
+            })
             .await?;
         warnings.extend(corpus.warnings(&sources));
         context.corpus = Arc::new(corpus);

@@ -12,7 +12,7 @@ use super::speakers::Speakers;
 /// "Marcus to collect …", "Priya: draw …", "Helena will write …", "Tomasz Wilk checks …": a name, then the work to do.
 pub static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:\d[\d. ]*|action: |todo: )?@?(\p{L}[\p{L}'-]+(?: \p{L}[\p{L}'-]+)?)(?:: | to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to | promised to | has agreed to | ",
+        r"^(?:\d[\d. ]*|action:? |todo:? |ap:? |to do:? )?@?(\p{L}[\p{L}'-]+(?: \p{L}[\p{L}'-]+)?)(?:: | to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to | promised to | has agreed to | ",
         r"(?:and \p{L}+ )?(?:sends?|asks?|checks?|writes?|prepares?|collects?|names?|calls?|books?|draws?|delivers?|clarifies|organi[sz]es?|arranges?|reviews?|talks? to|contacts?|finds? out|sets? up|provides?|takes?|makes?|gets?|plans?|counts?|visits?|shows?|tests?) )[a-z0-9]"
     ))
 });
@@ -62,20 +62,59 @@ pub fn of(corpus: &Corpus, at: usize) -> Option<String> {
     if let Some(speaker) = corpus.speaker(at).filter(|_| is_own) {
         return Some(speaker.to_owned());
     }
+    if let Some(author) = author(corpus, at).filter(|_| is_own && !sentence.is_spoken()) {
+        return Some(author);
+    }
     if let Some(speaker) = called_upon(sentence, corpus.speakers()) {
         return Some(speaker);
     }
-    named(sentence, corpus.speakers()).or_else(|| given_to(sentence, corpus.speakers())).or_else(|| {
+    let written = || named(sentence, corpus.speakers()).or_else(|| given_to(sentence, corpus.speakers()));
+    written().or_else(|| of_office(sentence)).or_else(|| {
         let next = corpus.sentence(at + 1).filter(|_| ASKED.is_match(&sentence.lower))?;
         let other = corpus.speaker(at + 1).filter(|_| next.speaker != sentence.speaker)?;
         Some(other.to_owned())
     })
 }
 
+/// How many sentences back the sender of a mail is looked for.
+const LETTER: usize = 80;
+
+/// Returns who wrote the mail that a sentence stands in.
+fn author(corpus: &Corpus, at: usize) -> Option<String> {
+    let before = (at.saturating_sub(LETTER)..at).rev().take_while(|before| corpus.slot(*before) == corpus.slot(at));
+    let sender =
+        before.filter_map(|before| corpus.sentence(before)).find(|before| before.lower.starts_with("from: "))?;
+    let line = sender.words.get("From: ".len()..)?;
+    let name = line.split(['<', ',', ';', '(']).next().unwrap_or_default().trim().trim_matches('"');
+    (!name.is_empty() && name.split_whitespace().count() <= 4).then(|| name.to_owned())
+}
+
+/// “The clerk is to write to the diocese.”
+static OFFICE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^the (\p{L}[\p{L}-]+(?: \p{L}[\p{L}-]+)?) (?:is|are) to \p{L}"));
+
+fn of_office(sentence: &PreparedSentence) -> Option<String> {
+    OFFICE.captures(&sentence.lower).and_then(|found| found.get(1)).map(|office| office.as_str().to_owned())
+}
+
 /// Returns the name at the start of the sentence, as the full name of the speaker with that first name if there is one.
 pub fn named(sentence: &PreparedSentence, speakers: &Speakers) -> Option<String> {
     let found = NAMED.captures(&sentence.lower).or_else(|| ADDRESSED.captures(&sentence.lower))?;
-    person(sentence, speakers, found.get(1)?)
+    let name = found.get(1)?;
+    // “Permission slips: …” is a topic.
+    let is_topic =
+        name.as_str().contains(' ') && sentence.lower.get(name.end()..).is_some_and(|rest| rest.starts_with(": "));
+    if is_topic && !is_written_with_capitals(sentence, name) {
+        return None;
+    }
+    person(sentence, speakers, name)
+}
+
+/// Whether every word of a name begins with a capital.
+fn is_written_with_capitals(sentence: &PreparedSentence, name: regex::Match<'_>) -> bool {
+    let skipped = sentence.lower.get(..name.start()).map_or(0, |before| before.chars().count());
+    let written: String = sentence.words.chars().skip(skipped).take(name.as_str().chars().count()).collect();
+    written.split_whitespace().all(|word| word.chars().next().is_some_and(char::is_uppercase))
 }
 
 /// Returns the speaker who is spoken to by name.
@@ -145,6 +184,8 @@ mod tests {
             ("Mail the vendor (Márta)", BlockContext::Item, Some("Márta")),
             ("Mail the vendor – Jo Byrne", BlockContext::Item, Some("Jo Byrne")),
             ("Mail the vendor (Bo, by Friday)", BlockContext::Item, Some("Bo")),
+            ("TODO Bengt checks the current.", BlockContext::Item, Some("Bengt")),
+            ("Permission slips: Bo sends them.", BlockContext::Item, None),
             ("The system will print it.", BlockContext::Prose, None),
             ("It will rain (probably)", BlockContext::Prose, None),
         ] {

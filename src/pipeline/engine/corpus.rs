@@ -12,7 +12,7 @@ use super::index::{BlockContext, Index, Sentence};
 use super::speakers::Speakers;
 use super::texts::Texts;
 use super::tokens::tokens;
-use super::{addressed, columns, dates, exclusions};
+use super::{columns, dates, exclusions};
 
 /// All sentences in reading order, with their words prepared once.
 #[derive(Debug, Default)]
@@ -77,7 +77,13 @@ const MOST_PLACES: usize = 5;
 const TOPIC: usize = 25;
 
 impl Corpus {
-    pub fn new(texts: Arc<Texts>, index: Index, control: &LoopControl) -> Result<Self, Halted> {
+    /// `is_order` judges whether a sentence is an order to a machine that reads it.
+    pub fn new(
+        texts: Arc<Texts>,
+        index: Index,
+        is_order: impl Fn(&PreparedSentence) -> bool,
+        control: &LoopControl,
+    ) -> Result<Self, Halted> {
         let (headings, none) = (headings(&index), Arc::default());
         let mut sentences = Vec::with_capacity(index.sentences.len());
         for sentence in &index.sentences {
@@ -105,7 +111,7 @@ impl Corpus {
             });
         }
         columns::name(&index, &mut sentences);
-        mark_addressed(&mut sentences);
+        mark_addressed(&mut sentences, is_order, control)?;
         let small_talk = sentences.iter().filter(|sentence| sentence.is_small_talk).count();
         if small_talk * TOPIC > sentences.len() {
             sentences.iter_mut().for_each(|sentence| sentence.is_small_talk = false);
@@ -297,17 +303,23 @@ fn place(citation: &Citation) -> String {
 }
 
 /// Marks what addresses a machine, the rest of its block, and the list under it.
-fn mark_addressed(sentences: &mut [PreparedSentence]) {
+fn mark_addressed(
+    sentences: &mut [PreparedSentence],
+    is_order: impl Fn(&PreparedSentence) -> bool,
+    control: &LoopControl,
+) -> Result<(), Halted> {
     let mut marked: Vec<bool> = Vec::with_capacity(sentences.len());
     let mut block = None;
     for sentence in sentences {
+        control.check()?;
         let is_under = sentence.lead.is_some_and(|lead| marked.get(lead) == Some(&true));
-        sentence.is_addressed = block == Some(sentence.block) || is_under || addressed::is_addressed(&sentence.lower);
+        sentence.is_addressed = block == Some(sentence.block) || is_under || is_order(sentence);
         if sentence.is_addressed {
             block = Some(sentence.block);
         }
         marked.push(sentence.is_addressed);
     }
+    Ok(())
 }
 
 /// Returns the properties of each heading in the index, including those of all headings above it. Equal paths share one

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use super::choices::{self, Choice};
 use super::corpus::plain;
 use super::quantities::{Quantity, split};
+use super::synonyms::stem;
 
 /// The words of a statement, prepared for comparison.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct Fingerprint {
     pub(super) choices: Vec<Choice>,
     /// It says that it adds to something.
     pub(super) is_addition: bool,
+    /// It leaves out everything else.
+    pub(super) is_exclusive: bool,
 }
 
 /// Whether a statement demands something, demands that it is not so, or leaves it open.
@@ -41,8 +44,18 @@ impl Fingerprint {
         let mut stems: Vec<String> = rest.into_iter().filter(is_content).map(stem).collect();
         stems.sort_unstable();
         stems.dedup();
+        let is_exclusive = all.iter().any(|word| EXCLUSIVE.contains(word));
         let (choices, is_addition) = (choices::choices(&lower), choices::is_addition(&lower));
-        Self { normalized: all.join(" "), content, stems, quantities, stance: stance(&lower), choices, is_addition }
+        Self {
+            normalized: all.join(" "),
+            content,
+            stems,
+            quantities,
+            stance: stance(&lower),
+            choices,
+            is_addition,
+            is_exclusive,
+        }
     }
 
     /// Returns the words that carry meaning, in their order: statements with the same ones say the same.
@@ -89,52 +102,7 @@ const MODALS: [&str; 20] = [
     "no", "never", "cannot", "required", "able", "system",
 ];
 
-/// Returns the beginning of a word, the same for its forms and for words that are used for the same.
-fn stem(word: &str) -> String {
-    let word = word.strip_suffix("'s").unwrap_or(word);
-    let root = SYNONYMS.iter().find(|(known, _)| word.starts_with(known)).map_or(word, |(_, root)| root);
-    let without = ["ings", "ing", "ies", "ied", "ed", "es", "s"]
-        .into_iter()
-        .find_map(|ending| root.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3));
-    without.unwrap_or(root).chars().take(6).collect()
-}
-
-/// Beginnings of words that are used for the same in requirements.
-const SYNONYMS: [(&str, &str); 32] = [
-    ("display", "show"),
-    ("present", "show"),
-    ("visible", "show"),
-    ("delet", "remove"),
-    ("eras", "remove"),
-    ("wip", "remove"),
-    ("begin", "start"),
-    ("creat", "add"),
-    ("enter", "add"),
-    ("modif", "change"),
-    ("edit", "change"),
-    ("alter", "change"),
-    ("updat", "change"),
-    ("preserv", "keep"),
-    ("retain", "keep"),
-    ("stor", "keep"),
-    ("kept", "keep"),
-    ("retention", "keep"),
-    ("respon", "answer"),
-    ("repl", "answer"),
-    ("load", "open"),
-    ("permit", "allow"),
-    ("let", "allow"),
-    ("enabl", "allow"),
-    ("sent", "send"),
-    ("notif", "tell"),
-    ("inform", "tell"),
-    ("alert", "tell"),
-    ("mobile", "phone"),
-    ("telephone", "phone"),
-    ("e-mail", "mail"),
-    ("email", "mail"),
-];
-
+const EXCLUSIVE: [&str; 6] = ["only", "exclusively", "solely", "alone", "single", "just"];
 const STOP_WORDS: [&str; 44] = [
     "the", "a", "an", "of", "to", "and", "or", "is", "are", "be", "in", "on", "at", "for", "by", "with", "that", "it",
     "its", "this", "and", "so", "uh", "um", "as", "from", "been", "was", "were", "which", "we", "i", "you", "they",

@@ -48,7 +48,9 @@ fn analysed(text: SourceText) -> Items {
     let text = texts.get(0).unwrap();
     let mut indexer = Indexer::new(Bounds::default(), text.characters(), &control);
     indexer.add(0, text).unwrap();
-    let corpus = Corpus::new(Arc::clone(&texts), indexer.finish(), &control).unwrap();
+    let corpus =
+        Corpus::new(Arc::clone(&texts), indexer.finish(), |sentence| Embedded::default().is_order(sentence), &control)
+            .unwrap();
     let source = ReadySource {
         slot: 0,
         id: "a".to_owned(),

@@ -12,6 +12,7 @@ use super::super::result::{
     IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
 };
 use super::corpus::plain;
+use super::heads::Heads;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, relations};
 use super::wording::clipped;
@@ -52,6 +53,7 @@ static MEASURE: LazyLock<Regex> =
 /// Returns the issues of every item, the conflicts between requirements and the scores. The `quality_checks` node fills
 /// in the number of duplicates and the coverage.
 pub fn check(
+    heads: &Heads,
     requirements: &[RequirementDraft],
     stories: &[UserStoryDraft],
     control: &LoopControl,
@@ -67,7 +69,7 @@ pub fn check(
         }
     }
     let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
-    let pairs = note_relations(&mut requirements, control)?;
+    let pairs = note_relations(heads, &mut requirements, control)?;
     let in_conflict = requirements.iter().filter(|requirement| !requirement.conflicts_with.is_empty()).count();
     if in_conflict > 0 {
         counts.insert(IssueCode::Conflict, u32::try_from(in_conflict).unwrap_or(u32::MAX));
@@ -90,9 +92,16 @@ pub fn check(
 
 /// Notes which requirements are alike and which contradict each other, with the reason as an issue; returns how many pairs
 /// do.
-fn note_relations(requirements: &mut [RequirementDraft], control: &LoopControl) -> Result<usize, Halted> {
+fn note_relations(
+    heads: &Heads,
+    requirements: &mut [RequirementDraft],
+    control: &LoopControl,
+) -> Result<usize, Halted> {
     let fingerprints = fingerprints(requirements.iter().map(|requirement| requirement.statement.as_str()), control)?;
-    let relations = relations(&fingerprints, control)?;
+    let source = |requirement: &RequirementDraft| requirement.sources.first().map(|source| source.source_id.clone());
+    let sources: Vec<String> = requirements.iter().map(|requirement| source(requirement).unwrap_or_default()).collect();
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let relations = relations(heads, &fingerprints, &sources, control)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
     for (requirement, alike) in requirements.iter_mut().zip(&relations.alike) {
         requirement.duplicate_of = alike.and_then(|at| keys.get(at)).cloned();

@@ -29,12 +29,13 @@ mod persons;
 mod quantities;
 mod question;
 mod risk;
-mod sameness;
+pub(crate) mod sameness;
 mod settled;
 mod speakers;
 mod split;
 mod stories;
 mod summary;
+mod synonyms;
 mod texts;
 mod tokens;
 mod wording;
@@ -63,6 +64,12 @@ pub use texts::{OpenText, Texts};
 pub trait Engine: Send + Sync {
     /// Version of the engine. Change it with every change in the results, so that no older checkpoint is used.
     fn version(&self) -> &str;
+
+    /// Whether a sentence is an order to a machine that reads the document. Nothing is made of it, and a warning says where
+    /// it is.
+    fn is_order(&self, sentence: &PreparedSentence) -> bool {
+        addressed::is_addressed(&sentence.lower) || Heads::trained().is_order(sentence)
+    }
 
     /// Returns the relevant sentences in reading order.
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted>;
@@ -195,7 +202,11 @@ impl Embedded {
 
 impl Engine for Embedded {
     fn version(&self) -> &str {
-        "embedded-4"
+        "embedded-5"
+    }
+
+    fn is_order(&self, sentence: &PreparedSentence) -> bool {
+        addressed::is_addressed(&sentence.lower) || self.heads.is_order(sentence)
     }
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
@@ -224,7 +235,7 @@ impl Engine for Embedded {
         stories: &[UserStoryDraft],
         control: &LoopControl,
     ) -> Result<CheckedItems, Halted> {
-        issues::check(requirements, stories, control)
+        issues::check(self.heads, requirements, stories, control)
     }
 
     fn summarize(

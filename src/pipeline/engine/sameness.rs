@@ -9,22 +9,21 @@ use std::collections::{BTreeSet, HashMap};
 use super::super::loop_control::{Halted, LoopControl};
 use super::choices;
 use super::fingerprint::{Fingerprint, Stance};
+use super::heads::{Heads, of_pair};
 
 /// Maximum number of statements that are compared for each rare word.
 const MAX_CANDIDATES: usize = 60;
 /// How many of a statement's rarest words bring it together with others.
 const RARE_WORDS: usize = 4;
-/// Maximum number of conflicts recorded for each statement.
-const MAX_CONFLICTS: usize = 20;
+/// Maximum number of conflicts, and of statements that are nearly the same, recorded for each statement.
+const MAX_RELATED: usize = 2;
 /// Minimum likeness of statements that have anything to do with each other.
-const RELATED: f64 = 0.2;
-/// Minimum likeness of statements that say nearly the same.
-const ALIKE: f64 = 0.62;
-/// Minimum likeness of statements about the same thing, for different quantities, for different choices and for opposed
-/// stances.
-const SAME_SUBJECT: f64 = 0.45;
-const SAME_CHOICE: f64 = 0.5;
+const RELATED: f64 = 0.08;
+/// How many of the most alike statements of each one are looked at.
+const MOST_ALIKE: usize = 8;
+/// Likeness from which a contradiction is one whatever the trained head says of it.
 const SAME_DEMAND: f64 = 0.6;
+const SAME_CHOICE: f64 = 0.5;
 
 /// Two statements that contradict each other, and why in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,29 +63,60 @@ pub fn originals(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<
     Ok(first)
 }
 
-/// Returns which statements are alike and which contradict each other.
-pub fn relations(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<Relations, Halted> {
-    let mut relations = Relations { alike: vec![None; fingerprints.len()], contradictions: Vec::new() };
-    let mut noted = vec![0; fingerprints.len()];
-    let mut most_alike = vec![ALIKE; fingerprints.len()];
-    for Pair { one, other, likeness, contradiction } in pairs(fingerprints, control)? {
-        let (Some(before), Some(own)) = (fingerprints.get(one), fingerprints.get(other)) else { continue };
-        if let Some(reason) = contradiction {
-            let is_room = |at: usize| noted.get(at).is_some_and(|count| *count < MAX_CONFLICTS);
-            if is_room(one) && is_room(other) {
-                relations.contradictions.push(Contradiction { one, other, reason });
-                for count in noted.get_disjoint_mut([one, other]).into_iter().flatten() {
-                    *count += 1;
-                }
-            }
-        } else if is_compatible(before, own)
-            && let (Some(most), Some(place)) = (most_alike.get_mut(other), relations.alike.get_mut(other))
-            && likeness >= *most
-        {
-            (*most, *place) = (likeness, Some(one));
+/// Returns which statements are alike and which contradict each other; `sources` says where each is from.
+pub fn relations(
+    heads: &Heads,
+    fingerprints: &[Fingerprint],
+    sources: &[&str],
+    control: &LoopControl,
+) -> Result<Relations, Halted> {
+    let mut judged: Vec<(f32, Relation, Pair)> = Vec::new();
+    for pair in pairs(fingerprints, control)? {
+        control.check()?;
+        let (Some(one), Some(other)) = (fingerprints.get(pair.one), fingerprints.get(pair.other)) else { continue };
+        let is_same_source = sources.get(pair.one) == sources.get(pair.other);
+        let found = heads.relations.relation(&of_pair(&pair, one, other, is_same_source));
+        if is_certain(&pair, one, other) {
+            judged.push((1.0, Relation::Opposed, pair));
+        } else if let Some((relation, likely)) = found {
+            judged.push((likely, relation, pair));
         }
     }
+    judged.sort_by(|(one, _, first), (other, _, second)| {
+        other.total_cmp(one).then((first.other, first.one).cmp(&(second.other, second.one)))
+    });
+    let mut relations = Relations { alike: vec![None; fingerprints.len()], contradictions: Vec::new() };
+    let mut noted = [vec![0; fingerprints.len()], vec![0; fingerprints.len()]];
+    for (_, relation, Pair { one, other, .. }) in judged {
+        let (Some(first), Some(second)) = (fingerprints.get(one), fingerprints.get(other)) else { continue };
+        let [alike, opposed] = &mut noted;
+        let noted = if relation == Relation::Alike { alike } else { opposed };
+        if [one, other].iter().any(|at| noted.get(*at).is_none_or(|count| *count >= MAX_RELATED)) {
+            continue;
+        }
+        match relation {
+            Relation::Opposed => {
+                let reason = reason(first, second);
+                relations.contradictions.push(Contradiction { one, other, reason });
+            }
+            Relation::Alike => match relations.alike.get_mut(other) {
+                Some(place @ None) => *place = Some(one),
+                _ => continue,
+            },
+        }
+        for count in noted.get_disjoint_mut([one, other]).into_iter().flatten() {
+            *count += 1;
+        }
+    }
+    relations.contradictions.sort_by_key(|found| (found.other, found.one));
     Ok(relations)
+}
+
+/// How two statements relate to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    Alike,
+    Opposed,
 }
 
 /// Two statements that share a rare word.
@@ -95,67 +125,104 @@ pub struct Pair {
     pub one: usize,
     /// After `one`.
     pub other: usize,
-    /// How much of their words they share, 0–1.
+    /// The cosine of their words, the rare ones counting more, 0–1.
     pub likeness: f64,
-    /// Why they contradict each other, if they do.
-    pub contradiction: Option<String>,
+    /// Which of the most alike statements of each one the other is, from 0.
+    pub ranks: (usize, usize),
+    /// How many words they share, and what share of the shorter one that is.
+    pub shared: usize,
+    pub overlap: f64,
+    /// How rare the rarest word is that they share, 0–1.
+    pub rarest: f64,
 }
 
-/// Compares each statement with the earlier ones that share one of its rarest words.
+/// Compares each statement with those that share one of its rarest words; the most alike ones of each are returned.
 pub fn pairs(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<Vec<Pair>, Halted> {
     let index = StemIndex::of(fingerprints, control)?;
-    let mut pairs = Vec::new();
-    for (at, own) in fingerprints.iter().enumerate() {
+    let mut best: Vec<Vec<(f64, usize)>> = vec![Vec::new(); fingerprints.len()];
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for at in 0..fingerprints.len() {
         control.check()?;
         for other in index.before(at) {
-            let Some(before) = fingerprints.get(other) else { continue };
             let likeness = index.likeness(at, other);
             if likeness >= RELATED {
-                let contradiction = contradiction(before, own, likeness);
-                pairs.push(Pair { one: other, other: at, likeness, contradiction });
+                for (own, partner) in [(at, other), (other, at)] {
+                    if let Some(best) = best.get_mut(own) {
+                        let place = best.partition_point(|(known, _)| *known >= likeness);
+                        if place < MOST_ALIKE {
+                            best.insert(place, (likeness, partner));
+                            best.truncate(MOST_ALIKE);
+                        }
+                    }
+                }
             }
         }
     }
-    Ok(pairs)
-}
-
-/// Whether two statements could say the same: the same stance and the same quantities.
-fn is_compatible(one: &Fingerprint, other: &Fingerprint) -> bool {
-    let all_in = |some: &Fingerprint, others: &Fingerprint| {
-        some.quantities.iter().all(|quantity| others.quantities.iter().any(|other| quantity.is_as_much_as(other)))
+    for (at, best) in best.iter().enumerate() {
+        found.extend(best.iter().map(|(_, other)| (at.min(*other), at.max(*other))));
+    }
+    found.sort_unstable_by_key(|(one, other)| (*other, *one));
+    found.dedup();
+    let rank = |of: usize, among: usize| {
+        let best = best.get(among).map(Vec::as_slice).unwrap_or_default();
+        best.iter().position(|(_, other)| *other == of).unwrap_or(MOST_ALIKE)
     };
-    one.stance == other.stance && all_in(one, other) && all_in(other, one)
+    let pair = |(one, other): (usize, usize)| {
+        let Shared { count, share, rarest } = index.shared(one, other);
+        let (likeness, ranks) = (index.likeness(one, other), (rank(other, one), rank(one, other)));
+        Pair { one, other, likeness, ranks, shared: count, overlap: share, rarest }
+    };
+    Ok(found.into_iter().map(pair).collect())
 }
 
-/// Returns why two statements contradict each other, if they do.
-fn contradiction(one: &Fingerprint, other: &Fingerprint, likeness: f64) -> Option<String> {
-    if likeness >= SAME_SUBJECT && one.stance == other.stance {
-        for quantity in &one.quantities {
-            let mut comparable = other.quantities.iter().filter(|other| quantity.has_unit_of(other)).peekable();
-            let first = comparable.peek().map(|first| first.words.clone());
-            if let Some(first) = first.filter(|_| !comparable.any(|other| quantity.is_as_much_as(other))) {
-                return Some(format!("One says {}, the other {first}.", quantity.words));
-            }
-        }
-    }
-    if likeness >= SAME_CHOICE
-        && one.stance == other.stance
-        && !one.is_addition
-        && !other.is_addition
-        && let Some((first, second)) = choices::opposed(&one.choices, &other.choices)
-    {
-        return Some(format!("One says {first}, the other {second}."));
-    }
-    let is_opposed = one.stance != other.stance && likeness >= SAME_DEMAND;
-    (is_opposed && is_same_amount(one, other)).then(|| match (one.stance, other.stance) {
-        (Stance::Optional, _) | (_, Stance::Optional) => "One demands what the other leaves open.".to_owned(),
-        _ => "One demands what the other rules out.".to_owned(),
+/// Whether two statements about the same contradict each other beyond doubt.
+pub fn is_certain(pair: &Pair, one: &Fingerprint, other: &Fingerprint) -> bool {
+    let is_opposed = one.stance != other.stance && is_same_amount(one, other);
+    (pair.likeness >= SAME_DEMAND && (differing(one, other).is_some() || is_opposed))
+        || (pair.likeness >= SAME_CHOICE && differing_choice(one, other).is_some())
+}
+
+/// Returns two quantities of the same unit of which each statement has its own.
+fn differing<'a>(one: &'a Fingerprint, other: &'a Fingerprint) -> Option<(&'a str, &'a str)> {
+    one.quantities.iter().filter(|_| one.stance == other.stance).find_map(|quantity| {
+        let mut comparable = other.quantities.iter().filter(|other| quantity.has_unit_of(other)).peekable();
+        let first = comparable.peek().map(|first| first.words.as_str())?;
+        let is_equal = comparable.any(|other| quantity.is_as_much_as(other));
+        (!is_equal).then_some((quantity.words.as_str(), first))
     })
 }
 
-fn is_same_amount(one: &Fingerprint, other: &Fingerprint) -> bool {
+fn differing_choice(one: &Fingerprint, other: &Fingerprint) -> Option<(&'static str, &'static str)> {
+    let is_possible = one.stance == other.stance && !one.is_addition && !other.is_addition;
+    is_possible.then(|| choices::opposed(&one.choices, &other.choices)).flatten()
+}
+
+/// Returns in words why two statements contradict each other.
+fn reason(one: &Fingerprint, other: &Fingerprint) -> String {
+    if let Some((first, second)) = differing(one, other) {
+        return format!("One says {first}, the other {second}.");
+    }
+    if let Some((first, second)) = differing_choice(one, other) {
+        return format!("One says {first}, the other {second}.");
+    }
+    match (one.stance, other.stance) {
+        (first, second) if first == second => "Both are about the same, and only one of them can hold.".to_owned(),
+        (Stance::Optional, _) | (_, Stance::Optional) => "One demands what the other leaves open.".to_owned(),
+        _ => "One demands what the other rules out.".to_owned(),
+    }
+}
+
+/// Whether both statements have the same quantities.
+pub fn is_same_amount(one: &Fingerprint, other: &Fingerprint) -> bool {
     one.quantities.len() == other.quantities.len()
         && one.quantities.iter().zip(&other.quantities).all(|(one, other)| one.is_as_much_as(other))
+}
+
+/// The words that two statements share.
+struct Shared {
+    count: usize,
+    share: f64,
+    rarest: f64,
 }
 
 /// An inverted index of the statements' stems. A stem is represented by its rank in alphabetical order, so that comparing
@@ -193,10 +260,8 @@ impl StemIndex {
             stems.push(own);
         }
         let all = count(fingerprints.len()) + 1.0;
-        let weights: Vec<f64> = postings
-            .iter()
-            .map(|postings: &Vec<usize>| 1.0 + (all / count(postings.len()).max(1.0)).ln() / 3.0)
-            .collect();
+        let weights: Vec<f64> =
+            postings.iter().map(|postings: &Vec<usize>| 0.3 + (all / count(postings.len()).max(1.0)).ln()).collect();
         let weight = |stem: &usize| weights.get(*stem).copied().unwrap_or(0.0);
         let norms = stems.iter().map(|own: &Vec<usize>| own.iter().map(|stem| weight(stem).powi(2)).sum()).collect();
         Ok(Self { stems, postings, weights, norms })
@@ -214,21 +279,41 @@ impl StemIndex {
         candidates.into_iter()
     }
 
-    /// Returns the cosine of both statements' stems, weighted by how rare they are, 0–1.
-    fn likeness(&self, one: usize, other: usize) -> f64 {
+    /// Calls `each` with every stem that both statements have.
+    fn common(&self, one: usize, other: usize, mut each: impl FnMut(usize)) {
         let stems = |at: usize| self.stems.get(at).map(Vec::as_slice).unwrap_or_default();
-        let norm = |at: usize| self.norms.get(at).copied().unwrap_or(0.0);
         let (mut first, mut second) = (stems(one), stems(other));
-        let mut shared = 0.0;
         while let ([left, rest @ ..], [right, others @ ..]) = (first, second) {
             if left == right {
-                shared += self.weights.get(*left).copied().unwrap_or(0.0).powi(2);
+                each(*left);
             }
             first = if left <= right { rest } else { first };
             second = if right <= left { others } else { second };
         }
+    }
+
+    fn weight(&self, stem: usize) -> f64 {
+        self.weights.get(stem).copied().unwrap_or(0.0)
+    }
+
+    /// Returns the cosine of both statements' stems, weighted by how rare they are, 0–1.
+    fn likeness(&self, one: usize, other: usize) -> f64 {
+        let norm = |at: usize| self.norms.get(at).copied().unwrap_or(0.0);
+        let mut shared = 0.0;
+        self.common(one, other, |stem| shared += self.weight(stem).powi(2));
         let length = (norm(one) * norm(other)).sqrt();
         if length == 0.0 { 0.0 } else { shared / length }
+    }
+
+    fn shared(&self, one: usize, other: usize) -> Shared {
+        let (mut number, mut rarest) = (0, 0.0_f64);
+        self.common(one, other, |stem| {
+            number += 1;
+            rarest = rarest.max(self.weight(stem));
+        });
+        let shorter = [one, other].iter().filter_map(|at| self.stems.get(*at)).map(Vec::len).min().unwrap_or(0);
+        let most = self.weights.iter().copied().fold(1.0, f64::max);
+        Shared { count: number, share: count(number) / count(shorter).max(1.0), rarest: rarest / most }
     }
 }
 
@@ -244,7 +329,9 @@ mod tests {
     fn related(statements: &[&str]) -> (Vec<Option<usize>>, Relations) {
         let control = LoopControl::new(CancelToken::new());
         let fingerprints = fingerprints(statements.iter().copied(), &control).unwrap();
-        (originals(&fingerprints, &control).unwrap(), relations(&fingerprints, &control).unwrap())
+        let sources = vec!["one"; statements.len()];
+        let relations = relations(Heads::trained(), &fingerprints, &sources, &control).unwrap();
+        (originals(&fingerprints, &control).unwrap(), relations)
     }
 
     #[test]

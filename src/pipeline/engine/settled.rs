@@ -16,7 +16,7 @@ use super::corpus::Corpus;
 use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::quantities::numbers;
-use super::sameness::{self, Pair};
+use super::sameness;
 use super::tokens::tokens;
 use super::{Finding, FindingKind, exclusions};
 
@@ -209,10 +209,14 @@ fn reversed(corpus: &Corpus, findings: &[Finding], control: &LoopControl) -> Res
     voices.sort_by_key(|(date, at, _)| (*date, *at));
     let words = |at: usize| corpus.sentence(at).map_or("", |sentence| sentence.words.as_str());
     let fingerprints = sameness::fingerprints(voices.iter().map(|(_, at, _)| words(*at)), control)?;
-    for Pair { one, other, likeness, contradiction } in sameness::pairs(&fingerprints, control)? {
-        let (Some((_, first, _)), Some((_, second, is_turn))) = (voices.get(one), voices.get(other)) else { continue };
-        let is_later_decision = contradiction.is_some() && decisions.contains(second);
-        if decisions.contains(first) && (is_later_decision || (*is_turn && likeness >= ABOUT_THE_SAME)) {
+    for pair in sameness::pairs(&fingerprints, control)? {
+        let (Some((_, first, _)), Some((_, second, is_turn))) = (voices.get(pair.one), voices.get(pair.other)) else {
+            continue;
+        };
+        let both = fingerprints.get(pair.one).zip(fingerprints.get(pair.other));
+        let contradicts = both.is_some_and(|(one, other)| sameness::is_certain(&pair, one, other));
+        let is_later_decision = contradicts && decisions.contains(second);
+        if decisions.contains(first) && (is_later_decision || (*is_turn && pair.likeness >= ABOUT_THE_SAME)) {
             reversed.insert(*first);
         }
     }

@@ -12,9 +12,11 @@ use super::lexicon::pattern;
 /// A user story in its usual forms: who, what, and perhaps why. What is not wanted is a goal too.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?:\bas (?:an?|the|our|any|every) |^as )(?P<role>[^,]{2,60}?)(?:, [^,]{2,60}?)?,? (?:i|we)(?:'d like| (?:(?:really|also|only|just) )*",
-        r"(?:want|need|wish|would (?:like|love|want)|(?P<not>do not want|don't want)))(?: to be able)?(?: to)? (?P<goal>.+?)",
-        r"(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?)|,? so (?P<since>(?:i|we|it|they|he|she|the|my|our|nobody|no one|everyone|everybody)\b.+?))?[.!]?$"
+        r"(?:\bas (?:an?|the|our|any|every) |^as )(?P<role>[^,]{2,60}?)(?:, [^,]{2,60}?)?,? (?:i|we)(?:'d (?:(?:really|also|only|just) )*(?:like|love|want|need|prefer)| (?:(?:really|also|only|just) )*",
+        r"(?:want|need|wish|would (?:like|love|want|need|prefer)|(?P<not>do not want|don't want)))(?: to be able)?(?: to)? (?P<goal>.+?)",
+        r"(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?)|,? so (?P<since>(?:(?:i|we|it|they|he|she|the|my|our|nobody|no one|everyone|everybody)\b|",
+        r"\w+ (?:\w+ )?(?:is|are|isn't|aren't|can|can't|do|don't|does|doesn't|will|won't|has|have|get|gets|stay|stays|know|knows)\b).+?)|,? (?:because|since|as) (?:i|we|it|they|he|she|the|my|our|",
+        r"that|that's|there|nobody|everyone|it's|i'm|at|in|on|right now|[a-z]+ is|[a-z]+ are)\b.+?)?[.!]?$"
     ))
 });
 /// The same with an ability instead of a wish.
@@ -27,7 +29,7 @@ static WRITTEN_ABILITY: LazyLock<Regex> = LazyLock::new(|| {
 /// The same with the benefit first.
 static WRITTEN_BENEFIT_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:in order|so as) to (?P<benefit>.+?), as (?:(?:an?|the|our|any|every) )?(?P<role>[^,]{2,60}?),? i (?:want|need|would like)",
+        r"^(?:(?:in order|so as) to|so that) (?P<benefit>.+?), as (?:(?:an?|the|our|any|every) )?(?P<role>[^,]{2,60}?),? i(?:'d (?:like|love|want)| (?:want|need|would (?:like|love|want)))",
         r"(?: to be able)?(?: to)? (?P<goal>.+?)[.]?$"
     ))
 });
@@ -103,6 +105,25 @@ mod tests {
             ),
             ("In order to save time, as a clerk, I want to copy a form.", "clerk", "copy a form", Some("save time")),
             ("As a guest I'd like to search flights.", "guest", "search flights", None),
+            (
+                "As an admin, I'd want to retire groups so that lists stay short.",
+                "admin",
+                "retire groups",
+                Some("lists stay short"),
+            ),
+            ("As treasurer I'd like a list, because I'm tired of asking.", "treasurer", "a list", None),
+            (
+                "As an editor, I need one key so breaking news isn't old news.",
+                "editor",
+                "one key",
+                Some("breaking news isn't old news"),
+            ),
+            (
+                "So that it leaves at noon, as an exporter I want to print it.",
+                "exporter",
+                "print it",
+                Some("it leaves at noon"),
+            ),
             ("As a camp worker, I'm able to report repairs.", "camp worker", "report repairs", None),
         ] {
             let found = written(&words.to_lowercase()).unwrap();

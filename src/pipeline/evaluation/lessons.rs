@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::super::engine::heads::{
-    self, Context, Features, Head, Heads, Lesson, features_alone, features_of, of_requirement, train,
+    self, Context, Features, Head, Heads, Lesson, RelationHead, Sight, features_alone, features_of, names_machine,
+    of_order, of_pair, of_requirement, train, train_relations,
 };
+use super::super::engine::sameness::{fingerprints, pairs};
 use super::super::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts, find};
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::{Bounds, CancelToken};
@@ -13,6 +15,11 @@ use super::marked::{Mark, MarkLabel};
 
 /// Buckets of the head of kinds and of the head of types.
 const BUCKETS: (usize, usize) = (1 << 16, 1 << 14);
+const ORDER_BUCKETS: usize = 1 << 13;
+/// How much an order to a machine counts: to miss one is worse than a sentence too many.
+const ORDER: f32 = 4.0;
+/// How much less likely than the least likely order of the lessons a sentence may be, and still be an order.
+const ORDER_MARGIN: f32 = 0.6;
 /// How much a sentence without its surroundings counts.
 const ALONE: f32 = 0.5;
 /// Parts that the corpus is divided into, by project, to choose thresholds.
@@ -27,6 +34,10 @@ const NEARLY: f64 = 0.01;
 pub struct Lessons {
     kinds: Vec<Lesson>,
     types: Vec<Lesson>,
+    orders: Vec<Lesson>,
+    relations: Vec<(Sight, usize)>,
+    /// How many pairs of requirements are marked as alike and as opposed, whether they are among the lessons or not.
+    related: [usize; 2],
     /// Sentences in their context: what is seen of them, whether they were spoken, and their class.
     sentences: Vec<(Features, bool, usize)>,
 }
@@ -56,13 +67,20 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
     let index = indexer.finish();
     let places: Vec<(usize, usize, usize)> =
         index.sentences.iter().map(|sentence| (sentence.slot, sentence.start, sentence.end)).collect();
-    let corpus = Corpus::new(texts, index, &control)?;
+    // What is an order is learnt too, so that here it is known from the marks.
+    let corpus = Corpus::new(texts, index, |_| false, &control)?;
     let context = Context::new(&corpus, &control)?;
+    let mut demands: Vec<(&Mark, usize, String)> = Vec::new();
     for (at, sentence) in corpus.sentences().iter().enumerate() {
         let Some(&(slot, start, end)) = places.get(at) else { continue };
         let marks = project.documents.get(slot).map_or([].as_slice(), |document| document.text.marks.as_slice());
         let mark = marks.iter().filter(|mark| mark.covers(start, end)).max_by_key(|mark| mark.shared(start, end));
         let label = mark.map(|mark| mark.label);
+        let is_order = label == Some(MarkLabel::Order);
+        if is_order || names_machine(sentence) {
+            let (features, weight) = (of_order(sentence), if is_order { ORDER } else { 1.0 });
+            lessons.orders.push(Lesson { features, class: usize::from(is_order), weight });
+        }
         if !find::is_candidate(sentence) || matches!(label, Some(MarkLabel::Order | MarkLabel::Story)) {
             continue;
         }
@@ -75,11 +93,37 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
         if let Some(class) = mark.and_then(type_of) {
             let section = corpus.section(at).unwrap_or_default().to_lowercase();
             let statement = statement_of(sentence);
+            if let Some(mark) = mark.filter(|mark| demands.last().is_none_or(|(last, ..)| *last != *mark)) {
+                demands.push((mark, slot, statement.to_owned()));
+            }
             let features = of_requirement(statement, &section, corpus.common_words(at));
             lessons.types.push(Lesson { features, class, weight: 1.0 });
             let features = of_requirement(statement, "", None);
             lessons.types.push(Lesson { features, class, weight: ALONE });
         }
+    }
+    relate(&demands, lessons, &control)
+}
+
+/// Adds the lessons on how a project's requirements relate to each other.
+fn relate(demands: &[(&Mark, usize, String)], lessons: &mut Lessons, control: &LoopControl) -> Result<(), Halted> {
+    let fingerprints = fingerprints(demands.iter().map(|(_, _, statement)| statement.as_str()), control)?;
+    let names = |at: usize, name: &str, other: usize| {
+        let id = demands.get(other).and_then(|(mark, ..)| mark.attribute("id"));
+        id.is_some_and(|id| demands.get(at).is_some_and(|(mark, ..)| mark.ids(name).any(|known| known == id)))
+    };
+    let marked = |name: &str| demands.iter().map(|(mark, ..)| mark.ids(name).count()).sum::<usize>();
+    lessons.related = [marked("dup"), marked("conf")];
+    for pair in pairs(&fingerprints, control)? {
+        let (Some(one), Some(other)) = (fingerprints.get(pair.one), fingerprints.get(pair.other)) else { continue };
+        let either = |name: &str| names(pair.one, name, pair.other) || names(pair.other, name, pair.one);
+        let class = match (either("dup"), either("conf")) {
+            (true, _) => heads::ALIKE,
+            (_, true) => heads::OPPOSED,
+            _ => 0,
+        };
+        let slot = |at: usize| demands.get(at).map(|(_, slot, _)| *slot);
+        lessons.relations.push((of_pair(&pair, one, other, slot(pair.one) == slot(pair.other)), class));
     }
     Ok(())
 }
@@ -127,7 +171,60 @@ pub fn trained(lessons: &[Lessons]) -> Heads {
             *threshold = best_threshold(&judged, is_speech, class);
         }
     }
-    Heads { kinds, types, thresholds }
+    let (orders, order_threshold) = orders_of(lessons);
+    let relations = relations_of(lessons);
+    Heads { kinds, types, orders, order_threshold, relations, thresholds }
+}
+
+/// Trains the head of orders. Its threshold lets nearly every order of a project pass that it was not trained on.
+fn orders_of(lessons: &[Lessons]) -> (Head, f32) {
+    let trained_on = |is_among: &dyn Fn(usize) -> bool| {
+        let among = lessons.iter().enumerate().filter(|(at, _)| is_among(*at));
+        let orders: Vec<Lesson> = among.flat_map(|(_, lessons)| lessons.orders.iter().cloned()).collect();
+        train(&orders, 2, ORDER_BUCKETS)
+    };
+    let mut likely: Vec<f32> = Vec::new();
+    for part in 0..PARTS {
+        let head = trained_on(&|at| at % PARTS != part);
+        let judged = lessons.iter().skip(part).step_by(PARTS).flat_map(|lessons| &lessons.orders);
+        let orders = judged.filter(|lesson| lesson.class == 1);
+        likely.extend(orders.filter_map(|lesson| head.probabilities(&lesson.features).get(1).copied()));
+    }
+    likely.sort_by(f32::total_cmp);
+    let least = likely.get(likely.len() / 100).copied().unwrap_or(0.5);
+    (trained_on(&|_| true), (least * ORDER_MARGIN).clamp(0.02, 0.5))
+}
+
+/// Trains the head of relations, with the thresholds of the best F1 on projects that it was not trained on.
+fn relations_of(lessons: &[Lessons]) -> RelationHead {
+    let trained_on = |is_among: &dyn Fn(usize) -> bool| {
+        let among = lessons.iter().enumerate().filter(|(at, _)| is_among(*at));
+        let relations: Vec<(Sight, usize)> = among.flat_map(|(_, lessons)| lessons.relations.iter().copied()).collect();
+        train_relations(&relations)
+    };
+    let mut judged: Vec<(Vec<f32>, usize)> = Vec::new();
+    for part in 0..PARTS {
+        let head = trained_on(&|at| at % PARTS != part);
+        let pairs = lessons.iter().skip(part).step_by(PARTS).flat_map(|lessons| &lessons.relations);
+        judged.extend(pairs.map(|(sight, class)| (head.probabilities(sight), *class)));
+    }
+    let threshold = |class: usize| {
+        let expected: usize = lessons.iter().filter_map(|lessons| lessons.related.get(class - 1)).sum();
+        let f1 = |threshold: f32| {
+            let is_found =
+                |probabilities: &Vec<f32>| probabilities.get(class).is_some_and(|likely| *likely >= threshold);
+            let found = judged.iter().filter(|(probabilities, _)| is_found(probabilities));
+            let (found, right) = found
+                .fold((0_u32, 0_u32), |(found, right), (_, truth)| (found + 1, right + u32::from(*truth == class)));
+            2.0 * f64::from(right)
+                / (f64::from(found) + f64::from(u32::try_from(expected).unwrap_or(u32::MAX))).max(1.0)
+        };
+        let steps = (1..=32_u8).map(|step| f32::from(step) * 0.025);
+        steps.fold((0.5, 0.0), |best: (f32, f64), step| if f1(step) > best.1 { (step, f1(step)) } else { best }).0
+    };
+    let mut head = trained_on(&|_| true);
+    head.thresholds = [threshold(heads::ALIKE), threshold(heads::OPPOSED)];
+    head
 }
 
 fn kinds_of<'a>(lessons: impl Iterator<Item = &'a Lessons>) -> Head {

@@ -77,7 +77,10 @@ fn passed(format: Format, words: &str) -> Vec<Cost> {
     let prepared = step::<PrepareSources>(offered, &context, costs);
     let sources = step::<TranscribeRecordings>(Transcribed { sources: prepared.sources }, &context, costs).sources;
     let index = step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &context, costs);
-    let (corpus, time, stretch) = timed(|| Corpus::new(Arc::clone(&context.texts), index, &control).unwrap());
+    let (corpus, time, stretch) = timed(|| {
+        Corpus::new(Arc::clone(&context.texts), index, |sentence| Embedded::default().is_order(sentence), &control)
+            .unwrap()
+    });
     context.corpus = Arc::new(corpus);
     costs.push(Cost { node: "the corpus", time, stretch, input: 0, output: 0 });
     let to_extract = ToExtract { analysis_type, index_hash: index_hash.clone(), bounds };

@@ -101,7 +101,7 @@ impl Features {
         self.0.iter().copied()
     }
 
-    fn add(&mut self, name: &str, parts: &[&str]) {
+    pub(super) fn add(&mut self, name: &str, parts: &[&str]) {
         let mut hash = 0x811C_9DC5_u32;
         let mut take = |bytes: &[u8]| {
             for byte in bytes {
@@ -127,7 +127,7 @@ impl Features {
         }
     }
 
-    fn finish(mut self) -> Self {
+    pub(super) fn finish(mut self) -> Self {
         self.0.sort_unstable();
         self.0.dedup();
         self
@@ -135,7 +135,7 @@ impl Features {
 }
 
 /// The numbers from 0 to 63 as words.
-const NUMBERS: [&str; 64] = [
+pub(super) const NUMBERS: [&str; 64] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20",
     "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39",
     "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58",
@@ -143,11 +143,11 @@ const NUMBERS: [&str; 64] = [
 ];
 
 /// Stands for every number.
-fn plain_token(token: &str) -> &str {
+pub(super) fn plain_token(token: &str) -> &str {
     if token.starts_with(|character: char| character.is_ascii_digit()) { "0" } else { token }
 }
 
-fn stem(token: &str) -> &str {
+pub(super) fn stem(token: &str) -> &str {
     token.char_indices().nth(5).and_then(|(end, _)| token.get(..end)).unwrap_or(token)
 }
 

@@ -6,6 +6,8 @@
 //! what. Everything is computed in one order in 32-bit floats: the same sentence has the same result everywhere.
 
 mod features;
+mod orders;
+mod relations;
 mod training;
 mod weights;
 
@@ -16,6 +18,8 @@ use super::corpus::Corpus;
 use super::{FindingKind, PreparedSentence};
 
 pub use features::{Context, Features, of_requirement};
+pub use orders::{names_machine, of_order};
+pub use relations::{ALIKE, OPPOSED, RelationHead, Sight, of_pair, train_relations};
 pub use training::{Lesson, train};
 pub use weights::Head;
 
@@ -47,6 +51,12 @@ pub const TYPES: [(RequirementType, Option<QualityCategory>); 10] = [
 pub struct Heads {
     pub kinds: Head,
     pub types: Head,
+    /// Whether a sentence is an order to a machine that reads it.
+    pub orders: Head,
+    /// Least probability of an order.
+    pub order_threshold: f32,
+    /// How two requirements relate to each other.
+    pub relations: RelationHead,
     /// Least probability of each kind but none, for written text and for speech, in the order of [`KINDS`].
     pub thresholds: [[f32; 5]; 2],
 }
@@ -74,6 +84,17 @@ impl Heads {
         let excess = |((_, probability), threshold): &((&Option<FindingKind>, &f32), &f32)| *probability / *threshold;
         let best = above.max_by(|one, other| excess(one).total_cmp(&excess(other)));
         best.and_then(|((kind, probability), _)| Some(((*kind)?, *probability)))
+    }
+
+    /// Whether a sentence is an order to a machine that reads the document.
+    pub fn is_order(&self, sentence: &PreparedSentence) -> bool {
+        orders::is_certain(sentence)
+            || names_machine(sentence)
+                && self
+                    .orders
+                    .probabilities(&of_order(sentence))
+                    .get(1)
+                    .is_some_and(|likely| *likely >= self.order_threshold)
     }
 
     /// Whether a sentence of which only the words are known is a requirement rather than no item.

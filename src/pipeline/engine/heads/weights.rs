@@ -1,10 +1,11 @@
 //! The weights of a head, one byte each, and their file.
 
 use super::features::Features;
+use super::relations::{RELATIONS, RelationHead, SIGHTS};
 use super::{Heads, KINDS, TYPES};
 
 /// The first bytes of a file of weights, with the version of the format.
-const MAGIC: [u8; 8] = *b"CQHEADS1";
+const MAGIC: [u8; 8] = *b"CQHEADS2";
 
 /// A multinomial logistic model over hashed features.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,8 +88,13 @@ impl Heads {
         for threshold in self.thresholds.iter().flatten() {
             bytes.extend(threshold.to_le_bytes());
         }
+        bytes.extend(self.order_threshold.to_le_bytes());
+        for weight in self.relations.weights.iter().flatten().chain(&self.relations.thresholds) {
+            bytes.extend(weight.to_le_bytes());
+        }
         self.kinds.write(&mut bytes);
         self.types.write(&mut bytes);
+        self.orders.write(&mut bytes);
         bytes
     }
 
@@ -103,9 +109,15 @@ impl Heads {
             for threshold in thresholds.iter_mut().flatten() {
                 *threshold = f32::from_le_bytes(array(&mut bytes)?);
             }
+            let order_threshold = f32::from_le_bytes(array(&mut bytes)?);
+            let mut relations = RelationHead { weights: [[0.0; SIGHTS + 1]; RELATIONS], thresholds: [0.0; 2] };
+            for weight in relations.weights.iter_mut().flatten().chain(&mut relations.thresholds) {
+                *weight = f32::from_le_bytes(array(&mut bytes)?);
+            }
             let kinds = Head::read(KINDS.len(), &mut bytes)?;
             let types = Head::read(TYPES.len(), &mut bytes)?;
-            bytes.is_empty().then_some(Self { kinds, types, thresholds })
+            let orders = Head::read(2, &mut bytes)?;
+            bytes.is_empty().then_some(Self { kinds, types, orders, order_threshold, relations, thresholds })
         };
         parsed().ok_or(UnreadableWeights)
     }
@@ -140,7 +152,13 @@ mod tests {
             let exact: Vec<f32> = (0..16 * classes).map(|at| f32::from(u8::try_from(at).unwrap()) - 40.0).collect();
             Head::of(classes, 16, &exact)
         };
-        let heads = Heads { kinds: head(KINDS.len()), types: head(TYPES.len()), thresholds: [[0.25; 5], [0.5; 5]] };
+        let (kinds, types, orders, relations) = (
+            head(KINDS.len()),
+            head(TYPES.len()),
+            head(2),
+            RelationHead { weights: [[0.5; SIGHTS + 1]; RELATIONS], thresholds: [0.1, 0.2] },
+        );
+        let heads = Heads { kinds, types, orders, order_threshold: 0.5, relations, thresholds: [[0.25; 5], [0.5; 5]] };
         let bytes = heads.to_bytes();
         assert_eq!(Heads::read(&bytes).as_ref(), Ok(&heads));
         for wrong in [&bytes[..bytes.len() - 1], &bytes[1..], &[bytes.as_slice(), &[0]].concat()] {
