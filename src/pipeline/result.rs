@@ -88,6 +88,9 @@ pub struct RequirementDraft {
     pub duplicate_of: Option<String>,
     /// Keys of requirements that contradict this one.
     pub conflicts_with: Vec<String>,
+    /// `None` where it is written in no pattern of EARS.
+    #[serde(default)]
+    pub pattern: Option<EarsPattern>,
 }
 
 /// The type of a requirement.
@@ -132,16 +135,35 @@ pub enum Priority {
     Unknown,
 }
 
-/// The severity or likelihood of a risk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+/// The severity or likelihood of a risk, and the severity of a quality issue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum Severity {
     Low,
+    #[default]
     Medium,
     High,
     Critical,
+}
+
+/// The pattern of EARS (Easy Approach to Requirements Syntax) that a requirement is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum EarsPattern {
+    /// It always holds.
+    Ubiquitous,
+    /// “When …”
+    EventDriven,
+    /// “While …”
+    StateDriven,
+    /// “If …, then …”: what happens where something goes wrong.
+    UnwantedBehaviour,
+    /// “Where …”: only in some variants of the product.
+    OptionalFeature,
+    /// Several of these.
+    Complex,
 }
 
 /// A property of an item that makes it hard to build or to test.
@@ -150,6 +172,16 @@ pub enum Severity {
 pub struct QualityIssue {
     pub code: IssueCode,
     pub message: String,
+    #[serde(default)]
+    pub severity: Severity,
+}
+
+impl QualityIssue {
+    /// Creates an issue with the severity of its code.
+    #[must_use]
+    pub const fn new(code: IssueCode, message: String) -> Self {
+        Self { severity: code.severity(), code, message }
+    }
 }
 
 /// The code of a quality issue.
@@ -158,19 +190,49 @@ pub struct QualityIssue {
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum IssueCode {
+    /// A word that can be read in more than one way. Of a story: not estimable (the E of INVEST).
     VagueWord,
+    /// A passive that does not say who or what does it.
     PassiveWithoutActor,
+    /// More than one demand: not atomic. Of a story: not independent (the I of INVEST).
     SeveralInOne,
+    /// A quality without a figure.
     Unmeasurable,
     UnclearPronoun,
     OpenEnded,
     Placeholder,
+    /// Too many words. Of a story: not small (the S of INVEST).
     TooLong,
     MissingRole,
+    /// Of a story: its value is not said (the V of INVEST).
     MissingBenefit,
+    /// Of a story: nothing to test it by (the T of INVEST).
     MissingCriteria,
     /// Another requirement says the opposite, or another figure for the same.
     Conflict,
+    /// Says how instead of what. Of a story: leaves nothing to talk about (the N of INVEST).
+    Solution,
+}
+
+impl IssueCode {
+    /// Returns how much an issue of this kind hinders whoever builds or tests the item.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::Conflict | Self::Placeholder => Severity::High,
+            Self::SeveralInOne
+            | Self::Unmeasurable
+            | Self::UnclearPronoun
+            | Self::OpenEnded
+            | Self::MissingCriteria => Severity::Medium,
+            Self::VagueWord
+            | Self::PassiveWithoutActor
+            | Self::TooLong
+            | Self::MissingRole
+            | Self::MissingBenefit
+            | Self::Solution => Severity::Low,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

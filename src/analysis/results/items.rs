@@ -134,6 +134,7 @@ pub fn requirement(found: RequirementDraft, known: &Known, run: &Run, now: Time)
         run_id,
         created_at,
         updated_at: now,
+        pattern: found.pattern,
     }
 }
 

@@ -4,7 +4,7 @@ use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use pipeline::SourceKind;
-use pipeline::result::{Citation, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
+use pipeline::result::{Citation, EarsPattern, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
@@ -97,6 +97,10 @@ pub struct Requirement {
     pub run_id: Id<Run>,
     pub created_at: Time,
     pub updated_at: Time,
+    /// The pattern of EARS that it is written in; null where it has none.
+    #[serde(default)]
+    #[schema(required)]
+    pub pattern: Option<EarsPattern>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -103,6 +103,7 @@ fn add(
                 sources,
                 duplicate_of: None,
                 conflicts_with: Vec::new(),
+                pattern: None,
             });
         }
         FindingKind::Risk => items.risks.push(RiskDraft {

@@ -12,6 +12,7 @@ use super::super::result::{
     IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
 };
 use super::corpus::plain;
+use super::ears;
 use super::heads::Heads;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, relations};
@@ -47,6 +48,12 @@ static SEVERAL: LazyLock<Regex> = LazyLock::new(|| {
 });
 static PRONOUN_FIRST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(and |but |so |then )*(it|they|this|that|these|those|he|she)\b"));
+/// Means rather than ends, in a demand for a function.
+static SOLUTION: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(drop-?down|combo ?box|radio buttons?|check ?box(es)?|modal|pop-?up|scroll ?bar|(sql|database) table|stored procedure|microservices?|rest endpoint|cron job|hash ?map|css class|javascript|red button|blue button|html table)\b",
+    )
+});
 static MEASURE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\d|\b(one|two|three|four|five|ten|half|hour|all|every|no|never|none|level aa)\b"));
 
@@ -64,6 +71,7 @@ pub fn check(
     for (at, requirement) in requirements.iter_mut().enumerate() {
         control.report(at, 2 * total)?;
         requirement.quality_issues = issues_of(requirement);
+        requirement.pattern = ears::pattern_of(&requirement.statement);
         for issue in &requirement.quality_issues {
             *counts.entry(issue.code).or_default() += 1;
         }
@@ -112,7 +120,7 @@ fn note_relations(
             if let (Some(requirement), Some(key)) = (requirements.get_mut(at), keys.get(with)) {
                 requirement.conflicts_with.push(key.clone());
                 let message = format!("It contradicts “{title}”. {}", found.reason);
-                requirement.quality_issues.push(QualityIssue { code: IssueCode::Conflict, message });
+                requirement.quality_issues.push(QualityIssue::new(IssueCode::Conflict, message));
             }
         }
     }
@@ -122,7 +130,7 @@ fn note_relations(
 fn issues_of(requirement: &RequirementDraft) -> Vec<QualityIssue> {
     let lower = plain(&requirement.statement);
     let mut issues = Vec::new();
-    let mut note = |code: IssueCode, message: String| issues.push(QualityIssue { code, message });
+    let mut note = |code: IssueCode, message: String| issues.push(QualityIssue::new(code, message));
     if let Some(word) = VAGUE.find(&lower) {
         note(IssueCode::VagueWord, format!("\"{}\" can be read in more than one way.", quoted(word)));
     }
@@ -144,6 +152,11 @@ fn issues_of(requirement: &RequirementDraft) -> Vec<QualityIssue> {
     if let Some(word) = PLACEHOLDER.find(&lower) {
         note(IssueCode::Placeholder, format!("\"{}\" is still to be filled in.", quoted(word)));
     }
+    if requirement.kind == RequirementType::Functional
+        && let Some(word) = SOLUTION.find(&lower)
+    {
+        note(IssueCode::Solution, format!("\"{}\" says how rather than what.", quoted(word)));
+    }
     if requirement.statement.split_whitespace().count() > LONG {
         note(IssueCode::TooLong, format!("It has more than {LONG} words."));
     }
@@ -161,15 +174,15 @@ fn checked_story(story: &UserStoryDraft, requirements: &HashMap<&str, &Requireme
     let mut issues: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();
     if story.role.is_none() {
         let message = "The source does not say for whom.".to_owned();
-        issues.push(QualityIssue { code: IssueCode::MissingRole, message });
+        issues.push(QualityIssue::new(IssueCode::MissingRole, message));
     }
     if story.benefit.is_none() {
         let message = "The source does not say what for.".to_owned();
-        issues.push(QualityIssue { code: IssueCode::MissingBenefit, message });
+        issues.push(QualityIssue::new(IssueCode::MissingBenefit, message));
     }
     if story.acceptance_criteria.iter().all(|criterion| criterion.then.is_none()) {
         let message = "The source names no condition and outcome to test.".to_owned();
-        issues.push(QualityIssue { code: IssueCode::MissingCriteria, message });
+        issues.push(QualityIssue::new(IssueCode::MissingCriteria, message));
     }
     let lost = f64::from(u32::try_from(issues.len()).unwrap_or(u32::MAX)) * 0.15;
     story.quality_score = two_decimals((1.0 - lost).max(0.0));

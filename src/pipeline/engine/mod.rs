@@ -15,6 +15,7 @@ mod corpus;
 mod cues;
 mod dates;
 mod decision;
+mod ears;
 mod exclusions;
 pub(crate) mod find;
 mod fingerprint;

@@ -21,6 +21,8 @@ const MAX_RELATED: usize = 2;
 const RELATED: f64 = 0.08;
 /// How many of the most alike statements of each one are looked at.
 const MOST_ALIKE: usize = 8;
+/// Likeness from which statements are nearly the same whatever the trained head says of it.
+const ALIKE: f64 = 0.85;
 /// Likeness from which a contradiction is one whatever the trained head says of it.
 const SAME_DEMAND: f64 = 0.6;
 const SAME_CHOICE: f64 = 0.5;
@@ -78,6 +80,8 @@ pub fn relations(
         let found = heads.relations.relation(&of_pair(&pair, one, other, is_same_source));
         if is_certain(&pair, one, other) {
             judged.push((1.0, Relation::Opposed, pair));
+        } else if pair.likeness >= ALIKE && one.stance == other.stance && is_same_amount(one, other) {
+            judged.push((1.0, Relation::Alike, pair));
         } else if let Some((relation, likely)) = found {
             judged.push((likely, relation, pair));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::engine::heads::{
-    self, Context, Features, Head, Heads, Lesson, RelationHead, Sight, features_alone, features_of, names_machine,
+    self, Context, Features, Head, Heads, Lesson, RelationHead, Sight, features_alone, features_of, may_be_order,
     of_order, of_pair, of_requirement, train, train_relations,
 };
 use super::super::engine::sameness::{fingerprints, pairs};
@@ -77,7 +77,7 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
         let mark = marks.iter().filter(|mark| mark.covers(start, end)).max_by_key(|mark| mark.shared(start, end));
         let label = mark.map(|mark| mark.label);
         let is_order = label == Some(MarkLabel::Order);
-        if is_order || names_machine(sentence) {
+        if is_order || may_be_order(sentence) {
             let (features, weight) = (of_order(sentence), if is_order { ORDER } else { 1.0 });
             lessons.orders.push(Lesson { features, class: usize::from(is_order), weight });
         }

@@ -11,7 +11,7 @@ use actors::language::Language;
 use actors::run::AnalysisType;
 use serde::Serialize;
 
-use super::super::engine::{Corpus, Embedded, Texts};
+use super::super::engine::{Corpus, Embedded, Engine, Texts};
 use super::super::loop_control::LoopControl;
 use super::super::loop_control::check_intervals::timed;
 use super::super::readers::{Format, read};

@@ -236,13 +236,23 @@ impl HtmlState {
     }
 }
 
-/// Whether a style hides its element.
+/// Where nobody sees it.
+const FAR_OUT: f32 = -900.0;
+
+/// Whether a style hides its element, also by writing white on what is white unless it says otherwise.
 fn hides(style: &str) -> bool {
     let style: String = style.chars().filter(|character| !character.is_whitespace()).collect::<String>().to_lowercase();
     style.split(';').any(|rule| {
         let value = |name: &str| rule.strip_prefix(name).map(|value| value.trim_end_matches("!important"));
         value("display:") == Some("none")
             || matches!(value("visibility:"), Some("hidden" | "collapse"))
+            || matches!(value("color:"), Some("white" | "#fff" | "#ffffff" | "transparent" | "rgb(255,255,255)"))
+                && !style.contains("background")
+            || ["left:", "top:", "text-indent:", "margin-left:"].iter().any(|name| {
+                let pixels =
+                    value(name).and_then(|value| value.trim_end_matches("px").trim_end_matches("em").parse().ok());
+                pixels.is_some_and(|pixels: f32| pixels <= FAR_OUT)
+            })
             || value("opacity:").is_some_and(|value| value.parse() == Ok(0.0_f32))
             || value("font-size:").is_some_and(|value| {
                 value.trim_end_matches(|unit: char| unit.is_ascii_alphabetic() || unit == '%').parse() == Ok(0.0_f32)

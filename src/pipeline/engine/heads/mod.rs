@@ -18,7 +18,7 @@ use super::corpus::Corpus;
 use super::{FindingKind, PreparedSentence};
 
 pub use features::{Context, Features, of_requirement};
-pub use orders::{names_machine, of_order};
+pub use orders::{may_be_order, of_order};
 pub use relations::{ALIKE, OPPOSED, RelationHead, Sight, of_pair, train_relations};
 pub use training::{Lesson, train};
 pub use weights::Head;
@@ -89,7 +89,7 @@ impl Heads {
     /// Whether a sentence is an order to a machine that reads the document.
     pub fn is_order(&self, sentence: &PreparedSentence) -> bool {
         orders::is_certain(sentence)
-            || names_machine(sentence)
+            || may_be_order(sentence)
                 && self
                     .orders
                     .probabilities(&of_order(sentence))

@@ -19,6 +19,26 @@ static MACHINE: LazyLock<Regex> = LazyLock::new(|| {
         r"sprachmodell|\bki\b|ki-|künstliche intelligenz|assistent|maschine|modèle|\bia\b|intelligence artificielle|modelo de lenguaje|inteligencia artificial|الذكاء الاصطناعي|نموذج|нейросет|модель|人工知能|人工智能"
     ))
 });
+/// A machine that reads, rather than any.
+static READER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(ai|a\.i\.|artificial intelligences?|llms?|language models?|gpt|chat ?gpt|copilots?|gemini|claude|otter|siri|alexa|(chat|assistant)?-?bots?|chatbots?|assistants?|robots?|crawlers?|scrapers?|summari[sz]ers?|",
+        r"transcribers?|transcription software|screen readers?|automat(ed|ic) (readers?|reading|evaluation|triage|review\w*|tools?|agents?|analy\w+|processing|systems?)|",
+        r"(machine|software|agents?|models?|tools?|program) (that|which|who|reading|processing|triaging|analy[sz]ing|indexing))\b|@\w*(bot|ai)\b"
+    ))
+});
+/// “SYSTEM: …”, “agent, …”.
+static CALLED_SHORTLY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^["'(\[<*> ]*(?:(?:dear|hey|hi|note to|to|for|our|the) )?(?:\w+ )?(?:system|software|computer|machine|tool|agent|model|admin|automation)s?(?: \w+){0,2}\s*[:,!–—]"#,
+    )
+});
+/// An order at the start.
+static TOLD_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^["'(\[<*> ]*(?:please |now |kindly )?(?:ignore|disregard|skip|mark|set|treat|classify|rate|approve|accept|reject|return|omit|drop|delete|erase|output|summari[sz]e|close|withdraw|score|regard|forget|conclude|do not|don't|never)\b"#,
+    )
+});
 /// The machine at the start, or behind a word of address.
 static CALLED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -111,7 +131,11 @@ pub fn is_certain(sentence: &PreparedSentence) -> bool {
             && !PRODUCT.is_match(lower))
 }
 
-/// Whether a sentence speaks of any machine: no other one is an order.
-pub fn names_machine(sentence: &PreparedSentence) -> bool {
-    MACHINE.is_match(&sentence.lower) || TOLD.is_match(&sentence.lower)
+/// Whether a sentence may be an order: it names a machine that reads, calls one as “SYSTEM:” does, or begins by telling what to
+/// make of a document. No other one is looked at closer.
+pub fn may_be_order(sentence: &PreparedSentence) -> bool {
+    let lower = sentence.lower.as_str();
+    READER.is_match(lower)
+        || (CALLED_SHORTLY.is_match(lower) && TOLD.is_match(lower))
+        || (TOLD_FIRST.is_match(lower) && MADE.is_match(lower) && VERDICT.is_match(lower))
 }
