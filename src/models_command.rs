@@ -18,7 +18,7 @@ use colloquy::models::{self, DownloadLimits, InstallStep, Installation, ModelToI
 use console::Term;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::Embedded;
-use pipeline::evaluation::{self, JudgedRows};
+use pipeline::evaluation::{self, JudgedRows, TableRow, Task};
 
 /// The exit code of a failure that may pass.
 const TEMPORARY: u8 = 75;
@@ -62,7 +62,17 @@ struct Eval {
     /// Table of requirements: project <TAB> class of the PROMISE set (F, PE, SE …) <TAB> text; may be given more than once
     #[arg(long, value_name = "FILE")]
     classes: Vec<PathBuf>,
+    /// Measure the method instead of the engine's own weights: each table is judged by weights that are taught by its other
+    /// documents or projects, in ten parts, and thrown away
+    #[arg(long)]
+    crossed: bool,
+    /// Measure the method instead: the tables of `--requirements` are judged by weights that are taught by this one
+    #[arg(long, value_name = "FILE", conflicts_with = "crossed", requires = "requirements")]
+    taught_by: Option<PathBuf>,
 }
+
+/// Parts that a table is divided into, by document, for `--crossed`.
+const PARTS: usize = 10;
 
 #[derive(Args)]
 struct Install {
@@ -150,15 +160,36 @@ fn eval(arguments: &Eval) -> Result<(), CommandFailure> {
         println!("{report}");
     }
     for table in &arguments.requirements {
-        let rows = judged(table, evaluation::requirements)?;
+        let rows = match (&arguments.taught_by, arguments.crossed) {
+            (Some(taught), _) => {
+                let [taught, rows] = [rows_of(taught, Task::Requirement)?, rows_of(table, Task::Requirement)?];
+                evaluation::taught(Task::Requirement, &taught, &rows)
+            }
+            (None, true) => evaluation::crossed(Task::Requirement, &rows_of(table, Task::Requirement)?, PARTS),
+            (None, false) => judged(table, evaluation::requirements)?,
+        };
         print_figure("requirement or not, macro-F1", table, &rows, 2);
     }
     for table in &arguments.classes {
+        if arguments.crossed {
+            for (name, task) in [
+                ("function or quality, macro-F1", Task::Function),
+                ("groups of qualities, macro-F1", Task::QualityGroup),
+            ] {
+                print_figure(name, table, &evaluation::crossed(task, &rows_of(table, task)?, PARTS), task.classes());
+            }
+            continue;
+        }
         print_figure("function or quality, macro-F1", table, &judged(table, evaluation::functions)?, 2);
         let rows = judged(table, evaluation::quality_groups)?;
         print_figure("groups of qualities, macro-F1", table, &rows, evaluation::GROUPS);
     }
     Ok(())
+}
+
+fn rows_of(table: &Path, task: Task) -> Result<Vec<TableRow>, CommandFailure> {
+    let rows = File::open(table).and_then(|file| evaluation::rows(task, BufReader::new(file)));
+    rows.map_err(|fault| failed(format!("{}: {fault}", table.display())))
 }
 
 fn judged(

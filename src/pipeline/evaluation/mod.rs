@@ -1,7 +1,7 @@
 //! How good an engine is: runs it over documents whose items are marked, and over public sets of sentences, and counts.
 //!
 //! Reading order: marked (documents with marks) · corpus (folders of them) · scoring (a result against the marks) ·
-//! tally (figures with intervals) · report · public · lessons (training) · agreement (of two
+//! tally (figures with intervals) · report · public · taught · lessons (training) · agreement (of two
 //! markings).
 
 mod agreement;
@@ -12,6 +12,7 @@ mod public;
 mod report;
 mod scoring;
 mod tally;
+mod taught;
 
 pub use agreement::{Agreement, agreement};
 pub use corpus::{MarkedDocument, MarkedProject, UnusableCorpus, projects};
@@ -21,3 +22,4 @@ pub use public::{GROUPS, JudgedRows, functions, quality_groups, requirements};
 pub use report::{Report, evaluated};
 pub use scoring::{DocumentScore, KINDS, ProjectScore, score};
 pub use tally::{Figure, Tally, bootstrapped, total};
+pub use taught::{TableRow, Task, crossed, rows, taught};

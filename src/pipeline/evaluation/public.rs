@@ -62,8 +62,7 @@ pub fn requirements(table: impl BufRead) -> io::Result<JudgedRows> {
 /// As [`requirements`].
 pub fn functions(table: impl BufRead) -> io::Result<JudgedRows> {
     judged(table, |class, text| {
-        let truth = usize::from(class != "F");
-        (class == "F" || group(class).is_some() || class == "L").then_some(())?;
+        let truth = usize::from(is_quality(class)?);
         let (found, _) = Heads::trained().requirement_type(&of_requirement(text, "", None));
         Some((truth, usize::from(found != RequirementType::Functional)))
     })
@@ -86,7 +85,12 @@ pub fn quality_groups(table: impl BufRead) -> io::Result<JudgedRows> {
     })
 }
 
-fn group(class: &str) -> Option<usize> {
+/// Whether a class of the PROMISE set is one of qualities; `None` for what is no class of it.
+pub(super) fn is_quality(class: &str) -> Option<bool> {
+    (class == "F" || group(class).is_some() || class == "L").then_some(class != "F")
+}
+
+pub(super) fn group(class: &str) -> Option<usize> {
     Some(match class {
         "PE" | "SC" => 0,
         "US" | "LF" => 1,

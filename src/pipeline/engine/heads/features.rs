@@ -101,6 +101,15 @@ impl Features {
         self.0.iter().copied()
     }
 
+    /// Adds the judgement of a head, in tenths.
+    pub fn with_probabilities(mut self, name: &str, probabilities: &[f32]) -> Self {
+        for (class, probability) in probabilities.iter().enumerate() {
+            let class = NUMBERS.get(class).copied().unwrap_or_default();
+            self.add(name, &[class, likely(f64::from(*probability))]);
+        }
+        self.finish()
+    }
+
     pub(super) fn add(&mut self, name: &str, parts: &[&str]) {
         let mut hash = 0x811C_9DC5_u32;
         let mut take = |bytes: &[u8]| {
