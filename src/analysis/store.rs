@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::model::AiAnalysisRun;
-use super::results;
+use super::{proposals, results};
 use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
@@ -341,6 +341,10 @@ async fn repeat(
 /// looked at again.
 async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<(), DbError> {
     let is_successful = SUCCESSFUL.contains(&run.status().into_str());
+    if is_successful {
+        // Before the items: whoever accepts a proposal locks them in this order too.
+        proposals::store::drafts::publish(conn, run.project_id, run.id, now).await?;
+    }
     if is_successful && !results::store::publish(conn, run).await? {
         return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
     }
@@ -348,6 +352,7 @@ async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Resu
         grounding::enqueue_of_meeting(conn, meeting_id, now, request).await?;
     }
     results::store::forget_draft(conn, run.id).await?;
+    proposals::store::drafts::forget_drafts(conn, run.id).await?;
     diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run.id)))).execute(conn).await?;
     Ok(())
 }
