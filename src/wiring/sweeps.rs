@@ -28,7 +28,6 @@ pub fn retentions() -> Vec<Retention> {
         projects::people::store::invitations::RETENTION,
         meetings::invitations::store::RETENTION,
         analysis::store::RETENTION,
-        analysis::proposals::store::RETENTION,
     ];
     all.extend(accounts::sessions::store::RETENTION);
     all

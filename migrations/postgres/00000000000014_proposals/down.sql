@@ -1,3 +1,4 @@
+DROP TABLE run_supersedes;
 DROP TABLE proposal_links;
 DROP TABLE proposal_texts;
 DROP TABLE proposals;

@@ -11,8 +11,8 @@ ALTER TABLE run_results ADD COLUMN composed_at TIMESTAMPTZ;
 UPDATE run_results SET composed_at = generated_at;
 
 -- What a run would add, change or reject, had a person not reviewed items of the project. A DRAFT counts for nobody: it becomes OPEN in
--- the transaction that completes its run, and goes with the attempt that does not. The texts are beside, so that a change of the
--- status does not write them again.
+-- the transaction that completes its run, and goes with the attempt that does not. Many change their status at once: the texts are
+-- beside, and no index has the status, and there is room for the new row where the former one is.
 CREATE TABLE proposals (
   id UUID PRIMARY KEY,
   project_id UUID NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -26,17 +26,11 @@ CREATE TABLE proposals (
   content_key TEXT NOT NULL,
   -- The version of the item for which it was made.
   target_version BIGINT,
-  -- The run that has a say about the same item: it takes effect if that run completes.
-  superseded_by UUID,
-  superseded_at TIMESTAMPTZ,
   created_at TIMESTAMPTZ NOT NULL
-);
+) WITH (fillfactor = 50);
 CREATE INDEX proposals_by_project ON proposals (project_id, id);
 CREATE INDEX proposals_by_item ON proposals (project_id, item_id);
-CREATE INDEX proposals_by_text ON proposals (project_id, target_type, text_key);
 CREATE INDEX proposals_by_run ON proposals (run_id);
-CREATE INDEX proposals_superseding ON proposals (superseded_by);
-CREATE INDEX proposals_superseded ON proposals (superseded_at);
 
 CREATE TABLE proposal_texts (
   proposal_id UUID PRIMARY KEY REFERENCES proposals (id) ON DELETE CASCADE,
@@ -50,4 +44,11 @@ CREATE TABLE proposal_links (
   from_id UUID NOT NULL,
   reference TEXT NOT NULL,
   PRIMARY KEY (proposal_id, from_id, reference)
+);
+
+-- The open proposals about items that a run has a say about: they are superseded if it completes.
+CREATE TABLE run_supersedes (
+  run_id UUID NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  proposal_id UUID NOT NULL,
+  PRIMARY KEY (run_id, proposal_id)
 );

@@ -6,7 +6,7 @@
 //!                                      +-- the same as before:     nothing
 //!                                      `-- NEW | CHANGED | GONE -> OPEN --accept--> ACCEPTED (the item changes)
 //!                                                                   |--dismiss-> DISMISSED
-//!                                                                   `--later run-> SUPERSEDED (deleted after 30 days)
+//!                                                                   `--later run-> SUPERSEDED
 //! ```
 //! A person has touched an item once they judged, edited or accepted it (`items.touched`, which stays). As long as no item of
 //! the project is touched, runs publish what they find. From then on:
@@ -23,7 +23,8 @@
 //! again. The same finding keeps the id under which it would become an item.
 //!
 //! Proposals are written as drafts beside the drafts of items, and become OPEN in the transaction that completes the run, by
-//! a fixed number of statements that don't touch their texts ([`store::publish`]).
+//! a fixed number of statements that don't touch their texts ([`store::drafts::publish`]). The drafts of a run that ends in
+//! another way are deleted by a job. A run begins with the deletion of what was superseded more than 30 days ago.
 //!
 //! Accepting NEW makes the item, with the next code; CHANGED replaces its content (version + 1, AI_REGENERATED; `before` has
 //! what was replaced); GONE rejects it. `If-Match` is compared with the version of the item: 412. Without it, an item that
@@ -35,6 +36,7 @@
 //! accepts holds the lock of the project's row: of two that refer to each other, the second one sees the first.
 
 pub mod drafting;
+pub mod forgetting;
 pub mod matching;
 pub mod model;
 pub mod operations;

@@ -4,7 +4,6 @@ pub mod drafts;
 pub mod quoting;
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
@@ -20,17 +19,12 @@ use super::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
 use crate::analysis::results::project_item::ReferenceKind;
 use crate::analysis::results::store::{Kind, item_of};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
-use crate::db::sweep::Retention;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 
 /// The status of a proposal whose run is not complete: nobody sees it.
 const DRAFT: &str = "DRAFT";
-
-/// Superseded proposals are deleted after 30 days: each run may make many of them.
-pub const RETENTION: Retention =
-    Retention { table: "proposals", key: "id", at: "superseded_at", period: Duration::from_secs(30 * 24 * 60 * 60) };
 
 impl From<Kind> for ProposalTarget {
     fn from(kind: Kind) -> Self {

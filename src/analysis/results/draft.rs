@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem::take;
+use std::time::Duration;
 
 use actors::ids::Id;
 use actors::run::Run;
@@ -22,11 +23,14 @@ use crate::analysis::proposals::planning::{self, Fate, FoundText, KindPlan};
 use crate::analysis::proposals::store::drafts::{self as proposals, ProposalDraft};
 use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
+use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{At, Conn, DbError, Key};
 use crate::http::error::ApiError;
 
 /// Items written in one transaction, far below what a database can do within its time limit.
 const AT_ONCE: usize = 200;
+/// How long superseded proposals are stored: each run may make many of them.
+const SUPERSEDED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Maximum number of items of one run, far below what a database can publish within its time limit.
 const MOST_ITEMS: usize = 20_000;
 /// Maximum size of the serialized result, in bytes.
@@ -129,19 +133,26 @@ struct DraftContext<'a> {
 }
 
 impl DraftContext<'_> {
-    /// Deletes what an earlier attempt left.
+    /// Deletes what an earlier attempt left, and what was superseded long ago.
     async fn clear(&self) -> Result<(), Undrafted> {
-        let (id, attempt) = (self.run.id, self.run.attempt);
-        let cleared = self.state.db.write(move |conn| {
+        let (id, project_id) = (self.run.id, self.run.project_id);
+        self.write_at_work(move |conn| Box::pin(store::forget_draft(conn, id))).await?;
+        let (attempt, then, stopping) = (self.run.attempt, self.now - SUPERSEDED_FOR, self.state.tasks.stopping());
+        let forgotten = in_pages(&self.state.db, &stopping, move |conn| {
             Box::pin(async move {
                 if !runs::is_at_work(conn, id, attempt).await? {
-                    return Ok::<_, DbError>(false);
+                    return Ok(0);
                 }
-                proposals::forget_drafts(conn, id).await?;
-                store::forget_draft(conn, id).await.map(|()| true)
+                proposals::forget_page(conn, id, PAGE).await
             })
         });
-        wanted(cleared.await?)
+        forgotten.await.map_err(|error: DbError| Undrafted::from(error))?;
+        let pruned = in_pages(&self.state.db, &stopping, move |conn| {
+            Box::pin(proposals::prune_page(conn, project_id, then, PAGE))
+        });
+        pruned.await.map_err(|error: DbError| Undrafted::from(error))?;
+        // Whoever stopped in between has not deleted everything.
+        if stopping.is_cancelled() { Err(Undrafted::Unwanted) } else { Ok(()) }
     }
 
     /// Decides what becomes of the findings of one kind. `reviewed` is `None` where people have reviewed nothing, or the run was
@@ -239,7 +250,7 @@ impl DraftContext<'_> {
         }
         for some in planned.plan.superseded.chunks(AT_ONCE) {
             let (some, id) = (some.to_vec(), self.run.id);
-            self.write_at_work(move |conn| Box::pin(async move { proposals::mark_superseded(conn, id, &some).await }))
+            self.write_at_work(move |conn| Box::pin(async move { proposals::note_superseded(conn, id, &some).await }))
                 .await?;
         }
         Ok(Some(last).filter(|last| *last > planned.last_number))

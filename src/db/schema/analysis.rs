@@ -143,8 +143,6 @@ diesel::table! {
         text_key -> Text,
         content_key -> Text,
         target_version -> Nullable<BigInt>,
-        superseded_by -> Nullable<Uuid>,
-        superseded_at -> Nullable<UtcTime>,
         created_at -> UtcTime,
     }
 }
@@ -171,4 +169,14 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(items, proposal_links, proposal_texts, proposals,);
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_supersedes (run_id, proposal_id) {
+        run_id -> Uuid,
+        proposal_id -> Uuid,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(items, proposal_links, proposal_texts, proposals, run_supersedes,);

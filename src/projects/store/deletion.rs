@@ -24,7 +24,8 @@ pub const OF_MEETING: [Part; 5] = [
     Part { table: "meeting_invitations", key: "id", of: "meeting_id" },
     Part { table: "participants", key: "id", of: "meeting_id" },
 ];
-pub const OF_RUN: [Part; 2] = [
+pub const OF_RUN: [Part; 3] = [
+    Part { table: "run_supersedes", key: "run_id, proposal_id", of: "run_id" },
     Part { table: "run_nodes", key: "run_id, attempt, node", of: "run_id" },
     Part { table: "run_items", key: "run_id, id", of: "run_id" },
 ];

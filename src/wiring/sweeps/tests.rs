@@ -54,10 +54,6 @@ fn row_of(over: Retention) -> &'static str {
         ("run_nodes", _) => {
             "(run_id, attempt, node, input_hash, engine_version, output, kept_at) SELECT (SELECT id FROM runs), {i}, 'n', 'h', '1', '{}', {at}"
         }
-        ("proposals", _) => {
-            "(id, project_id, run_id, item_id, target_type, kind, status, text_key, content_key, superseded_at, created_at) \
-             SELECT {id}, (SELECT id FROM projects), (SELECT id FROM runs), {id}, 'REQUIREMENT', 'NEW', 'SUPERSEDED', 't', 'c', {at}, {old}"
-        }
         (table, at) => panic!("say how a row of {table} with {at} is made, so that its sweep is tried"),
     }
 }

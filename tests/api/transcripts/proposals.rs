@@ -7,6 +7,7 @@ use colloquy::analysis::results::store::change;
 use serde_json::{Value, json};
 
 use super::MP3;
+use super::analysis::until;
 use crate::participants::TestMeeting;
 use crate::recordings::Recorder;
 use crate::support::speech_service::FakeSpeechService;
@@ -22,7 +23,8 @@ impl TestMeeting {
     async fn approve(&self, server: &Server, requirement: &Value) {
         let id: Id<()> = requirement["id"].as_str().unwrap().parse().unwrap();
         let project: Id<ids::Project> = self.project.parse().unwrap();
-        let approved = server.db().await.write(move |conn| {
+        let db = server.db().await;
+        let approved = db.write(move |conn| {
             Box::pin(async move {
                 let item = change::find_to_change(conn, project, id).await?.unwrap();
                 let now = SystemClock.now();
@@ -67,6 +69,6 @@ on_both! {
         assert!(proposed.iter().any(is_hers), "{proposed:#?}");
 
         room.consents(&eve, &id, json!({"recordingConsent": false})).await.is(200);
-        super::analysis::until(async || (!room.proposals().await.iter().any(is_hers)).then_some(())).await;
+        until(async || (!room.proposals().await.iter().any(is_hers)).then_some(())).await;
     }
 }

@@ -3,12 +3,12 @@
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
-use diesel::{ExpressionMethods, Insertable, QueryDsl};
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
 use uuid::Uuid;
 
 use super::{DRAFT, ReferenceDraft, Row};
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
-use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
+use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
 
 #[derive(Debug, Clone, Insertable)]
@@ -68,44 +68,68 @@ pub async fn insert_references(conn: &mut Conn, references: &[ReferenceDraft]) -
     Ok(())
 }
 
-/// Marks open proposals, which are superseded once the run is complete.
-pub async fn mark_superseded(conn: &mut Conn, run_id: Id<Run>, superseded: &[Uuid]) -> Result<(), DbError> {
-    let superseded: Vec<Key<Proposal>> = superseded.iter().map(|id| Key(Id::from_uuid(*id))).collect();
-    let these = proposals::table.filter(proposals::id.eq_any(superseded));
-    diesel::update(these).set(proposals::superseded_by.eq(Some(Key(run_id)))).execute(conn).await?;
+/// Notes open proposals, which are superseded once the run is complete.
+pub async fn note_superseded(conn: &mut Conn, run_id: Id<Run>, superseded: &[Uuid]) -> Result<(), DbError> {
+    let row = |id: &Uuid| SupersededRow { run_id: Key(run_id), proposal_id: Key(Id::from_uuid(*id)) };
+    let rows: Vec<SupersededRow> = superseded.iter().map(row).collect();
+    many!(conn, &rows, |some| diesel::insert_into(run_supersedes::table).values(some).on_conflict_do_nothing());
     Ok(())
 }
 
-/// Publishes the drafts of a run, in a fixed number of statements: it supersedes what it marked, and opens its own, but those
+#[derive(Debug, Clone, Insertable)]
+#[diesel(table_name = run_supersedes)]
+struct SupersededRow {
+    run_id: Key<Run>,
+    proposal_id: Key<Proposal>,
+}
+
+/// Publishes the drafts of a run, in a fixed number of statements: it supersedes what it noted, and opens its own, but those
 /// that would add an item which was added meanwhile.
-pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<Run>, now: Time) -> Result<(), DbError> {
-    let superseded =
-        (proposals::status.eq(ProposalStatus::Superseded.into_str()), proposals::superseded_at.eq(Some(At(now))));
-    let marked = proposals::table
-        .filter(proposals::superseded_by.eq(Some(Key(run_id))))
+pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<Run>) -> Result<(), DbError> {
+    let becomes = |status: ProposalStatus| proposals::status.eq(status.into_str());
+    let noted = || run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)));
+    let open = proposals::table
+        .filter(proposals::id.eq_any(noted().select(run_supersedes::proposal_id)))
         .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
-    diesel::update(marked).set(superseded.clone()).execute(conn).await?;
+    diesel::update(open).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
+    let own = || proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
     let added = items::table.filter(items::project_id.eq(Key(project_id))).select(items::id);
-    let outdated = proposals::table
-        .filter(proposals::run_id.eq(Key(run_id)))
-        .filter(proposals::status.eq(DRAFT))
-        .filter(proposals::kind.eq(ProposalKind::New.into_str()))
-        .filter(proposals::item_id.eq_any(added));
-    diesel::update(outdated).set(superseded).execute(conn).await?;
-    let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
-    diesel::update(own).set(proposals::status.eq(ProposalStatus::Open.into_str())).execute(conn).await?;
+    let outdated =
+        own().filter(proposals::kind.eq(ProposalKind::New.into_str())).filter(proposals::item_id.eq_any(added));
+    diesel::update(outdated).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
+    diesel::update(own()).set(becomes(ProposalStatus::Open)).execute(conn).await?;
+    diesel::delete(noted()).execute(conn).await?;
     Ok(())
 }
 
-/// Deletes the drafts of a run that are not published, and what they would have superseded stays.
-pub async fn forget_drafts(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbError> {
+/// Whether a run has drafts.
+pub async fn has_drafts(conn: &mut Conn, run_id: Id<Run>) -> Result<bool, DbError> {
     let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
-    diesel::delete(own).execute(conn).await?;
-    let marked = proposals::table
-        .filter(proposals::superseded_by.eq(Some(Key(run_id))))
-        .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
-    diesel::update(marked).set(proposals::superseded_by.eq(None::<Key<Run>>)).execute(conn).await?;
-    Ok(())
+    let first: Option<Key<Proposal>> = own.select(proposals::id).first(conn).await.optional()?;
+    Ok(first.is_some())
+}
+
+/// Deletes a page of the drafts of a run, and what they would have superseded stays; returns how many.
+pub async fn forget_page(conn: &mut Conn, run_id: Id<Run>, most: i64) -> Result<usize, DbError> {
+    diesel::delete(run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)))).execute(conn).await?;
+    let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
+    let page: Vec<Key<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
+    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
+}
+
+/// Deletes a page of a project's superseded proposals that were made by then; returns how many.
+pub async fn prune_page(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    then: Time,
+    most: i64,
+) -> Result<usize, DbError> {
+    let former = proposals::table
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::status.eq(ProposalStatus::Superseded.into_str()))
+        .filter(proposals::created_at.le(At(then)));
+    let page: Vec<Key<Proposal>> = former.select(proposals::id).limit(most).load(conn).await?;
+    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
 }
 
 /// A proposal that nobody accepted, without its texts.
