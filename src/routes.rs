@@ -134,6 +134,9 @@ pub fn public() -> Vec<Operation> {
             GET "/api/projects/{projectId}/ai/runs/{runId}/events" "streamAiAnalysisRun" analysis::routes::stream => 200 [404] "Stream the progress of an AI analysis run";
             POST "/api/projects/{projectId}/ai/runs/{runId}/cancel" "cancelAiAnalysisRun" analysis::routes::cancel => 200 [404, 409] "Cancel an AI analysis run" message "AI analysis run cancelled.";
             POST "/api/projects/{projectId}/ai/runs/{runId}/retry" "retryAiAnalysisRun" analysis::routes::retry => 202 [404, 409] "Retry an AI analysis run" message "AI analysis run restarted.";
+            GET "/api/projects/{projectId}/proposals" "listProposals" analysis::proposals::routes::list => 200 [404] "List a project's proposals" message "Proposals retrieved.";
+            POST "/api/projects/{projectId}/proposals/{proposalId}/accept" "acceptProposal" analysis::proposals::routes::accept => 200 [404, 409, 412] "Accept a proposal" message "Proposal accepted.";
+            POST "/api/projects/{projectId}/proposals/{proposalId}/dismiss" "dismissProposal" analysis::proposals::routes::dismiss => 200 [404, 409] "Dismiss a proposal" message "Proposal dismissed.";
         }
         "AI Results Dashboard" {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" message "Results dashboard retrieved.";

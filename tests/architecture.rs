@@ -71,6 +71,8 @@ const READS: &[&str] = &[
     "accounts::store::accounts",
     "accounts::store::languages",
     "projects::store::find",
+    // Locks the project's row, and changes nothing.
+    "projects::store::find_to_change",
     "projects::store::role",
     "projects::store::roles",
     "projects::documents::store::of_project",

@@ -7,8 +7,8 @@
 //! ```
 //! A run is an actor (`actors::run`); the runner executes unfinished runs and reports their progress to the actor. The
 //! results of a run are stored unchanged (`run_results`); requirements and user stories also become items of the
-//! project, under codes that never change. Both are published in the transaction that completes the run: a run that
-//! ends in any other way leaves nothing behind.
+//! project, under codes that never change, or proposals about those that people have reviewed. All are published in the
+//! transaction that completes the run: a run that ends in any other way leaves nothing behind.
 
 mod attempt;
 pub mod audience;
@@ -16,6 +16,7 @@ pub mod dashboard;
 pub mod model;
 pub mod operations;
 pub mod operator;
+pub mod proposals;
 pub mod results;
 pub mod routes;
 pub mod run_loop;

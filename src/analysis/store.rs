@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::model::AiAnalysisRun;
-use super::results;
+use super::{proposals, results};
 use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
@@ -298,12 +298,13 @@ impl Tables for RunTables {
     }
 
     async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>) -> Result<bool, DbError> {
+        let mut is_any = false;
         for Decided { change, request, at } in &batch.changes {
             if !change.events.is_empty() && change.next.is_over() {
-                end(conn, &change.next, *at, request).await?;
+                is_any |= end(conn, &change.next, *at, request).await?;
             }
         }
-        Ok(false)
+        Ok(is_any)
     }
 
     fn topic(run: &Run) -> Topic {
@@ -335,12 +336,16 @@ async fn repeat(
 }
 
 /// Applies the end of an attempt: publishes its results if it succeeded, and deletes its draft and the stored outputs
-/// of its nodes.
+/// of its nodes. Returns whether a job was enqueued.
 ///
 /// Transcripts that the run has read may have changed since, or may not be analysed any more: what rests on them is
 /// looked at again.
-async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<(), DbError> {
+async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<bool, DbError> {
     let is_successful = SUCCESSFUL.contains(&run.status().into_str());
+    if is_successful {
+        // Before the items: whoever accepts a proposal locks them in this order too.
+        proposals::store::drafts::publish(conn, run.project_id, run.id).await?;
+    }
     if is_successful && !results::store::publish(conn, run).await? {
         return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
     }
@@ -349,7 +354,15 @@ async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Resu
     }
     results::store::forget_draft(conn, run.id).await?;
     diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run.id)))).execute(conn).await?;
-    Ok(())
+    let is_enqueued = !is_successful && proposals::forgetting::enqueue(conn, run.id, now, request).await?;
+    Ok(is_enqueued || run.meeting_id.is_some_and(|_| is_successful))
+}
+
+/// Whether a run has ended. Locks the row, so that it can't be retried before the transaction ends.
+pub async fn is_over(conn: &mut Conn, id: Id<Run>) -> Result<bool, DbError> {
+    let over = runs::table.find(Key(id)).filter(runs::status.ne_all(UNFINISHED));
+    // Changes nothing, but locks the row.
+    Ok(diesel::update(over).set(runs::attempt.eq(runs::attempt)).execute(conn).await? == 1)
 }
 
 /// Whether this attempt of the run is in progress. Locks the row, so that no other writer can end the attempt before

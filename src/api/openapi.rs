@@ -178,7 +178,7 @@ fn about(tag: &str) -> &'static str {
         "Participants" => "Attendance of a meeting and recording consent.",
         "Recordings" => "Recordings of meetings: upload, status, content.",
         "Lifecycle" => "Start and end of a meeting.",
-        "AI Runs" => "AI analysis runs over the sources of a project, and their progress.",
+        "AI Runs" => "AI analysis runs over the sources of a project, their progress, and what they propose to change.",
         "AI Results Dashboard" => "The results of a run in one response.",
         "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
         "Real time" => "Events over sockets, and webhooks of the media server.",

@@ -13,6 +13,7 @@ use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
 use crate::analysis::operator::CancelRunHandler;
+use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
 use crate::analysis::results::grounding::GroundItemsAgainHandler;
 use crate::analysis::run_loop;
 use crate::analysis::supervisor::RunSupervisor;
@@ -101,6 +102,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(meetings::membership::RemoveFromMeetingsHandler { state: meetings.clone() })
         .with(SyncMediaRoomHandler { state: meetings.clone() })
         .with(CancelRunHandler { state: analysis.clone() })
+        .with(ForgetProposalDraftsHandler { state: analysis.clone() })
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })

@@ -1,5 +1,6 @@
 //! The dashboard: the results of a run on one page.
 
+mod current;
 pub mod model;
 pub mod operations;
 pub mod routes;

@@ -1,15 +1,19 @@
 //! The dashboard's response types.
 
+use std::collections::BTreeMap;
+
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
-use pipeline::result::{Metrics, Quality, Summary};
+use pipeline::result::{Metrics, Priority, Quality, RequirementType, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::model::{ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory};
+use crate::analysis::results::model::{
+    ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory, WorkflowStatus,
+};
 
 /// The results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -78,4 +82,53 @@ impl ResultsDashboard {
             decisions: Vec::new(),
         }
     }
+
+    /// Counts the requirements and stories again, after some were left out or stand as people left them.
+    pub fn count_items(&mut self) {
+        let requirement = |one: &Requirement| CountedItem {
+            kind: Some(one.kind),
+            priority: one.priority,
+            workflow_status: one.workflow_status,
+            criteria: 0,
+        };
+        let story = |one: &UserStory| CountedItem {
+            kind: None,
+            priority: one.priority,
+            workflow_status: one.workflow_status,
+            criteria: one.acceptance_criteria.len(),
+        };
+        let counted = self.requirements.iter().map(requirement).chain(self.user_stories.iter().map(story));
+        count(&mut self.metrics, counted);
+    }
+}
+
+/// What the metrics count of a requirement or a story.
+pub struct CountedItem {
+    /// `None` for a story.
+    pub kind: Option<RequirementType>,
+    pub priority: Priority,
+    pub workflow_status: WorkflowStatus,
+    /// How many acceptance criteria it has.
+    pub criteria: usize,
+}
+
+/// Replaces the counts of requirements and stories.
+pub fn count(metrics: &mut Metrics, items: impl Iterator<Item = CountedItem>) {
+    let (mut requirements, mut stories, mut criteria) = (0, 0, 0);
+    (metrics.by_type, metrics.by_priority) = (BTreeMap::new(), BTreeMap::new());
+    metrics.by_status = BTreeMap::from([(WorkflowStatus::NeedsReview.to_string(), 0)]);
+    for item in items {
+        *metrics.by_status.entry(item.workflow_status.to_string()).or_default() += 1;
+        criteria += item.criteria;
+        match item.kind {
+            Some(kind) => {
+                requirements += 1;
+                *metrics.by_type.entry(kind).or_default() += 1;
+                *metrics.by_priority.entry(item.priority).or_default() += 1;
+            }
+            None => stories += 1,
+        }
+    }
+    (metrics.requirements, metrics.user_stories) = (requirements, stories);
+    metrics.acceptance_criteria = u32::try_from(criteria).unwrap_or(u32::MAX);
 }

@@ -5,19 +5,22 @@ use std::marker::PhantomData;
 use actors::ids::{self, Id};
 use actors::run::Run;
 use serde_json::value::RawValue;
+use tokio::task::spawn_blocking;
 
+use super::current;
 use super::model::ResultsDashboard;
-use crate::analysis::results::store as results;
+use crate::analysis::results::store::{self as results, ChangedItem, StoredResult};
 use crate::analysis::state::Analysis;
 use crate::analysis::store;
-use crate::db::DbError;
+use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::{Prerendered, success};
 use crate::http::error::ApiError;
 
 /// Returns the results of a run; without a run id, those of the newest successful run, or an empty dashboard.
 ///
-/// The stored result is sent without being parsed, because it may be large and is polled.
+/// The newest run shows the project's items as they are now, the older ones as they were. The stored result is not parsed
+/// beyond that, because it may be large and is polled.
 ///
 /// # Errors
 /// 404 for a run that is not in the project; 409 for a run without a result.
@@ -25,33 +28,60 @@ pub async fn dashboard(
     state: &Analysis,
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
-    message: &str,
+    message: &'static str,
 ) -> Result<Prerendered<ResultsDashboard>, ApiError> {
-    let found = state
-        .db
-        .read(move |conn| {
-            Box::pin(async move {
-                let run = match run_id {
-                    Some(id) => store::find(conn, id).await?.filter(|run| run.project_id == project_id),
-                    None => store::newest_successful(conn, project_id).await?,
-                };
-                let Some(run) = run else { return Ok::<_, DbError>(None) };
-                Ok(Some((run.id, results::result(conn, run.id).await?)))
-            })
-        })
-        .await?;
+    let found = state.db.read(move |conn| Box::pin(async move { find(conn, project_id, run_id).await })).await?;
     match (found, run_id) {
         (None, Some(_)) => Err(ApiError::of(Code::NOT_FOUND)),
         (None, None) => {
             let empty = ResultsDashboard::empty(project_id, state.now());
             Ok(rendered("\"none\"".to_owned(), success(200, message, &empty)?))
         }
-        (Some((_, None)), _) => Err(ApiError::with_message(Code::INVALID_STATE, "The run has no result.")),
-        (Some((id, Some((result, at)))), _) => {
-            let result = RawValue::from_string(result).map_err(ApiError::internal)?;
-            Ok(rendered(format!("\"{id}-{}\"", at.millis()), success(200, message, &result)?))
+        (Some(FoundResult { result: None, .. }), _) => {
+            Err(ApiError::with_message(Code::INVALID_STATE, "The run has no result."))
+        }
+        (Some(FoundResult { run_id, result: Some(stored), changed }), _) if changed.is_empty() => {
+            let result = RawValue::from_string(stored.result).map_err(ApiError::internal)?;
+            let etag = format!("\"{run_id}-{}\"", stored.generated_at.millis());
+            Ok(rendered(etag, success(200, message, &result)?))
+        }
+        (Some(FoundResult { run_id, result: Some(stored), changed }), _) => {
+            let etag = format!("\"{run_id}-{}-{}\"", stored.generated_at.millis(), current::hash(&changed));
+            let body = spawn_blocking(move || current::rendered(&stored.result, run_id, &changed, message));
+            Ok(rendered(etag, body.await.map_err(ApiError::internal)??))
         }
     }
+}
+
+/// The result of a run, and the items that have changed since, if it is the newest one.
+struct FoundResult {
+    run_id: Id<Run>,
+    result: Option<StoredResult>,
+    changed: Vec<ChangedItem>,
+}
+
+async fn find(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    run_id: Option<Id<Run>>,
+) -> Result<Option<FoundResult>, DbError> {
+    let newest = store::newest_successful(conn, project_id).await?.map(|run| run.id);
+    let Some(run_id) = run_id.or(newest) else { return Ok(None) };
+    if newest != Some(run_id) {
+        let run = store::find(conn, run_id).await?.filter(|run| run.project_id == project_id);
+        let Some(run) = run else { return Ok(None) };
+        return Ok(Some(FoundResult {
+            run_id: run.id,
+            result: results::result(conn, run.id).await?,
+            changed: Vec::new(),
+        }));
+    }
+    let result = results::result(conn, run_id).await?;
+    let changed = match &result {
+        Some(stored) => results::changed_since(conn, project_id, stored.composed_at).await?,
+        None => Vec::new(),
+    };
+    Ok(Some(FoundResult { run_id, result, changed }))
 }
 
 fn rendered(etag: String, body: Vec<u8>) -> Prerendered<ResultsDashboard> {

@@ -5,13 +5,15 @@
 //! not said any more ─> the item is suspect; the source stays, so that people see what it rested on
 //! consent missing ───> the source goes; an item that nobody reviewed and that rests on nothing else goes with it
 //! ```
-//! Idempotent, and each item is written only if nobody else changed it in between.
+//! So are the items in proposals, without a change of their versions: a proposal whose item would go, goes. Idempotent, and
+//! each item is written only if nobody else changed it in between.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
+use actors::time::Time;
 use async_trait::async_trait;
 use pipeline::readers::SourceText;
 use pipeline::result::Summary;
@@ -19,9 +21,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::model::{Requirement, SourceReference, UserStory, WorkflowStatus};
-use super::store::{self, Kind, QuotingItem};
+use super::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
+use super::store::Kind;
+use super::store::quoting::{self as store, QuotingItem};
 use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::proposals::store::quoting::{self as proposals, QuotingProposal};
 use crate::analysis::state::Analysis;
 use crate::db::DbError;
 use crate::jobs::{Handler, Job, JobError};
@@ -57,6 +61,7 @@ impl Handler for GroundItemsAgainHandler {
         let ground = NewGround { recording_id: recording_id.uuid(), text };
         let failed = |error: DbError| error.to_string();
         let mut is_whole = self.items(project_id, &ground).await.map_err(failed)?;
+        is_whole &= self.proposals(project_id, &ground).await.map_err(failed)?;
         is_whole &= self.results(project_id, ground).await.map_err(failed)?;
         if is_whole { Ok(()) } else { Err(JobError::Again("somebody else changed an item in between".to_owned())) }
     }
@@ -82,22 +87,49 @@ impl GroundItemsAgainHandler {
 
     async fn item(&self, item: QuotingItem, ground: &NewGround) -> Result<bool, DbError> {
         let now = self.state.now();
-        let seen = match item.kind() {
-            Some(Kind::Requirement) => seen_again::<Requirement>(&item.body, ground, |found| {
-                (found.version, found.updated_at) = (found.version + 1, now);
-            }),
-            Some(Kind::UserStory) => seen_again::<UserStory>(&item.body, ground, |found| {
-                (found.version, found.updated_at) = (found.version + 1, now);
-            }),
-            None => return Ok(true),
-        };
-        match seen.map_err(|error| DbError::Broken(format!("the item {} is invalid: {error}", item.id.0)))? {
+        let Some(kind) = item.kind() else { return Ok(true) };
+        match seen_again_of(kind, &item.body, ground, Some(now))? {
             SeenAgain::Same => Ok(true),
             SeenAgain::Changed(body) => {
                 self.state.db.write(move |conn| Box::pin(store::change(conn, item, body, now))).await
             }
             SeenAgain::Baseless => self.state.db.write(move |conn| Box::pin(store::remove(conn, item))).await,
         }
+    }
+
+    /// Looks at the project's proposals. Returns false if somebody else changed one in between.
+    async fn proposals(&self, project_id: Id<ids::Project>, ground: &NewGround) -> Result<bool, DbError> {
+        let (mut after, recording_id, mut is_whole) = (Uuid::nil(), ground.recording_id, true);
+        loop {
+            let read = self.state.db.read(move |conn| {
+                Box::pin(proposals::quoting(conn, project_id, recording_id, Id::from_uuid(after), PAGE))
+            });
+            let page = read.await?;
+            let Some(last) = page.last() else { return Ok(is_whole) };
+            after = last.id.uuid();
+            for proposal in page {
+                is_whole &= self.proposal(proposal, ground).await?;
+            }
+        }
+    }
+
+    /// Looks at the items before and after a proposal, which goes with either of them.
+    async fn proposal(&self, was: QuotingProposal, ground: &NewGround) -> Result<bool, DbError> {
+        let mut is = was.clone();
+        for body in [&mut is.before, &mut is.after].into_iter().flatten() {
+            match seen_again_of(was.kind, body, ground, None)? {
+                SeenAgain::Same => {}
+                SeenAgain::Changed(changed) => *body = changed,
+                SeenAgain::Baseless => {
+                    self.state.db.write(move |conn| Box::pin(proposals::delete(conn, was.id))).await?;
+                    return Ok(true);
+                }
+            }
+        }
+        if is == was {
+            return Ok(true);
+        }
+        self.state.db.write(move |conn| Box::pin(proposals::replace(conn, was, is))).await
     }
 
     /// Looks at the results of the project's runs, one after the other: each may be large. Returns false if somebody else
@@ -141,7 +173,7 @@ impl GroundedItem for Requirement {
         (&mut self.sources, &mut self.suspect)
     }
     fn is_reviewed(&self) -> bool {
-        self.workflow_status != WorkflowStatus::NeedsReview
+        self.workflow_status != WorkflowStatus::NeedsReview || self.revision_source != RevisionSource::AiGenerated
     }
 }
 
@@ -150,7 +182,7 @@ impl GroundedItem for UserStory {
         (&mut self.sources, &mut self.suspect)
     }
     fn is_reviewed(&self) -> bool {
-        self.workflow_status != WorkflowStatus::NeedsReview
+        self.workflow_status != WorkflowStatus::NeedsReview || self.revision_source != RevisionSource::AiGenerated
     }
 }
 
@@ -159,6 +191,23 @@ enum SeenAgain {
     Changed(String),
     /// Nothing is left that the item rests on.
     Baseless,
+}
+
+/// With a time, the item has another version if anything changed.
+fn seen_again_of(kind: Kind, body: &str, ground: &NewGround, now: Option<Time>) -> Result<SeenAgain, DbError> {
+    let seen = match kind {
+        Kind::Requirement => seen_again::<Requirement>(body, ground, |found| {
+            if let Some(now) = now {
+                (found.version, found.updated_at) = (found.version + 1, now);
+            }
+        }),
+        Kind::UserStory => seen_again::<UserStory>(body, ground, |found| {
+            if let Some(now) = now {
+                (found.version, found.updated_at) = (found.version + 1, now);
+            }
+        }),
+    };
+    seen.map_err(|error| DbError::Broken(format!("an item is invalid: {error}")))
 }
 
 fn seen_again<T: GroundedItem>(
@@ -268,7 +317,6 @@ mod tests {
     use pipeline::readers::{CueText, written};
     use pipeline::result::{Priority, RequirementType};
 
-    use super::super::model::RevisionSource;
     use super::*;
 
     fn source(recording: Uuid, quote: &str) -> SourceReference {

@@ -10,43 +10,33 @@ use pipeline::result::{
     UserStoryDraft,
 };
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::model::{
     AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
     UserStory, WorkflowStatus,
 };
-use super::store::{Facts, Item, Kind};
+use super::project_item::ProjectItem;
+use super::store::Item;
+use crate::analysis::proposals::matching::{Likened, SourcePlace};
+use crate::analysis::proposals::planning::FoundText;
 
-/// The project's existing items of one kind among those that a run found, and the ids of all of the latter.
+/// The project's existing items of one kind that findings of a run are about, and the ids of all of the latter; by the keys of
+/// the findings.
 pub struct Known {
     items: HashMap<String, Item>,
     ids: HashMap<String, Uuid>,
-    keys: HashMap<Uuid, String>,
-    last_number: i64,
 }
 
 impl Known {
-    /// `last_number` is the last number that was assigned.
-    pub fn of(existing: Vec<Item>, keys: Vec<String>, last_number: i64) -> Self {
-        let items: HashMap<String, Item> = existing.into_iter().map(|item| (item.text_key.clone(), item)).collect();
-        let id = |key: &str| items.get(key).map_or_else(|| Id::<()>::generate().uuid(), |item| item.id.0.uuid());
-        let ids: HashMap<String, Uuid> = keys.into_iter().map(|key| (key.clone(), id(&key))).collect();
-        let keys = ids.iter().map(|(key, id)| (*id, key.clone())).collect();
-        Self { items, ids, keys, last_number }
+    pub const fn new(items: HashMap<String, Item>, ids: HashMap<String, Uuid>) -> Self {
+        Self { items, ids }
     }
 
-    pub const fn last_number(&self) -> i64 {
-        self.last_number
-    }
-
-    pub fn key(&self, id: Uuid) -> Option<String> {
-        self.keys.get(&id).cloned()
-    }
-
-    /// The number of an item that the project already has.
-    pub fn number(&self, key: &str) -> Option<i64> {
-        self.items.get(key).map(|item| item.number)
+    /// The item that the project already has.
+    pub fn item(&self, key: &str) -> Option<&Item> {
+        self.items.get(key)
     }
 
     /// `None` if the run found no such item.
@@ -54,7 +44,7 @@ impl Known {
         self.ids.get(key).copied()
     }
 
-    /// The id of an item that was found; [`Known::of`] assigned one to each.
+    /// The id of an item that was found; one that nobody will see gets an id too.
     fn own_id(&self, key: &str) -> Uuid {
         self.id(key).unwrap_or_else(|| Id::<()>::generate().uuid())
     }
@@ -65,40 +55,83 @@ impl Known {
     }
 }
 
-/// What both kinds of items have in common.
-pub trait Coded: serde::Serialize {
-    fn facts(&self) -> Facts;
-    fn set_code(&mut self, code: String);
+/// A finding of a kind that becomes items.
+pub trait FoundItem {
+    fn text(&self) -> FoundText;
+    fn source_count(&self) -> usize;
 }
 
-impl Coded for Requirement {
-    fn facts(&self) -> Facts {
-        Facts {
-            id: self.id,
-            kind: Kind::Requirement,
-            item_type: self.kind.into_str(),
-            priority: self.priority.into_str(),
-            search_text: format!("{} {}", self.title, self.statement).to_lowercase(),
+impl FoundItem for RequirementDraft {
+    fn text(&self) -> FoundText {
+        let content = (self.kind, self.category, &self.title, &self.statement, self.priority);
+        FoundText {
+            text_key: self.key.clone(),
+            content_key: hash(&content),
+            likened: Likened::new(&self.statement, cited(&self.sources)),
         }
     }
-    fn set_code(&mut self, code: String) {
-        self.code = code;
+    fn source_count(&self) -> usize {
+        self.sources.len()
     }
 }
 
-impl Coded for UserStory {
-    fn facts(&self) -> Facts {
-        Facts {
-            id: self.id,
-            kind: Kind::UserStory,
-            item_type: "",
-            priority: self.priority.into_str(),
-            search_text: format!("{} {}", self.title, self.description).to_lowercase(),
+impl FoundItem for UserStoryDraft {
+    fn text(&self) -> FoundText {
+        let criteria: Vec<&str> = self.acceptance_criteria.iter().map(|one| one.text.as_str()).collect();
+        let told = (&self.title, &self.role, &self.goal, &self.benefit, &self.description);
+        FoundText {
+            text_key: self.key.clone(),
+            content_key: hash(&(told, self.priority, criteria)),
+            likened: Likened::new(&self.description, cited(&self.sources)),
         }
     }
-    fn set_code(&mut self, code: String) {
-        self.code = code;
+    fn source_count(&self) -> usize {
+        self.sources.len()
     }
+}
+
+/// The hash of the content of an item, as that of a finding with the same content.
+pub fn content_key(item: &ProjectItem) -> String {
+    match item {
+        ProjectItem::Requirement(one) => hash(&(one.kind, one.category, &one.title, &one.statement, one.priority)),
+        ProjectItem::UserStory(one) => {
+            let criteria: Vec<&str> = one.acceptance_criteria.iter().map(|one| one.text.as_str()).collect();
+            let told = (&one.title, &one.role, &one.goal, &one.benefit, &one.description);
+            hash(&(told, one.priority, criteria))
+        }
+    }
+}
+
+/// 32 hex digits. What can't be serialized, which no content is, hashes as nothing.
+fn hash(content: &impl serde::Serialize) -> String {
+    let text = serde_json::to_vec(content).unwrap_or_default();
+    hex::encode(Sha256::digest(text)).chars().take(32).collect()
+}
+
+/// The words and places of an item, to be compared with findings.
+pub fn likened(item: &ProjectItem) -> Likened {
+    let place = |source: &SourceReference| {
+        let offsets = (source.start_offset, source.end_offset);
+        place(source.document_id.or(source.recording_id)?, offsets, source.start_ms.zip(source.end_ms))
+    };
+    Likened::new(item.words(), item.sources().iter().filter_map(place).collect())
+}
+
+fn cited(sources: &[Citation]) -> Vec<SourcePlace> {
+    let place = |source: &Citation| {
+        let offsets = (source.start_offset, source.end_offset);
+        place(source.source_id.parse().ok()?, offsets, source.start_ms.zip(source.end_ms))
+    };
+    sources.iter().filter_map(place).collect()
+}
+
+/// The times where there are any: the offsets of what was said move when it is transcribed anew.
+fn place(source: Uuid, offsets: (usize, usize), times: Option<(u64, u64)>) -> Option<SourcePlace> {
+    let (start, end) = match times {
+        Some(times) => times,
+        None => (u64::try_from(offsets.0).ok()?, u64::try_from(offsets.1).ok()?),
+    };
+    Some(SourcePlace { source, start, end })
 }
 
 /// Merges the sources found now with those found earlier in other documents.
@@ -112,6 +145,7 @@ fn merged(now: Vec<Citation>, before: Vec<SourceReference>) -> Vec<SourceReferen
 
 pub fn requirement(found: RequirementDraft, known: &Known, run: &Run, now: Time) -> Requirement {
     let existing: Option<Requirement> = known.existing(&found.key);
+    let version = existing.as_ref().map_or(1, |existing| existing.version);
     let (created_at, run_id, before) =
         existing.map_or((now, run.id, Vec::new()), |existing| (existing.created_at, existing.run_id, existing.sources));
     Requirement {
@@ -128,7 +162,7 @@ pub fn requirement(found: RequirementDraft, known: &Known, run: &Run, now: Time)
         sources: merged(found.sources, before),
         duplicate_of: found.duplicate_of.and_then(|key| known.id(&key)),
         conflicts_with: found.conflicts_with.iter().filter_map(|key| known.id(key)).collect(),
-        version: 1,
+        version,
         revision_source: RevisionSource::AiGenerated,
         suspect: false,
         run_id,
@@ -140,6 +174,7 @@ pub fn requirement(found: RequirementDraft, known: &Known, run: &Run, now: Time)
 
 pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &Run, now: Time) -> UserStory {
     let existing: Option<UserStory> = known.existing(&found.key);
+    let version = existing.as_ref().map_or(1, |existing| existing.version);
     let (created_at, run_id, before, criteria) = existing.map_or((now, run.id, Vec::new(), Vec::new()), |existing| {
         (existing.created_at, existing.run_id, existing.sources, existing.acceptance_criteria)
     });
@@ -169,7 +204,7 @@ pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &R
         quality_score: found.quality_score,
         quality_issues: found.quality_issues,
         sources: merged(found.sources, before),
-        version: 1,
+        version,
         revision_source: RevisionSource::AiGenerated,
         suspect: false,
         tracker_issue: None,

@@ -1,9 +1,12 @@
 //! Results of runs: requirements and user stories as items of the project, each under a code that never changes.
 
+pub mod changes;
 pub mod draft;
+mod drafted;
 pub mod grounding;
-mod items;
+pub mod items;
 pub mod model;
 pub mod operations;
+pub mod project_item;
 pub mod routes;
 pub mod store;

@@ -1,19 +1,23 @@
 //! Queries of items. The findings of a run are written in batches to draft tables that nothing else reads (`run_items`,
 //! `run_drafts`), and are published to the project in the transaction that completes the run.
 
+pub mod change;
+pub mod quoting;
+
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::upsert::excluded;
 use diesel::{
-    EscapeExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable,
-    Selectable, TextExpressionMethods,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, NullableExpressionMethods,
+    OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
 use pipeline::result::{Priority, RequirementType};
 use uuid::Uuid;
 
 use super::model::WorkflowStatus;
-use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results, runs};
+use super::project_item::ProjectItem;
+use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
@@ -26,10 +30,19 @@ pub enum Kind {
 }
 
 impl Kind {
-    const fn as_str(self) -> &'static str {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Requirement => "REQUIREMENT",
             Self::UserStory => "USER_STORY",
+        }
+    }
+
+    #[must_use]
+    pub const fn of_item(item: &ProjectItem) -> Self {
+        match item {
+            ProjectItem::Requirement(_) => Self::Requirement,
+            ProjectItem::UserStory(_) => Self::UserStory,
         }
     }
 
@@ -55,6 +68,22 @@ pub struct Item {
     pub number: i64,
     pub text_key: String,
     pub body: String,
+    /// Whether a person has judged, edited or accepted it.
+    pub touched: bool,
+    /// Of the content that the analysis last found; empty if it is not known.
+    pub content_key: String,
+}
+
+/// Parses the body of an item.
+///
+/// # Errors
+/// It is not one of this kind.
+pub fn item_of(kind: Kind, body: &str) -> Result<ProjectItem, DbError> {
+    let item = match kind {
+        Kind::Requirement => serde_json::from_str(body).map(ProjectItem::Requirement),
+        Kind::UserStory => serde_json::from_str(body).map(ProjectItem::UserStory),
+    };
+    item.map_err(|error| DbError::Broken(format!("an item is invalid: {error}")))
 }
 
 /// Finds a project's items of a kind by their text keys.
@@ -68,9 +97,41 @@ pub async fn known(
         .filter(items::project_id.eq(Key(project_id)))
         .filter(items::kind.eq(kind.as_str()))
         .filter(items::text_key.eq_any(text_keys))
+        // Of several, the first is the one that is kept.
+        .order(items::number.desc())
         .select(Item::columns())
         .load(conn)
         .await?)
+}
+
+/// Finds items of a project by their ids.
+pub async fn some(conn: &mut Conn, project_id: Id<ids::Project>, ids: Vec<Uuid>) -> Result<Vec<Item>, DbError> {
+    let ids: Vec<Key<()>> = ids.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
+    let found = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::id.eq_any(ids));
+    Ok(found.select(Item::columns()).load(conn).await?)
+}
+
+/// Whether a person has touched an item of the project.
+pub async fn is_any_touched(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<bool, DbError> {
+    let touched = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::touched);
+    let first: Option<Key<()>> = touched.select(items::id).first(conn).await.optional()?;
+    Ok(first.is_some())
+}
+
+/// Returns some of a project's touched items of one kind: those with an id after `after`, in the order of their ids.
+pub async fn touched(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    kind: Kind,
+    after: Id<()>,
+    most: i64,
+) -> Result<Vec<Item>, DbError> {
+    let touched = items::table
+        .filter(items::project_id.eq(Key(project_id)))
+        .filter(items::kind.eq(kind.as_str()))
+        .filter(items::touched)
+        .filter(items::id.gt(Key(after)));
+    Ok(touched.order(items::id.asc()).limit(most).select(Item::columns()).load(conn).await?)
 }
 
 /// The last number that was assigned to an item of this kind; 0 if there is none.
@@ -91,6 +152,28 @@ pub struct Facts {
     pub search_text: String,
 }
 
+impl Facts {
+    #[must_use]
+    pub fn of(item: &ProjectItem) -> Self {
+        match item {
+            ProjectItem::Requirement(one) => Self {
+                id: one.id,
+                kind: Kind::Requirement,
+                item_type: one.kind.into_str(),
+                priority: one.priority.into_str(),
+                search_text: format!("{} {}", one.title, one.statement).to_lowercase(),
+            },
+            ProjectItem::UserStory(one) => Self {
+                id: one.id,
+                kind: Kind::UserStory,
+                item_type: "",
+                priority: one.priority.into_str(),
+                search_text: format!("{} {}", one.title, one.description).to_lowercase(),
+            },
+        }
+    }
+}
+
 /// An item that a run found, before it is published.
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = run_items)]
@@ -108,18 +191,28 @@ pub struct DraftItem {
     body: String,
     created_at: At,
     updated_at: At,
+    content_key: String,
+}
+
+/// How the analysis found an item, so that it is known when it is found again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundKeys {
+    /// Of its words.
+    pub text: String,
+    /// Of its content.
+    pub content: String,
 }
 
 impl DraftItem {
     #[must_use]
-    pub fn new(run: &Run, facts: Facts, text_key: String, number: i64, body: String, now: Time) -> Self {
+    pub fn new(run: &Run, facts: Facts, keys: FoundKeys, number: i64, body: String, now: Time) -> Self {
         Self {
             run_id: Key(run.id),
             id: Key(Id::from_uuid(facts.id)),
             project_id: Key(run.project_id),
             kind: facts.kind.as_str().to_owned(),
             number,
-            text_key,
+            text_key: keys.text,
             item_type: facts.item_type.to_owned(),
             priority: facts.priority.to_owned(),
             workflow_status: WorkflowStatus::NeedsReview.into_str().to_owned(),
@@ -127,6 +220,7 @@ impl DraftItem {
             body,
             created_at: At(now),
             updated_at: At(now),
+            content_key: keys.content,
         }
     }
 }
@@ -157,8 +251,8 @@ pub async fn insert_draft(conn: &mut Conn, draft: ResultsDraft) -> Result<(), Db
 }
 
 /// Publishes an attempt's draft to the project, in a fixed number of statements regardless of its size. Existing items
-/// keep their number and code, and are not changed at all once they have been reviewed. Returns `false` if there is no
-/// draft.
+/// keep their number and code, and are not changed at all once a person has touched them, nor if anything else changed them
+/// since the draft was written. Returns `false` if there is no draft.
 ///
 /// # Errors
 /// Fails if a concurrent writer assigned the same numbers, or with another database error.
@@ -183,6 +277,7 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
         run_items::body,
         run_items::created_at,
         run_items::updated_at,
+        run_items::content_key,
     ));
     let upsert = diesel::insert_into(items::table)
         .values(found)
@@ -200,18 +295,24 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
             items::body,
             items::created_at,
             items::updated_at,
+            items::content_key,
         ))
         .on_conflict(items::id)
         .do_update()
         .set((
             items::item_type.eq(excluded(items::item_type)),
             items::priority.eq(excluded(items::priority)),
+            items::search_text.eq(excluded(items::search_text)),
             items::body.eq(excluded(items::body)),
             items::updated_at.eq(excluded(items::updated_at)),
+            items::content_key.eq(excluded(items::content_key)),
         ));
-    let unreviewed = items::workflow_status.eq(WorkflowStatus::NeedsReview.into_str());
+    let as_drafted = items::workflow_status
+        .eq(WorkflowStatus::NeedsReview.into_str())
+        .and(items::touched.eq(false))
+        .and(items::updated_at.le(excluded(items::updated_at)));
     // The `filter` of an insert statement; `QueryDsl` has the one for selects.
-    diesel::query_dsl::methods::FilterDsl::filter(upsert, unreviewed).execute(conn).await?;
+    diesel::query_dsl::methods::FilterDsl::filter(upsert, as_drafted).execute(conn).await?;
 
     for (kind, last) in [(Kind::Requirement, last_requirement), (Kind::UserStory, last_story)] {
         let Some(last) = last else { continue };
@@ -231,10 +332,11 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
 
     diesel::delete(run_results::table.find(run_id)).execute(conn).await?;
     let result = run_drafts::table.filter(run_drafts::run_id.eq(run_id));
-    let result = result.select((run_drafts::run_id, run_drafts::result, run_drafts::generated_at));
+    let generated_at = run_drafts::generated_at;
+    let result = result.select((run_drafts::run_id, run_drafts::result, generated_at, generated_at.nullable()));
     diesel::insert_into(run_results::table)
         .values(result)
-        .into_columns((run_results::run_id, run_results::result, run_results::generated_at))
+        .into_columns((run_results::run_id, run_results::result, run_results::generated_at, run_results::composed_at))
         .execute(conn)
         .await?;
     Ok(true)
@@ -274,84 +376,49 @@ pub async fn list(
     Ok(page.list(rows, total, |(id, _)| id.0.uuid()).map(|(_, body)| body))
 }
 
-/// The result of a run, and when it was generated.
-pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<(String, Time)>, DbError> {
-    let found: Option<(String, At)> = run_results::table
+/// The stored result of a run.
+pub struct StoredResult {
+    /// The serialized dashboard.
+    pub result: String,
+    pub generated_at: Time,
+    /// As of when it shows the items of its project.
+    pub composed_at: Time,
+}
+
+/// The result of a run.
+pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<StoredResult>, DbError> {
+    let found: Option<(String, At, Option<At>)> = run_results::table
         .find(Key(run_id))
-        .select((run_results::result, run_results::generated_at))
+        .select((run_results::result, run_results::generated_at, run_results::composed_at))
         .first(conn)
         .await
         .optional()?;
-    Ok(found.map(|(result, at)| (result, at.0)))
+    Ok(found.map(|(result, generated_at, composed_at)| StoredResult {
+        result,
+        generated_at: generated_at.0,
+        composed_at: composed_at.unwrap_or(generated_at).0,
+    }))
 }
 
-/// An item that quotes something.
-#[derive(Debug, Clone, Queryable, Selectable)]
-#[diesel(table_name = items)]
-pub struct QuotingItem {
-    pub id: Key<()>,
-    kind: String,
+/// An item that changed after a result was composed.
+pub struct ChangedItem {
+    pub kind: Kind,
+    pub run_id: Id<Run>,
     pub body: String,
 }
 
-impl QuotingItem {
-    #[must_use]
-    pub fn kind(&self) -> Option<Kind> {
-        Kind::of(&self.kind)
-    }
-}
-
-/// Returns some of a project's items that quote a recording: those with an id after `after`, in the order of their ids.
-pub async fn quoting(
+/// Returns a project's items that changed after a time, in the order of their numbers.
+pub async fn changed_since(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    recording_id: Uuid,
-    after: Id<()>,
-    most: i64,
-) -> Result<Vec<QuotingItem>, DbError> {
-    let found = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::id.gt(Key(after)));
-    let found = found.filter(items::body.like(format!("%{recording_id}%")));
-    Ok(found.order(items::id.asc()).limit(most).select(QuotingItem::columns()).load(conn).await?)
-}
-
-/// Stores a new body of an item. Returns false if somebody else changed it.
-pub async fn change(conn: &mut Conn, was: QuotingItem, body: String, now: Time) -> Result<bool, DbError> {
-    let unchanged = items::table.filter(items::id.eq(was.id)).filter(items::body.eq(was.body));
-    let changed = diesel::update(unchanged).set((items::body.eq(body), items::updated_at.eq(At(now))));
-    Ok(changed.execute(conn).await? == 1)
-}
-
-/// Deletes an item. Returns false if somebody else changed it.
-pub async fn remove(conn: &mut Conn, was: QuotingItem) -> Result<bool, DbError> {
-    let unchanged = items::table.filter(items::id.eq(was.id)).filter(items::body.eq(was.body));
-    Ok(diesel::delete(unchanged).execute(conn).await? == 1)
-}
-
-/// Returns the next result of a project's runs that quotes a recording: of a run with an id after `after`.
-pub async fn result_quoting(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    recording_id: Uuid,
-    after: Id<Run>,
-) -> Result<Option<(Id<Run>, String)>, DbError> {
-    let found = runs::table.inner_join(run_results::table.on(run_results::run_id.eq(runs::id)));
-    let found = found.filter(runs::project_id.eq(Key(project_id))).filter(runs::id.gt(Key(after)));
-    let found = found.filter(run_results::result.like(format!("%{recording_id}%"))).order(runs::id.asc());
-    let found: Option<(Key<Run>, String)> =
-        found.select((runs::id, run_results::result)).first(conn).await.optional()?;
-    Ok(found.map(|(id, result)| (id.0, result)))
-}
-
-/// Stores a new result of a run. Returns false if somebody else changed it.
-pub async fn change_result(
-    conn: &mut Conn,
-    run_id: Id<Run>,
-    was: String,
-    result: String,
-    now: Time,
-) -> Result<bool, DbError> {
-    let unchanged = run_results::table.find(Key(run_id)).filter(run_results::result.eq(was));
-    let changed =
-        diesel::update(unchanged).set((run_results::result.eq(result), run_results::generated_at.eq(At(now))));
-    Ok(changed.execute(conn).await? == 1)
+    then: Time,
+) -> Result<Vec<ChangedItem>, DbError> {
+    let changed = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::updated_at.gt(At(then)));
+    let rows: Vec<(String, Key<Run>, String)> =
+        changed.order(items::number.asc()).select((items::kind, items::run_id, items::body)).load(conn).await?;
+    let item = |(kind, run_id, body): (String, Key<Run>, String)| {
+        let kind = Kind::of(&kind).ok_or_else(|| DbError::Broken(format!("an item is a {kind}")))?;
+        Ok(ChangedItem { kind, run_id: run_id.0, body })
+    };
+    rows.into_iter().map(item).collect()
 }

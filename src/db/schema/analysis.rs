@@ -78,6 +78,7 @@ diesel::table! {
         body -> Text,
         created_at -> UtcTime,
         updated_at -> UtcTime,
+        content_key -> Text,
     }
 }
 
@@ -89,6 +90,7 @@ diesel::table! {
         run_id -> Uuid,
         result -> Text,
         generated_at -> UtcTime,
+        composed_at -> Nullable<UtcTime>,
     }
 }
 
@@ -110,6 +112,8 @@ diesel::table! {
         body -> Text,
         created_at -> UtcTime,
         updated_at -> UtcTime,
+        touched -> Bool,
+        content_key -> Text,
     }
 }
 
@@ -123,3 +127,56 @@ diesel::table! {
         last -> BigInt,
     }
 }
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    proposals (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        run_id -> Uuid,
+        item_id -> Uuid,
+        target_type -> Text,
+        kind -> Text,
+        status -> Text,
+        text_key -> Text,
+        content_key -> Text,
+        target_version -> Nullable<BigInt>,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    proposal_texts (proposal_id) {
+        proposal_id -> Uuid,
+        before_body -> Nullable<Text>,
+        after_body -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    proposal_links (proposal_id, from_id, reference) {
+        proposal_id -> Uuid,
+        from_id -> Uuid,
+        reference -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_supersedes (run_id, proposal_id) {
+        run_id -> Uuid,
+        proposal_id -> Uuid,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(items, proposal_links, proposal_texts, proposals, run_supersedes,);

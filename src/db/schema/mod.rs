@@ -2,7 +2,10 @@
 
 mod analysis;
 mod media;
-pub use analysis::{item_numbers, items, run_drafts, run_items, run_nodes, run_results, runs};
+pub use analysis::{
+    item_numbers, items, proposal_links, proposal_texts, proposals, run_drafts, run_items, run_nodes, run_results,
+    run_supersedes, runs,
+};
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 
 diesel::table! {

@@ -54,6 +54,11 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "run_items (run_id, id, project_id, kind, number, text_key, item_type, priority, workflow_status, search_text, body, \
            created_at, updated_at) SELECT runs.id, {id}, project_id, 'REQUIREMENT', i, 't', 'T', 'P', 'W', '', '', {old}, {old} \
          FROM n, runs",
+        "proposals (id, project_id, run_id, item_id, target_type, kind, status, text_key, content_key, created_at) \
+         SELECT {id}, project_id, runs.id, {id}, 'REQUIREMENT', 'NEW', 'OPEN', 't', 'c', {old} FROM n, runs",
+        "proposal_texts (proposal_id, after_body) SELECT proposals.id, '{}' FROM n, proposals WHERE i = 1",
+        "proposal_links (proposal_id, from_id, reference) SELECT proposals.id, {id}, 'REQUIREMENT' FROM n, proposals WHERE i = 1",
+        "run_supersedes (run_id, proposal_id) SELECT runs.id, {id} FROM n, runs",
         "run_nodes (run_id, attempt, node, input_hash, engine_version, output) SELECT runs.id, i, 'n', 'h', '1', '' FROM n, runs",
         "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
          SELECT {id}, projects.id, 'f', 'm', 1, 's' || i, 'READY', 'en', owner_id, {old} FROM n, projects",
@@ -175,6 +180,10 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "run_nodes",
             "run_items",
             "run_results",
+            "proposals",
+            "proposal_texts",
+            "proposal_links",
+            "run_supersedes",
             "recording_chunks",
             "transcripts",
             "transcript_segments",

@@ -15,7 +15,8 @@ pub const BURIED: &str = "BURIED";
 const DOCUMENTS: i64 = 20;
 
 /// The tables that may hold many rows of a project, a meeting or a run; all other rows are deleted by cascade.
-pub const OF_PROJECT: [Part; 1] = [Part { table: "items", key: "id", of: "project_id" }];
+pub const OF_PROJECT: [Part; 2] =
+    [Part { table: "proposals", key: "id", of: "project_id" }, Part { table: "items", key: "id", of: "project_id" }];
 pub const OF_MEETING: [Part; 5] = [
     Part { table: "recording_chunks", key: "recording_id, number", of: "meeting_id" },
     Part { table: "transcript_segments", key: "transcript_id, position", of: "meeting_id" },
@@ -23,7 +24,8 @@ pub const OF_MEETING: [Part; 5] = [
     Part { table: "meeting_invitations", key: "id", of: "meeting_id" },
     Part { table: "participants", key: "id", of: "meeting_id" },
 ];
-pub const OF_RUN: [Part; 2] = [
+pub const OF_RUN: [Part; 3] = [
+    Part { table: "run_supersedes", key: "run_id, proposal_id", of: "run_id" },
     Part { table: "run_nodes", key: "run_id, attempt, node", of: "run_id" },
     Part { table: "run_items", key: "run_id, id", of: "run_id" },
 ];

@@ -5,6 +5,7 @@ mod ends;
 mod lifecycle;
 mod limits;
 mod process;
+mod proposals;
 mod restart;
 mod start;
 mod status;

@@ -54,7 +54,7 @@ impl TestMeeting {
 }
 
 /// Asks until there is an answer.
-async fn until<T>(ask: impl AsyncFn() -> Option<T>) -> T {
+pub async fn until<T>(ask: impl AsyncFn() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(answer) = ask().await {

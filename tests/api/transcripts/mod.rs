@@ -8,6 +8,7 @@ mod excerpts;
 mod http;
 mod kills;
 mod making;
+mod proposals;
 mod waiting;
 mod weaving;
 

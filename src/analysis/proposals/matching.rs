@@ -1,0 +1,249 @@
+//! Which findings of a run are changes of which reviewed items: by their places in the sources, and by their words.
+//!
+//! The words of a text are compared by their beginnings, so that forms of a word are one. To stay linear, a finding is compared
+//! only with items at the same place, and with those that share one of its rarest words: at most [`MOST_OF_A_WORD`] for each.
+
+use std::collections::{BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+/// Minimum likeness of texts that say nearly the same, 0–1.
+const ALIKE: f64 = 0.6;
+/// Minimum likeness of texts at the same place: anything less is about something else.
+const ALIKE_IN_PLACE: f64 = 0.25;
+/// How many of a finding's rarest words bring it together with items.
+const RARE_WORDS: usize = 4;
+/// Maximum number of items that are compared for each of these words, and for each place.
+const MOST_OF_A_WORD: usize = 60;
+/// How many characters of a word count.
+const STEM: usize = 6;
+/// Words that tell no requirement from another one, besides those of one or two letters that are no numbers.
+const COMMON: [&str; 16] = [
+    "the", "and", "for", "that", "with", "shall", "must", "should", "will", "can", "may", "has", "have", "want", "are",
+    "system",
+];
+/// How many of the places of an item or a finding count: its first ones.
+const MOST_PLACES: usize = 20;
+
+/// A part of a source: characters of a document, or milliseconds of a recording, whose text may be made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourcePlace {
+    pub source: Uuid,
+    pub start: u64,
+    pub end: u64,
+}
+
+impl SourcePlace {
+    /// Whether half of the shorter one is in the other.
+    fn is_same(&self, other: &Self) -> bool {
+        let shared = self.end.min(other.end).saturating_sub(self.start.max(other.start));
+        let shorter = self.end.saturating_sub(self.start).min(other.end.saturating_sub(other.start));
+        self.source == other.source && shared > 0 && shared * 2 >= shorter
+    }
+}
+
+/// The words and places of an item or a finding.
+#[derive(Debug, Clone, Default)]
+pub struct Likened {
+    /// Beginnings of words, ascending.
+    stems: Vec<Box<str>>,
+    places: Vec<SourcePlace>,
+}
+
+impl Likened {
+    #[must_use]
+    pub fn new(text: &str, mut places: Vec<SourcePlace>) -> Self {
+        places.truncate(MOST_PLACES);
+        let lower = text.to_lowercase();
+        let is_telling = |word: &&str| {
+            let is_short = word.chars().nth(2).is_none() && !word.contains(char::is_numeric);
+            let is_ideographic = !word.is_ascii();
+            !word.is_empty() && (!is_short || is_ideographic) && !COMMON.contains(word)
+        };
+        let words = lower.split(|sign: char| !sign.is_alphanumeric()).filter(is_telling);
+        let stems: BTreeSet<Box<str>> = words.map(|word| word.chars().take(STEM).collect()).collect();
+        Self { stems: stems.into_iter().collect(), places }
+    }
+
+    /// Twice the shared words among all words of both, 0–1.
+    fn likeness(&self, other: &Self) -> f64 {
+        let (mut own, mut others, mut shared) = (self.stems.as_slice(), other.stems.as_slice(), 0);
+        while let ([left, rest @ ..], [right, more @ ..]) = (own, others) {
+            shared += usize::from(left == right);
+            own = if left <= right { rest } else { own };
+            others = if right <= left { more } else { others };
+        }
+        let all = self.stems.len() + other.stems.len();
+        if all == 0 { 0.0 } else { count(2 * shared) / count(all) }
+    }
+
+    fn is_at_place_of(&self, other: &Self) -> bool {
+        self.places.iter().any(|place| other.places.iter().any(|other| place.is_same(other)))
+    }
+}
+
+fn count(length: usize) -> f64 {
+    f64::from(u32::try_from(length).unwrap_or(u32::MAX))
+}
+
+/// Returns for each finding the position of the item that it is a change of, if there is one. Each item is matched once: the
+/// pairs at one place come first, then those with more words in common, then by position.
+#[must_use]
+pub fn matched(findings: &[Likened], items: &[Likened]) -> Vec<Option<usize>> {
+    let index = ItemIndex::of(items);
+    let mut pairs: Vec<(bool, f64, usize, usize)> = Vec::new();
+    for (at, finding) in findings.iter().enumerate() {
+        for other in index.candidates(finding) {
+            let Some(item) = items.get(other) else { continue };
+            let (likeness, is_in_place) = (finding.likeness(item), finding.is_at_place_of(item));
+            if likeness >= ALIKE || (is_in_place && likeness >= ALIKE_IN_PLACE) {
+                pairs.push((is_in_place, likeness, at, other));
+            }
+        }
+    }
+    pairs.sort_by(|(place, likeness, finding, item), (other_place, other_likeness, other_finding, other_item)| {
+        let better = other_place.cmp(place).then(other_likeness.total_cmp(likeness));
+        better.then(finding.cmp(other_finding)).then(item.cmp(other_item))
+    });
+    let mut matches = vec![None; findings.len()];
+    let mut is_taken = vec![false; items.len()];
+    for (_, _, finding, item) in pairs {
+        if let (Some(place @ None), Some(taken @ false)) = (matches.get_mut(finding), is_taken.get_mut(item)) {
+            (*place, *taken) = (Some(item), true);
+        }
+    }
+    matches
+}
+
+/// The items by their words, and by their places.
+struct ItemIndex<'a> {
+    by_word: HashMap<&'a str, Vec<usize>>,
+    /// In each source, by the start: the end and the item.
+    by_source: HashMap<Uuid, Vec<(u64, u64, usize)>>,
+}
+
+impl<'a> ItemIndex<'a> {
+    fn of(items: &'a [Likened]) -> Self {
+        let mut index = Self { by_word: HashMap::new(), by_source: HashMap::new() };
+        for (at, item) in items.iter().enumerate() {
+            for stem in &item.stems {
+                index.by_word.entry(stem).or_default().push(at);
+            }
+            for SourcePlace { source, start, end } in &item.places {
+                index.by_source.entry(*source).or_default().push((*start, *end, at));
+            }
+        }
+        index.by_source.values_mut().for_each(|places| places.sort_unstable());
+        index
+    }
+
+    /// Returns the items that a finding is compared with, ascending.
+    fn candidates(&self, finding: &Likened) -> BTreeSet<usize> {
+        let mut rare: Vec<&Vec<usize>> =
+            finding.stems.iter().filter_map(|stem| self.by_word.get(stem.as_ref())).collect();
+        rare.sort_by_key(|items| items.len());
+        let by_word = rare.into_iter().take(RARE_WORDS).flat_map(|items| items.iter().take(MOST_OF_A_WORD)).copied();
+        by_word.chain(finding.places.iter().flat_map(|place| self.around(place))).collect()
+    }
+
+    /// Returns items whose places start in a place, and some that start before.
+    fn around(&self, place: &SourcePlace) -> impl Iterator<Item = usize> {
+        let places = self.by_source.get(&place.source).map(Vec::as_slice).unwrap_or_default();
+        let behind = places.partition_point(|(start, _, _)| *start < place.end);
+        let before = places.get(..behind).unwrap_or_default();
+        before.iter().rev().take(MOST_OF_A_WORD).map(|(_, _, item)| *item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(source: u128, start: u64, end: u64) -> SourcePlace {
+        SourcePlace { source: Uuid::from_u128(source), start, end }
+    }
+
+    fn text(words: &str) -> Likened {
+        Likened::new(words, Vec::new())
+    }
+
+    #[test]
+    fn nearly_the_same_words_are_a_change_and_others_are_not() {
+        let items = [text("The search shall answer within two seconds."), text("Clerks print the list of the day.")];
+        let findings = [
+            text("Visitors may park for free."),
+            text("The search shall answer within five seconds."),
+            text("Clerks can print a list of each day."),
+        ];
+        assert_eq!(matched(&findings, &items), [None, Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn the_same_place_needs_fewer_words_and_comes_first() {
+        let items = [Likened::new("A patient cancels online until noon.", vec![at(1, 10, 60)])];
+        let findings = [
+            text("A patient cancels online until two."),
+            Likened::new("A patient withdraws bookings online.", vec![at(1, 10, 50)]),
+            Likened::new("The lift is red.", vec![at(1, 10, 60)]),
+        ];
+        assert_eq!(matched(&findings, &items), [None, Some(0), None]);
+        let elsewhere = [Likened::new("A patient withdraws bookings online.", vec![at(2, 10, 50)])];
+        assert_eq!(matched(&elsewhere, &items), [None], "the same offsets of another source");
+    }
+
+    #[test]
+    fn an_item_is_matched_once_by_what_is_most_alike() {
+        let items = [text("The desk prints the list of ward 5 within 9 seconds.")];
+        let findings = [
+            text("The desk prints the list of ward 6 within 7 seconds."),
+            text("The desk prints the list of ward 5 within 8 seconds."),
+        ];
+        assert_eq!(matched(&findings, &items), [None, Some(0)]);
+        assert_eq!(
+            matched(&[findings[0].clone(), findings[0].clone()], &items),
+            [Some(0), None],
+            "the first of equals"
+        );
+    }
+
+    #[test]
+    fn twice_as_many_take_about_twice_as_long() {
+        // Words that all share: what is compared is bounded for each of them.
+        let texts = |count: usize, salt: usize| -> Vec<Likened> {
+            let one =
+                |number| Likened::new(&format!("The desk prints list {number} of ward {salt}"), vec![at(1, 0, 9)]);
+            (0..count).map(one).collect()
+        };
+        let compared = |count: usize| -> usize {
+            let (findings, items) = (texts(count, 1), texts(count, 2));
+            let index = ItemIndex::of(&items);
+            findings.iter().map(|finding| index.candidates(finding).len()).sum()
+        };
+        let (once, twice) = (compared(1_000), compared(2_000));
+        assert!(once <= 1_000 * (RARE_WORDS + 1) * MOST_OF_A_WORD, "{once}");
+        assert!(twice <= once * 2 + 2_000, "{once} then {twice}");
+    }
+
+    proptest! {
+        #[test]
+        fn each_item_is_matched_at_most_once_and_always_alike(
+            findings in proptest::collection::vec("[a-c]{3}( [a-c]{3}){0,4}", 0..12),
+            items in proptest::collection::vec("[a-c]{3}( [a-c]{3}){0,4}", 0..12),
+        ) {
+            let findings: Vec<Likened> = findings.iter().map(|words| text(words)).collect();
+            let items: Vec<Likened> = items.iter().map(|words| text(words)).collect();
+            let found = matched(&findings, &items);
+            let mut taken: Vec<usize> = found.iter().flatten().copied().collect();
+            let all = taken.len();
+            taken.sort_unstable();
+            taken.dedup();
+            prop_assert_eq!(taken.len(), all);
+            for (finding, item) in found.iter().enumerate().filter_map(|(at, item)| Some((at, (*item)?))) {
+                prop_assert!(findings[finding].likeness(&items[item]) >= ALIKE);
+            }
+            prop_assert_eq!(found, matched(&findings, &items));
+        }
+    }
+}

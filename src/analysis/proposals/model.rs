@@ -1,0 +1,77 @@
+//! Request and response types of proposals.
+
+use actors::ids::Id;
+use actors::run::Run;
+use actors::time::Time;
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::analysis::results::project_item::ProjectItem;
+use crate::http::enumeration::Enumeration;
+
+/// What is proposed for an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ProposalKind {
+    /// To add it.
+    New,
+    /// To replace its content.
+    Changed,
+    /// To reject it.
+    Gone,
+}
+
+impl Enumeration for ProposalKind {}
+
+/// The status of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ProposalStatus {
+    Open,
+    Accepted,
+    Dismissed,
+    /// A later run had a say about the same item.
+    Superseded,
+}
+
+impl Enumeration for ProposalStatus {}
+
+/// The kind of item that a proposal is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ProposalTarget {
+    Requirement,
+    UserStory,
+}
+
+impl Enumeration for ProposalTarget {}
+
+/// A change of a project's items that a run proposes.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    pub id: Id<Proposal>,
+    pub run_id: Id<Run>,
+    pub target_type: ProposalTarget,
+    /// The item; null for a NEW one that is not accepted. Its id would be that of `after`.
+    #[schema(required)]
+    pub target_id: Option<Uuid>,
+    pub kind: ProposalKind,
+    /// The item when this was proposed; once it is accepted, what was replaced. Null for a NEW one.
+    #[schema(required)]
+    pub before: Option<ProjectItem>,
+    /// The item as it would be; once it is accepted, as it became. A NEW one has no code before. It may refer to requirements
+    /// that are proposed too. Null for a GONE one.
+    #[schema(required)]
+    pub after: Option<ProjectItem>,
+    pub status: ProposalStatus,
+    pub created_at: Time,
+}

@@ -1,0 +1,261 @@
+//! Queries of proposals: their drafts, their publication with the run that made them, and the decisions of people.
+
+pub mod drafts;
+pub mod quoting;
+
+use std::collections::HashSet;
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use actors::time::Time;
+use diesel::sql_types::Bool;
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl, Queryable,
+    Selectable,
+};
+use uuid::Uuid;
+
+use super::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
+use crate::analysis::results::project_item::ReferenceKind;
+use crate::analysis::results::store::{Kind, item_of};
+use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, page_of};
+use crate::http::envelope::List;
+use crate::http::list::Listing;
+
+/// The status of a proposal whose run is not complete: nobody sees it.
+const DRAFT: &str = "DRAFT";
+
+impl From<Kind> for ProposalTarget {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Requirement => Self::Requirement,
+            Kind::UserStory => Self::UserStory,
+        }
+    }
+}
+
+impl From<ProposalTarget> for Kind {
+    fn from(target: ProposalTarget) -> Self {
+        match target {
+            ProposalTarget::Requirement => Self::Requirement,
+            ProposalTarget::UserStory => Self::UserStory,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Queryable, Selectable, Insertable)]
+#[diesel(table_name = proposals)]
+struct Row {
+    id: Key<Proposal>,
+    project_id: Key<ids::Project>,
+    run_id: Key<Run>,
+    item_id: Key<()>,
+    target_type: String,
+    kind: String,
+    status: String,
+    text_key: String,
+    content_key: String,
+    target_version: Option<i64>,
+    created_at: At,
+}
+
+/// A proposal as it is stored, with its texts: the bodies of items.
+#[derive(Debug, Clone)]
+pub struct StoredProposal {
+    pub id: Id<Proposal>,
+    pub run_id: Id<Run>,
+    pub item_id: Id<()>,
+    pub target: ProposalTarget,
+    pub kind: ProposalKind,
+    pub status: ProposalStatus,
+    pub text_key: String,
+    pub content_key: String,
+    /// The version of the item for which it was made; `None` for a NEW one.
+    pub target_version: Option<i64>,
+    pub created_at: Time,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl StoredProposal {
+    fn of((row, before, after): (Row, Option<String>, Option<String>)) -> Result<Self, DbError> {
+        let invalid = |what: &str| DbError::Broken(format!("the proposal {:?} has an unknown {what}", row.id));
+        Ok(Self {
+            id: row.id.0,
+            run_id: row.run_id.0,
+            item_id: row.item_id.0,
+            target: row.target_type.parse().map_err(|_| invalid("target"))?,
+            kind: row.kind.parse().map_err(|_| invalid("kind"))?,
+            status: row.status.parse().map_err(|_| invalid("status"))?,
+            text_key: row.text_key,
+            content_key: row.content_key,
+            target_version: row.target_version,
+            created_at: row.created_at.0,
+            before,
+            after,
+        })
+    }
+
+    /// The proposal as clients get it.
+    ///
+    /// # Errors
+    /// A stored body is no item.
+    pub fn shown(self) -> Result<Proposal, DbError> {
+        let kind = Kind::from(self.target);
+        let item = |body: Option<String>| body.map(|body| item_of(kind, &body)).transpose();
+        let is_item = self.kind != ProposalKind::New || self.status == ProposalStatus::Accepted;
+        Ok(Proposal {
+            id: self.id,
+            run_id: self.run_id,
+            target_type: self.target,
+            target_id: is_item.then(|| self.item_id.uuid()),
+            kind: self.kind,
+            before: item(self.before)?,
+            after: item(self.after)?,
+            status: self.status,
+            created_at: self.created_at,
+        })
+    }
+}
+
+/// A reference of an item to the requirement that a proposal would add.
+#[derive(Debug, Clone, PartialEq, Eq, Insertable)]
+#[diesel(table_name = proposal_links)]
+pub struct ReferenceDraft {
+    proposal_id: Key<Proposal>,
+    from_id: Key<()>,
+    reference: String,
+}
+
+impl ReferenceDraft {
+    #[must_use]
+    pub fn new(to: Id<Proposal>, from: Uuid, reference: ReferenceKind) -> Self {
+        let reference = reference.into_str().to_owned();
+        Self { proposal_id: Key(to), from_id: Key(Id::from_uuid(from)), reference }
+    }
+}
+
+/// The filter of the list of proposals.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub status: Option<ProposalStatus>,
+    pub kind: Option<ProposalKind>,
+    pub target: Option<ProposalTarget>,
+    pub run_id: Option<Id<Run>>,
+}
+
+/// Lists a project's proposals, newest first.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    Listing { filter, page }: Listing<Filter>,
+) -> Result<List<StoredProposal>, DbError> {
+    let run_id = Key(filter.run_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
+    let of_run = filter.run_id.is_none().into_sql::<Bool>().or(proposals::run_id.eq(run_id));
+    let listed = proposals::table
+        .inner_join(proposal_texts::table.on(proposal_texts::proposal_id.eq(proposals::id)))
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::status.ne(DRAFT))
+        .filter(is_wanted(proposals::status, filter.status))
+        .filter(is_wanted(proposals::kind, filter.kind))
+        .filter(is_wanted(proposals::target_type, filter.target))
+        .filter(of_run);
+    let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
+    let (rows, total): (Vec<(Row, Option<String>, Option<String>)>, _) =
+        page_of!(conn, page, listed, proposals::id, columns);
+    page.list(rows, total, |(row, _, _)| row.id.0.uuid()).try_map(StoredProposal::of)
+}
+
+/// Whether a project has a proposal of this id that people see.
+pub async fn exists(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Proposal>) -> Result<bool, DbError> {
+    let own = proposals::table.find(Key(id)).filter(proposals::project_id.eq(Key(project_id)));
+    Ok(own.filter(proposals::status.ne(DRAFT)).count().get_result::<i64>(conn).await? > 0)
+}
+
+/// Returns a proposal for a transaction that goes on to decide it: locks the row, so that a second transaction waits and sees
+/// what the first one wrote.
+pub async fn find_to_decide(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    id: Id<Proposal>,
+) -> Result<Option<StoredProposal>, DbError> {
+    // Changes nothing but locks the row, in a statement that both databases support.
+    diesel::update(proposals::table.find(Key(id))).set(proposals::status.eq(proposals::status)).execute(conn).await?;
+    let found = proposals::table
+        .inner_join(proposal_texts::table.on(proposal_texts::proposal_id.eq(proposals::id)))
+        .filter(proposals::id.eq(Key(id)))
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::status.ne(DRAFT));
+    let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
+    found.select(columns).first(conn).await.optional()?.map(StoredProposal::of).transpose()
+}
+
+/// Saves the decision about a proposal, with its texts as they are then.
+pub async fn decide(conn: &mut Conn, decided: &StoredProposal) -> Result<(), DbError> {
+    let own = diesel::update(proposals::table.find(Key(decided.id)));
+    own.set(proposals::status.eq(decided.status.into_str())).execute(conn).await?;
+    let texts =
+        (proposal_texts::before_body.eq(decided.before.clone()), proposal_texts::after_body.eq(decided.after.clone()));
+    diesel::update(proposal_texts::table.find(Key(decided.id))).set(texts).execute(conn).await?;
+    Ok(())
+}
+
+/// Stores references of an item to requirements that are proposed; those to others are left out.
+pub async fn link(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    from: Uuid,
+    references: Vec<(ReferenceKind, Uuid)>,
+) -> Result<(), DbError> {
+    let still_proposed = [ProposalStatus::Open.into_str(), ProposalStatus::Superseded.into_str()];
+    for (reference, to) in references {
+        let newest = proposals::table
+            .filter(proposals::project_id.eq(Key(project_id)))
+            .filter(proposals::item_id.eq(Key(Id::<()>::from_uuid(to))))
+            .filter(proposals::status.eq_any(still_proposed))
+            .order(proposals::id.desc());
+        let newest: Option<Key<Proposal>> = newest.select(proposals::id).first(conn).await.optional()?;
+        let Some(Key(proposal)) = newest else { continue };
+        let link = ReferenceDraft::new(proposal, from, reference);
+        diesel::insert_into(proposal_links::table).values(&link).on_conflict_do_nothing().execute(conn).await?;
+    }
+    Ok(())
+}
+
+/// Returns what refers to an item that is added now, and how: at most `most`.
+pub async fn references_to(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    item_id: Id<()>,
+    most: i64,
+) -> Result<Vec<(Id<()>, ReferenceKind)>, DbError> {
+    let links = proposal_links::table
+        .inner_join(proposals::table.on(proposals::id.eq(proposal_links::proposal_id)))
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::item_id.eq(Key(item_id)))
+        .order((proposal_links::from_id.asc(), proposal_links::reference.asc()))
+        .select((proposal_links::from_id, proposal_links::reference))
+        .distinct()
+        .limit(most);
+    let links: Vec<(Key<()>, String)> = links.load(conn).await?;
+    let kind = |reference: &str| {
+        reference.parse().map_err(|_| DbError::Broken(format!("nothing refers to an item as {reference}")))
+    };
+    links.into_iter().map(|(from, reference)| Ok((from.0, kind(&reference)?))).collect()
+}
+
+/// Returns which of some ids are items of a project.
+pub async fn existing_items(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    ids: Vec<Uuid>,
+) -> Result<HashSet<Uuid>, DbError> {
+    let ids: Vec<Key<()>> = ids.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
+    let found = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::id.eq_any(ids));
+    let found: Vec<Key<()>> = found.select(items::id).load(conn).await?;
+    Ok(found.into_iter().map(|id| id.0.uuid()).collect())
+}
+
+#[cfg(test)]
+mod tests;

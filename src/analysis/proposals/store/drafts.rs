@@ -1,0 +1,186 @@
+//! Queries of the proposals that a run drafts and publishes, and of those that earlier runs made.
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use actors::time::Time;
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
+use uuid::Uuid;
+
+use super::{DRAFT, ReferenceDraft, Row};
+use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
+use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
+
+#[derive(Debug, Clone, Insertable)]
+#[diesel(table_name = proposal_texts)]
+struct TextRow {
+    proposal_id: Key<Proposal>,
+    before_body: Option<String>,
+    after_body: Option<String>,
+}
+
+/// A proposal that a run makes.
+#[derive(Debug, Clone)]
+pub struct ProposalDraft {
+    pub id: Id<Proposal>,
+    pub item_id: Uuid,
+    pub kind: ProposalKind,
+    pub text_key: String,
+    pub content_key: String,
+    pub target_version: Option<i64>,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// Inserts a batch of drafts.
+pub async fn insert_drafts(
+    conn: &mut Conn,
+    run: &Run,
+    target: ProposalTarget,
+    drafts: Vec<ProposalDraft>,
+    now: Time,
+) -> Result<(), DbError> {
+    let (mut rows, mut texts) = (Vec::with_capacity(drafts.len()), Vec::with_capacity(drafts.len()));
+    for draft in drafts {
+        rows.push(Row {
+            id: Key(draft.id),
+            project_id: Key(run.project_id),
+            run_id: Key(run.id),
+            item_id: Key(Id::from_uuid(draft.item_id)),
+            target_type: target.into_str().to_owned(),
+            kind: draft.kind.into_str().to_owned(),
+            status: DRAFT.to_owned(),
+            text_key: draft.text_key,
+            content_key: draft.content_key,
+            target_version: draft.target_version,
+            created_at: At(now),
+        });
+        texts.push(TextRow { proposal_id: Key(draft.id), before_body: draft.before, after_body: draft.after });
+    }
+    many!(conn, &rows, |some| diesel::insert_into(proposals::table).values(some));
+    many!(conn, &texts, |some| diesel::insert_into(proposal_texts::table).values(some));
+    Ok(())
+}
+
+/// Inserts a batch of references, after the proposals that they refer to.
+pub async fn insert_references(conn: &mut Conn, references: &[ReferenceDraft]) -> Result<(), DbError> {
+    many!(conn, references, |some| diesel::insert_into(proposal_links::table).values(some).on_conflict_do_nothing());
+    Ok(())
+}
+
+/// Notes open proposals, which are superseded once the run is complete.
+pub async fn note_superseded(conn: &mut Conn, run_id: Id<Run>, superseded: &[Uuid]) -> Result<(), DbError> {
+    let row = |id: &Uuid| SupersededRow { run_id: Key(run_id), proposal_id: Key(Id::from_uuid(*id)) };
+    let rows: Vec<SupersededRow> = superseded.iter().map(row).collect();
+    many!(conn, &rows, |some| diesel::insert_into(run_supersedes::table).values(some).on_conflict_do_nothing());
+    Ok(())
+}
+
+#[derive(Debug, Clone, Insertable)]
+#[diesel(table_name = run_supersedes)]
+struct SupersededRow {
+    run_id: Key<Run>,
+    proposal_id: Key<Proposal>,
+}
+
+/// Publishes the drafts of a run, in a fixed number of statements: it supersedes what it noted, and opens its own, but those
+/// that would add an item which was added meanwhile.
+pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<Run>) -> Result<(), DbError> {
+    let becomes = |status: ProposalStatus| proposals::status.eq(status.into_str());
+    let noted = || run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)));
+    let open = proposals::table
+        .filter(proposals::id.eq_any(noted().select(run_supersedes::proposal_id)))
+        .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
+    diesel::update(open).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
+    let own = || proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
+    let added = items::table.filter(items::project_id.eq(Key(project_id))).select(items::id);
+    let outdated =
+        own().filter(proposals::kind.eq(ProposalKind::New.into_str())).filter(proposals::item_id.eq_any(added));
+    diesel::update(outdated).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
+    diesel::update(own()).set(becomes(ProposalStatus::Open)).execute(conn).await?;
+    diesel::delete(noted()).execute(conn).await?;
+    Ok(())
+}
+
+/// Whether a run has drafts.
+pub async fn has_drafts(conn: &mut Conn, run_id: Id<Run>) -> Result<bool, DbError> {
+    let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
+    let first: Option<Key<Proposal>> = own.select(proposals::id).first(conn).await.optional()?;
+    Ok(first.is_some())
+}
+
+/// Deletes a page of the drafts of a run, and what they would have superseded stays; returns how many.
+pub async fn forget_page(conn: &mut Conn, run_id: Id<Run>, most: i64) -> Result<usize, DbError> {
+    diesel::delete(run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)))).execute(conn).await?;
+    let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
+    let page: Vec<Key<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
+    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
+}
+
+/// Deletes a page of a project's superseded proposals that were made by then; returns how many.
+pub async fn prune_page(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    then: Time,
+    most: i64,
+) -> Result<usize, DbError> {
+    let former = proposals::table
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::status.eq(ProposalStatus::Superseded.into_str()))
+        .filter(proposals::created_at.le(At(then)));
+    let page: Vec<Key<Proposal>> = former.select(proposals::id).limit(most).load(conn).await?;
+    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
+}
+
+/// A proposal that nobody accepted, without its texts.
+#[derive(Debug, Clone)]
+pub struct PastProposal {
+    pub id: Id<Proposal>,
+    pub item_id: Uuid,
+    pub kind: ProposalKind,
+    pub is_open: bool,
+    pub text_key: String,
+    pub content_key: String,
+}
+
+/// Returns some of a project's open and dismissed proposals for one kind of items: those with an id after `after`, in the
+/// order of their ids.
+pub async fn undecided_or_dismissed(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    target: ProposalTarget,
+    after: Id<Proposal>,
+    most: i64,
+) -> Result<Vec<PastProposal>, DbError> {
+    let wanted = [ProposalStatus::Open.into_str(), ProposalStatus::Dismissed.into_str()];
+    let found = proposals::table
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::id.gt(Key(after)))
+        .filter(proposals::target_type.eq(target.into_str()))
+        .filter(proposals::status.eq_any(wanted));
+    let rows: Vec<Row> = found.order(proposals::id.asc()).limit(most).select(Row::columns()).load(conn).await?;
+    let past = |row: Row| {
+        let kind = row.kind.parse().map_err(|_| DbError::Broken(format!("the proposal {:?} has no kind", row.id)))?;
+        Ok(PastProposal {
+            id: row.id.0,
+            item_id: row.item_id.0.uuid(),
+            kind,
+            is_open: row.status == ProposalStatus::Open.into_str(),
+            text_key: row.text_key,
+            content_key: row.content_key,
+        })
+    };
+    rows.into_iter().map(past).collect()
+}
+
+/// Returns the items that some proposals would make of their targets, as bodies.
+pub async fn after_bodies(
+    conn: &mut Conn,
+    ids: Vec<Id<Proposal>>,
+) -> Result<Vec<(Id<Proposal>, Option<String>)>, DbError> {
+    let ids: Vec<Key<Proposal>> = ids.into_iter().map(Key).collect();
+    let found = proposal_texts::table.filter(proposal_texts::proposal_id.eq_any(ids));
+    let found: Vec<(Key<Proposal>, Option<String>)> =
+        found.select((proposal_texts::proposal_id, proposal_texts::after_body)).load(conn).await?;
+    Ok(found.into_iter().map(|(id, body)| (id.0, body)).collect())
+}
