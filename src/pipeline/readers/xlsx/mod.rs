@@ -15,15 +15,14 @@ mod sheet;
 mod strings;
 mod table;
 
+use std::collections::HashSet;
+
 use super::draft::TextDraft;
 use super::package::{Package, PartEvent, attribute, damaged, for_each_event, is_on, relation_id};
 use super::source::{SourceText, Unreadable};
 use looks::CellLooks;
 use sheet::{Budget, SheetReader};
 use strings::SharedStrings;
-
-/// Maximum number of sheets. Programs that write workbooks allow about as many as memory holds.
-const SHEETS: usize = 2_000;
 
 /// Reads an XLSX.
 ///
@@ -45,10 +44,15 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     };
     let mut draft = TextDraft::default();
     let mut budget = Budget::default();
+    let mut seen = HashSet::new();
     for sheet in workbook.sheets {
         let Some(part) = relations.get(&sheet.relation).filter(|relation| relation.kind == "worksheet") else {
             continue;
         };
+        // No program writes a sheet twice: a list that names one again and again would make a small file large.
+        if !seen.insert(part.target.as_str()) {
+            continue;
+        }
         let Some(xml) = package.part(&part.target)? else { continue };
         let reader = SheetReader {
             strings: &strings,
@@ -88,7 +92,7 @@ impl Workbook {
             PartEvent::Opens("workbookPr", tag) => {
                 workbook.since_1904 = attribute(tag, "date1904").is_some_and(|value| is_on(&value));
             }
-            PartEvent::Opens("sheet", tag) if workbook.sheets.len() < SHEETS => {
+            PartEvent::Opens("sheet", tag) => {
                 if let Some(relation) = relation_id(tag) {
                     workbook.sheets.push(Sheet {
                         name: attribute(tag, "name").unwrap_or_default(),

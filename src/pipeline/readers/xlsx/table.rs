@@ -4,8 +4,8 @@ use super::super::comma::{are_names, filled};
 use super::super::draft::TextDraft;
 use super::super::source::BlockKind;
 
-/// How many rows of one cell may stand above a table, as its title and notes. After more of them the sheet is a list.
-const TITLE_ROWS: usize = 10;
+/// How many rows are looked at to tell the names of the columns from the title and the notes above them.
+const FIRST_ROWS: usize = 10;
 
 /// A row of a sheet: its cells that are shown, with the numbers of their columns from 1, none empty.
 pub struct Row {
@@ -20,7 +20,7 @@ pub struct TableWriter<'a> {
     title: Option<&'a str>,
     /// The names of the columns, by their numbers.
     names: Vec<String>,
-    /// Rows of one cell at the beginning; `None` once it is known what they are.
+    /// The rows at the beginning; `None` once it is known what they are.
     first_rows: Option<Vec<Row>>,
 }
 
@@ -46,40 +46,35 @@ impl<'a> TableWriter<'a> {
         }
         match &mut self.first_rows {
             None => self.write(&row),
-            Some(rows) if row.cells.len() == 1 => {
+            Some(rows) => {
                 rows.push(row);
-                if rows.len() > TITLE_ROWS {
+                if rows.len() == FIRST_ROWS {
                     self.end();
                 }
-            }
-            Some(_) => {
-                for title in self.first_rows.take().into_iter().flatten().flat_map(|row| row.cells) {
-                    self.draft.block(BlockKind::Paragraph, &title.1);
-                }
-                if self.takes_names(&row) { self.write_names() } else { self.write(&row) }
             }
         }
     }
 
-    /// Writes what was held back: rows of one cell each.
+    /// Writes what was held back. The first row that is about as wide as the table may name its columns; those above it
+    /// are titles and notes.
     pub fn end(&mut self) {
-        let Some(rows) = self.first_rows.take() else { return };
-        let mut rows = rows.into_iter();
-        let Some(first) = rows.next() else { return };
-        if rows.len() > 0 && self.takes_names(&first) {
-            self.write_names()
-        } else {
-            self.write(&first)
-        }
-        for row in rows {
-            self.write(&row);
+        let rows = self.first_rows.take().unwrap_or_default();
+        let width = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        let is_in_table = |row: &Row| row.cells.len() * 3 > width * 2;
+        let first = rows.iter().position(is_in_table).unwrap_or(0);
+        for (at, row) in rows.iter().enumerate() {
+            match row.cells.as_slice() {
+                [(_, title)] if at < first => self.draft.block(BlockKind::Paragraph, title),
+                _ if at == first && rows.len() > 1 && self.takes_names(row) => self.write_names(),
+                _ => self.write(row),
+            }
         }
     }
 
     /// Takes a row for the names of the columns if it reads so.
     fn takes_names(&mut self, row: &Row) -> bool {
         let cells: Vec<String> = row.cells.iter().map(|(_, value)| value.clone()).collect();
-        if row.is_wide || !are_names(&cells) {
+        if !are_names(&cells) {
             return false;
         }
         for (column, name) in &row.cells {
