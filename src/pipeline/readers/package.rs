@@ -1,19 +1,18 @@
 //! Access to an untrusted package (DOCX, PPTX, XLSX, ODT): reads the parts of the ZIP by name, within limits on number,
 //! compression ratio and size, and their XML event by event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use zip::ZipArchive;
-use zip::result::ZipError;
 
 use super::source::{Unreadable, UnreadableReason};
 
-/// Maximum number of parts. A long report with pictures has a few hundred.
-const PARTS: usize = 2_000;
+/// Maximum number of parts. A long report with pictures has a few hundred, a long presentation with notes some thousands.
+const PARTS: usize = 10_000;
 /// Maximum unpacked bytes: of all parts together by their declared sizes, and of the parts that are read by their
 /// actual sizes.
 const UNPACKED: u64 = 100 * 1024 * 1024;
@@ -29,6 +28,8 @@ const DEPTH: usize = 256;
 /// An opened package with the number of bytes that may still be unpacked.
 pub struct Package<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
+    /// Where each part is in the list of parts.
+    places: HashMap<String, usize>,
     left: u64,
 }
 
@@ -47,6 +48,7 @@ impl<'a> Package<'a> {
             return Err(too_large());
         }
         let mut total: u64 = 0;
+        let mut places = HashMap::with_capacity(zip.len());
         for at in 0..zip.len() {
             let part = zip.by_index_raw(at).map_err(|_| damaged())?;
             total = total.saturating_add(part.size());
@@ -62,8 +64,9 @@ impl<'a> Package<'a> {
                     "This document holds parts with forbidden names.",
                 ));
             }
+            places.insert(normalized(part.name()), at);
         }
-        Ok(Self { zip, left: UNPACKED })
+        Ok(Self { zip, places, left: UNPACKED })
     }
 
     /// Reads and decodes a part, or returns `None` if there is no such part.
@@ -71,11 +74,8 @@ impl<'a> Package<'a> {
     /// # Errors
     /// `Damaged` if it cannot be unpacked; `TooLarge` past a limit.
     pub fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
-        let part = match self.zip.by_name(name) {
-            Ok(part) => part,
-            Err(ZipError::FileNotFound) => return Ok(None),
-            Err(_) => return Err(damaged()),
-        };
+        let Some(at) = self.places.get(&normalized(name)) else { return Ok(None) };
+        let part = self.zip.by_index(*at).map_err(|_| damaged())?;
         let packed = part.compressed_size().max(1);
         let mut bytes = Vec::new();
         // The declared size may be wrong, so the actual bytes are counted.
@@ -99,7 +99,7 @@ impl<'a> Package<'a> {
     /// Those of [`Self::relations`].
     pub fn main_part(&mut self, usual: &str) -> Result<String, Unreadable> {
         let named = self.relations("")?.of_kind("officeDocument").map(str::to_owned);
-        Ok(named.filter(|name| self.zip.index_for_name(name).is_some()).unwrap_or_else(|| usual.to_owned()))
+        Ok(named.filter(|name| self.places.contains_key(&normalized(name))).unwrap_or_else(|| usual.to_owned()))
     }
 
     /// Reads the relations of a part of an Office Open XML package; the part "" is the package itself.
@@ -157,6 +157,11 @@ impl Relations {
             self.0.insert(id, Relation { kind, target: resolved(folder, &target) });
         }
     }
+}
+
+/// Returns the name of a part as names are compared: without regard to case, and some programs write backslashes.
+fn normalized(name: &str) -> String {
+    name.to_ascii_lowercase().replace('\\', "/")
 }
 
 /// Returns the name of the part that a target means which is given relative to a folder.

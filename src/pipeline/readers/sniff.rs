@@ -222,8 +222,10 @@ fn last_places<const N: usize>(
 ) -> io::Result<[Option<usize>; N]> {
     let longest = wanted.iter().map(|wanted| wanted.len()).max().unwrap_or(0);
     let mut found = [None; N];
-    let (mut window, mut window_start) = (head.to_vec(), 0);
+    let (mut window, mut window_start, mut unread) = (head.to_vec(), 0, 0);
     loop {
+        // Some programs write the names of parts with backslashes.
+        window.iter_mut().skip(unread).filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
         for (found, wanted) in found.iter_mut().zip(wanted) {
             *found = find_last(&window, wanted).map(|at| window_start + at).or(*found);
         }
@@ -231,6 +233,7 @@ fn last_places<const N: usize>(
         let passed = window.len().saturating_sub(longest);
         window.drain(..passed);
         window_start += passed;
+        unread = window.len();
         if content.by_ref().take(PIECE).read_to_end(&mut window)? == 0 {
             return Ok(found);
         }

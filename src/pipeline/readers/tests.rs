@@ -149,6 +149,10 @@ fn packages_are_told_apart_by_their_own_list_and_not_by_what_is_embedded() {
         zip.write_all(content).unwrap();
     }
     assert_eq!(sniff("a.pptx", &zip.finish().unwrap().into_inner()), Ok(Format::Pptx));
+    let written_otherwise =
+        zipped(&[("[Content_Types].xml", ""), ("WORD\\Styles.xml", "<x/>"), ("word\\document.xml", "<x/>")]);
+    assert_eq!(sniff("a.docx", &written_otherwise), Ok(Format::Docx));
+    assert_eq!(read(Format::Docx, &written_otherwise).unwrap().text, "");
     let odt = |kind: &str| {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, content) in [("mimetype", kind), ("content.xml", ""), ("META-INF/manifest.xml", "")] {
@@ -301,7 +305,7 @@ fn what_is_not_shown_is_left_out_and_counted() {
 fn docx_bombs_are_refused() {
     let zeros = "<w:p/>".repeat(1_000_000);
     assert_eq!(reason(read(Format::Docx, &docx_of(&zeros))), UnreadableReason::TooLarge);
-    let names: Vec<String> = (0..2_001).map(|part| format!("word/media/{part}")).collect();
+    let names: Vec<String> = (0..10_001).map(|part| format!("word/media/{part}")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
     assert_eq!(reason(read(Format::Docx, &zipped(&many))), UnreadableReason::TooLarge);
     let deep = "<w:sdt>".repeat(100_000);

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Message, MessageParser, MimeHeaders};
 
@@ -20,7 +21,7 @@ const HEADERS: usize = 256 * 1024;
 /// A part of a mail, or the mail itself.
 pub struct Part<'a> {
     /// `None` if it has no headers: it is plain text then.
-    pub headers: Option<Message<'a>>,
+    pub headers: Option<Message<'static>>,
     body: &'a [u8],
     /// Whether it is a mail unless its headers say otherwise (the parts of a digest).
     is_mail: bool,
@@ -59,7 +60,10 @@ impl<'a> Part<'a> {
     fn of_bytes(bytes: &'a [u8], is_mail: bool) -> Self {
         let end = end_of_headers(bytes);
         let headers = bytes.get(..end.min(HEADERS)).filter(|headers| headers.contains(&b':'));
-        let headers = headers.and_then(|headers| MessageParser::default().parse_headers(headers));
+        // Letters that are not encoded should be UTF-8; of older programs they are often not.
+        let headers = headers.and_then(|headers| {
+            MessageParser::default().parse_headers(decode(headers).as_bytes()).map(Message::into_owned)
+        });
         Self { headers, body: bytes.get(end..).unwrap_or_default(), is_mail }
     }
 
@@ -120,8 +124,11 @@ impl<'a> Part<'a> {
     pub fn text(&self) -> String {
         let content = self.content();
         let charset = self.headers.as_ref().and_then(|headers| headers.content_type()?.attribute("charset"));
-        match charset.and_then(|charset| Encoding::for_label(charset.trim().as_bytes())) {
-            Some(encoding) if encoding != encoding_rs::UTF_8 => encoding.decode(&content).0.into_owned(),
+        let charset = charset.unwrap_or_default().trim().as_bytes();
+        match (Encoding::for_label(charset), charset_decoder(charset)) {
+            (Some(encoding), _) if encoding != encoding_rs::UTF_8 => encoding.decode(&content).0.into_owned(),
+            // Those that the web does not have, such as UTF-7.
+            (None, Some(decoder)) => decoder(&content),
             _ => decode(&content).into_owned(),
         }
     }

@@ -102,11 +102,14 @@ fn encodings_and_charsets_are_resolved() {
             "Content-Transfer-Encoding: Quoted-Printable\r\nContent-Type: text/plain; charset=iso-8859-1\r\n",
             "Gr=FC=\r\n=DFe!\r\n",
         ),
-        ("Content-Type: text/plain; charset=\"utf-7-unknown\"\r\n", "Grüße!\r\n"),
+        ("Content-Type: text/plain; charset=\"unknown\"\r\n", "Grüße!\r\n"),
+        ("Content-Type: text/plain; charset=utf-7\r\n", "Gr+APwA3w-e!\r\n"),
         ("Content-Transfer-Encoding: base64\r\n", "Grüße!\r\n"),
     ] {
         assert_eq!(body(&of(headers, text)), [(BlockKind::Paragraph, "Grüße!")], "{headers}");
     }
+    let bare = read(Format::Eml, b"Subject: Gr\xfc\xdfe\nFrom: J\xfcrgen <j@x.example>\n\nHello.").unwrap();
+    assert_eq!(bare.text, "Grüße\n\nFrom: Jürgen <j@x.example>\n\nHello.");
     let hidden = of("Content-Type: text/html\r\n", "<p>Seen.</p><p hidden>Not seen.</p>");
     assert_eq!((body(&hidden), hidden.hidden_characters), (vec![(BlockKind::Paragraph, "Seen.")], 8));
 }
