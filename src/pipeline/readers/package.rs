@@ -64,7 +64,7 @@ impl<'a> Package<'a> {
                     "This document holds parts with forbidden names.",
                 ));
             }
-            places.insert(normalized(part.name()), at);
+            places.insert(normalized(&part.name().map_err(|_| damaged())?), at);
         }
         Ok(Self { zip, places, left: UNPACKED })
     }
