@@ -22,7 +22,8 @@ const INTERRUPTED: u8 = 130;
 
 #[derive(clap::Args)]
 pub struct Demo {
-    /// Documents to analyse instead of the samples: PDF, DOCX, HTML, Markdown, text, CSV, VTT, SRT.
+    /// Documents to analyse instead of the samples: PDF, DOCX, PPTX, XLSX, ODT, HTML, Markdown, text, CSV, EML, VTT,
+    /// SRT.
     files: Vec<PathBuf>,
     /// Folder of speech models, for the recorded meeting among the samples; by default where `colloquy models install`
     /// puts them

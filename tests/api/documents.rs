@@ -65,7 +65,7 @@ on_both! {
         let project = ada.project().await;
         let html = b"<!doctype html><title>Note</title><h1>Scope</h1><p>The system shall send a letter.</p>".as_slice();
         let srt = b"1\n00:00:01,000 --> 00:00:03,000\nAda: We need an export.\n\n".as_slice();
-        let cases: [(&str, Vec<u8>, &str, u64); 9] = [
+        let cases: [(&str, Vec<u8>, &str, u64); 13] = [
             ("call-for-tenders.pdf", sample("call-for-tenders.pdf"), "application/pdf", 5),
             ("annex-operations.pdf", sample("annex-operations.pdf"), "application/pdf", 1),
             (
@@ -80,6 +80,20 @@ on_both! {
             ("table.csv", b"id,need\n1,An export\n2,An import\n".to_vec(), "text/csv", 0),
             ("talk.srt", srt.to_vec(), "application/x-subrip", 0),
             ("plain.txt", b"The system shall send a letter.".to_vec(), "text/plain", 0),
+            (
+                "slides.pptx",
+                sample("pptx/python-pptx-bullets.pptx"),
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+                3,
+            ),
+            (
+                "sheets.xlsx",
+                sample("xlsx/openpyxl-sheets.xlsx"),
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                0,
+            ),
+            ("note.odt", sample("odt/odfdo-sections.odt"), "application/vnd.oasis.opendocument.text", 0),
+            ("mail.eml", sample("eml/python-text.eml"), "message/rfc822", 0),
         ];
         for (name, content, mime_type, least_pages) in cases {
             let (path, document) = ada.read(&project, name, &content).await;
@@ -118,7 +132,7 @@ on_both! {
         });
         let page = on.unwrap();
         assert!(between(&read["text"], &page["startOffset"], &page["endOffset"]).contains(quote));
-        assert_eq!(read["readerVersion"], "3");
+        assert_eq!(read["readerVersion"], pipeline::readers::READER_VERSION);
     }
 
     async fn each_change_of_a_document_is_published_in_the_project(setup: ServerSetup) {

@@ -20,6 +20,22 @@ fn docx(document: &[u8]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
+/// Builds a workbook with one sheet.
+fn xlsx(sheet: &str) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let relations = "<Relationships><Relationship Id=\"a\" Type=\"x/worksheet\" Target=\"sheet.xml\"/></Relationships>";
+    for (name, content) in [
+        ("[Content_Types].xml", "<Types/>"),
+        ("xl/workbook.xml", "<workbook><sheets><sheet name=\"One\" r:id=\"a\"/></sheets></workbook>"),
+        ("xl/_rels/workbook.xml.rels", relations),
+        ("xl/sheet.xml", sheet),
+    ] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
 on_both! {
     async fn the_type_of_a_document_is_detected_from_its_content(world: World) {
         let ada = world.user().await;
@@ -30,7 +46,8 @@ on_both! {
         xlsx.start_file("xl/workbook.xml", zip::write::SimpleFileOptions::default()).unwrap();
         let xlsx = xlsx.finish().unwrap().into_inner();
         let pdf = sample("annex-operations.pdf");
-        let cases: [(&str, &[u8]); 9] = [
+        let pptx = sample("pptx/python-pptx-bullets.pptx");
+        let cases: [(&str, &[u8]); 13] = [
             ("picture.png", png),
             ("picture.pdf", png),
             ("picture.txt", png),
@@ -40,6 +57,10 @@ on_both! {
             ("sheet.docx", &xlsx),
             ("renamed.txt", &pdf),
             ("empty.pdf", b""),
+            ("slides.xlsx", &pptx),
+            ("slides.pptm", &pptx),
+            ("slides.zip", &pptx),
+            ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
         ];
         for (name, content) in cases {
             ada.upload(&project, name, content).await.refused(415, "UnsupportedMediaType");
@@ -127,7 +148,18 @@ on_both! {
         let entities = docx(
             b"<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><w:document><w:body><w:p><w:r><w:t>&b;",
         );
-        let cases: [(&str, Vec<u8>, &str); 5] = [
+        let sealed: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let sealed = [&[0xd0, 0xcf, 0x11, 0xe0], sealed.as_slice()].concat();
+        let slides = sample("pptx/python-pptx-bullets.pptx");
+        let rows = "<row><c><v>1</v></c></row>".repeat(1_000_000);
+        let cases: [(&str, Vec<u8>, &str); 12] = [
+            ("sealed.xlsx", sealed.clone(), "password"),
+            ("sealed.pptx", sealed, "password"),
+            ("torn.pptx", slides[..slides.len() / 2].iter().chain(b"[Content_Types].xmlppt/presentation.xml").copied().collect(), "damaged"),
+            ("tall.xlsx", xlsx(&format!("<worksheet><sheetData>{rows}</sheetData></worksheet>")), "at most 150000"),
+            ("bomb.xlsx", xlsx(&" ".repeat(150 * 1024 * 1024)), "unpacks to more"),
+            ("cut.odt", sample("odt/by-hand.odt")[..300].to_vec(), "damaged"),
+            ("deep.eml", "Content-Type: message/rfc822\n\nSubject: x\n".repeat(100_000).into_bytes(), "nested too deeply"),
             ("secret.pdf", sample("readers/encrypted.pdf"), "password"),
             ("bomb.docx", bomb, ""),
             ("deep.docx", deep, ""),

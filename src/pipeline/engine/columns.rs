@@ -11,19 +11,34 @@ const LONGEST_NAME: usize = 80;
 
 /// Gives each cell the name of its column: what stands in the table's first row at the same place in its row. A cell of
 /// more than one sentence shifts those behind it. In a source that names the column in each cell ("priority: high"), as
-/// the reader of CSV writes it, the name is taken from there, and off the cell's words.
+/// the readers of CSV and of workbooks write it, the name is taken from there, and off the cell's words. The line that
+/// lists the names stands at the beginning of a source, or before the first row that has them.
 pub fn name(index: &Index, sentences: &mut [PreparedSentence]) {
     let (mut first_row, mut block, mut row_start): (Vec<Arc<str>>, Option<usize>, usize) = (Vec::new(), None, 0);
     let mut is_first_row = true;
     let mut named: HashMap<usize, HashSet<String>> = HashMap::new();
+    // The names that the line before this sentence lists.
+    let mut listed: Vec<String> = Vec::new();
     for (at, (place, sentence)) in index.sentences.iter().zip(sentences).enumerate() {
         if sentence.context == BlockContext::Boilerplate && place.start == 0 {
             named.insert(place.slot, sentence.words.split(" | ").map(str::to_owned).collect());
         }
         if sentence.context != BlockContext::Cell {
+            if sentence.context != BlockContext::Boilerplate || block.take().is_some() {
+                listed.clear();
+            }
+            if sentence.context == BlockContext::Boilerplate {
+                listed.extend(
+                    sentence.words.split('|').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned),
+                );
+            }
             first_row.clear();
             block = None;
             continue;
+        }
+        let listed = std::mem::take(&mut listed);
+        if sentence.words.split_once(": ").is_some_and(|(name, _)| listed.iter().any(|listed| listed == name)) {
+            named.entry(place.slot).or_default().extend(listed);
         }
         if block != Some(sentence.block) {
             is_first_row = first_row.is_empty();

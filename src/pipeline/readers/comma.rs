@@ -27,14 +27,14 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         draft.block(BlockKind::Boilerplate, &first.join(" | "));
         first
     } else {
-        draft.block(BlockKind::TableRow, &filled(&first, &[]));
+        draft.block(BlockKind::TableRow, &filled(numbered(&first), &[]));
         Vec::new()
     };
     for record in records {
         if draft.is_full() {
             break;
         }
-        draft.block(BlockKind::TableRow, &filled(&cells(&record.map_err(damaged)?), &names));
+        draft.block(BlockKind::TableRow, &filled(numbered(&cells(&record.map_err(damaged)?)), &names));
     }
     draft.finish()
 }
@@ -44,28 +44,35 @@ fn cells(record: &csv::StringRecord) -> Vec<String> {
     record.iter().map(|cell| printable(cell).split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-fn filled(cells: &[String], names: &[String]) -> String {
-    let named = |(at, value): (usize, &String)| match names.get(at) {
+fn numbered(cells: &[String]) -> impl Iterator<Item = (usize, &str)> {
+    cells.iter().map(String::as_str).enumerate()
+}
+
+/// Returns a row of cells, given with the numbers of their columns, each after its column's name where there is one.
+pub fn filled<'a>(cells: impl Iterator<Item = (usize, &'a str)>, names: &[String]) -> String {
+    let named = |(at, value): (usize, &str)| match names.get(at).filter(|name| !name.is_empty()) {
         Some(name) => format!("{name}: {value}"),
-        None => value.clone(),
+        None => value.to_owned(),
     };
-    cells.iter().enumerate().filter(|(_, value)| !value.is_empty()).map(named).collect::<Vec<_>>().join(" | ")
+    cells.filter(|(_, value)| !value.is_empty()).map(named).collect::<Vec<_>>().join(" | ")
 }
 
 /// Maximum characters of a column's name, which is repeated in every row.
 const NAME: usize = 80;
+/// Maximum bytes of a name that ends with a full stop.
+const ABBREVIATION: usize = 4;
 
 /// Whether the first record holds column names: all distinct, each short, with a letter and without a sentence's end
-/// mark. The name of a single column has at most two words, others at most five.
-fn are_names(cells: &[String]) -> bool {
+/// mark ("No." has one all the same). The name of a single column has at most two words, others at most five.
+pub fn are_names(cells: &[String]) -> bool {
     let distinct: std::collections::HashSet<&String> = cells.iter().collect();
     let longest_name = if cells.len() == 1 { 2 } else { 5 };
     distinct.len() == cells.len()
         && cells.iter().all(|cell| {
-            cell.chars().any(char::is_alphabetic)
+            (cell.chars().any(char::is_alphabetic) || cell == "#")
                 && cell.chars().count() <= NAME
                 && cell.split_whitespace().count() <= longest_name
-                && !cell.ends_with(['.', '!', '?'])
+                && (!cell.ends_with(['.', '!', '?']) || cell.len() <= ABBREVIATION)
         })
 }
 

@@ -12,7 +12,7 @@ use super::{Format, read};
 const JSON_PER_BYTE: usize = 100;
 const JSON_BASE: usize = 4096;
 
-fn assert_linear(name: &str, format: Format, first: usize, make: impl Fn(usize) -> Vec<u8>) {
+pub(super) fn assert_linear(name: &str, format: Format, first: usize, make: impl Fn(usize) -> Vec<u8>) {
     complexity::assert_linear(name, first, &make, |bytes| read(format, bytes));
     let bytes = make(4 * first);
     if let Ok(source) = read(format, &bytes) {
@@ -22,7 +22,7 @@ fn assert_linear(name: &str, format: Format, first: usize, make: impl Fn(usize) 
 }
 
 /// Asserts linear time for each piece, repeated n times.
-fn assert_linear_repeated(format: Format, before: &str, pieces: &[&str]) {
+pub(super) fn assert_linear_repeated(format: Format, before: &str, pieces: &[&str]) {
     for piece in pieces {
         assert_linear(piece, format, 20_000 / piece.len(), |n| (before.to_owned() + &piece.repeat(n)).into_bytes());
     }

@@ -117,6 +117,40 @@ impl TextDraft {
         }
     }
 
+    /// Writes the blocks of another text, as quotations if they are quoted. Its headings become sections below the open
+    /// ones: `level` is added to their levels.
+    pub fn adopt(&mut self, other: &Self, level: u8, is_quoted: bool) {
+        self.exceeded = self.exceeded.or(other.exceeded);
+        self.hidden += other.hidden;
+        let mut characters = other.text.chars();
+        let mut passed = 0;
+        let mut sections = other.headings.iter().peekable();
+        for block in &other.blocks {
+            characters.by_ref().take(block.start_offset - passed).for_each(drop);
+            let content: String = characters.by_ref().take(block.end_offset - block.start_offset).collect();
+            passed = block.end_offset;
+            let heading = sections.next_if(|section| section.start_offset == block.start_offset);
+            match heading {
+                _ if is_quoted && block.kind != BlockKind::Boilerplate => self.block(BlockKind::Quote, &content),
+                Some(section) => self.heading(section.level.saturating_add(level), &content),
+                None => self.block(block.kind, &content),
+            }
+        }
+    }
+
+    /// Returns the text of the last block, if any.
+    pub fn last_words(&self) -> Option<String> {
+        let block = self.blocks.last()?;
+        Some(self.text.chars().skip(block.start_offset).take(block.end_offset - block.start_offset).collect())
+    }
+
+    /// Changes the kind of the last block.
+    pub fn mark_last(&mut self, kind: BlockKind) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.kind = kind;
+        }
+    }
+
     /// Starts a page: all text written from here on belongs to it.
     pub fn page(&mut self, page: u32) {
         self.bound(self.pages.len() + 1, PAGES, "pages");

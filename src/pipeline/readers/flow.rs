@@ -95,9 +95,14 @@ impl TextFlow {
     ///
     /// # Errors
     /// `TooLarge` if a limit was exceeded.
-    pub fn finish(mut self) -> Result<SourceText, Unreadable> {
+    pub fn finish(self) -> Result<SourceText, Unreadable> {
+        self.into_draft().finish()
+    }
+
+    /// Closes what is open and returns the draft.
+    pub fn into_draft(mut self) -> TextDraft {
         self.close_row();
-        self.draft.finish()
+        self.draft
     }
 
     fn kind(&self) -> BlockKind {

@@ -11,6 +11,7 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
+use super::draft::TextDraft;
 use super::flow::TextFlow;
 use super::source::{SourceText, Unreadable};
 
@@ -19,6 +20,11 @@ use super::source::{SourceText, Unreadable};
 /// # Errors
 /// `TooLarge` past a limit of `TextDraft`.
 pub fn read(html: &str) -> Result<SourceText, Unreadable> {
+    draft(html).finish()
+}
+
+/// Reads HTML that is a part of something else.
+pub fn draft(html: &str) -> TextDraft {
     let mut state = HtmlState::default();
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         state.handle(event);
@@ -28,7 +34,7 @@ pub fn read(html: &str) -> Result<SourceText, Unreadable> {
     emitter.naively_switch_states(true);
     // The tokenizer yields no items: the callback handles every event.
     Tokenizer::new_with_emitter(html, emitter).for_each(drop);
-    state.flow.finish()
+    state.flow.into_draft()
 }
 
 #[derive(Default)]

@@ -1,10 +1,15 @@
 //! Markdown reader (CommonMark with tables, footnotes, task lists): the rendered text without the markup.
 //!
+//! The lines of a conversation stay apart although Markdown joins lines: each message is a paragraph.
+//!
 //! Left out: front matter, the tags of raw HTML, struck-out text.
+
+use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::flow::TextFlow;
+use super::messages;
 use super::source::{SourceText, Unreadable};
 
 /// Reads Markdown.
@@ -17,8 +22,10 @@ pub fn read(markdown: &str) -> Result<SourceText, Unreadable> {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let markdown = markdown.trim_start_matches('\u{feff}');
     let mut state = MarkdownState::default();
-    for event in Parser::new_ext(markdown.trim_start_matches('\u{feff}'), options) {
+    for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
+        state.follow_messages(markdown, &event, range);
         state.handle(event);
         if state.flow.is_full() {
             break;
@@ -32,9 +39,28 @@ struct MarkdownState {
     flow: TextFlow,
     skipped: usize,
     lists: usize,
+    /// Whether the open paragraph is a conversation.
+    is_conversation: bool,
+    /// Whether the line that begins is one of its messages.
+    begins_message: bool,
 }
 
 impl MarkdownState {
+    /// Tells where the messages of a conversation begin, which only its lines as they were written show.
+    fn follow_messages(&mut self, markdown: &str, event: &Event, range: Range<usize>) {
+        match event {
+            Event::Start(Tag::Paragraph) => {
+                self.is_conversation = messages::are_in(markdown.get(range).unwrap_or_default());
+            }
+            Event::End(TagEnd::Paragraph) => self.is_conversation = false,
+            Event::SoftBreak | Event::HardBreak if self.is_conversation => {
+                let line = markdown.get(range.end..).and_then(|rest| rest.lines().next());
+                self.begins_message = line.is_some_and(messages::begins);
+            }
+            _ => self.begins_message = false,
+        }
+    }
+
     fn handle(&mut self, event: Event) {
         match event {
             Event::Start(Tag::MetadataBlock(_) | Tag::Strikethrough) => self.skipped += 1,
@@ -47,6 +73,7 @@ impl MarkdownState {
             Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 self.flow.write(&text)
             }
+            Event::SoftBreak | Event::HardBreak if self.begins_message => self.flow.close(),
             Event::SoftBreak => self.flow.write(" "),
             Event::HardBreak => self.flow.line_break(),
             Event::Rule => self.flow.close(),

@@ -10,28 +10,34 @@
 //! it is in the document (no Unicode normalisation): line ends become `\n`, control characters other than the tab are
 //! dropped.
 //!
-//! Deliberately not supported: OCR, pictures, PPTX, XLSX, ODT and EML (a later issue).
+//! Deliberately not supported: OCR, pictures, the older formats of Office, files with macros.
 
 mod child;
 mod comma;
 mod docx;
 mod draft;
+mod eml;
 mod flow;
 mod html;
 mod language;
 mod markdown;
+mod messages;
+mod odt;
+mod odt_styles;
 mod package;
 mod parent;
 mod pdf;
 mod pdf_bounds;
 mod pdf_lines;
 mod place;
+mod pptx;
 mod sniff;
 mod source;
 mod styles;
 mod text;
 mod transcript;
 mod weaving;
+mod xlsx;
 
 pub use child::{ReadTask, VERB, child_main};
 pub use parent::{ReadDocument, Reader, ReaderLimits};
@@ -45,7 +51,7 @@ pub use weaving::{SpokenPart, TrackCue, TrackText, interleaved, woven};
 
 /// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
 /// different text.
-pub const READER_VERSION: &str = "4";
+pub const READER_VERSION: &str = "5";
 
 /// Parses a document in this process. It may use much memory and time, and a hostile file may crash it: a server calls
 /// `Reader::read`, which runs this in a child process with limits.
@@ -56,6 +62,10 @@ pub fn read(format: Format, bytes: &[u8]) -> Result<SourceText, Unreadable> {
     match format {
         Format::Pdf => pdf::read(bytes),
         Format::Docx => docx::read(bytes),
+        Format::Pptx => pptx::read(bytes),
+        Format::Xlsx => xlsx::read(bytes),
+        Format::Odt => odt::read(bytes),
+        Format::Eml => eml::read(bytes),
         Format::Html => html::read(&text::decode(bytes)),
         Format::Markdown => markdown::read(&text::decode(bytes)),
         Format::Text => text::read(&text::decode(bytes)),
@@ -67,8 +77,14 @@ pub fn read(format: Format, bytes: &[u8]) -> Result<SourceText, Unreadable> {
 #[cfg(test)]
 mod complexity_tests;
 #[cfg(test)]
+mod odt_tests;
+#[cfg(test)]
+mod office_complexity_tests;
+#[cfg(test)]
 mod pdf_complexity_tests;
 #[cfg(test)]
 mod pdf_tests;
+#[cfg(test)]
+mod sample_tests;
 #[cfg(test)]
 mod tests;

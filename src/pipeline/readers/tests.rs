@@ -16,7 +16,7 @@ fn at(source: &SourceText, start: usize, end: usize) -> &str {
 }
 
 /// Asserts that every offset lies within the text, in order, and marks the text that it should.
-fn honest(source: &SourceText) {
+pub(super) fn honest(source: &SourceText) {
     let length = source.text.chars().count();
     let mut last = 0;
     for block in &source.blocks {
@@ -43,12 +43,12 @@ fn honest(source: &SourceText) {
     }
 }
 
-fn blocks(source: &SourceText) -> Vec<(BlockKind, &str)> {
+pub(super) fn blocks(source: &SourceText) -> Vec<(BlockKind, &str)> {
     honest(source);
     source.blocks.iter().map(|block| (block.kind, at(source, block.start_offset, block.end_offset))).collect()
 }
 
-fn zipped(parts: &[(&str, &str)]) -> Vec<u8> {
+pub(super) fn zipped(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
         zip.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -71,7 +71,7 @@ fn docx_of(body: &str) -> Vec<u8> {
     ])
 }
 
-fn reason(outcome: Result<SourceText, Unreadable>) -> UnreadableReason {
+pub(super) fn reason(outcome: Result<SourceText, Unreadable>) -> UnreadableReason {
     outcome.unwrap_err().reason
 }
 
@@ -92,15 +92,30 @@ fn content_decides_and_a_name_may_not_contradict_it() {
     assert!(sniff("x.pdf", b"\x89PNG\r\n\x1a\n\0\0").is_err());
     assert!(sniff("x.txt", b"MZ\x90\0\x03").is_err());
     assert!(sniff("x.pdf", b"just text").is_err());
-    assert!(sniff("x.pptx", &zipped(&[("[Content_Types].xml", ""), ("ppt/presentation.xml", "")])).is_err());
+    let pptx = zipped(&[("[Content_Types].xml", ""), ("ppt/presentation.xml", "")]);
+    assert_eq!(sniff("x.pptx", &pptx), Ok(Format::Pptx));
+    let refused = |name: &str, content: &[u8]| sniff(name, content).unwrap_err().message;
+    assert_eq!(refused("x.docx", &pptx), "This file is called .docx, but its content is PPTX.");
+    assert_eq!(refused("x.pptm", &pptx), "Files with macros (.pptm) are not read; save it as PPTX.");
     assert!(sniff("x.docx", &zipped(&[("[Content_Types].xml", ""), ("xl/workbook.xml", "")])).is_err());
     let padded = "x".repeat(3 * 65_536 - 700);
     let far = zipped(&[("[Content_Types].xml", padded.as_str()), ("word/document.xml", "")]);
     let stored =
         [b"PK\x03\x04[Content_Types].xml".as_slice(), &vec![b'x'; 2 * 65_536 + 990], b"word/document.xml"].concat();
     assert_eq!((sniff("a.docx", &far), sniff("a.docx", &stored)), (Ok(Format::Docx), Ok(Format::Docx)));
-    assert!(sniff("mail.eml", b"From: a@b\n\nHello").is_err());
+    assert!(refused("a.eml", b"Dear Ann,\n\nHello").contains("headers of a mail"));
+    assert!(refused("a.doc", &[0xd0, 0xcf, 0x11, 0xe0, 0]).contains("save it as DOCX"));
+    let sealed = [&[0xd0, 0xcf, 0x11, 0xe0], utf16_of("EncryptedPackage").as_slice()].concat();
+    for (name, format) in [("a.docx", Format::Docx), ("a.pptx", Format::Pptx), ("a.xlsx", Format::Xlsx)] {
+        assert_eq!(sniff(name, &sealed), Ok(format));
+        assert_eq!(reason(read(format, &sealed)), UnreadableReason::Encrypted);
+    }
     for (name, content, format) in [
+        ("a.eml", "From: a@b\n\nHello", Format::Eml),
+        ("a.EML", "Received: by x\nFrom: a@b\n\nHello", Format::Eml),
+        ("a.eml", "From - Tue Mar 3\nX-Own: 1\n\nHello", Format::Eml),
+        ("mail", "Subject: x\nMIME-Version: 1.0\n\nHello", Format::Eml),
+        ("a.txt", "From: Ann\nTo: Bob\nDate: today\n\nHello", Format::Text),
         ("a.md", "# x", Format::Markdown),
         ("a.MD", "", Format::Markdown),
         ("a.csv", "a,b", Format::Csv),
@@ -116,6 +131,42 @@ fn content_decides_and_a_name_may_not_contradict_it() {
     for (format, name) in Format::ALL {
         assert_eq!(Format::named(name), Some(format));
     }
+}
+
+fn utf16_of(word: &str) -> Vec<u8> {
+    word.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn packages_are_told_apart_by_their_own_list_and_not_by_what_is_embedded() {
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let inner = zipped(&[("[Content_Types].xml", ""), ("xl/workbook.xml", "")]);
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in
+        [("[Content_Types].xml", &b""[..]), ("ppt/presentation.xml", b""), ("ppt/embeddings/a.xlsx", &inner)]
+    {
+        zip.start_file(name, stored).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    assert_eq!(sniff("a.pptx", &zip.finish().unwrap().into_inner()), Ok(Format::Pptx));
+    let written_otherwise =
+        zipped(&[("[Content_Types].xml", ""), ("WORD\\Styles.xml", "<x/>"), ("word\\document.xml", "<x/>")]);
+    assert_eq!(sniff("a.docx", &written_otherwise), Ok(Format::Docx));
+    assert_eq!(read(Format::Docx, &written_otherwise).unwrap().text, "");
+    let odt = |kind: &str| {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, content) in [("mimetype", kind), ("content.xml", ""), ("META-INF/manifest.xml", "")] {
+            zip.start_file(name, stored).unwrap();
+            zip.write_all(content.as_bytes()).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    };
+    assert_eq!(sniff("a.odt", &odt("application/vnd.oasis.opendocument.text")), Ok(Format::Odt));
+    for other in ["spreadsheet", "presentation", "text-template"] {
+        let refused = sniff("a.odt", &odt(&format!("application/vnd.oasis.opendocument.{other}"))).unwrap_err();
+        assert!(refused.message.contains("only texts (ODT)"), "{other}: {refused}");
+    }
+    assert!(sniff("a.zip", &zipped(&[("xl/workbook.xml", "")])).unwrap_err().message.contains("ZIP archives"));
 }
 
 #[test]
@@ -254,7 +305,7 @@ fn what_is_not_shown_is_left_out_and_counted() {
 fn docx_bombs_are_refused() {
     let zeros = "<w:p/>".repeat(1_000_000);
     assert_eq!(reason(read(Format::Docx, &docx_of(&zeros))), UnreadableReason::TooLarge);
-    let names: Vec<String> = (0..2_001).map(|part| format!("word/media/{part}")).collect();
+    let names: Vec<String> = (0..10_001).map(|part| format!("word/media/{part}")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
     assert_eq!(reason(read(Format::Docx, &zipped(&many))), UnreadableReason::TooLarge);
     let deep = "<w:sdt>".repeat(100_000);

@@ -36,10 +36,15 @@ struct TextLine<'a> {
 /// # Errors
 /// `TooLarge` past a limit of [`TextDraft`].
 pub fn read(text: &str) -> Result<SourceText, Unreadable> {
+    draft(text).finish()
+}
+
+/// Reads plain text that is a part of something else.
+pub fn draft(text: &str) -> TextDraft {
     let text = printable(text.trim_start_matches('\u{feff}'));
     let mut draft = TextDraft::verbatim(text.clone());
     if draft.is_full() {
-        return draft.finish();
+        return draft;
     }
     let mut start = 0;
     let mut paragraph: Vec<TextLine> = Vec::new();
@@ -53,7 +58,7 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         start += length + 1;
     }
     blocks_of(&paragraph, &mut draft);
-    draft.finish()
+    draft
 }
 
 /// Characters of the longest line of text that was wrapped. Narrower lines are lists or verse; wider ones were not

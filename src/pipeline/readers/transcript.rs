@@ -223,7 +223,8 @@ fn extract_names(cues: &mut [CueText]) {
     }
 }
 
-fn named(words: &str) -> Option<(&str, &str)> {
+/// Divides `Name: words`, unless the word before the colon is not the name of a person.
+pub fn named(words: &str) -> Option<(&str, &str)> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^(?:-\s*|>>\s*)?(\p{Lu}[\p{L}\p{M}\d.'’()-]*(?: [\p{L}\p{M}\d.'’()-]+){0,4}):\s+(\S.*)$").ok()
     });

@@ -65,7 +65,8 @@ impl Input for DocumentUpload {
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
             .description(Some(
-                "PDF, DOCX, HTML, Markdown, text, CSV, VTT or SRT, detected from the content; at most 50 MiB.",
+                "PDF, DOCX, PPTX, XLSX, ODT, HTML, Markdown, text, CSV, EML, VTT or SRT, detected from the content; at \
+                 most 50 MiB.",
             ));
         let form =
             ObjectBuilder::new().property("file", file).property("language", Language::schema()).required("file");

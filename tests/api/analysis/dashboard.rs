@@ -69,6 +69,28 @@ on_both! {
         assert_eq!(counts["requirements"], json!(ids.len()));
     }
 
+    async fn items_of_slides_sheets_texts_and_mails_are_verbatim_and_say_where_they_are(world: World) {
+        let ada = world.user().await;
+        for (name, statement, page, section) in [
+            ("pptx/python-pptx-bullets.pptx", "The system shall lock the return box when it is full.", json!(2), "Library returns"),
+            ("xlsx/openpyxl-dates.xlsx", "The singer must see the next rehearsal on the first page.", json!(null), "Dates"),
+            ("odt/odfdo-sections.odt", "The system shall reject a reading below the last one.", json!(null), "Water meters"),
+            ("eml/python-forwarded.eml", "The system shall play the next piece by its number.", json!(null), "The first mail"),
+        ] {
+            let project = ada.project().await;
+            ada.read(&project, name.rsplit('/').next().unwrap(), &sample(name)).await;
+            let (run, _) = ada.run(&project).await;
+            assert_eq!(ada.over(&run).await["status"], "COMPLETED", "{name}");
+            let answer = ada.client.get(format!("/api/projects/{project}/ai/results-dashboard")).await.is(200);
+            assert!(verified(&ada, &project, answer.data()).await > 0, "{name}");
+            let found = answer.data()["requirements"].as_array().unwrap().iter().find(|one| one["statement"] == statement);
+            let source = &found.unwrap_or_else(|| panic!("{name}: {}", answer.text()))["sources"][0];
+            assert_eq!(source["page"], page, "{name}: {source}");
+            let within = source["section"].as_str().unwrap();
+            assert!(within.contains(section), "{name}: {source}");
+        }
+    }
+
     async fn a_statement_that_is_found_again_keeps_its_id_and_its_code(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
