@@ -60,6 +60,9 @@ struct Row {
     created_at: At,
 }
 
+/// A row with the texts before and after.
+type RowWithTexts = (Row, Option<String>, Option<String>);
+
 /// A proposal as it is stored, with its texts: the bodies of items.
 #[derive(Debug, Clone)]
 pub struct StoredProposal {
@@ -79,7 +82,7 @@ pub struct StoredProposal {
 }
 
 impl StoredProposal {
-    fn of((row, before, after): (Row, Option<String>, Option<String>)) -> Result<Self, DbError> {
+    fn of((row, before, after): RowWithTexts) -> Result<Self, DbError> {
         let invalid = |what: &str| DbError::Broken(format!("the proposal {:?} has an unknown {what}", row.id));
         Ok(Self {
             id: row.id.0,
@@ -162,8 +165,7 @@ pub async fn list(
         .filter(is_wanted(proposals::target_type, filter.target))
         .filter(of_run);
     let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
-    let (rows, total): (Vec<(Row, Option<String>, Option<String>)>, _) =
-        page_of!(conn, page, listed, proposals::id, columns);
+    let (rows, total): (Vec<RowWithTexts>, _) = page_of!(conn, page, listed, proposals::id, columns);
     page.list(rows, total, |(row, _, _)| row.id.0.uuid()).try_map(StoredProposal::of)
 }
 

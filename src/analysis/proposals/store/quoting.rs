@@ -9,6 +9,9 @@ use crate::analysis::results::store::Kind;
 use crate::db::schema::{proposal_texts, proposals};
 use crate::db::{Conn, DbError, Key, RunQueryDsl};
 
+/// The id of a proposal, its target, and its texts.
+type QuotingRow = (Key<Proposal>, String, Option<String>, Option<String>);
+
 /// Returns some of a project's proposals that quote a recording: those with an id after `after`, in the order of their ids.
 /// Drafts are among them.
 pub async fn quoting(
@@ -28,8 +31,8 @@ pub async fn quoting(
         .order(proposals::id.asc())
         .limit(most)
         .select((proposals::id, proposals::target_type, proposal_texts::before_body, proposal_texts::after_body));
-    let found: Vec<(Key<Proposal>, String, Option<String>, Option<String>)> = found.load(conn).await?;
-    let quoting = |(id, target, before, after): (Key<Proposal>, String, Option<String>, Option<String>)| {
+    let found: Vec<QuotingRow> = found.load(conn).await?;
+    let quoting = |(id, target, before, after): QuotingRow| {
         let target: Result<ProposalTarget, _> = target.parse();
         let target = target.map_err(|_| DbError::Broken(format!("the proposal {id:?} has no target")))?;
         Ok(QuotingProposal { id: id.0, kind: target.into(), before, after })
