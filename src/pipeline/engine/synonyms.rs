@@ -16,7 +16,7 @@ fn known(word: &str) -> Option<&'static str> {
     let first = word.chars().next()?;
     let from = SYNONYMS.partition_point(|(begins, _)| begins.chars().next() < Some(first));
     for (begins, root) in SYNONYMS.iter().skip(from) {
-        if begins.chars().next() != Some(first) {
+        if !begins.starts_with(first) {
             break;
         }
         let is_met = if begins.len() <= 3 { word == *begins } else { word.starts_with(begins) };

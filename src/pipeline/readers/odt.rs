@@ -177,11 +177,7 @@ impl BodyReader {
                     paragraph.spans.pop();
                 }
             }
-            "hidden-text" | "section" => {
-                if self.parts.pop() == Some(true) {
-                    self.hidden = self.hidden.saturating_sub(1);
-                }
-            }
+            "hidden-text" | "section" => self.close_part(),
             "list" => self.lists = self.lists.saturating_sub(1),
             "table-of-content" | "alphabetical-index" | "illustration-index" | "table-index" | "object-index"
             | "user-index" | "bibliography" => self.indexes = self.indexes.saturating_sub(1),
@@ -195,6 +191,12 @@ impl BodyReader {
     fn open_part(&mut self, is_hidden: bool) {
         self.parts.push(is_hidden);
         self.hidden += usize::from(is_hidden);
+    }
+
+    fn close_part(&mut self) {
+        if self.parts.pop() == Some(true) {
+            self.hidden = self.hidden.saturating_sub(1);
+        }
     }
 
     fn open_paragraph(&mut self, element: &str, tag: &BytesStart) {
