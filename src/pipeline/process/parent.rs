@@ -199,7 +199,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> (ToChild, String) {
+    async fn load(&mut self, node: Node, input_hash: &str, engine_version: &str) -> (ToChild, String) {
         match self.ports.checkpoints.load(node, input_hash, engine_version).await {
             Ok(Some(output)) => (ToChild::Found, output),
             Ok(None) => (ToChild::Missing, String::new()),
