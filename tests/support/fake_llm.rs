@@ -130,10 +130,13 @@ fn items(manner: Manner, user: &str) -> Value {
     json!({"items": items})
 }
 
-/// Changes one word of a quote.
+/// Changes a word of a quote, and two of a question.
 fn reworded(sentence: &str) -> String {
     let mut words: Vec<&str> = sentence.split(' ').collect();
     words[0] = if words[0] == "The" { "This" } else { "The" };
+    if sentence.ends_with('?') {
+        words[1] = "thing";
+    }
     words.join(" ")
 }
 

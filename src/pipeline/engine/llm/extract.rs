@@ -1,5 +1,6 @@
 //! From chunks to findings: the questions in their order, and what becomes of the answers.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use actors::run::AnalysisType;
@@ -8,6 +9,7 @@ use serde_json::Value;
 use super::super::super::chat::{Chat, NoCompletion};
 use super::super::super::loop_control::{Halted, LoopControl};
 use super::super::corpus::Corpus;
+use super::super::exclusions::is_retracted;
 use super::super::find::{completed, is_candidate};
 use super::super::{Engine, Extraction, Finding, FindingKind, Judgement};
 use super::answer::{Elements, Proposed};
@@ -33,6 +35,8 @@ pub struct Questions<'a> {
     llm: &'a Llm,
     /// Counted in chunks, for the progress.
     total: usize,
+    /// Why no more questions are asked.
+    lasting: RefCell<Option<NoCompletion>>,
 }
 
 impl Questions<'_> {
@@ -51,7 +55,7 @@ impl Questions<'_> {
     /// asked any more, and have the same failure.
     pub fn ask(&self, chats: &[Chat], tally: &mut Tally, control: &LoopControl) -> Result<Vec<Answered>, Halted> {
         let mut answers = Vec::with_capacity(chats.len());
-        let mut gave_up: Option<NoCompletion> = None;
+        let mut gave_up: Option<NoCompletion> = self.lasting.borrow().clone();
         for group in chats.chunks(TOGETHER) {
             control.report(answers.len().min(self.total), self.total.max(chats.len()))?;
             if let Some(failure) = &gave_up {
@@ -63,6 +67,9 @@ impl Questions<'_> {
             let failures: Vec<&NoCompletion> = given.iter().filter_map(|answer| answer.as_ref().err()).collect();
             let is_away = failures.len() == group.len();
             gave_up = failures.iter().find(|failure| is_away || failure.is_lasting()).map(|failure| (*failure).clone());
+            if let Some(failure) = failures.iter().find(|failure| failure.is_lasting()) {
+                self.lasting.replace(Some((*failure).clone()));
+            }
             answers.extend(given);
         }
         // A model that answers fewer than it was asked.
@@ -92,7 +99,7 @@ pub fn extract(
     control: &LoopControl,
 ) -> Result<Extraction, Halted> {
     let chunks = chunks(corpus, llm.usage.chunk_characters, control)?;
-    let questions = Questions { llm, total: chunks.len() };
+    let questions = Questions { llm, total: chunks.len(), lasting: RefCell::default() };
     let mut tally = Tally::of(&llm.usage.name, chunks.len());
     let proposed = proposed(&questions, &chunks, analysis, &mut tally, control)?;
     let unanswered: BTreeSet<usize> = chunks
@@ -231,7 +238,13 @@ fn candidate(
         tally.metrics.unsupported += 1;
         return None;
     }
+    // What its speaker took back is nothing, also if the model did not notice.
+    if is_retracted(corpus, located.sentence) {
+        tally.metrics.unsupported += 1;
+        return None;
+    }
     let mut quoted = sentences.iter().map(|sentence| sentence.words.as_str()).collect::<Vec<_>>().join(" ");
+    let bare = quoted.clone();
     let mut own_words = quoted.clone();
     // A list's item is read with what leads into it.
     if let ([sentence], [at]) = (sentences.as_slice(), places.as_slice())
@@ -242,7 +255,8 @@ fn candidate(
         located.also.push(lead);
     }
     let own_words: String = own_words.chars().take(LONGEST_OWN_WORDS).collect();
-    let statement = reliable(&item.statement, &quoted).filter(|statement| *statement != own_words);
+    let is_own = |statement: &String| [own_words.as_str(), bare.as_str()].contains(&statement.as_str());
+    let statement = reliable(&item.statement, &quoted).filter(|statement| !is_own(statement));
     let Proposed { kind, judged, confidence, .. } = item;
     let confidence = if located.tier == Tier::Fuzzy { confidence * DOUBT } else { confidence };
     Some(Candidate { kind, located, judged, confidence, quoted, own_words, statement })

@@ -7,7 +7,7 @@ use super::statement::{has_negation, same_figures};
 
 /// The most sentences of a quote. A longer one shows nothing in particular.
 const MOST_SENTENCES: usize = 5;
-/// The fewest words of a quote; a shorter one has to have so many characters, as in languages without spaces.
+/// The fewest words of a quote. In languages without spaces it has to have so many characters instead.
 const FEWEST_WORDS: usize = 3;
 const FEWEST_CHARACTERS: usize = 8;
 /// The fewest and the most words of a quote that need not be found exactly, and one in how many may differ.
@@ -66,9 +66,8 @@ impl QuoteFinder {
     pub fn find(&self, quote: &str) -> Option<Located> {
         let quote = self.without_speaker(quote.trim());
         let quoted = words(quote);
-        if quoted.len() < FEWEST_WORDS
-            && quote.chars().filter(|letter| letter.is_alphanumeric()).count() < FEWEST_CHARACTERS
-        {
+        let characters = quote.chars().filter(|letter| letter.is_alphabetic() && !letter.is_ascii()).count();
+        if quoted.len() < FEWEST_WORDS && characters < FEWEST_CHARACTERS {
             return None;
         }
         self.exact(quote).or_else(|| self.normalised(&quoted)).or_else(|| self.fuzzy(&quoted))
