@@ -31,7 +31,7 @@ async fn started(user: &User, project: &str, engine: &str) -> String {
 }
 
 async fn dashboard(user: &User, project: &str) -> Value {
-    user.client.get(format!("/api/projects/{project}/dashboard")).await.is(200).data().clone()
+    user.client.get(format!("/api/projects/{project}/ai/results-dashboard")).await.is(200).data().clone()
 }
 
 /// Waits until the fake model has answered so many questions.
