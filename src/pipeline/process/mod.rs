@@ -144,4 +144,6 @@ impl frame::Header for ToChild {
 }
 
 #[cfg(test)]
+mod model_tests;
+#[cfg(test)]
 mod tests;

@@ -213,6 +213,17 @@ async fn a_child_keeps_each_node_once_and_never_goes_back() {
 }
 
 #[tokio::test]
+async fn a_child_whose_engine_asks_no_model_may_not_ask_one() {
+    let recorder = Recorder::default();
+    let outcome = converse(&recorder, |mut child| async move {
+        receive_request(&mut child).await;
+        frame::write(&mut child, &FromChild::Ask, b"[]").await.unwrap();
+        let _ = child.read_u8().await;
+    });
+    assert!(matches!(outcome.await, Err(ConversationError::InvalidMessage(_))));
+}
+
+#[tokio::test]
 async fn half_a_frame_is_a_child_that_is_gone() {
     let end = serde_json::to_vec(&PipelineOutcome::Cancelled).unwrap();
     let mut whole = Vec::new();
