@@ -1,14 +1,14 @@
 //! The analysis engine: decides which sentences are relevant, of which kind they are, and what is derived from them.
 //!
 //! [`Engine`] is the trait of all engines; [`Embedded`] is the one in the binary: rule-based, deterministic and
-//! offline; `llm` asks a language model what to find, and shares everything else; `choice` tells them apart. Reading order
+//! offline; `llm` asks a language model what to find, and shares everything else; `engine_choice` tells them apart. Reading order
 //! of the modules: texts (offsets) · split · index (sentences with their positions) · indexer · corpus (their words) ·
 //! lexicon · exclusions (near misses) · addressed (orders to a machine) · the finders · classify · stories · llm.
 
 mod action;
 mod addressed;
 mod assignee;
-mod choice;
+
 mod choices;
 mod classify;
 mod columns;
@@ -17,6 +17,7 @@ mod cues;
 mod dates;
 mod decision;
 mod ears;
+mod engine_choice;
 mod exclusions;
 mod extraction;
 pub(crate) mod find;
@@ -59,8 +60,8 @@ use super::result::{
 #[cfg(test)]
 mod gold;
 
-pub use choice::{EngineChoice, EngineKind, ModelUse};
 pub use corpus::{Corpus, PreparedSentence};
+pub use engine_choice::{EngineChoice, EngineKind, ModelUse};
 pub use extraction::{EngineReport, Extraction};
 pub use heads::Heads;
 pub use index::{BlockContext, Index, Sentence};
