@@ -1,6 +1,6 @@
 //! From chunks to findings: the questions in their order, and what becomes of the answers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use actors::run::AnalysisType;
@@ -33,8 +33,8 @@ pub type Answered = Result<(String, bool), NoCompletion>;
 /// Asks the model of one run.
 pub struct Questions<'a> {
     llm: &'a Llm,
-    /// Counted in chunks, for the progress.
-    total: usize,
+    /// How often it has asked: each time is a phase of the progress.
+    phase: Cell<usize>,
     /// Why no more questions are asked.
     lasting: RefCell<Option<NoCompletion>>,
 }
@@ -54,10 +54,11 @@ impl Questions<'_> {
     /// Returns the answers in the order of the chats. Once a whole group fails, or a failure is lasting, the others are not
     /// asked any more, and have the same failure.
     pub fn ask(&self, chats: &[Chat], tally: &mut Tally, control: &LoopControl) -> Result<Vec<Answered>, Halted> {
+        let phase = self.phase.replace(self.phase.get() + 1);
         let mut answers = Vec::with_capacity(chats.len());
         let mut gave_up: Option<NoCompletion> = self.lasting.borrow().clone();
         for group in chats.chunks(TOGETHER) {
-            control.report(answers.len().min(self.total), self.total.max(chats.len()))?;
+            control.report(permille(phase, answers.len(), chats.len()), 1_000)?;
             if let Some(failure) = &gave_up {
                 answers.extend(group.iter().map(|_| Err(failure.clone())));
                 continue;
@@ -77,6 +78,16 @@ impl Questions<'_> {
         answers.extend((0..missing).map(|_| Err(NoCompletion::Invalid("answers are missing".to_owned()))));
         Ok(answers)
     }
+}
+
+/// Where the phases begin and end, in permille: parts, parts once more, quotes once more, verdicts.
+const PHASES: [usize; 5] = [0, 700, 750, 850, 1_000];
+
+/// Returns the progress when some questions of a phase are answered.
+fn permille(phase: usize, done: usize, all: usize) -> usize {
+    let bound = |phase: usize| PHASES.get(phase).copied().unwrap_or(1_000);
+    let (from, to) = (bound(phase), bound(phase + 1));
+    from + (to - from) * done.min(all) / all.max(1)
 }
 
 /// An item whose quote stands in its chunk.
@@ -99,7 +110,7 @@ pub fn extract(
     control: &LoopControl,
 ) -> Result<Extraction, Halted> {
     let chunks = chunks(corpus, llm.usage.chunk_characters, control)?;
-    let questions = Questions { llm, total: chunks.len(), lasting: RefCell::default() };
+    let questions = Questions { llm, phase: Cell::new(0), lasting: RefCell::default() };
     let mut tally = Tally::of(&llm.usage.name, chunks.len());
     let proposed = proposed(&questions, &chunks, analysis, &mut tally, control)?;
     let unanswered: BTreeSet<usize> = chunks
@@ -282,11 +293,11 @@ fn verified(
         let is_stated = statement.is_some();
         let verdict = if is_stated { verdicts.next() } else { None };
         let (statement, confidence) = match (statement, verdict) {
-            (Some(_), Some(verify::Finding::Unsupported)) => {
+            (Some(_), Some(verify::Support::Unsupported)) => {
                 tally.metrics.unsupported += 1;
                 continue;
             }
-            (Some(statement), Some(verify::Finding::Supported)) => (statement, confidence),
+            (Some(statement), Some(verify::Support::Supported)) => (statement, confidence),
             (Some(_), _) => (own_words, confidence * DOUBT),
             (None, _) => (own_words, confidence),
         };
@@ -298,6 +309,6 @@ fn verified(
     Ok(findings)
 }
 
-fn confidence_is_doubted(verdict: Option<verify::Finding>) -> bool {
-    verdict != Some(verify::Finding::Supported)
+fn confidence_is_doubted(verdict: Option<verify::Support>) -> bool {
+    verdict != Some(verify::Support::Supported)
 }

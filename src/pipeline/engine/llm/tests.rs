@@ -46,6 +46,7 @@ struct Pretended {
     /// Whether the question of this number is not answered, and why.
     fails: fn(usize) -> Option<NoCompletion>,
     count: AtomicUsize,
+    progress: Mutex<Vec<u32>>,
 }
 
 impl Pretended {
@@ -54,7 +55,13 @@ impl Pretended {
     }
 
     fn failing(manner: Manner, fails: fn(usize) -> Option<NoCompletion>) -> Arc<Self> {
-        Arc::new(Self { manner, asked: Mutex::default(), fails, count: AtomicUsize::new(0) })
+        Arc::new(Self {
+            manner,
+            asked: Mutex::default(),
+            fails,
+            count: AtomicUsize::new(0),
+            progress: Mutex::default(),
+        })
     }
 
     fn asked(&self) -> Vec<Chat> {
@@ -63,7 +70,8 @@ impl Pretended {
 }
 
 impl Model for Pretended {
-    fn complete(&self, chats: &[Chat], _: &LoopControl) -> Result<Vec<Answer>, Halted> {
+    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted> {
+        self.progress.lock().unwrap().push(control.permille());
         self.asked.lock().unwrap().extend(chats.to_vec());
         let answer = |chat: &Chat| match (self.fails)(self.count.fetch_add(1, Ordering::SeqCst)) {
             Some(failure) => Err(failure),
@@ -324,6 +332,17 @@ async fn a_model_that_is_away_is_not_asked_a_thousand_times() {
     let result = result(outcome(engine(&spent, 500, true), document(&long)).await);
     assert_eq!(spent.asked().len(), 8, "nor anything else");
     assert!(result.warnings[0].message.contains("used up its tokens"), "{}", result.warnings[0].message);
+}
+
+#[tokio::test]
+async fn progress_rises_with_the_answers() {
+    let model = Pretended::new(Manner::Rewords);
+    let long =
+        "The system must let the clerk number 7 print the list of the day. Who pays for it then?\n\n".repeat(300);
+    outcome(engine(&model, 500, true), document(&long)).await;
+    let progress = model.progress.lock().unwrap().clone();
+    assert!(progress.len() > 8 && progress.is_sorted(), "{progress:?}");
+    assert!(progress[0] == 0 && *progress.last().unwrap() >= 850, "{progress:?}");
 }
 
 #[tokio::test]

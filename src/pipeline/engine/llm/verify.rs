@@ -19,7 +19,7 @@ pub struct Claim {
 
 /// What the model says of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finding {
+pub enum Support {
     Supported,
     /// The quote does not say that, or says the opposite.
     Unsupported,
@@ -33,28 +33,28 @@ pub fn verify(
     claims: &[Claim],
     tally: &mut Tally,
     control: &LoopControl,
-) -> Result<Vec<Finding>, Halted> {
+) -> Result<Vec<Support>, Halted> {
     let groups: Vec<&[Claim]> = claims.chunks(PAIRS).collect();
     let chats: Vec<Chat> = groups
         .iter()
         .map(|group| questions.chat("verdicts", prompts::VERIFY, prompts::claims(group), schema::verdicts()))
         .collect();
     let answers = questions.ask(&chats, tally, control)?;
-    let mut findings = Vec::with_capacity(claims.len());
+    let mut supports = Vec::with_capacity(claims.len());
     for (group, answer) in groups.iter().zip(answers) {
         let verdicts = answer.ok().and_then(|(text, _)| answer::verdicts(&text));
         let verdicts = verdicts.map(|found| found.elements).unwrap_or_default();
         for number in 1..=group.len() {
             let mut own = verdicts.iter().filter(|verdict| verdict.number == number);
-            findings.push(match (own.next(), own.next()) {
-                (Some(verdict), None) if verdict.is_supported && !verdict.is_opposite => Finding::Supported,
-                (Some(_), None) => Finding::Unsupported,
+            supports.push(match (own.next(), own.next()) {
+                (Some(verdict), None) if verdict.is_supported && !verdict.is_opposite => Support::Supported,
+                (Some(_), None) => Support::Unsupported,
                 // None, or several that may contradict each other.
-                _ => Finding::Unknown,
+                _ => Support::Unknown,
             });
         }
     }
-    let unknown = findings.iter().filter(|finding| **finding == Finding::Unknown).count();
+    let unknown = supports.iter().filter(|finding| **finding == Support::Unknown).count();
     tally.unverified(unknown);
-    Ok(findings)
+    Ok(supports)
 }
