@@ -15,6 +15,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 #[path = "../../support/fake_llm.rs"]
+#[expect(dead_code, reason = "the tests of the engine use the rest")]
 pub mod fake_llm;
 
 pub use fake_llm::{Manner, ORDERED};

@@ -11,6 +11,8 @@
 
 mod answer;
 mod chunks;
+#[cfg(test)]
+mod contract_tests;
 mod extract;
 mod prompts;
 mod quotes;

@@ -1,8 +1,7 @@
 //! Tests of the engine against a pretended model, which answers honestly or goes wrong.
 
 #[path = "../../../../tests/support/fake_llm.rs"]
-#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
-mod fake_llm;
+pub mod fake_llm;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +11,7 @@ use super::super::super::loop_control::{Halted, LoopControl};
 use super::super::super::readers::Format;
 use super::super::super::request::{Bounds, CancelToken, Source};
 use super::super::super::result::{Citation, PipelineResult, QualityCategory, RequirementType, ResultStatus};
-use super::super::super::tests::{SPECIFICATION, TALK, both, every_item_has_a_source, request, result, text};
+use super::super::super::tests::{both, every_item_has_a_source, request, result, text};
 use super::super::super::{NoCheckpoints, NoProgressSink, PipelineOutcome, Request, Workers, run_with};
 use super::super::{Corpus, Embedded, Engine, Indexer, ModelUse, Texts};
 use super::Llm;
@@ -40,7 +39,7 @@ fn corpus(words: &str) -> Corpus {
 }
 
 /// A pretended model that keeps the questions, and does not answer some of them.
-struct Pretended {
+pub struct Pretended {
     manner: Manner,
     asked: Mutex<Vec<Chat>>,
     /// Whether the question of this number is not answered, and why.
@@ -50,11 +49,11 @@ struct Pretended {
 }
 
 impl Pretended {
-    fn new(manner: Manner) -> Arc<Self> {
+    pub fn new(manner: Manner) -> Arc<Self> {
         Self::failing(manner, |_| None)
     }
 
-    fn failing(manner: Manner, fails: fn(usize) -> Option<NoCompletion>) -> Arc<Self> {
+    pub fn failing(manner: Manner, fails: fn(usize) -> Option<NoCompletion>) -> Arc<Self> {
         Arc::new(Self {
             manner,
             asked: Mutex::default(),
@@ -84,12 +83,12 @@ impl Model for Pretended {
     }
 }
 
-fn engine(model: &Arc<Pretended>, chunk_characters: usize, falls_back: bool) -> Arc<dyn Engine> {
+pub fn engine(model: &Arc<Pretended>, chunk_characters: usize, falls_back: bool) -> Arc<dyn Engine> {
     let usage = ModelUse { name: "pretended".to_owned(), chunk_characters, answer_tokens: 1_000 };
     Arc::new(Llm::new(Arc::clone(model) as Arc<dyn Model>, usage, falls_back))
 }
 
-async fn outcome(engine: Arc<dyn Engine>, request: Request) -> PipelineOutcome {
+pub async fn outcome(engine: Arc<dyn Engine>, request: Request) -> PipelineOutcome {
     run_with(engine, request, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &Workers::new(1)).await
 }
 
@@ -106,7 +105,7 @@ fn statements(result: &PipelineResult) -> Vec<&str> {
     result.requirements.iter().map(|item| item.statement.as_str()).collect()
 }
 
-fn warning_codes(result: &PipelineResult) -> Vec<&str> {
+pub fn warning_codes(result: &PipelineResult) -> Vec<&str> {
     result.warnings.iter().map(|warning| warning.code.as_str()).collect()
 }
 
@@ -276,7 +275,7 @@ async fn an_answer_without_json_is_asked_for_once_more() {
     assert_eq!(model.asked().len(), 4, "each part twice");
 }
 
-fn away() -> NoCompletion {
+pub fn away() -> NoCompletion {
     NoCompletion::Unavailable("it answers 503".to_owned())
 }
 
@@ -382,104 +381,4 @@ fn a_quote_from_the_neighbours_is_not_found() {
     assert!(chunks.len() > 1 && chunks[1].before.contains("Padding goes"));
     let finder = super::quotes::QuoteFinder::new(&corpus, &chunks[1]);
     assert_eq!(finder.find("The system must print a list of rooms."), None);
-}
-
-mod contract {
-    //! What holds for each engine.
-
-    use super::*;
-
-    /// A model that never answers, and notices a cancellation.
-    struct Hanging;
-
-    impl Model for Hanging {
-        fn complete(&self, _: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted> {
-            loop {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-                control.check()?;
-            }
-        }
-    }
-
-    fn engines(manner: Manner) -> Vec<(&'static str, Arc<dyn Engine>)> {
-        vec![
-            ("embedded", Arc::new(Embedded::default())),
-            ("llm", engine(&Pretended::new(manner), 900, false)),
-            ("fallback", engine(&Pretended::failing(manner, |number| (number == 1).then(away)), 900, true)),
-        ]
-    }
-
-    fn long() -> Request {
-        let document = Source::document("d", "x.md", text(Format::Markdown, &SPECIFICATION.repeat(6)));
-        let talk = Source::recording("r", "talk.vtt", text(Format::Vtt, TALK));
-        request(vec![document, talk])
-    }
-
-    #[tokio::test]
-    async fn every_quote_is_verbatim_and_every_item_has_one() {
-        for manner in [Manner::Honest, Manner::Invents, Manner::Rewords, Manner::Obeys, Manner::Cuts] {
-            for (name, engine) in engines(manner) {
-                let asked = long();
-                let texts: Vec<_> =
-                    asked.sources.iter().map(|source| (source.id.clone(), source.text.clone().unwrap())).collect();
-                let mut result = result(outcome(engine, asked).await);
-                assert!(every_item_has_a_source(&result) && result.metrics.ungrounded == 0, "{name}");
-                assert!(!result.requirements.is_empty(), "{name}");
-                for citation in result.citations() {
-                    let (_, text) = texts.iter().find(|(id, _)| *id == citation.source_id).unwrap();
-                    let there = crate::readers::slice(&text.text, citation.start_offset, citation.end_offset);
-                    assert_eq!(there, Some(citation.quote.as_str()), "{name} {manner:?}");
-                }
-            }
-        }
-    }
-
-    #[tokio::test]
-    async fn the_same_answers_give_the_same_bytes() {
-        for at in 0..3 {
-            let mut written = Vec::new();
-            for _ in 0..2 {
-                let (_, engine) = engines(Manner::Rewords).remove(at);
-                written.push(serde_json::to_string(&result(outcome(engine, long()).await)).unwrap());
-            }
-            assert_eq!(written[0], written[1]);
-        }
-    }
-
-    #[tokio::test]
-    async fn a_cancel_ends_a_run_that_waits_for_a_model_within_a_second() {
-        let usage = ModelUse { name: "m".to_owned(), chunk_characters: 900, answer_tokens: 100 };
-        for falls_back in [false, true] {
-            let engine = Arc::new(Llm::new(Arc::new(Hanging), usage.clone(), falls_back));
-            let (cancel, workers) = (CancelToken::new(), Workers::new(1));
-            let started = std::time::Instant::now();
-            let running = run_with(engine, both(), &NoCheckpoints, &NoProgressSink, cancel.clone(), &workers);
-            let (outcome, ()) = tokio::join!(running, async {
-                tokio::time::sleep(std::time::Duration::from_millis(700)).await;
-                cancel.cancel();
-            });
-            assert_eq!(outcome, PipelineOutcome::Cancelled);
-            assert!(started.elapsed() < std::time::Duration::from_millis(1_700));
-        }
-    }
-
-    #[tokio::test]
-    async fn bounds_hold_and_what_is_beyond_is_said() {
-        for (name, engine) in engines(Manner::Honest) {
-            let bounds = Bounds { items: 2, ..Bounds::default() };
-            let result = result(outcome(engine, Request { bounds, ..both() }).await);
-            assert_eq!(result.requirements.len(), 2, "{name}");
-            assert!(warning_codes(&result).contains(&"TooManyItems"), "{name}");
-        }
-    }
-
-    #[test]
-    fn engines_have_versions_of_their_own() {
-        let mut versions: Vec<String> =
-            engines(Manner::Honest).iter().map(|(_, engine)| engine.version().to_owned()).collect();
-        versions.push(engine(&Pretended::new(Manner::Honest), 901, false).version().to_owned());
-        versions.sort();
-        versions.dedup();
-        assert_eq!(versions.len(), 4, "{versions:?}");
-    }
 }
