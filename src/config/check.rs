@@ -151,7 +151,7 @@ fn of_llm(llm: &Llm, engine: &str) -> Vec<String> {
         ((1..=3600).contains(call_seconds), "llm.call_seconds: this must be between 1 and 3600"),
         ((1..=86_400).contains(run_seconds), "llm.run_seconds: this must be between 1 and 86400"),
         (*run_tokens >= 1, "llm.run_tokens: this must be at least 1"),
-        ((500..=100_000).contains(chunk_characters), "llm.chunk_characters: this must be between 500 and 100000"),
+        ((500..=32_000).contains(chunk_characters), "llm.chunk_characters: this must be between 500 and 32000"),
         ((64..=100_000).contains(answer_tokens), "llm.answer_tokens: this must be between 64 and 100000"),
     ];
     rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()

@@ -4,13 +4,17 @@
 //! What addresses a machine, code and boilerplate are in no chunk. A chunk has the sentences of one source.
 
 use super::super::super::loop_control::{Halted, LoopControl};
-use super::super::corpus::{Corpus, PreparedSentence};
+use super::super::addressed::is_addressed;
+use super::super::corpus::{Corpus, PreparedSentence, plain};
 use super::super::find::is_candidate;
 use super::super::index::BlockContext;
 
 /// Characters of the neighbours before a chunk, and behind it.
 const BEFORE: usize = 600;
 const BEHIND: usize = 300;
+/// Characters of the headings above a chunk, and of a speaker's name.
+const LONGEST_PATH: usize = 300;
+const LONGEST_NAME: usize = 60;
 /// A heading ends a chunk that is at least this full, in percent.
 const FULL_ENOUGH: usize = 60;
 
@@ -74,7 +78,8 @@ fn end_of_chunk(lines: &[Line], from: usize, most: usize) -> usize {
 
 fn before(corpus: &Corpus, lines: &[Line], from: usize) -> String {
     let Some(first) = lines.get(from) else { return String::new() };
-    let section = corpus.section(first.first).map(|path| format!("# {path}")).unwrap_or_default();
+    let section = corpus.section(first.first).filter(|path| !is_addressed(&plain(path)));
+    let section = section.map(|path| format!("# {}", sent(&path, LONGEST_PATH))).unwrap_or_default();
     let near = lines.get(..from).unwrap_or_default().iter().rev().take_while(|line| line.slot == first.slot);
     let mut texts: Vec<&str> = within(near.map(|line| line.text.as_str()), BEFORE);
     texts.reverse();
@@ -135,7 +140,12 @@ fn opening(corpus: &Corpus, at: usize, sentence: &PreparedSentence) -> String {
     match sentence.context {
         BlockContext::Heading => "# ".to_owned(),
         BlockContext::Item => "- ".to_owned(),
-        BlockContext::Speech => corpus.speaker(at).map(|name| format!("{}: ", sent(name, 60))).unwrap_or_default(),
+        // A name can be anything that somebody wrote into a transcript.
+        BlockContext::Speech => corpus
+            .speaker(at)
+            .filter(|name| !is_addressed(&plain(name)))
+            .map(|name| format!("{}: ", sent(name, LONGEST_NAME)))
+            .unwrap_or_default(),
         _ => String::new(),
     }
 }
