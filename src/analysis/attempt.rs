@@ -18,7 +18,8 @@ use pipeline::{
 };
 
 use super::results::draft::{self, Undrafted};
-use super::{RunSnapshot, answers, store};
+use super::store::answers;
+use super::{RunSnapshot, store};
 use crate::analysis::state::Analysis;
 use crate::db::{At, DbError, Key};
 use crate::http::code::Code;

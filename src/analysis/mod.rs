@@ -10,7 +10,6 @@
 //! project, under codes that never change, or proposals about those that people have reviewed. All are published in the
 //! transaction that completes the run: a run that ends in any other way leaves nothing behind.
 
-pub mod answers;
 mod attempt;
 pub mod audience;
 pub mod dashboard;

@@ -93,7 +93,7 @@ pub enum BudgetPart {
 }
 
 /// The result of one chat.
-pub type Answer = Result<Completion, NoCompletion>;
+pub type ChatAnswer = Result<Completion, NoCompletion>;
 
 /// A model as an engine sees it: a call that blocks until all answers are there.
 pub trait Model: Send + Sync {
@@ -101,7 +101,7 @@ pub trait Model: Send + Sync {
     ///
     /// # Errors
     /// [`Halted`] once the run is cancelled.
-    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted>;
+    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted>;
 }
 
 /// No model: each question is answered with the same reason.
@@ -109,7 +109,7 @@ pub trait Model: Send + Sync {
 pub struct NoModel(pub NoCompletion);
 
 impl Model for NoModel {
-    fn complete(&self, chats: &[Chat], _: &LoopControl) -> Result<Vec<Answer>, Halted> {
+    fn complete(&self, chats: &[Chat], _: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
         Ok(vec![Err(self.0.clone()); chats.len()])
     }
 }

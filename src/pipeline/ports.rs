@@ -4,7 +4,7 @@
 use actors::run::Node;
 use async_trait::async_trait;
 
-use super::chat::{Answer, Chat};
+use super::chat::{Chat, ChatAnswer};
 
 /// Stores the outputs of finished nodes, so that a killed run resumes at the node it was in.
 ///
@@ -38,7 +38,7 @@ pub trait CheckpointStore: Send + Sync {
 /// own affair.
 #[async_trait]
 pub trait Completions: Send + Sync {
-    async fn complete(&self, chat: &Chat) -> Answer;
+    async fn complete(&self, chat: &Chat) -> ChatAnswer;
 }
 
 /// Receives the progress of a run. `progress` is 0–99 and never decreases; the caller sets 100 when it has stored the

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// What a request contains besides the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Form {
+pub struct RequestForm {
     answer: AnswerForm,
     /// `max_completion_tokens`, which newer models of OpenAI want, in place of `max_tokens`.
     has_new_limit: bool,
@@ -28,13 +28,13 @@ enum AnswerForm {
     Text,
 }
 
-impl Default for Form {
+impl Default for RequestForm {
     fn default() -> Self {
         Self { answer: AnswerForm::Schema, has_new_limit: false, has_temperature: true }
     }
 }
 
-impl Form {
+impl RequestForm {
     /// Returns the body of the request. There are no tools in it, and no stream is asked for.
     pub fn request(self, chat: &Chat) -> Value {
         let limit = if self.has_new_limit { "max_completion_tokens" } else { "max_tokens" };
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_strictest_form_is_first_and_each_refusal_leads_to_the_next() {
         let bad = StatusCode::BAD_REQUEST;
-        let mut form = Form::default();
+        let mut form = RequestForm::default();
         let mut formats = Vec::new();
         loop {
             formats.push(form.request(&chat())["response_format"]["type"].clone());
@@ -125,7 +125,7 @@ mod tests {
             }
         }
         assert_eq!(formats, [json!("json_schema"), json!("json_object"), json!("json_object"), Value::Null]);
-        let whole = Form::default().request(&chat());
+        let whole = RequestForm::default().request(&chat());
         assert_eq!(
             (&whole["max_tokens"], &whole["temperature"], &whole["tools"]),
             (&json!(7), &json!(0), &Value::Null)
@@ -136,7 +136,7 @@ mod tests {
     fn what_a_refusal_names_is_left_out() {
         let bad = StatusCode::BAD_REQUEST;
         let said = br#"{"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}"#;
-        let form = Form::default().after(bad, said).unwrap();
+        let form = RequestForm::default().after(bad, said).unwrap();
         let said = br#"{"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model."}}"#;
         let form = form.after(bad, said).unwrap();
         let request = form.request(&chat());

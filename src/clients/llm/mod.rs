@@ -18,12 +18,12 @@ use std::time::Duration;
 use actors::time::Clock;
 use async_trait::async_trait;
 use pipeline::Completions;
-use pipeline::chat::{Answer, Chat, Completion, NoCompletion};
+use pipeline::chat::{Chat, ChatAnswer, Completion, NoCompletion};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::sync::Semaphore;
 
-use self::form::Form;
+use self::form::RequestForm;
 use self::reply::{read, refusal};
 
 /// How often a question is sent before it is given up.
@@ -57,7 +57,7 @@ pub struct LlmService {
     http: reqwest::Client,
     places: Semaphore,
     /// The form of requests that the service has accepted.
-    form: Mutex<Form>,
+    form: Mutex<RequestForm>,
     clock: Arc<dyn Clock>,
 }
 
@@ -81,7 +81,7 @@ impl LlmService {
 
 #[async_trait]
 impl Completions for LlmService {
-    async fn complete(&self, chat: &Chat) -> Answer {
+    async fn complete(&self, chat: &Chat) -> ChatAnswer {
         let mut form = self.form();
         let (mut attempt, mut mean) = (1, FIRST_PAUSE);
         loop {
@@ -138,11 +138,11 @@ enum Failed {
 }
 
 impl LlmService {
-    fn form(&self) -> Form {
+    fn form(&self) -> RequestForm {
         *self.form.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn attempt(&self, chat: &Chat, form: Form) -> Result<Completion, Failed> {
+    async fn attempt(&self, chat: &Chat, form: RequestForm) -> Result<Completion, Failed> {
         // A closed semaphore has no places; this one is never closed.
         let _place = self.places.acquire().await.map_err(|_| Failed::Away("it is being stopped".to_owned(), None))?;
         let mut calling = self.http.post(&self.url).json(&form.request(chat));

@@ -12,22 +12,22 @@ const CHARACTERS_OF_A_TOKEN: usize = 3;
 const MOST_TOKENS: u64 = 10_000_000;
 
 #[derive(Deserialize)]
-struct Reply {
-    choices: Vec<Choice>,
+struct CompletionReply {
+    choices: Vec<CompletionChoice>,
     #[serde(default)]
     usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Message,
+struct CompletionChoice {
+    message: CompletionMessage,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 /// Calls of tools are not read: there are none to call.
 #[derive(Deserialize)]
-struct Message {
+struct CompletionMessage {
     #[serde(default)]
     content: Option<String>,
 }
@@ -44,19 +44,19 @@ struct Usage {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct ErrorReply {
-    error: ErrorDetail,
+struct RefusalReply {
+    error: RefusalDetail,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct ErrorDetail {
+struct RefusalDetail {
     message: String,
 }
 
 /// Reads the reply to a question.
 pub(super) fn read(bytes: &[u8], chat: &Chat) -> Result<Completion, Failed> {
-    let reply: Reply =
+    let reply: CompletionReply =
         serde_json::from_slice(bytes).map_err(|_| Failed::Invalid("its response is no chat completion"))?;
     let choice = reply.choices.into_iter().next().ok_or(Failed::Invalid("its response has no choice"))?;
     let finish = choice.finish_reason.unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) fn read(bytes: &[u8], chat: &Chat) -> Result<Completion, Failed> {
 
 /// Returns the status of a refusal, and what the service says of it.
 pub(super) fn refusal(status: StatusCode, said: &[u8]) -> String {
-    let reply: ErrorReply = serde_json::from_slice(said).unwrap_or_default();
+    let reply: RefusalReply = serde_json::from_slice(said).unwrap_or_default();
     format!("{} {}", status.as_u16(), reply.error.message)
 }
 

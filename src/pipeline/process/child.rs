@@ -16,7 +16,7 @@ use async_trait::async_trait;
 
 use super::frame;
 use super::{CHATS, CHATS_BYTES, CHECKPOINT_BYTES, FromChild, RESULT_BYTES, RequestOutline, ToChild};
-use crate::chat::{Answer, Chat, Model, NoCompletion};
+use crate::chat::{Chat, ChatAnswer, Model, NoCompletion};
 use crate::confined::{Allowance, forbid_new_processes};
 use crate::engine::EngineChoice;
 use crate::loop_control::{Halted, LoopControl};
@@ -130,7 +130,7 @@ impl Pipe {
     }
 
     /// Asks the parent some questions, and waits for the answers.
-    fn ask(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted> {
+    fn ask(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
         let failed = |why: &str| Ok(vec![Err(NoCompletion::Invalid(why.to_owned())); chats.len()]);
         let Ok(body) = serde_json::to_vec(chats) else { return failed("the question can't be written") };
         if body.len() > CHATS_BYTES {
@@ -142,7 +142,7 @@ impl Pipe {
             // The parent takes its time to answer this, so the loop does not spin.
             match self.exchange(&FromChild::Await, &[]) {
                 (ToChild::Pending, _) => {}
-                (ToChild::Answered, answers) => match serde_json::from_slice::<Vec<Answer>>(&answers) {
+                (ToChild::Answered, answers) => match serde_json::from_slice::<Vec<ChatAnswer>>(&answers) {
                     Ok(answers) if answers.len() == chats.len() => return Ok(answers),
                     _ => return failed("the answers can't be read"),
                 },
@@ -153,7 +153,7 @@ impl Pipe {
 }
 
 impl Model for Pipe {
-    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted> {
+    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
         let mut answers = Vec::with_capacity(chats.len());
         for some in chats.chunks(CHATS) {
             answers.extend(self.ask(some, control)?);

@@ -103,7 +103,7 @@ enum ToChild {
     Unavailable,
     /// Some chats are not answered yet.
     Pending,
-    /// The body is the list of `Answer`s, in the order of the chats.
+    /// The body is the list of `ChatAnswer`s, in the order of the chats.
     Answered,
 }
 

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::parent::ConversationError;
 use super::{ANSWERS_BYTES, CHATS, ToChild};
-use crate::chat::{Answer, BudgetPart, Chat, Completion, NoCompletion};
+use crate::chat::{BudgetPart, Chat, ChatAnswer, Completion, NoCompletion};
 use crate::ports::{CheckpointStore, Completions};
 
 /// How long a child that asks for answers is kept waiting, if they are not there.
@@ -51,8 +51,8 @@ pub(super) struct ModelSession<'a> {
     waiting: Waiting,
     purse: Arc<Mutex<Purse>>,
     /// The questions under way.
-    batch: Option<BoxFuture<'a, Vec<Answer>>>,
-    answers: Option<Vec<Answer>>,
+    batch: Option<BoxFuture<'a, Vec<ChatAnswer>>>,
+    answers: Option<Vec<ChatAnswer>>,
 }
 
 impl<'a> ModelSession<'a> {
@@ -131,7 +131,7 @@ impl<'a> ModelSession<'a> {
         }
     }
 
-    fn finish(&mut self, answers: Vec<Answer>) {
+    fn finish(&mut self, answers: Vec<ChatAnswer>) {
         self.batch = None;
         self.waiting.end();
         self.answers = Some(answers);
@@ -147,7 +147,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    async fn answer(&self, chat: &Chat) -> Answer {
+    async fn answer(&self, chat: &Chat) -> ChatAnswer {
         let key = chat.key();
         if let Some(stored) = self.stored(&key).await {
             return Ok(stored);

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::model::{ModelAccess, ModelBudget, ModelSession};
 use super::parent::ConversationError;
 use super::*;
-use crate::chat::{Answer, BudgetPart, Chat, Completion, NoCompletion};
+use crate::chat::{BudgetPart, Chat, ChatAnswer, Completion, NoCompletion};
 use crate::ports::{CheckpointStore, Completions, NoCheckpoints, PortUnavailable};
 
 /// Answers as soon as it may, and counts.
@@ -32,7 +32,7 @@ impl Gate {
 
 #[async_trait]
 impl Completions for Gate {
-    async fn complete(&self, chat: &Chat) -> Answer {
+    async fn complete(&self, chat: &Chat) -> ChatAnswer {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_under_way.fetch_max(now, Ordering::SeqCst);
@@ -79,7 +79,7 @@ fn body(users: &[&str]) -> Vec<u8> {
 }
 
 /// Asks, and awaits the answers as a child does.
-async fn asked(session: &mut ModelSession<'_>, users: &[&str]) -> Vec<Answer> {
+async fn asked(session: &mut ModelSession<'_>, users: &[&str]) -> Vec<ChatAnswer> {
     session.ask(&body(users), "m").unwrap();
     loop {
         match session.answers().await.unwrap() {
@@ -90,7 +90,7 @@ async fn asked(session: &mut ModelSession<'_>, users: &[&str]) -> Vec<Answer> {
     }
 }
 
-fn texts(answers: &[Answer]) -> Vec<String> {
+fn texts(answers: &[ChatAnswer]) -> Vec<String> {
     answers.iter().map(|answer| answer.as_ref().unwrap().text.clone()).collect()
 }
 

@@ -20,7 +20,7 @@ const FULL_ENOUGH: usize = 60;
 
 /// A part of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
+pub struct SourceChunk {
     /// Positions of its sentences in the corpus, ascending, without headings: from these alone items can come.
     pub sentences: Vec<usize>,
     /// Its lines as they are sent.
@@ -40,7 +40,7 @@ struct Line {
 }
 
 /// Cuts the corpus into chunks of at most `most` characters.
-pub fn chunks(corpus: &Corpus, most: usize, control: &LoopControl) -> Result<Vec<Chunk>, Halted> {
+pub fn chunks(corpus: &Corpus, most: usize, control: &LoopControl) -> Result<Vec<SourceChunk>, Halted> {
     let lines = lines(corpus, most, control)?;
     let mut chunks = Vec::new();
     let mut from = 0;
@@ -52,7 +52,7 @@ pub fn chunks(corpus: &Corpus, most: usize, control: &LoopControl) -> Result<Vec
         if !sentences.is_empty() {
             let before = before(corpus, &lines, from);
             let behind = behind(&lines, to);
-            chunks.push(Chunk { sentences, text: joined(within.iter()), before, behind });
+            chunks.push(SourceChunk { sentences, text: joined(within.iter()), before, behind });
         }
         from = to;
     }

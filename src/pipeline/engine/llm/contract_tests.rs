@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::super::chat::{Answer, Chat, Model};
+use super::super::super::chat::{Chat, ChatAnswer, Model};
 use super::super::super::loop_control::{Halted, LoopControl};
 use super::super::super::readers::{Format, slice};
 use super::super::super::request::{Bounds, CancelToken, Source};
@@ -18,7 +18,7 @@ use super::tests::{Pretended, away, engine, outcome, warning_codes};
 struct Hanging;
 
 impl Model for Hanging {
-    fn complete(&self, _: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted> {
+    fn complete(&self, _: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
         loop {
             std::thread::sleep(Duration::from_millis(5));
             control.check()?;

@@ -13,10 +13,10 @@ use super::super::exclusions::is_retracted;
 use super::super::find::{completed, is_candidate};
 use super::super::{Engine, Extraction, Finding, FindingKind, Judgement};
 use super::answer::{Elements, Proposed};
-use super::chunks::{Chunk, chunks};
+use super::chunks::{SourceChunk, chunks};
 use super::quotes::{Located, QuoteFinder, Tier};
 use super::statement::reliable;
-use super::tally::Tally;
+use super::tally::ModelTally;
 use super::verify::{self, Claim, verify};
 use super::{Llm, answer, prompts, schema};
 
@@ -28,7 +28,7 @@ const LONGEST_OWN_WORDS: usize = 600;
 const DOUBT: f64 = 0.85;
 
 /// The text of an answer, and whether it ended in the middle.
-pub type Answered = Result<(String, bool), NoCompletion>;
+pub type AnswerText = Result<(String, bool), NoCompletion>;
 
 /// Asks the model of one run.
 pub struct Questions<'a> {
@@ -53,7 +53,12 @@ impl Questions<'_> {
 
     /// Returns the answers in the order of the chats. Once a whole group fails, or a failure is lasting, the others are not
     /// asked any more, and have the same failure.
-    pub fn ask(&self, chats: &[Chat], tally: &mut Tally, control: &LoopControl) -> Result<Vec<Answered>, Halted> {
+    pub fn ask(
+        &self,
+        chats: &[Chat],
+        tally: &mut ModelTally,
+        control: &LoopControl,
+    ) -> Result<Vec<AnswerText>, Halted> {
         let phase = self.phase.replace(self.phase.get() + 1);
         let mut answers = Vec::with_capacity(chats.len());
         let mut gave_up: Option<NoCompletion> = self.lasting.borrow().clone();
@@ -63,7 +68,7 @@ impl Questions<'_> {
                 answers.extend(group.iter().map(|_| Err(failure.clone())));
                 continue;
             }
-            let given: Vec<Answered> =
+            let given: Vec<AnswerText> =
                 self.llm.model.complete(group, control)?.into_iter().map(|answer| tally.text(answer)).collect();
             let failures: Vec<&NoCompletion> = given.iter().filter_map(|answer| answer.as_ref().err()).collect();
             let is_away = failures.len() == group.len();
@@ -111,7 +116,7 @@ pub fn extract(
 ) -> Result<Extraction, Halted> {
     let chunks = chunks(corpus, llm.usage.chunk_characters, control)?;
     let questions = Questions { llm, phase: Cell::new(0), lasting: RefCell::default() };
-    let mut tally = Tally::of(&llm.usage.name, chunks.len());
+    let mut tally = ModelTally::of(&llm.usage.name, chunks.len());
     let proposed = proposed(&questions, &chunks, analysis, &mut tally, control)?;
     let unanswered: BTreeSet<usize> = chunks
         .iter()
@@ -135,12 +140,12 @@ pub fn extract(
 /// for once more.
 fn proposed(
     questions: &Questions<'_>,
-    chunks: &[Chunk],
+    chunks: &[SourceChunk],
     analysis: AnalysisType,
-    tally: &mut Tally,
+    tally: &mut ModelTally,
     control: &LoopControl,
 ) -> Result<Vec<Option<Vec<Proposed>>>, Halted> {
-    let chat = |chunk: &Chunk, is_repeated| {
+    let chat = |chunk: &SourceChunk, is_repeated| {
         questions.chat("items", prompts::FIND, prompts::part(chunk, is_repeated), schema::items(analysis))
     };
     let chats: Vec<Chat> = chunks.iter().map(|chunk| chat(chunk, false)).collect();
@@ -188,9 +193,9 @@ fn proposed(
 fn located(
     questions: &Questions<'_>,
     corpus: &Corpus,
-    chunks: &[Chunk],
+    chunks: &[SourceChunk],
     proposed: Vec<Option<Vec<Proposed>>>,
-    tally: &mut Tally,
+    tally: &mut ModelTally,
     control: &LoopControl,
 ) -> Result<Vec<Candidate>, Halted> {
     let mut candidates = Vec::new();
@@ -238,7 +243,7 @@ fn candidate(
     item: Proposed,
     mut located: Located,
     is_retried: bool,
-    tally: &mut Tally,
+    tally: &mut ModelTally,
 ) -> Option<Candidate> {
     tally.found(located.tier, is_retried);
     let mut places: Vec<usize> = [located.sentence].into_iter().chain(located.also.iter().copied()).collect();
@@ -277,7 +282,7 @@ fn candidate(
 fn verified(
     questions: &Questions<'_>,
     candidates: Vec<Candidate>,
-    tally: &mut Tally,
+    tally: &mut ModelTally,
     control: &LoopControl,
 ) -> Result<Vec<Finding>, Halted> {
     let claim = |candidate: &Candidate| {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use super::chunks::{Chunk, sent};
+use super::chunks::{SourceChunk, sent};
 use super::verify::Claim;
 
 /// Characters of a quote or a statement in a question.
@@ -53,7 +53,7 @@ const NO_JSON: &str =
     "\nYour last answer was not the JSON object that is asked for. Answer with that object and nothing else.";
 
 /// Returns the material of the first question.
-pub fn part(chunk: &Chunk, is_repeated: bool) -> String {
+pub fn part(chunk: &SourceChunk, is_repeated: bool) -> String {
     let mut body = blocks(chunk);
     if is_repeated {
         body.push_str(NO_JSON);
@@ -62,7 +62,7 @@ pub fn part(chunk: &Chunk, is_repeated: bool) -> String {
 }
 
 /// Returns the material of the second question about quotes.
-pub fn quotes_again(chunk: &Chunk, quotes: &[&str]) -> String {
+pub fn quotes_again(chunk: &SourceChunk, quotes: &[&str]) -> String {
     let numbered = numbered(quotes.iter().map(|quote| sent(quote, LONGEST_CITED)));
     format!("{}\n{}", blocks(chunk), block("YOUR QUOTES", &numbered))
 }
@@ -75,7 +75,7 @@ pub fn claims(claims: &[Claim]) -> String {
     block("PAIRS", &numbered(each))
 }
 
-fn blocks(chunk: &Chunk) -> String {
+fn blocks(chunk: &SourceChunk) -> String {
     let mut blocks = Vec::new();
     if !chunk.before.is_empty() {
         blocks.push(block("CONTEXT BEFORE", &chunk.before));

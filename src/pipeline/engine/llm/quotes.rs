@@ -2,7 +2,7 @@
 //! citation of an item is always the sentence of the source itself, never the model's quote.
 
 use super::super::corpus::{Corpus, plain};
-use super::chunks::Chunk;
+use super::chunks::SourceChunk;
 use super::statement::{has_negation, same_figures};
 
 /// The most sentences of a quote. A longer one shows nothing in particular.
@@ -44,7 +44,7 @@ pub struct QuoteFinder {
 }
 
 impl QuoteFinder {
-    pub fn new(corpus: &Corpus, chunk: &Chunk) -> Self {
+    pub fn new(corpus: &Corpus, chunk: &SourceChunk) -> Self {
         let mut finder = Self { joined: String::new(), places: Vec::new(), words: Vec::new(), speakers: Vec::new() };
         for &at in &chunk.sentences {
             let Some(sentence) = corpus.sentence(at) else { continue };

@@ -1,13 +1,13 @@
 //! Counts what a model was asked, what it answered, and what became of it.
 
-use super::super::super::chat::{Answer, NoCompletion};
+use super::super::super::chat::{ChatAnswer, NoCompletion};
 use super::super::super::result::{ModelMetrics, Warning};
 use super::super::EngineReport;
 use super::quotes::Tier;
 
 /// The counts of one run.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct ModelTally {
     pub metrics: ModelMetrics,
     tokens: u64,
     /// Chunks without any usable answer.
@@ -19,14 +19,14 @@ pub struct Tally {
     first_failure: Option<NoCompletion>,
 }
 
-impl Tally {
+impl ModelTally {
     pub fn of(model: &str, chunks: usize) -> Self {
         let metrics = ModelMetrics { name: model.to_owned(), chunks: count(chunks), ..ModelMetrics::default() };
         Self { metrics, ..Self::default() }
     }
 
     /// Counts an answer, and returns its text if there is one.
-    pub fn text(&mut self, answer: Answer) -> Result<(String, bool), NoCompletion> {
+    pub fn text(&mut self, answer: ChatAnswer) -> Result<(String, bool), NoCompletion> {
         match answer {
             Ok(completion) => {
                 self.metrics.calls += 1;

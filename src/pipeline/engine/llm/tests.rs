@@ -6,7 +6,7 @@ pub mod fake_llm;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::super::super::chat::{Answer, BudgetPart, Chat, Completion, Model, NoCompletion};
+use super::super::super::chat::{BudgetPart, Chat, ChatAnswer, Completion, Model, NoCompletion};
 use super::super::super::loop_control::{Halted, LoopControl};
 use super::super::super::readers::Format;
 use super::super::super::request::{Bounds, CancelToken, Source};
@@ -15,7 +15,7 @@ use super::super::super::tests::{both, every_item_has_a_source, request, result,
 use super::super::super::{NoCheckpoints, NoProgressSink, PipelineOutcome, Request, Workers, run_with};
 use super::super::{Corpus, Embedded, Engine, Indexer, ModelUse, Texts};
 use super::Llm;
-use super::chunks::{Chunk, chunks};
+use super::chunks::{SourceChunk, chunks};
 use fake_llm::{Manner, ORDERED};
 
 pub fn control() -> LoopControl {
@@ -23,7 +23,7 @@ pub fn control() -> LoopControl {
 }
 
 /// Returns the corpus of a Markdown document, and its chunks of at most 4,000 characters.
-pub fn corpus_of(words: &str) -> (Corpus, Vec<Chunk>) {
+pub fn corpus_of(words: &str) -> (Corpus, Vec<SourceChunk>) {
     let corpus = corpus(words);
     let chunks = chunks(&corpus, 4_000, &control()).unwrap();
     (corpus, chunks)
@@ -69,7 +69,7 @@ impl Pretended {
 }
 
 impl Model for Pretended {
-    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<Answer>, Halted> {
+    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
         self.progress.lock().unwrap().push(control.permille());
         self.asked.lock().unwrap().extend(chats.to_vec());
         let answer = |chat: &Chat| match (self.fails)(self.count.fetch_add(1, Ordering::SeqCst)) {

@@ -4,7 +4,7 @@
 use super::super::super::chat::Chat;
 use super::super::super::loop_control::{Halted, LoopControl};
 use super::extract::Questions;
-use super::tally::Tally;
+use super::tally::ModelTally;
 use super::{answer, prompts, schema};
 
 /// The most pairs of one question.
@@ -31,7 +31,7 @@ pub enum Support {
 pub fn verify(
     questions: &Questions<'_>,
     claims: &[Claim],
-    tally: &mut Tally,
+    tally: &mut ModelTally,
     control: &LoopControl,
 ) -> Result<Vec<Support>, Halted> {
     let groups: Vec<&[Claim]> = claims.chunks(PAIRS).collect();
