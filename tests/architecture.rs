@@ -420,6 +420,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
             "pipeline",
             &[
                 "analysis/",
+                "clients/llm/",
                 "clients/speech.rs",
                 "projects/documents/",
                 "meetings/recordings/assembly.rs",

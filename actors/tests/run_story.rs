@@ -84,7 +84,13 @@ fn other_warning() -> RunWarning {
 
 #[test]
 fn a_run_that_leaves_something_out_is_partial() {
-    for code in [RunWarning::SOURCE_FAILED, RunWarning::SOURCE_TOO_LONG, RunWarning::TOO_MANY_ITEMS] {
+    for code in [
+        RunWarning::SOURCE_FAILED,
+        RunWarning::SOURCE_TOO_LONG,
+        RunWarning::TOO_MANY_ITEMS,
+        RunWarning::MODEL_UNAVAILABLE,
+        RunWarning::MODEL_ANSWER_CUT,
+    ] {
         assert!(RunWarning { code: code.to_owned(), ..failed_source() }.reports_gap(), "{code}");
     }
     assert!(!other_warning().reports_gap());

@@ -13,11 +13,12 @@ use actors::time::Time;
 use async_trait::async_trait;
 use pipeline::process::{OutlinedSource, Ports, RequestOutline};
 use pipeline::{
-    self, CancelToken, CheckpointStore, PipelineOutcome, PipelineResult, PortUnavailable, ProgressSink, SourceKind,
-    StopRequested, TextStore, UnreadableSource,
+    self, CancelToken, CheckpointStore, EngineChoice, ModelUse, PipelineOutcome, PipelineResult, PortUnavailable,
+    ProgressSink, SourceKind, StopRequested, TextStore, UnreadableSource,
 };
 
 use super::results::draft::{self, Undrafted};
+use super::store::answers;
 use super::{RunSnapshot, store};
 use crate::analysis::state::Analysis;
 use crate::db::{At, DbError, Key};
@@ -195,8 +196,22 @@ impl<'a> Attempt<'a> {
             analysis_type: run.analysis_type,
             language: run.language,
             bounds: pipeline::Bounds::default(),
+            engine: self.engine()?,
             sources,
         })
+    }
+
+    /// Returns the run's engine. Whether it may ask a language model is looked up now: the operator may have changed it
+    /// since the run was started.
+    fn engine(&self) -> Result<EngineChoice, ApiError> {
+        let kind = self.run.engine.parse().map_err(|_| ApiError::internal("the run has an unknown engine"))?;
+        let llm = &self.state.config.llm;
+        let model = llm.may_have(&self.run.project_id.to_string()).then(|| ModelUse {
+            name: llm.model.clone(),
+            chunk_characters: llm.chunk_characters,
+            answer_tokens: llm.answer_tokens,
+        });
+        Ok(EngineChoice { kind, model })
     }
 
     /// Adds a meeting: what is said in it is one source, and each recording without a transcript another one, which can't
@@ -338,6 +353,26 @@ impl CheckpointStore for Attempt<'_> {
             Box::pin(async move {
                 if store::is_at_work(conn, id, attempt).await? {
                     store::save_node_output(conn, output).await?;
+                }
+                Ok::<_, DbError>(())
+            })
+        });
+        stored.await.map_err(|error| PortUnavailable(error.to_string()))
+    }
+
+    async fn load_answer(&self, key: &str) -> Result<Option<String>, PortUnavailable> {
+        let (id, key) = (self.run.id, key.to_owned());
+        let found = self.state.db.read(move |conn| Box::pin(async move { answers::find(conn, id, &key).await }));
+        found.await.map_err(|error: DbError| PortUnavailable(error.to_string()))
+    }
+
+    async fn save_answer(&self, key: &str, answer: &str) -> Result<(), PortUnavailable> {
+        let (id, attempt, now) = (self.run.id, self.run.attempt, self.state.now());
+        let (key, answer) = (key.to_owned(), answer.to_owned());
+        let stored = self.state.db.write(move |conn| {
+            Box::pin(async move {
+                if store::is_at_work(conn, id, attempt).await? {
+                    answers::save(conn, id, &key, &answer, now).await?;
                 }
                 Ok::<_, DbError>(())
             })

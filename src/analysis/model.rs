@@ -5,6 +5,7 @@ use actors::language::Language;
 use actors::meeting::Meeting;
 use actors::run::{AiRunStatus, AnalysisType, Run, RunWarning};
 use actors::time::Time;
+use pipeline::EngineKind;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -17,16 +18,13 @@ impl Enumeration for AnalysisType {}
 
 /// The name of the analysis engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(value_type = String, pattern = "^embedded$", example = "embedded")]
-pub struct EngineName(pub &'static str);
-
-/// Deterministic rules, built into the binary; works offline.
-pub const EMBEDDED: EngineName = EngineName("embedded");
+#[schema(value_type = String, pattern = "^(embedded|llm|fallback)$", example = "embedded")]
+pub struct EngineName(pub EngineKind);
 
 impl Field for EngineName {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let is_embedded = value.as_str().is_some_and(|name| name.eq_ignore_ascii_case(EMBEDDED.0));
-        if is_embedded { Ok(EMBEDDED) } else { Err(InvalidValue::value("The engine that there is: embedded.")) }
+        let kind = value.as_str().and_then(|name| name.parse().ok());
+        kind.map(Self).ok_or_else(|| InvalidValue::value("The engines that there are: embedded, llm, fallback."))
     }
 }
 

@@ -10,7 +10,7 @@ use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
 use super::RunSnapshot;
-use super::model::{AiAnalysisRun, EMBEDDED, EngineName};
+use super::model::{AiAnalysisRun, EngineName};
 use super::routes::StartAiAnalysisRun;
 use super::run_loop;
 use super::store::{self, Filter};
@@ -39,7 +39,7 @@ const UNTIL_ENDED: Duration = Duration::from_secs(10);
 /// warning.
 ///
 /// # Errors
-/// 422 for sources of another project, or when there are none; 409 for documents that are still being read, for a meeting
+/// 422 for sources of another project, when there are none, or for an engine that the project may not use; 409 for documents that are still being read, for a meeting
 /// alone without anything that is or will be a transcript, and in an archived project; 429 at the limit of unfinished runs.
 pub async fn start(
     state: &Analysis,
@@ -54,7 +54,7 @@ pub async fn start(
     let project_id = project.id;
     let analysis_type = body.analysis_type.unwrap_or(AnalysisType::Full);
     let language = body.language.unwrap_or(project.language);
-    let engine = body.engine.unwrap_or(EMBEDDED);
+    let engine = engine_of(state, project_id, body.engine)?;
     let (most, most_runs) = (state.config.limits.documents_per_run, state.config.limits.unfinished_runs);
     let (run, records) = state
         .db
@@ -93,7 +93,7 @@ pub async fn start(
                     meeting_id: body.meeting_id,
                     analysis_type,
                     language,
-                    engine: engine.0.to_owned(),
+                    engine: engine.to_owned(),
                     ai_job_id: Id::generate(),
                     input_hash,
                 };
@@ -118,6 +118,25 @@ pub async fn start(
         run_loop::begin(state, run.id);
     }
     Ok(AiAnalysisRun::of(&run))
+}
+
+/// Returns the engine that was asked for, or the default one of the project. Whether texts of a project may be sent to a
+/// language model is the operator's choice.
+fn engine_of(
+    state: &Analysis,
+    project_id: Id<ids::Project>,
+    wanted: Option<EngineName>,
+) -> Result<&'static str, ApiError> {
+    let allowed = state.config.engines(&project_id.to_string());
+    let wanted = match wanted {
+        Some(EngineName(kind)) => allowed.iter().find(|name| **name == kind.into_str()),
+        None => allowed.first(),
+    };
+    wanted.copied().ok_or_else(|| {
+        let message =
+            format!("Texts of this project may not be sent to a language model. Its engines: {}.", allowed.join(", "));
+        ApiError::field("engine", Reason::InvalidValue, message)
+    })
 }
 
 /// The error for an account at its limit. A waiting run occupies memory until its turn, so the number per account is
@@ -190,12 +209,12 @@ async fn sources(
 fn input_hash(
     analysis_type: AnalysisType,
     language: Language,
-    engine: EngineName,
+    engine: &str,
     sources: &[(Id<Document>, String)],
     spoken: &[RecordingSource],
 ) -> String {
     let mut hash = Sha256::new();
-    let engine = (engine.0, analysis_type.into_str(), language.into_str());
+    let engine = (engine, analysis_type.into_str(), language.into_str());
     hash.update(format!("{engine:?}"));
     for (id, sha256) in sources {
         hash.update(format!("{id}{sha256}"));

@@ -37,6 +37,8 @@ pub struct StartAiAnalysisRun {
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: Option<AnalysisType>,
     pub language: Option<Language>,
+    /// One of the project's `analysisEngines`. Default: the first of them. With llm and fallback, texts of the sources are sent
+    /// to the language model that the operator chose.
     pub engine: Option<EngineName>,
 }
 

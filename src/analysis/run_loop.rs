@@ -64,12 +64,14 @@ pub async fn sweep(state: Analysis) {
 
 async fn work(state: &Analysis, id: Id<run::Run>, token: &CancelToken) {
     let unfinished = || async { state.registry.snapshot(id).await.ok().flatten().filter(|run| !run.state.is_over()) };
-    let Some(project) = transcribed(state, unfinished().await, token).await else { return };
+    let Some(waiting) = unfinished().await else { return };
+    let permits = state.runner.permits_of(&waiting.state.engine);
+    let Some(project) = transcribed(state, Some(waiting), token).await else { return };
     // While waiting for a permit, only the id is held.
     let _permit = tokio::select! {
         biased;
         () = token.cancelled() => return,
-        permit = state.runner.permits.acquire(project) => permit,
+        permit = permits.acquire(project) => permit,
     };
     // Re-read, because the wait may have been long.
     let Some(run) = unfinished().await else { return };

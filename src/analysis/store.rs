@@ -1,5 +1,7 @@
 //! Queries of runs, the journal of their actors, and the stored outputs of their nodes.
 
+pub mod answers;
+
 use std::sync::Arc;
 use std::time::Duration;
 

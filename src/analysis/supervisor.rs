@@ -1,19 +1,21 @@
-//! Tracks which runs are being worked on: a limited number at once, with permits granted to projects in turn.
+//! Tracks which runs are being worked on: a limited number at once, with permits granted to projects in turn. Runs that ask
+//! a language model mostly wait for it, so they have permits of their own and hold up nobody else.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actors::ids::{self, Id};
 use actors::run;
-use pipeline::CancelToken;
 use pipeline::fair::FairSemaphore;
 use pipeline::process::Analyser;
+use pipeline::{CancelToken, EngineKind};
 
 /// The runs in progress, and the permits for working on them.
 #[derive(Clone)]
 pub struct RunSupervisor {
     in_progress: Arc<Mutex<HashMap<Id<run::Run>, RunningAttempt>>>,
-    pub(super) permits: FairSemaphore<Id<ids::Project>>,
+    permits: FairSemaphore<Id<ids::Project>>,
+    model_permits: FairSemaphore<Id<ids::Project>>,
     pub(super) analyser: Analyser,
     results_lock: Arc<tokio::sync::Mutex<()>>,
 }
@@ -25,11 +27,18 @@ struct RunningAttempt {
 }
 
 impl RunSupervisor {
-    /// Creates a supervisor that works on at most `at_once` runs concurrently.
+    /// Creates a supervisor that works on at most `at_once` runs concurrently, and besides on `asking_model` that ask a
+    /// language model.
     #[must_use]
-    pub fn new(analyser: Analyser, at_once: usize) -> Self {
-        let permits = FairSemaphore::new(at_once);
-        Self { in_progress: Arc::default(), permits, analyser, results_lock: Arc::default() }
+    pub fn new(analyser: Analyser, at_once: usize, asking_model: usize) -> Self {
+        let (permits, model_permits) = (FairSemaphore::new(at_once), FairSemaphore::new(asking_model));
+        Self { in_progress: Arc::default(), permits, model_permits, analyser, results_lock: Arc::default() }
+    }
+
+    /// Returns the permits for runs of an engine.
+    pub(super) fn permits_of(&self, engine: &str) -> &FairSemaphore<Id<ids::Project>> {
+        let asks_model = engine.parse().is_ok_and(EngineKind::asks_model);
+        if asks_model { &self.model_permits } else { &self.permits }
     }
 
     /// Asks the task that is working on a run to re-read it when it has finished. Returns whether there is such a task.

@@ -1,7 +1,9 @@
-//! Clients of external systems (files, media server, mail, OpenID provider, speech service), each behind a trait or a type of its own.
+//! Clients of external systems (files, media server, mail, OpenID provider, speech
+//! service, language model), each behind a trait or a type of its own.
 
 pub mod files;
 pub mod livekit;
+pub mod llm;
 pub mod mail;
 pub mod openid;
 pub mod speech;

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::models;
 
-use super::{Config, Livekit, S3, Speech};
+use super::{Config, Livekit, Llm, S3, Speech};
 
 /// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -96,6 +96,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     faults.extend(of_livekit(&config.livekit));
     faults.extend(of_s3(&config.s3));
     faults.extend(of_speech(&config.speech));
+    faults.extend(of_llm(&config.llm, &config.analysis.engine));
     faults
 }
 
@@ -112,6 +113,46 @@ fn of_speech(speech: &Speech) -> Vec<String> {
         (!is_http || has_service, "speech.service_url: this must be the http or https address of the speech service"),
         (!is_http || !service_model.is_empty(), "speech.service_model: name the model of the speech service"),
         ((1..=3600).contains(service_seconds), "speech.service_seconds: this must be between 1 and 3600"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
+}
+
+fn of_llm(llm: &Llm, engine: &str) -> Vec<String> {
+    let Llm {
+        url,
+        key: _,
+        model,
+        projects,
+        runs,
+        calls_at_once,
+        call_seconds,
+        run_seconds,
+        run_tokens,
+        chunk_characters,
+        answer_tokens,
+    } = llm;
+    let is_id = |id: &str| uuid::Uuid::parse_str(id.trim()).is_ok();
+    let are_projects = ["none", "all"].contains(&projects.as_str()) || projects.split(',').all(is_id);
+    let is_engine = ["embedded", "llm", "fallback"].contains(&engine);
+    let rules = [
+        (is_engine, "analysis.engine: this must be embedded, llm or fallback"),
+        (
+            !is_engine || engine == "embedded" || llm.is_set(),
+            "analysis.engine: the engines llm and fallback need a language model; set llm.url",
+        ),
+        (
+            url.is_empty() || is_address(url, &["http", "https"]),
+            "llm.url: this must be the base of an interface such as http://127.0.0.1:11434/v1",
+        ),
+        (url.is_empty() || !model.is_empty(), "llm.model: name the language model"),
+        (are_projects, "llm.projects: this must be none, all, or ids of projects with commas between them"),
+        ((1..=64).contains(runs), "llm.runs: this must be between 1 and 64"),
+        ((1..=64).contains(calls_at_once), "llm.calls_at_once: this must be between 1 and 64"),
+        ((1..=3600).contains(call_seconds), "llm.call_seconds: this must be between 1 and 3600"),
+        ((1..=86_400).contains(run_seconds), "llm.run_seconds: this must be between 1 and 86400"),
+        (*run_tokens >= 1, "llm.run_tokens: this must be at least 1"),
+        ((500..=32_000).contains(chunk_characters), "llm.chunk_characters: this must be between 500 and 32000"),
+        ((64..=100_000).contains(answer_tokens), "llm.answer_tokens: this must be between 64 and 100000"),
     ];
     rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }

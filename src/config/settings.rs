@@ -38,7 +38,7 @@ sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
         accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, meetings: Meetings,
-        recordings: Recordings, speech: Speech, sockets: Sockets, log: Log,
+        recordings: Recordings, speech: Speech, llm: Llm, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -74,7 +74,9 @@ sections! {
         client_id: String, client_secret: Hidden, discovery_url: String, issuer: String, issuer_alias: String,
         redirect_url: String,
     }
-    Analysis { workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize, idle_seconds: u64 }
+    Analysis {
+        engine: String, workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize, idle_seconds: u64,
+    }
     Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, live_seconds: u64, wordings: PathBuf }
     Recordings {
         per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
@@ -84,6 +86,10 @@ sections! {
     Speech {
         models: PathBuf, model: String, engine: String, memory_mib: u64, service_url: String, service_key: Hidden,
         service_model: String, service_seconds: u64,
+    }
+    Llm {
+        url: String, key: Hidden, model: String, projects: String, runs: usize, calls_at_once: usize, call_seconds: u64,
+        run_seconds: u64, run_tokens: u64, chunk_characters: usize, answer_tokens: u32,
     }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
@@ -104,11 +110,38 @@ impl Class {
 }
 
 impl Config {
+    /// Returns the names of the analysis engines that a project, given by its id, may use; the default is the first.
+    #[must_use]
+    pub fn engines(&self, project: &str) -> Vec<&'static str> {
+        let mut engines = vec!["embedded"];
+        if self.llm.may_have(project) {
+            engines.extend(["llm", "fallback"]);
+        }
+        // A default that the project may not use is not used.
+        engines.sort_by_key(|engine| *engine != self.analysis.engine);
+        engines
+    }
+
     /// Returns the folder of speech models.
     #[must_use]
     pub fn models_folder(&self) -> PathBuf {
         let is_named = !self.speech.models.as_os_str().is_empty();
         if is_named { self.speech.models.clone() } else { self.server.data.join("models") }
+    }
+}
+
+impl Llm {
+    /// Whether there is a language model.
+    #[must_use]
+    pub const fn is_set(&self) -> bool {
+        !self.url.is_empty()
+    }
+
+    /// Whether texts of a project, given by its id, may be sent to the language model.
+    #[must_use]
+    pub fn may_have(&self, project: &str) -> bool {
+        let is_named = || self.projects.split(',').any(|id| id.trim().eq_ignore_ascii_case(project));
+        self.is_set() && (self.projects == "all" || is_named())
     }
 }
 

@@ -51,6 +51,32 @@ fn all_faults_are_told_at_once_in_words() {
 }
 
 #[test]
+fn a_language_model_is_set_with_its_name_and_whose_texts_it_gets() {
+    let own = [("COLLOQUY__LLM__URL", "http://127.0.0.1:11434/v1"), ("COLLOQUY__LLM__MODEL", "m")];
+    let config = layered(&own).unwrap();
+    let project = "0189a0f0-0000-7000-8000-00000000000a";
+    assert_eq!(config.engines(project), ["embedded"], "nobody's, unless the operator says so");
+    let with = |projects: &'static str, engine: &'static str| {
+        layered(&[own[0], own[1], ("COLLOQUY__LLM__PROJECTS", projects), ("COLLOQUY__ANALYSIS__ENGINE", engine)])
+            .unwrap()
+    };
+    let named = "0189a0f0-0000-7000-8000-000000000001, 0189A0F0-0000-7000-8000-00000000000A";
+    assert_eq!(with("all", "fallback").engines(project), ["fallback", "embedded", "llm"], "the default is first");
+    assert_eq!(with(named, "llm").engines(project), ["llm", "embedded", "fallback"]);
+    assert_eq!(with(named, "llm").engines("0189a0f0-0000-7000-8000-000000000002"), ["embedded"]);
+    for (wrong, setting) in [
+        (vec![("COLLOQUY__ANALYSIS__ENGINE", "llm")], "analysis.engine"),
+        (vec![("COLLOQUY__LLM__URL", "http://127.0.0.1/v1")], "llm.model"),
+        (vec![own[0], own[1], ("COLLOQUY__LLM__PROJECTS", "some")], "llm.projects"),
+        (vec![own[1], ("COLLOQUY__LLM__URL", "ftp://127.0.0.1/v1")], "llm.url"),
+        (vec![("COLLOQUY__LLM__CALLS_AT_ONCE", "0")], "llm.calls_at_once"),
+    ] {
+        let faults = layered(&wrong).unwrap_err();
+        assert!(faults.len() == 1 && faults[0].starts_with(setting), "{faults:?}");
+    }
+}
+
+#[test]
 fn a_media_server_is_set_as_a_whole_or_not_at_all() {
     let whole = [
         ("COLLOQUY__LIVEKIT__URL", "wss://media.example.org"),

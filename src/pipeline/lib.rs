@@ -12,13 +12,14 @@
 //! The judgement (rules now, models later) is in an [`Engine`]. The guarantees that hold for every engine are in the
 //! nodes: an item without a quote that stands verbatim at its offsets does not leave `evidence_grounding`. All offsets
 //! count Unicode scalar values, end exclusive. Deliberately absent: ids and codes (the caller generates them; items
-//! carry stable keys), clocks, and any network.
+//! carry stable keys), clocks, and any network: an engine that asks a language model does it through a port (`Completions`).
 //!
 //! A server runs the pipeline in child processes (`process`), limited in number and shared fairly between callers
 //! (`fair`).
 //!
-//! Reading order: request · result · run · workers · nodes · engine · readers · process.
+//! Reading order: request · result · run · workers · nodes · engine · chat · readers · process.
 
+pub mod chat;
 pub mod confined;
 pub mod engine;
 pub mod evaluation;
@@ -42,9 +43,10 @@ mod left_out_tests;
 #[cfg(test)]
 mod tests;
 
-pub use engine::{Embedded, Engine};
+pub use engine::{Embedded, Engine, EngineChoice, EngineKind, ModelUse};
 pub use ports::{
-    CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested, TextStore,
+    CheckpointStore, Completions, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested,
+    TextStore,
 };
 pub use request::{Bounds, CancelToken, Request, Source, SourceKind, UnreadableSource};
 pub use result::PipelineResult;

@@ -1,7 +1,10 @@
-//! The interfaces that a run needs from its caller: checkpoint storage, a progress sink, and the source texts.
+//! The interfaces that a run needs from its caller: checkpoint storage, a progress sink, the source texts, and, for the
+//! engines that ask one, a language model.
 
 use actors::run::Node;
 use async_trait::async_trait;
+
+use super::chat::{Chat, ChatAnswer};
 
 /// Stores the outputs of finished nodes, so that a killed run resumes at the node it was in.
 ///
@@ -18,6 +21,24 @@ pub trait CheckpointStore: Send + Sync {
         engine_version: &str,
         output: &str,
     ) -> Result<(), PortUnavailable>;
+
+    /// Returns the stored answer of a model, by the key of its [`Chat`].
+    async fn load_answer(&self, _key: &str) -> Result<Option<String>, PortUnavailable> {
+        Ok(None)
+    }
+
+    /// Stores an answer of a model, so that another attempt of the run does not ask for it again. A store without
+    /// answers is asked anew each time.
+    async fn save_answer(&self, _key: &str, _answer: &str) -> Result<(), PortUnavailable> {
+        Ok(())
+    }
+}
+
+/// Answers chats with a language model: the retries, the number of calls at once and the form of the requests are its
+/// own affair.
+#[async_trait]
+pub trait Completions: Send + Sync {
+    async fn complete(&self, chat: &Chat) -> ChatAnswer;
 }
 
 /// Receives the progress of a run. `progress` is 0–99 and never decreases; the caller sets 100 when it has stored the

@@ -367,6 +367,52 @@ pub struct Metrics {
     /// Null when the engine does not count tokens.
     #[schema(required)]
     pub tokens: Option<u64>,
+    /// How a language model took part; null when none did.
+    #[serde(default)]
+    #[schema(required)]
+    pub model: Option<ModelMetrics>,
+}
+
+/// How a language model took part in a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelMetrics {
+    /// As the service names it.
+    pub name: String,
+    /// Questions that were answered.
+    pub calls: u32,
+    /// Those of them whose answer an earlier attempt had stored.
+    pub stored_answers: u32,
+    /// Questions without a usable answer.
+    pub failed_calls: u32,
+    /// Parts into which the sources were cut.
+    pub chunks: u32,
+    /// Parts that the embedded engine analysed in place of the model.
+    pub fallback_chunks: u32,
+    /// How the model's quotes were found in the sources.
+    pub quotes: QuoteCounts,
+    /// Items that were dropped because their quote does not support them.
+    pub unsupported: u32,
+    /// Items that say what they say in the words of the source, because the model's own words could not be relied on.
+    pub in_own_words: u32,
+    /// Items of the model that were in no valid form, or beyond its bounds.
+    pub invalid: u32,
+}
+
+/// How the quotes of a language model were found in the sources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QuoteCounts {
+    /// Letter by letter.
+    pub exact: u32,
+    /// But for case, white space and punctuation.
+    pub normalised: u32,
+    /// But for a few words.
+    pub fuzzy: u32,
+    /// Those of the above that the model had to be asked for a second time.
+    pub retried: u32,
+    /// Not found: their items were dropped.
+    pub dropped: u32,
 }
 
 /// A problem that did not end the run.
@@ -393,6 +439,12 @@ impl Warning {
     pub const HIDDEN_TEXT: &'static str = "HiddenText";
     /// Code for text that addresses a machine.
     pub const ADDRESSES_MACHINE: &'static str = "TextAddressesMachine";
+    /// Code for parts of the sources that the language model did not answer for.
+    pub const MODEL_UNAVAILABLE: &'static str = "ModelUnavailable";
+    /// Code for answers of the language model that ended in the middle.
+    pub const MODEL_ANSWER_CUT: &'static str = "ModelAnswerCut";
+    /// Code for items of the language model that were dropped because the sources don't hold or support them.
+    pub const MODEL_ITEMS_DROPPED: &'static str = "ModelItemsDropped";
 
     /// Returns whether the warning is about a source that could not be used at all; its code is then none of the
     /// constants above but the one that the source came with.
@@ -405,6 +457,9 @@ impl Warning {
             Self::UNGROUNDED_ITEMS_DROPPED,
             Self::ADDRESSES_MACHINE,
             Self::HIDDEN_TEXT,
+            Self::MODEL_UNAVAILABLE,
+            Self::MODEL_ANSWER_CUT,
+            Self::MODEL_ITEMS_DROPPED,
         ];
         !own.contains(&self.code.as_str())
     }

@@ -177,7 +177,11 @@ impl Execution<'_> {
         context.corpus = Arc::new(corpus);
 
         let to_extract = ToExtract { analysis_type, index_hash: index_hash.clone(), bounds };
-        let (found, _) = self.step::<ExtractRequirements>(to_extract, &context).await?;
+        let (mut found, _) = self.step::<ExtractRequirements>(to_extract, &context).await?;
+        let report = std::mem::take(&mut found.report);
+        if let Some(message) = report.failure.clone() {
+            return Err(EarlyEnd::Failed { node: Node::ExtractRequirements, message });
+        }
 
         let to_classify = ToClassify { index_hash: index_hash.clone(), sources: sources.clone(), found, bounds };
         let (items, _) = self.step::<ClassifyRequirements>(to_classify, &context).await?;
@@ -205,7 +209,7 @@ impl Execution<'_> {
 
         let quality = checked.quality;
         let dropped = grounded.dropped;
-        let parts = FinalParts { job_id, sources, items, user_stories, quality, summary, dropped, warnings };
+        let parts = FinalParts { job_id, sources, items, user_stories, quality, summary, dropped, warnings, report };
         let (result, _) = self.step::<Finalize>(parts, &context).await?;
         Ok(result)
     }

@@ -98,4 +98,8 @@ pub struct MyProject {
     pub project: Project,
     pub my_role: ProjectRole,
     pub counts: Counts,
+    /// The engines that analyses of this project may use; the first is the default. With llm and fallback, texts of its sources
+    /// are sent to a language model.
+    #[schema(example = json!(["embedded"]))]
+    pub analysis_engines: Vec<&'static str>,
 }

@@ -41,7 +41,7 @@ pub async fn create(
         created_at: now,
         updated_at: now,
     };
-    state
+    let (project, counts) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -50,14 +50,20 @@ pub async fn create(
                     let owner = accounts::store::account(conn, project.owner_id).await?;
                     owner.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
                     let counts = Counts { members: 1, ..Counts::default() };
-                    return Ok::<_, ApiError>(MyProject { project, my_role: ProjectRole::Owner, counts });
+                    return Ok::<_, ApiError>((project, counts));
                 }
                 let project = store::find(conn, id).await?.ok_or_else(|| ApiError::of(Code::CONFLICT))?;
                 let counts = store::counts(conn, id).await?;
-                Ok(MyProject { project, my_role: ProjectRole::Owner, counts })
+                Ok((project, counts))
             })
         })
-        .await
+        .await?;
+    Ok(mine(state, project, ProjectRole::Owner, counts))
+}
+
+fn mine(state: &Projects, project: Project, my_role: ProjectRole, counts: Counts) -> MyProject {
+    let analysis_engines = state.config.engines(&project.id.to_string());
+    MyProject { project, my_role, counts, analysis_engines }
 }
 
 /// Lists the caller's projects, newest first.
@@ -65,7 +71,8 @@ pub async fn create(
 /// # Errors
 /// Only database errors.
 pub async fn list(state: &Projects, caller: Caller, listing: Listing<Filter>) -> Result<List<MyProject>, ApiError> {
-    state.db.read(move |conn| Box::pin(store::list(conn, caller.user_id, listing))).await.map_err(ApiError::from)
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, caller.user_id, listing))).await;
+    Ok(found.map_err(ApiError::from)?.map(|(project, my_role, counts)| mine(state, project, my_role, counts)))
 }
 
 /// Returns a project with its counts.
@@ -75,7 +82,7 @@ pub async fn list(state: &Projects, caller: Caller, listing: Listing<Filter>) ->
 pub async fn details(state: &Projects, project: Project, my_role: ProjectRole) -> Result<MyProject, ApiError> {
     let id = project.id;
     let counts = state.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(ApiError::from)?;
-    Ok(MyProject { project, my_role, counts })
+    Ok(mine(state, project, my_role, counts))
 }
 
 /// Edits a project. Concurrent edits of different fields are both kept; an edit that changes nothing does not count as
@@ -127,7 +134,7 @@ pub async fn edit(
     drop(changing);
     let (project, counts, record) = changed?;
     state.hub.publish(record.into_iter().collect());
-    Ok(MyProject { project, my_role, counts })
+    Ok(mine(state, project, my_role, counts))
 }
 
 /// Whether an edit is allowed in an archived project: one that makes it active again, or that sets only the status.

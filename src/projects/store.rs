@@ -10,7 +10,7 @@ use diesel::{
     QueryDsl, Queryable, Selectable,
 };
 
-use super::model::{Counts, MyProject, Project, ProjectStatus};
+use super::model::{Counts, Project, ProjectStatus};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
@@ -196,12 +196,12 @@ pub struct Filter {
     pub search: Option<Search>,
 }
 
-/// Lists a user's projects, newest first.
+/// Lists a user's projects with the user's role in each, newest first.
 pub async fn list(
     conn: &mut Conn,
     user_id: Id<User>,
     Listing { filter, page }: Listing<Filter>,
-) -> Result<List<MyProject>, DbError> {
+) -> Result<List<(Project, ProjectRole, Counts)>, DbError> {
     let listed = projects::table
         .inner_join(members::table.on(members::project_id.eq(projects::id)))
         .filter(members::user_id.eq(Key(user_id)))
@@ -215,7 +215,7 @@ pub async fn list(
     let mut items = Vec::with_capacity(found.items.len());
     for (row, role) in found.items {
         let counts = counts(conn, row.id.0).await?;
-        items.push(MyProject { project: row.try_into()?, my_role: role_of(&role)?, counts });
+        items.push((row.try_into()?, role_of(&role)?, counts));
     }
     Ok(List { items, next_cursor: found.next_cursor, total_count: found.total_count })
 }

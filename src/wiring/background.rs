@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::time::Clock;
 use pipeline::media::Prober;
-use pipeline::process::{Analyser, ChildLimits as AnalyserLimits};
+use pipeline::process::{Analyser, ChildLimits as AnalyserLimits, ModelAccess, ModelBudget};
 use pipeline::readers::{Reader, ReaderLimits};
 use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 
@@ -17,8 +18,9 @@ use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
 use crate::analysis::results::grounding::GroundItemsAgainHandler;
 use crate::analysis::run_loop;
 use crate::analysis::supervisor::RunSupervisor;
+use crate::clients::llm::{LlmService, LlmSettings};
 use crate::clients::speech::{SpeechService, SpeechServiceSettings};
-use crate::config::{Analysis, Speech};
+use crate::config::{Config, Llm, Speech};
 use crate::core::Core;
 use crate::jobs::mail::SendEmailHandler;
 use crate::jobs::{self, Handlers, WorkerContext};
@@ -45,12 +47,33 @@ const EXCERPTS: usize = 2;
 ///
 /// # Errors
 /// Returns a message if the path of this program can't be determined.
-pub fn runner(settings: &Analysis) -> Result<RunSupervisor, String> {
+pub fn runner(settings: &Config, clock: Arc<dyn Clock>) -> Result<RunSupervisor, String> {
+    let model = language_model(&settings.llm, clock)?;
+    let (asking_model, settings) = (settings.llm.runs, &settings.analysis);
     let limits =
         AnalyserLimits { memory_mib: settings.run_memory_mib, wall: Duration::from_secs(settings.run_seconds) };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let at_once = if settings.workers == 0 { cores.saturating_sub(1) } else { settings.workers };
-    Ok(RunSupervisor::new(Analyser::new(program()?, limits), at_once))
+    Ok(RunSupervisor::new(Analyser::new(program()?, limits).with_model(model), at_once, asking_model))
+}
+
+/// Creates the client of the language model, if there is one, with the budget of each run.
+fn language_model(settings: &Llm, clock: Arc<dyn Clock>) -> Result<Option<ModelAccess>, String> {
+    if !settings.is_set() {
+        return Ok(None);
+    }
+    let service = LlmSettings {
+        url: settings.url.clone(),
+        key: settings.key.reveal().to_owned(),
+        limit: Duration::from_secs(settings.call_seconds),
+        at_once: settings.calls_at_once,
+    };
+    let budget = ModelBudget {
+        tokens: settings.run_tokens,
+        time: Duration::from_secs(settings.run_seconds),
+        at_once: settings.calls_at_once,
+    };
+    Ok(Some(ModelAccess { completions: Arc::new(LlmService::new(service, clock)?), budget }))
 }
 
 /// Returns the path of the server's own binary, which its child processes run too.

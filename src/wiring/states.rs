@@ -203,7 +203,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     });
     let analysis = Analysis::new(AnalysisParts {
         registry: live_runs,
-        runner: background::runner(&settings.analysis)?,
+        runner: background::runner(&settings, Arc::clone(&core.clock))?,
         meetings: meetings.clone(),
     });
 

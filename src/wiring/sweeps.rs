@@ -28,6 +28,7 @@ pub fn retentions() -> Vec<Retention> {
         projects::people::store::invitations::RETENTION,
         meetings::invitations::store::RETENTION,
         analysis::store::RETENTION,
+        analysis::store::answers::RETENTION,
     ];
     all.extend(accounts::sessions::store::RETENTION);
     all

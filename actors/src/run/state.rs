@@ -158,11 +158,22 @@ impl RunWarning {
     pub const SOURCE_TOO_LONG: &'static str = "SourceTooLong";
     /// More items were found than one run stores.
     pub const TOO_MANY_ITEMS: &'static str = "TooManyItems";
+    /// A language model did not answer for some parts of the sources, so they were not analysed, or otherwise than asked.
+    pub const MODEL_UNAVAILABLE: &'static str = "ModelUnavailable";
+    /// Answers of a language model ended in the middle.
+    pub const MODEL_ANSWER_CUT: &'static str = "ModelAnswerCut";
 
     /// Returns whether a run with this warning is PARTIAL: something in its sources is missing from the result.
     #[must_use]
     pub fn reports_gap(&self) -> bool {
-        [Self::SOURCE_FAILED, Self::SOURCE_TOO_LONG, Self::TOO_MANY_ITEMS].contains(&self.code.as_str())
+        let gaps = [
+            Self::SOURCE_FAILED,
+            Self::SOURCE_TOO_LONG,
+            Self::TOO_MANY_ITEMS,
+            Self::MODEL_UNAVAILABLE,
+            Self::MODEL_ANSWER_CUT,
+        ];
+        gaps.contains(&self.code.as_str())
     }
 }
 

@@ -50,6 +50,18 @@ diesel::table! {
     use diesel::sql_types::*;
     use crate::db::sql::{UtcTime, Uuid};
 
+    model_answers (run_id, question) {
+        run_id -> Uuid,
+        question -> Text,
+        answer -> Text,
+        kept_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
     run_drafts (run_id) {
         run_id -> Uuid,
         attempt -> BigInt,

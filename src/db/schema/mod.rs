@@ -3,8 +3,8 @@
 mod analysis;
 mod media;
 pub use analysis::{
-    item_numbers, items, proposal_links, proposal_texts, proposals, run_drafts, run_items, run_nodes, run_results,
-    run_supersedes, runs,
+    item_numbers, items, model_answers, proposal_links, proposal_texts, proposals, run_drafts, run_items, run_nodes,
+    run_results, run_supersedes, runs,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 

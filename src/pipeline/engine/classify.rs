@@ -9,8 +9,8 @@ use regex::Regex;
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::{
-    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, QualityCategory, RequirementDraft, RequirementType,
-    RiskDraft, Severity,
+    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, Priority, QualityCategory, RequirementDraft,
+    RequirementType, RiskDraft, Severity,
 };
 use super::corpus::Corpus;
 use super::fingerprint::Fingerprint;
@@ -94,10 +94,7 @@ fn add(
                 category,
                 title: wording::title(&statement),
                 statement,
-                priority: kinds::priority(
-                    &finding.statement,
-                    &corpus.row(finding.sentence).map(|(_, cell)| cell.lower.as_str()).collect::<Vec<_>>(),
-                ),
+                priority: priority(corpus, finding),
                 confidence: finding.confidence,
                 quality_issues: Vec::new(),
                 sources,
@@ -135,6 +132,15 @@ fn add(
     }
 }
 
+/// Returns the priority that the source states, or else that a model sees in it.
+fn priority(corpus: &Corpus, finding: &Finding) -> Priority {
+    let row: Vec<&str> = corpus.row(finding.sentence).map(|(_, cell)| cell.lower.as_str()).collect();
+    match (kinds::priority(&finding.statement, &row), finding.judged) {
+        (Priority::Unknown, Some(judged)) => judged.priority,
+        (stated, _) => stated,
+    }
+}
+
 /// Returns the day by which a task is due: named in its sentence, or in its row's column of dates.
 fn due_date(corpus: &Corpus, at: usize) -> Option<NaiveDate> {
     let base = corpus.date(at);
@@ -151,6 +157,9 @@ fn requirement_type(
     finding: &Finding,
     section: &str,
 ) -> (RequirementType, Option<QualityCategory>) {
+    if let Some(judged) = finding.judged.filter(|judged| judged.kind != RequirementType::Unknown) {
+        return (judged.kind, judged.category);
+    }
     heads.requirement_type(&of_requirement(&finding.statement, section, corpus.common_words(finding.sentence)))
 }
 

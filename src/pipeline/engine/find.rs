@@ -45,7 +45,14 @@ fn finding(
     }
     let plain = |kind: FindingKind, confidence: f64| {
         let statement = sentence.words.clone();
-        Some(Finding { kind, sentence: at, also: Vec::new(), statement, confidence: two_decimals(confidence) })
+        Some(Finding {
+            kind,
+            sentence: at,
+            also: Vec::new(),
+            statement,
+            confidence: two_decimals(confidence),
+            judged: None,
+        })
     };
     if written::is_written(sentence) {
         let is_wanted = !sentence.above.excluded && !exclusions::is_retracted(corpus, at);
@@ -62,7 +69,7 @@ fn finding(
     match completed(corpus, sentence, at) {
         Some((lead, statement)) if kind == FindingKind::Requirement => {
             let confidence = two_decimals(confidence);
-            Some(Finding { kind, sentence: at, also: vec![lead], statement, confidence })
+            Some(Finding { kind, sentence: at, also: vec![lead], statement, confidence, judged: None })
         }
         _ => plain(kind, confidence),
     }
@@ -78,7 +85,7 @@ pub fn is_candidate(sentence: &PreparedSentence) -> bool {
 /// Returns the lead-in that a list item completes, and the statement that both form: "The system shall:" and "print a
 /// list" become one sentence with two quotes. A lead-in that is a complete sentence ("The system shall offer these
 /// functions:") adds no words.
-fn completed(corpus: &Corpus, sentence: &PreparedSentence, at: usize) -> Option<(usize, String)> {
+pub fn completed(corpus: &Corpus, sentence: &PreparedSentence, at: usize) -> Option<(usize, String)> {
     let lead_at = sentence.lead.filter(|&lead| lead != at)?;
     let lead = corpus.sentence(lead_at)?;
     if sentence.context != BlockContext::Item || lead.is_addressed || sentence.lower.ends_with('?') {

@@ -1,13 +1,14 @@
 //! The analysis engine: decides which sentences are relevant, of which kind they are, and what is derived from them.
 //!
-//! [`Engine`] is the trait for further engines; [`Embedded`] is the one in the binary: rule-based, deterministic and
-//! offline. Reading order of the modules: texts (offsets) · split · index (sentences with their positions) · indexer ·
-//! corpus (their words) · lexicon · exclusions (near misses) · addressed (orders to a machine) · the finders · classify ·
-//! stories.
+//! [`Engine`] is the trait of all engines; [`Embedded`] is the one in the binary: rule-based, deterministic and
+//! offline; `llm` asks a language model what to find, and shares everything else; `engine_choice` tells them apart. Reading order
+//! of the modules: texts (offsets) · split · index (sentences with their positions) · indexer · corpus (their words) ·
+//! lexicon · exclusions (near misses) · addressed (orders to a machine) · the finders · classify · stories · llm.
 
 mod action;
 mod addressed;
 mod assignee;
+
 mod choices;
 mod classify;
 mod columns;
@@ -16,7 +17,9 @@ mod cues;
 mod dates;
 mod decision;
 mod ears;
+mod engine_choice;
 mod exclusions;
+mod extraction;
 pub(crate) mod find;
 mod fingerprint;
 pub(crate) mod heads;
@@ -25,6 +28,7 @@ mod indexer;
 mod issues;
 mod kinds;
 mod lexicon;
+mod llm;
 mod need;
 mod persons;
 mod quantities;
@@ -49,19 +53,22 @@ use super::loop_control::{Halted, LoopControl};
 use super::request::ReadySource;
 use super::result::CheckedItems;
 use super::result::{
-    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, RequirementDraft, RiskDraft, Summary, UserStoryDraft,
+    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, Priority, QualityCategory, RequirementDraft,
+    RequirementType, RiskDraft, Summary, UserStoryDraft,
 };
 
 #[cfg(test)]
 mod gold;
 
 pub use corpus::{Corpus, PreparedSentence};
+pub use engine_choice::{EngineChoice, EngineKind, ModelUse};
+pub use extraction::{EngineReport, Extraction};
 pub use heads::Heads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
 pub use texts::{OpenText, Texts};
 
-/// The analysis rules of a run. Every method is pure: the same input gives the same output.
+/// The analysis rules of a run. Every method is pure: the same input, and the same answers of a model, give the same output.
 pub trait Engine: Send + Sync {
     /// Version of the engine. Change it with every change in the results, so that no older checkpoint is used.
     fn version(&self) -> &str;
@@ -74,6 +81,17 @@ pub trait Engine: Send + Sync {
 
     /// Returns the relevant sentences in reading order.
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted>;
+
+    /// Returns the relevant sentences for this type of analysis, with what it took to find them. Kinds that are not
+    /// wanted may be among them.
+    fn extract(&self, corpus: &Corpus, _: AnalysisType, control: &LoopControl) -> Result<Extraction, Halted> {
+        Ok(Extraction { findings: self.find(corpus, control)?, report: EngineReport::default() })
+    }
+
+    /// Whether the engine knows a language, given by its ISO 639 code in any case; empty is unknown.
+    fn covers(&self, language: &str) -> bool {
+        ["", "en", "eng"].iter().any(|known| language.eq_ignore_ascii_case(known))
+    }
 
     /// Returns the items of findings; duplicates are merged.
     fn classify(
@@ -118,6 +136,18 @@ pub struct Finding {
     pub statement: String,
     /// 0–1.
     pub confidence: f64,
+    /// What a model says of it; `None` where the rules decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judgement>,
+}
+
+/// A model's judgement of a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    pub kind: RequirementType,
+    pub category: Option<QualityCategory>,
+    /// Counts where the words of the source state none.
+    pub priority: Priority,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use actors::language::Language;
 use actors::run::AnalysisType;
 use serde::Serialize;
 
-use super::super::engine::{Corpus, Embedded, Engine, Texts};
+use super::super::engine::{Corpus, Embedded, Engine, EngineReport, Texts};
 use super::super::loop_control::LoopControl;
 use super::super::loop_control::check_intervals::timed;
 use super::super::readers::{Format, read};
@@ -103,7 +103,8 @@ fn passed(format: Format, words: &str) -> Vec<Cost> {
         ToSummarize { index_hash, sources: sources.clone(), items: items.clone(), user_stories: user_stories.clone() };
     let summary = step::<Summarize>(to_summarize, &context, costs);
     let (job_id, quality, dropped, warnings) = ("job".to_owned(), checked.quality, grounded.dropped, Vec::new());
-    let parts = FinalParts { job_id, sources, items, user_stories, quality, summary, dropped, warnings };
+    let report = EngineReport::default();
+    let parts = FinalParts { job_id, sources, items, user_stories, quality, summary, dropped, warnings, report };
     step::<Finalize>(parts, &context, costs);
     std::mem::take(costs)
 }

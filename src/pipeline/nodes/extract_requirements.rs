@@ -3,7 +3,7 @@
 use actors::run::{AnalysisType, Node};
 use serde::{Deserialize, Serialize};
 
-use super::super::engine::Finding;
+use super::super::engine::{EngineReport, Extraction, Finding};
 use super::super::loop_control::Halted;
 use super::super::request::Bounds;
 use super::{NodeContext, Step};
@@ -22,6 +22,7 @@ pub struct ExtractedRequirements {
     pub findings: Vec<Finding>,
     /// Number of findings beyond the bounds, which were left out.
     pub left_out: usize,
+    pub report: EngineReport,
 }
 
 pub(in super::super) struct ExtractRequirements;
@@ -32,10 +33,11 @@ impl Step for ExtractRequirements {
     type Output = ExtractedRequirements;
 
     fn work(input: &ToExtract, context: &NodeContext) -> Result<ExtractedRequirements, Halted> {
-        let mut findings = context.engine.find(&context.corpus, &context.control)?;
+        let Extraction { mut findings, report } =
+            context.engine.extract(&context.corpus, input.analysis_type, &context.control)?;
         findings.retain(|finding| finding.kind.is_wanted(input.analysis_type));
         let left_out = findings.len().saturating_sub(input.bounds.findings());
         findings.truncate(input.bounds.findings());
-        Ok(ExtractedRequirements { findings, left_out })
+        Ok(ExtractedRequirements { findings, left_out, report })
     }
 }

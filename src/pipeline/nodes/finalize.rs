@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use actors::run::Node;
 use serde::{Deserialize, Serialize};
 
-use super::super::engine::{Items, Texts};
+use super::super::engine::{EngineReport, Items, Texts};
 use super::super::loop_control::Halted;
 use super::super::readers::{Cue, CueOrigin};
 use super::super::request::ReadySource;
 use super::super::result::{
-    Citation, Metrics, PipelineResult, Quality, ResultStatus, Summary, UserStoryDraft, Warning,
+    Citation, Metrics, ModelMetrics, PipelineResult, Quality, ResultStatus, Summary, UserStoryDraft, Warning,
 };
 use super::{NodeContext, Step};
 
@@ -26,6 +26,7 @@ pub struct FinalParts {
     pub dropped: u32,
     /// Warnings about sources that were left out, wholly or in part.
     pub warnings: Vec<Warning>,
+    pub report: EngineReport,
 }
 
 pub(in super::super) struct Finalize;
@@ -40,7 +41,9 @@ impl Step for Finalize {
         let items = parts.items.clone();
         let mut warnings = parts.warnings.clone();
         warnings.extend(left_out(items.left_out));
-        warnings.extend(parts.sources.iter().filter_map(other_language));
+        warnings.extend(parts.report.warnings.iter().cloned());
+        let is_covered = |source: &ReadySource| context.engine.covers(&source.language);
+        warnings.extend(parts.sources.iter().filter(|source| !is_covered(source)).map(other_language));
         let status = if warnings.is_empty() { ResultStatus::Completed } else { ResultStatus::Partial };
         if parts.dropped > 0 {
             warnings.push(Warning {
@@ -52,6 +55,7 @@ impl Step for Finalize {
                 source_id: None,
             });
         }
+        warnings.extend(parts.report.model.as_ref().and_then(dropped_items));
         let mut result = PipelineResult {
             job_id: parts.job_id.clone(),
             status,
@@ -106,14 +110,25 @@ fn left_out(items: usize) -> Option<Warning> {
     })
 }
 
-/// Warns about a source in another language than English, the only one that the embedded rules cover: what it says is as
-/// good as left out.
-fn other_language(source: &ReadySource) -> Option<Warning> {
-    let english = matches!(source.language.as_str(), "" | "en" | "eng" | "EN");
-    (!english).then(|| Warning {
+/// Warns about a source in a language that the engine does not cover: what it says is as good as left out.
+fn other_language(source: &ReadySource) -> Warning {
+    Warning {
         code: Warning::LANGUAGE_NOT_COVERED.to_owned(),
         message: format!("{}: its language is {}; the embedded engine knows English.", source.name, source.language),
         source_id: Some(source.id.clone()),
+    }
+}
+
+/// Says how many items of a model were dropped by the checks.
+fn dropped_items(model: &ModelMetrics) -> Option<Warning> {
+    let (quotes, unsupported) = (model.quotes.dropped, model.unsupported);
+    (quotes + unsupported > 0).then(|| Warning {
+        code: Warning::MODEL_ITEMS_DROPPED.to_owned(),
+        message: format!(
+            "Of what the language model found, {quotes} items were left out because their quote is not in the source, \
+             and {unsupported} because their quote does not support them."
+        ),
+        source_id: None,
     })
 }
 
@@ -131,6 +146,8 @@ fn metrics(parts: &FinalParts) -> Metrics {
         words: parts.sources.iter().map(|source| source.words).sum(),
         minutes: parts.sources.iter().map(|source| source.spoken_ms).sum::<u64>().div_ceil(60_000),
         ungrounded: parts.dropped,
+        tokens: parts.report.tokens,
+        model: parts.report.model.clone(),
         by_status: BTreeMap::from([(
             "NEEDS_REVIEW".to_owned(),
             count(items.requirements.len() + parts.user_stories.len()),

@@ -15,11 +15,14 @@ use actors::run::Node;
 use async_trait::async_trait;
 
 use super::frame;
-use super::{CHECKPOINT_BYTES, FromChild, RESULT_BYTES, RequestOutline, ToChild};
+use super::{CHATS, CHATS_BYTES, CHECKPOINT_BYTES, FromChild, RESULT_BYTES, RequestOutline, ToChild};
+use crate::chat::{Chat, ChatAnswer, Model, NoCompletion};
 use crate::confined::{Allowance, forbid_new_processes};
+use crate::engine::EngineChoice;
+use crate::loop_control::{Halted, LoopControl};
 use crate::ports::{CheckpointStore, PortUnavailable, ProgressSink, StopRequested};
 use crate::request::{CancelToken, Request, Source};
-use crate::run::{PipelineOutcome, run};
+use crate::run::{PipelineOutcome, run_with};
 use crate::workers::Workers;
 
 /// The message of Rust's runtime on standard error when it aborts because an allocation failed.
@@ -59,9 +62,10 @@ fn work() -> io::Result<()> {
     }
     runtime.block_on(async {
         forbid_new_processes()?;
-        let pipe = Pipe::default();
-        let request = pipe.request()?;
-        let outcome = run(request, &pipe, &pipe, CancelToken::new(), &Workers::new(1)).await;
+        let pipe = Arc::new(Pipe::default());
+        let (request, choice) = pipe.request()?;
+        let engine = choice.engine(|| Arc::clone(&pipe) as Arc<dyn Model>);
+        let outcome = run_with(engine, request, &*pipe, &*pipe, CancelToken::new(), &Workers::new(1)).await;
         pipe.send(&FromChild::End, &encode(&outcome)?)
     })
 }
@@ -86,9 +90,9 @@ impl Default for Pipe {
 }
 
 impl Pipe {
-    fn request(&self) -> io::Result<Request> {
+    fn request(&self) -> io::Result<(Request, EngineChoice)> {
         let (ToChild::Start, outline) = self.receive()? else { return Err(io::ErrorKind::InvalidData.into()) };
-        let RequestOutline { job_id, attempt, analysis_type, language, bounds, sources: outlined } =
+        let RequestOutline { job_id, attempt, analysis_type, language, bounds, engine, sources: outlined } =
             serde_json::from_slice(&outline)?;
         let mut sources = Vec::with_capacity(outlined.len());
         for source in outlined {
@@ -101,7 +105,7 @@ impl Pipe {
             };
             sources.push(Source { id: source.id, kind: source.kind, name: source.name, text });
         }
-        Ok(Request { job_id, attempt, analysis_type, language, sources, bounds })
+        Ok((Request { job_id, attempt, analysis_type, language, sources, bounds }, engine))
     }
 
     fn receive(&self) -> io::Result<(ToChild, Vec<u8>)> {
@@ -115,12 +119,46 @@ impl Pipe {
     }
 
     /// Sends a message and returns the answer. Exits the process if the parent does not answer: nothing needs the
-    /// result then, whatever node is executing.
+    /// result then, whatever node is executing. Both threads may call it: one exchange is over before the next begins.
     fn exchange(&self, message: &FromChild, body: &[u8]) -> (ToChild, Vec<u8>) {
-        match self.send(message, body).and_then(|()| self.receive()) {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reading, writing) = &mut *ends;
+        match frame::write_blocking(writing, message, body).and_then(|()| frame::read_blocking(reading)) {
             Ok(answer) => answer,
             Err(_) => std::process::exit(1),
         }
+    }
+
+    /// Asks the parent some questions, and waits for the answers.
+    fn ask(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
+        let failed = |why: &str| Ok(vec![Err(NoCompletion::Invalid(why.to_owned())); chats.len()]);
+        let Ok(body) = serde_json::to_vec(chats) else { return failed("the question can't be written") };
+        if body.len() > CHATS_BYTES {
+            return failed("the question is too long");
+        }
+        let (ToChild::Done, _) = self.exchange(&FromChild::Ask, &body) else { return failed("nobody was asked") };
+        loop {
+            control.check()?;
+            // The parent takes its time to answer this, so the loop does not spin.
+            match self.exchange(&FromChild::Await, &[]) {
+                (ToChild::Pending, _) => {}
+                (ToChild::Answered, answers) => match serde_json::from_slice::<Vec<ChatAnswer>>(&answers) {
+                    Ok(answers) if answers.len() == chats.len() => return Ok(answers),
+                    _ => return failed("the answers can't be read"),
+                },
+                _ => return failed("there is no answer"),
+            }
+        }
+    }
+}
+
+impl Model for Pipe {
+    fn complete(&self, chats: &[Chat], control: &LoopControl) -> Result<Vec<ChatAnswer>, Halted> {
+        let mut answers = Vec::with_capacity(chats.len());
+        for some in chats.chunks(CHATS) {
+            answers.extend(self.ask(some, control)?);
+        }
+        Ok(answers)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The parent's side: starts one child for each run, answers its messages, and kills it on timeout or cancellation.
+//! The parent's side: starts one child for each run, answers its messages, and kills it on timeout or cancellation. The
+//! time for which a child waits for a language model does not count: that has a budget of its own.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use tokio::time::timeout;
 
 use super::child::NO_MEMORY;
 use super::frame;
+use super::model::{ModelAccess, ModelSession, Waiting};
 use super::{FromChild, RequestOutline, STORED_BYTES, ToChild, VERB};
 use crate::confined::{self, Allowance};
 use crate::ports::{CheckpointStore, PortUnavailable, ProgressSink, TextStore};
@@ -53,13 +55,20 @@ pub struct Lost(String);
 pub struct Analyser {
     program: PathBuf,
     limits: ChildLimits,
+    model: Option<ModelAccess>,
 }
 
 impl Analyser {
     /// Creates an analyser. `program` is the server's own binary.
     #[must_use]
     pub const fn new(program: PathBuf, limits: ChildLimits) -> Self {
-        Self { program, limits }
+        Self { program, limits, model: None }
+    }
+
+    /// Lets the runs whose engine asks a language model ask this one.
+    #[must_use]
+    pub fn with_model(self, model: Option<ModelAccess>) -> Self {
+        Self { model, ..self }
     }
 
     /// Runs to an outcome. A child that exceeds its limits gives a [`PipelineOutcome::Failed`] at the node it was in.
@@ -78,18 +87,20 @@ impl Analyser {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Lost("the child has no pipes".to_owned()));
         };
-        let mut conversation = Conversation::new(ports);
+        let mut conversation = Conversation::new(ports, self.model.as_ref());
+        let waiting = conversation.waiting();
         let ended = tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok(Ok(PipelineOutcome::Cancelled)),
-            ended = timeout(self.limits.wall, conversation.run(outline, input, output)) => ended,
+            () = cancel.cancelled() => Some(Ok(PipelineOutcome::Cancelled)),
+            ended = conversation.run(outline, input, output) => Some(ended),
+            () = waiting.time_limit(self.limits.wall) => None,
         };
         let outcome = match ended {
-            Ok(Ok(outcome)) => Ok(outcome),
-            Ok(Err(ConversationError::Closed)) => outcome_of_exit(&mut child, conversation.node).await,
-            Ok(Err(ConversationError::InvalidMessage(what))) => Err(Lost(format!("the child said {what}"))),
-            Ok(Err(ConversationError::Texts(error))) => Err(Lost(format!("a text can't be had: {}", error.0))),
-            Err(_elapsed) => Ok(too_long(conversation.node)),
+            Some(Ok(outcome)) => Ok(outcome),
+            Some(Err(ConversationError::Closed)) => outcome_of_exit(&mut child, conversation.node).await,
+            Some(Err(ConversationError::InvalidMessage(what))) => Err(Lost(format!("the child said {what}"))),
+            Some(Err(ConversationError::Texts(error))) => Err(Lost(format!("a text can't be had: {}", error.0))),
+            None => Ok(too_long(conversation.node)),
         };
         // `kill` also waits for the exit, so that the child's slot becomes free only when the process is gone.
         let _ = child.kill().await;
@@ -120,6 +131,7 @@ impl From<std::io::Error> for ConversationError {
 /// The conversation with one child.
 pub(super) struct Conversation<'a> {
     ports: Ports<'a>,
+    model: ModelSession<'a>,
     /// The node that the child is executing.
     pub(super) node: Node,
     reported_at: Option<Instant>,
@@ -132,8 +144,14 @@ pub(super) struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn new(ports: Ports<'a>) -> Self {
-        Self { ports, node: Node::PrepareSources, reported_at: None, loaded: None, saved: None, stored_bytes: 0 }
+    pub(super) fn new(ports: Ports<'a>, model: Option<&'a ModelAccess>) -> Self {
+        let model = ModelSession::new(model, ports.checkpoints);
+        Self { ports, model, node: Node::PrepareSources, reported_at: None, loaded: None, saved: None, stored_bytes: 0 }
+    }
+
+    /// Returns the clock of the time for which the child waits for a model.
+    pub(super) fn waiting(&self) -> Waiting {
+        self.model.waiting()
     }
 
     /// Sends the request, and answers messages until the outcome arrives.
@@ -152,7 +170,7 @@ impl<'a> Conversation<'a> {
             frame::write(&mut input, &ToChild::Text, text.as_bytes()).await?;
         }
         loop {
-            let (message, body) = frame::read(&mut output).await?;
+            let (message, body) = self.model.meanwhile(frame::read(&mut output)).await?;
             let (answer, body) = match message {
                 FromChild::End => return parse_outcome(body).await,
                 FromChild::Load { node, input_hash, engine_version } => {
@@ -169,12 +187,19 @@ impl<'a> Conversation<'a> {
                     }
                     (ToChild::Done, String::new())
                 }
+                FromChild::Ask if outline.engine.model.is_none() => return Err(not_its_place()),
+                FromChild::Ask => {
+                    let name = outline.engine.model.as_ref().map(|usage| usage.name.as_str()).unwrap_or_default();
+                    self.model.ask(&body, name)?;
+                    (ToChild::Done, String::new())
+                }
+                FromChild::Await => self.model.answers().await?,
             };
             frame::write(&mut input, &answer, body.as_bytes()).await?;
         }
     }
 
-    async fn load(&self, node: Node, input_hash: &str, engine_version: &str) -> (ToChild, String) {
+    async fn load(&mut self, node: Node, input_hash: &str, engine_version: &str) -> (ToChild, String) {
         match self.ports.checkpoints.load(node, input_hash, engine_version).await {
             Ok(Some(output)) => (ToChild::Found, output),
             Ok(None) => (ToChild::Missing, String::new()),
@@ -221,6 +246,11 @@ impl<'a> Conversation<'a> {
         self.reported_at = Some(Instant::now());
         Ok(self.ports.progress_sink.progressed(node, progress, node.label()).await.map_err(|_stop| ()))
     }
+}
+
+/// The child of a run whose engine asks no model asked one.
+fn not_its_place() -> ConversationError {
+    ConversationError::InvalidMessage("what is not its place".to_owned())
 }
 
 fn next(last: &mut Option<Node>, node: Node) -> Result<(), ConversationError> {

@@ -29,7 +29,8 @@ fn outline() -> RequestOutline {
     let torn = UnreadableSource { code: "Torn".to_owned(), message: "It is torn.".to_owned() };
     let sources = vec![source("a", None), source("b", Some(torn)), source("c", None)];
     let bounds = Bounds::default();
-    RequestOutline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, sources }
+    let engine = EngineChoice::default();
+    RequestOutline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, engine, sources }
 }
 
 struct Texts;
@@ -78,7 +79,7 @@ async fn converse<F: Future<Output = ()>>(
 ) -> Result<PipelineOutcome, ConversationError> {
     let (parent, child) = duplex(1 << 20);
     let (output, input) = tokio::io::split(parent);
-    let mut conversation = Conversation::new(ports(recorder));
+    let mut conversation = Conversation::new(ports(recorder), None);
     let outline = outline();
     let (outcome, ()) = tokio::join!(conversation.run(&outline, input, output), child_side(child));
     outcome
@@ -209,6 +210,17 @@ async fn a_child_keeps_each_node_once_and_never_goes_back() {
         });
         assert!(matches!(outcome.await, Err(ConversationError::InvalidMessage(_))));
     }
+}
+
+#[tokio::test]
+async fn a_child_whose_engine_asks_no_model_may_not_ask_one() {
+    let recorder = Recorder::default();
+    let outcome = converse(&recorder, |mut child| async move {
+        receive_request(&mut child).await;
+        frame::write(&mut child, &FromChild::Ask, b"[]").await.unwrap();
+        let _ = child.read_u8().await;
+    });
+    assert!(matches!(outcome.await, Err(ConversationError::InvalidMessage(_))));
 }
 
 #[tokio::test]

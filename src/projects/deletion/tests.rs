@@ -60,6 +60,7 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "proposal_links (proposal_id, from_id, reference) SELECT proposals.id, {id}, 'REQUIREMENT' FROM n, proposals WHERE i = 1",
         "run_supersedes (run_id, proposal_id) SELECT runs.id, {id} FROM n, runs",
         "run_nodes (run_id, attempt, node, input_hash, engine_version, output) SELECT runs.id, i, 'n', 'h', '1', '' FROM n, runs",
+        "model_answers (run_id, question, answer, kept_at) SELECT runs.id, 'q' || i, '', {old} FROM n, runs",
         "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
          SELECT {id}, projects.id, 'f', 'm', 1, 's' || i, 'READY', 'en', owner_id, {old} FROM n, projects",
         "document_texts (document_id, source_text, reader_version) SELECT id, '', '1' FROM documents, n WHERE i = 1",
@@ -178,6 +179,7 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "item_numbers",
             "runs",
             "run_nodes",
+            "model_answers",
             "run_items",
             "run_results",
             "proposals",

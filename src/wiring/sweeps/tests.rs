@@ -54,6 +54,9 @@ fn row_of(over: Retention) -> &'static str {
         ("run_nodes", _) => {
             "(run_id, attempt, node, input_hash, engine_version, output, kept_at) SELECT (SELECT id FROM runs), {i}, 'n', 'h', '1', '{}', {at}"
         }
+        ("model_answers", _) => {
+            "(run_id, question, answer, kept_at) SELECT (SELECT id FROM runs), 'q' || {i}, '{}', {at}"
+        }
         (table, at) => panic!("say how a row of {table} with {at} is made, so that its sweep is tried"),
     }
 }

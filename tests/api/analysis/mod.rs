@@ -4,6 +4,8 @@ mod dashboard;
 mod ends;
 mod lifecycle;
 mod limits;
+mod llm;
+mod llm_client;
 mod process;
 mod proposals;
 mod restart;

@@ -23,6 +23,7 @@ on_both! {
             "updatedAt": project["createdAt"],
             "myRole": "OWNER",
             "counts": {"members": 1, "documents": 0, "meetings": 0, "requirements": 0, "userStories": 0},
+            "analysisEngines": ["embedded"],
         });
         assert_eq!(project, &expected);
         shape::time(&project["createdAt"]);

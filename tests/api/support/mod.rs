@@ -9,6 +9,7 @@ pub mod client;
 pub mod documents;
 pub mod dump;
 pub mod livekit;
+pub mod llm_service;
 pub mod memory;
 pub mod messages;
 pub mod outbox;
