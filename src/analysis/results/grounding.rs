@@ -357,6 +357,7 @@ mod tests {
             run_id: Id::generate(),
             created_at: now,
             updated_at: now,
+            pattern: None,
         }
     }
 
