@@ -29,6 +29,7 @@ mod need;
 mod persons;
 mod quantities;
 mod question;
+mod regenerate;
 mod risk;
 pub(crate) mod sameness;
 mod settled;
@@ -59,6 +60,7 @@ pub use corpus::{Corpus, PreparedSentence};
 pub use heads::Heads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
+pub use regenerate::regenerate;
 pub use texts::{OpenText, Texts};
 
 /// The analysis rules of a run. Every method is pure: the same input gives the same output.
