@@ -7,14 +7,15 @@ use actors::ids::{self, Id};
 use actors::run;
 use pipeline::CancelToken;
 use pipeline::fair::FairSemaphore;
-use pipeline::process::Analyser;
+
+use super::backend::AnalysisBackend;
 
 /// The runs in progress, and the permits for working on them.
 #[derive(Clone)]
 pub struct RunSupervisor {
     in_progress: Arc<Mutex<HashMap<Id<run::Run>, RunningAttempt>>>,
     pub(super) permits: FairSemaphore<Id<ids::Project>>,
-    pub(super) analyser: Analyser,
+    pub(super) backend: AnalysisBackend,
     results_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -27,9 +28,9 @@ struct RunningAttempt {
 impl RunSupervisor {
     /// Creates a supervisor that works on at most `at_once` runs concurrently.
     #[must_use]
-    pub fn new(analyser: Analyser, at_once: usize) -> Self {
+    pub fn new(backend: AnalysisBackend, at_once: usize) -> Self {
         let permits = FairSemaphore::new(at_once);
-        Self { in_progress: Arc::default(), permits, analyser, results_lock: Arc::default() }
+        Self { in_progress: Arc::default(), permits, backend, results_lock: Arc::default() }
     }
 
     /// Asks the task that is working on a run to re-read it when it has finished. Returns whether there is such a task.

@@ -4,4 +4,5 @@ pub mod files;
 pub mod livekit;
 pub mod mail;
 pub mod openid;
+pub mod pipeline;
 pub mod speech;

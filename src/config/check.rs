@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::models;
 
-use super::{Config, Livekit, S3, Speech};
+use super::{Config, Livekit, Pipeline, S3, Speech};
 
 /// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -96,6 +96,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     faults.extend(of_livekit(&config.livekit));
     faults.extend(of_s3(&config.s3));
     faults.extend(of_speech(&config.speech));
+    faults.extend(of_pipeline(&config.pipeline));
     faults
 }
 
@@ -112,6 +113,31 @@ fn of_speech(speech: &Speech) -> Vec<String> {
         (!is_http || has_service, "speech.service_url: this must be the http or https address of the speech service"),
         (!is_http || !service_model.is_empty(), "speech.service_model: name the model of the speech service"),
         ((1..=3600).contains(service_seconds), "speech.service_seconds: this must be between 1 and 3600"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
+}
+
+fn of_pipeline(pipeline: &Pipeline) -> Vec<String> {
+    let Pipeline { mode, url, key, timeout_seconds, transfer_seconds, parallel, listen: _, .. } = pipeline;
+    let Pipeline { queue, kept, keep_seconds, job_bytes, store_bytes, .. } = pipeline;
+    let is_remote = mode == "remote";
+    let key = key.reveal();
+    let is_key = key.len() >= SECRET_CHARACTERS && key.bytes().all(|sign| sign.is_ascii_graphic());
+    let rules = [
+        (["embedded", "remote"].contains(&mode.as_str()), "pipeline.mode: this must be embedded or remote"),
+        (
+            is_address(url, &["http", "https"]) || (url.is_empty() && !is_remote),
+            "pipeline.url: this must be the address of the pipeline service, such as http://pipeline:9465",
+        ),
+        (is_key || (key.is_empty() && !is_remote), "pipeline.key: this must have at least 32 visible ASCII characters"),
+        ((1..=3600).contains(timeout_seconds), "pipeline.timeout_seconds: this must be 1 to 3600"),
+        ((1..=3600).contains(transfer_seconds), "pipeline.transfer_seconds: this must be 1 to 3600"),
+        ((1..=1000).contains(parallel), "pipeline.parallel: this must be 1 to 1000"),
+        ((1..=100_000).contains(queue), "pipeline.queue: this must be 1 to 100000"),
+        ((1..=100_000).contains(kept), "pipeline.kept: this must be 1 to 100000"),
+        (*keep_seconds >= 1, "pipeline.keep_seconds: this must be at least 1"),
+        (*job_bytes >= 1, "pipeline.job_bytes: this must be at least 1"),
+        (store_bytes >= job_bytes, "pipeline.store_bytes: this must be at least pipeline.job_bytes"),
     ];
     rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }
