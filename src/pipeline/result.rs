@@ -97,6 +97,7 @@ pub struct RequirementDraft {
     pub conflicts_with: Vec<String>,
     /// `None` where it is written in no pattern of EARS.
     #[serde(default)]
+    #[schema(required)]
     pub pattern: Option<EarsPattern>,
 }
 

@@ -259,7 +259,9 @@ impl Input for ProcessFiles {
         let file = ObjectBuilder::new()
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
-            .description(Some("PDF, DOCX, HTML, Markdown, text, CSV, VTT or SRT, detected from the content."));
+            .description(Some(
+                "PDF, DOCX, PPTX, XLSX, ODT, HTML, Markdown, text, CSV, EML, VTT or SRT, detected from the content.",
+            ));
         let request: RefOr<Schema> = Ref::from_schema_name(PipelineProcessFilesRequest::name()).into();
         let form = ObjectBuilder::new()
             .property("request", request)

@@ -8,6 +8,7 @@ use super::super::regeneration::{
     RegeneratedCriterion, RegeneratedStory, StatedRequirement, StoryContent, StoryRequest,
 };
 use super::super::result::{CriterionDraft, Priority, RequirementDraft, UserStoryDraft};
+use super::heads::Heads;
 use super::issues;
 use super::persons::is_person;
 use super::stories::{StoryParts, criterion, describe, parts};
@@ -52,7 +53,10 @@ pub fn regenerate(request: &StoryRequest, control: &LoopControl) -> Result<Regen
         quality_issues: Vec::new(),
         sources: Vec::new(),
     };
-    let checked = issues::check(&drafts, std::slice::from_ref(&story), control)?.user_stories.pop().unwrap_or(story);
+    let checked = issues::check(Heads::trained(), &drafts, std::slice::from_ref(&story), control)?
+        .user_stories
+        .pop()
+        .unwrap_or(story);
     let notes = notes(request, &checked);
     Ok(RegeneratedStory {
         title: checked.title,
@@ -80,6 +84,7 @@ fn draft((at, stated): (usize, &StatedRequirement)) -> RequirementDraft {
         category: None,
         title: stated.title.clone(),
         statement: stated.statement.clone(),
+        pattern: None,
         priority: stated.priority,
         confidence: 1.0,
         quality_issues: Vec::new(),
