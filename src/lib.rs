@@ -14,10 +14,10 @@
 //! idempotency and the OpenAPI document), the features in the order of the interface (`accounts`, `projects`,
 //! `meetings`, `analysis`), `pipeline` (the analysis itself, which depends on no feature), `db` (the database), `jobs`
 //! (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
-//! (health, metrics, documentation, join page), `config`, `core`, `keys`, `log`, `models` (speech models on disk),
-//! `passwords`, `tasks`, and `guarantees`, a table of what must hold and the tests that show it. `admin`,
-//! `models_command`, `demo`, `bench` and `api_client`, which the last two use, belong to the program and not to this
-//! library.
+//! (health, metrics, documentation, join page), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
+//! pipeline`), `config`, `core`, `keys`, `log`, `models` (speech models on disk), `passwords`, `tasks`, and `guarantees`, a
+//! table of what must hold and the tests that show it. `admin`, `models_command`, `demo`, `bench` and `api_client`, which
+//! the last two use, belong to the program and not to this library.
 //!
 //! Invariants: a change that was confirmed in a response is durable. An event is published only after its change is
 //! saved. A meeting and a run each have a single writer, their actor. A route whose handler has no policy in its
@@ -41,6 +41,7 @@ pub mod meetings;
 mod metrics;
 pub mod models;
 pub mod passwords;
+pub mod pipeline_jobs;
 pub mod projects;
 pub mod routes;
 pub mod service;

@@ -29,6 +29,8 @@ struct Arguments {
 enum Command {
     /// Start the server
     Serve(Serve),
+    /// Start the pipeline as a service of its own, to which servers send their analysis runs
+    Pipeline(Serve),
     /// Run a demo: analyse sample documents, or your own, on a temporary server
     Demo(demo::Demo),
     /// Measure the performance of this program on this machine, on a temporary server
@@ -64,7 +66,11 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Serve(serve) => {
             allocator::settle();
-            self::serve(&serve)
+            run_server("server.listen", &serve, wiring::serve)
+        }
+        Command::Pipeline(serve) => {
+            allocator::settle();
+            run_server("pipeline.listen", &serve, wiring::serve_pipeline)
         }
         Command::Demo(demo) => demo::run(&demo),
         Command::Bench(bench) => bench::run(&bench),
@@ -91,10 +97,15 @@ fn child_of_a_server() -> Option<ExitCode> {
     }
 }
 
-fn serve(arguments: &Serve) -> ExitCode {
+/// Runs a server whose address is the setting `listen`.
+fn run_server<F: Future<Output = Result<(), String>>>(
+    listen: &'static str,
+    arguments: &Serve,
+    serve: fn(Config) -> F,
+) -> ExitCode {
     let mut settings = Vec::new();
-    if let Some(listen) = arguments.listen {
-        settings.push(("server.listen", listen.to_string()));
+    if let Some(address) = arguments.listen {
+        settings.push((listen, address.to_string()));
     }
     if let Some(data) = &arguments.data {
         settings.push(("server.data", data.to_string_lossy().into_owned()));
@@ -108,7 +119,7 @@ fn serve(arguments: &Serve) -> ExitCode {
         }
     };
     colloquy::log::begin(&config.log);
-    match actix_web::rt::System::new().block_on(wiring::serve(config)) {
+    match actix_web::rt::System::new().block_on(serve(config)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             eprintln!("{fault}");

@@ -8,7 +8,7 @@ use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
-use crate::{accounts, analysis, live, meetings, projects, service};
+use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, service};
 
 macro_rules! operations {
     ($($tag:literal { $($($method:ident)+ $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal $(message $message:literal)?;)* })*) => {
@@ -168,8 +168,26 @@ pub fn internal() -> Vec<Operation> {
     }
 }
 
+/// The operations of the pipeline service, on its own address.
+#[must_use]
+pub fn pipeline() -> Vec<Operation> {
+    operations! {
+        "AI Pipeline Internal" {
+            GET "/internal/health" "pipelineHealth" pipeline_jobs::routes::health => 200 [503] "Get the health of the pipeline service" message "Pipeline service health retrieved.";
+            POST "/internal/process-json" "pipelineProcessJson" pipeline_jobs::routes::process_json => 202 [409, 503] "Analyse texts" message "Texts queued for analysis.";
+            POST "/internal/process" "pipelineProcessFiles" pipeline_jobs::routes::process_files => 202 [409, 413, 415, 503] "Analyse files" message "Files queued for analysis.";
+            GET "/internal/jobs/{jobId}" "pipelineJobStatus" pipeline_jobs::routes::status => 200 [404] "Get the status of a pipeline job" message "Pipeline job status retrieved.";
+            GET "/internal/jobs/{jobId}/result" "pipelineJobResult" pipeline_jobs::routes::result => 200 [304, 404, 409] "Get the result of a pipeline job" message "Pipeline job result retrieved.";
+            POST "/internal/jobs/{jobId}/cancel" "pipelineCancelJob" pipeline_jobs::routes::cancel => 200 [404, 409] "Cancel a pipeline job" message "Pipeline job cancelled.";
+        }
+        "HITL Approval and Regeneration" {
+            POST "/internal/stories/regenerate" "pipelineRegenerateStory" pipeline_jobs::routes::regenerate_story => 200 [503] "Write a user story anew" message "User story written anew.";
+        }
+    }
+}
+
 /// All operations, as the OpenAPI document describes them.
 #[must_use]
 pub fn all() -> Vec<Operation> {
-    public().into_iter().chain(internal()).collect()
+    public().into_iter().chain(internal()).chain(pipeline()).collect()
 }

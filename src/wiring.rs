@@ -1,8 +1,10 @@
 //! Builds the whole server from the settings, runs it, and shuts it down.
 
+mod analysers;
 mod background;
 mod listen;
 mod others;
+mod pipeline_service;
 mod states;
 mod sweeps;
 
@@ -16,6 +18,7 @@ use actors::shell::Arbiters;
 use actors::time::{Clock, SystemClock};
 
 use self::listen::BoundServer;
+pub use self::pipeline_service::serve_pipeline;
 use self::states::{Foundation, States};
 use crate::config::Config;
 use crate::db::{Db, DbSettings, InstanceLease};
@@ -53,6 +56,20 @@ struct Built {
 /// The threads that run background tasks.
 struct Background(Option<tokio::runtime::Runtime>);
 
+impl Background {
+    fn start() -> Result<(Self, Tasks), String> {
+        let background = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(BACKGROUND_BLOCKING_THREADS)
+            .thread_name("background")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("the background threads can't be started: {error}"))?;
+        let tasks = Tasks::on(background.handle().clone());
+        Ok((Self(Some(background)), tasks))
+    }
+}
+
 impl Drop for Background {
     fn drop(&mut self) {
         // Dropping a runtime in async code panics, which would hide why a start failed.
@@ -71,12 +88,6 @@ struct Sockets {
 async fn build(config: Config) -> Result<Built, String> {
     let data = config.server.data.clone();
     make_folder(&data)?;
-    let bind = |address: SocketAddr| {
-        let listener =
-            std::net::TcpListener::bind(address).map_err(|error| format!("can't listen on {address}: {error}"))?;
-        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
-        Ok::<_, String>(listener)
-    };
     let sockets = Sockets { public: bind(config.server.listen)?, internal: bind(config.internal.listen)? };
     let address = sockets.public.local_addr().map_err(|error| error.to_string())?;
     let url = if config.app.url.is_empty() {
@@ -88,22 +99,22 @@ async fn build(config: Config) -> Result<Built, String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = open_database(&config).await?;
     let lease = InstanceLease::take(&db).await.map_err(|taken| taken.to_string())?;
-    let background = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(BACKGROUND_BLOCKING_THREADS)
-        .thread_name("background")
-        .enable_all()
-        .build()
-        .map_err(|error| format!("the background threads can't be started: {error}"))?;
-    let tasks = Tasks::on(background.handle().clone());
-    let background = Background(Some(background));
+    let (background, tasks) = Background::start()?;
 
     let arbiters = Arbiters::start(2).map_err(|error| format!("the actors' threads can't be started: {error}"))?;
     let ground = Foundation { config, url, db, clock, tasks, arbiters: arbiters.clone() };
     let states = states::make(ground).await?;
-    states.suffice(&routes::all())?;
+    states.suffice(&routes::public())?;
+    states.suffice(&routes::internal())?;
     background::begin(&states, &data)?;
     Ok(Built { states, lease, arbiters, background, sockets })
+}
+
+fn bind(address: SocketAddr) -> Result<std::net::TcpListener, String> {
+    let listener =
+        std::net::TcpListener::bind(address).map_err(|error| format!("can't listen on {address}: {error}"))?;
+    listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+    Ok(listener)
 }
 
 /// Creates a folder that only the server's own user can access, and fixes the permissions of an existing one.

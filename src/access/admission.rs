@@ -35,24 +35,29 @@ struct AlreadyCounted;
 ///
 /// # Errors
 /// 429, or the reason why the request is refused, in the contract's order.
-pub async fn admit<R: Policy>(request: &HttpRequest, gate: &Gate) -> Result<R, ApiError> {
-    let claim = R::claim(request, gate);
-    let counted_for = claim.as_ref().map_or(CountedFor::Client, R::counted_for);
+pub async fn admit<R: Policy>(request: &HttpRequest) -> Result<R, ApiError> {
+    let guard = R::Guard::of(request)?;
+    let claim = R::claim(request, &guard);
+    let counted_for = claim.as_ref().map_or(R::REFUSED, R::counted_for);
     request.extensions_mut().insert(AlreadyCounted);
-    let within = count(request, gate, counted_for);
+    let within = count(request, counted_for);
     let claim = match claim {
         Ok(claim) => claim,
         Err(refused) => return Err(within.err().unwrap_or(refused)),
     };
     R::syntax(request)?;
     within?;
-    R::check(claim, request, gate).await
+    R::check(claim, request, &guard).await
 }
 
-fn count(request: &HttpRequest, gate: &Gate, counted_for: CountedFor) -> Result<(), ApiError> {
+fn count(request: &HttpRequest, counted_for: CountedFor) -> Result<(), ApiError> {
+    let limited = |key: &dyn Fn(&Gate) -> String| {
+        let gate = Gate::of(request)?;
+        gate.limits.calls.take(&key(&gate))
+    };
     match counted_for {
-        CountedFor::Principal(id) => gate.limits.calls.take(&id.to_string()),
-        CountedFor::Client => gate.limits.calls.take(&gate.config.http.client_address(request)),
+        CountedFor::Principal(id) => limited(&|_| id.to_string()),
+        CountedFor::Client => limited(&|gate| gate.config.http.client_address(request)),
         CountedFor::Nobody => Ok(()),
     }
 }
@@ -80,5 +85,5 @@ fn count_refusal(request: &HttpRequest) -> Result<(), ApiError> {
     if request.extensions().contains::<AlreadyCounted>() {
         return Ok(());
     }
-    count(request, &Gate::of(request)?, CountedFor::Client)
+    count(request, CountedFor::Client)
 }

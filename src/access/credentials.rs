@@ -22,18 +22,21 @@ pub fn bearer(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError>
 /// 401 for an invalid token.
 pub fn bearer_if_any(request: &HttpRequest, gate: &Gate) -> Result<Option<Principal>, ApiError> {
     let unauthorized = || ApiError::of(Code::UNAUTHORIZED);
-    let mut headers = request.headers().get_all(header::AUTHORIZATION);
-    let Some(header) = headers.next() else { return Ok(None) };
-    let header = header.to_str().map_err(|_| unauthorized())?;
-    if headers.next().is_some() {
-        return Err(unauthorized());
+    if !request.headers().contains_key(header::AUTHORIZATION) {
+        return Ok(None);
     }
-    let (scheme, token) = header.split_once(' ').ok_or_else(unauthorized)?;
-    if !scheme.eq_ignore_ascii_case("Bearer") {
-        return Err(unauthorized());
-    }
+    let token = bearer_text(request).ok_or_else(unauthorized)?;
     let principal = gate.tokens.verify(token, gate.now()).map_err(|_| unauthorized())?;
     if has_ended(principal, gate) { Err(unauthorized()) } else { Ok(Some(principal)) }
+}
+
+/// Returns what follows `Bearer` in the only `Authorization` header, whatever it is.
+#[must_use]
+pub fn bearer_text(request: &HttpRequest) -> Option<&str> {
+    let mut headers = request.headers().get_all(header::AUTHORIZATION);
+    let header = headers.next().filter(|_| headers.next().is_none())?;
+    let (scheme, text) = header.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then_some(text)
 }
 
 /// Redeems the ticket in `?ticket=…`. Without one, reads the `Authorization` header.

@@ -7,6 +7,7 @@ pub mod policy;
 pub mod principal;
 pub mod revoked;
 pub mod role;
+pub mod service_key;
 pub mod state;
 pub mod tickets;
 pub mod token;

@@ -9,9 +9,10 @@ use actix_web::HttpRequest;
 use actors::ids::Id;
 
 use super::admission::CountedFor;
-use super::credentials::{bearer, bearer_if_any, ticket_or_bearer};
+use super::credentials::{bearer, bearer_if_any, bearer_text, ticket_or_bearer};
 use super::principal::{Caller, Guest, Principal};
 use super::role::{ProjectRole, Relation};
+use super::service_key::ServiceKey;
 use super::state::Gate;
 use crate::http::agent::user_agent;
 use crate::http::code::Code;
@@ -36,6 +37,8 @@ pub enum Who {
     /// The media server, by its signature.
     Signed,
     Internal,
+    /// Another part of the system, by the service key.
+    Service,
 }
 
 /// A resource that policies protect.
@@ -86,7 +89,12 @@ pub struct Loaded<T> {
 /// The ids in a request's path.
 pub struct PathIds<'a>(&'a HttpRequest);
 
-impl PathIds<'_> {
+impl<'a> PathIds<'a> {
+    #[must_use]
+    pub const fn of(request: &'a HttpRequest) -> Self {
+        Self(request)
+    }
+
     /// Parses an id.
     ///
     /// # Errors
@@ -104,6 +112,9 @@ impl PathIds<'_> {
 pub trait Policy: Sized + 'static {
     const WHO: Who;
 
+    /// The state that authenticates.
+    type Guard: Mounted;
+
     /// The principal, as far as the request alone shows it.
     type Claim;
 
@@ -111,9 +122,12 @@ pub trait Policy: Sized + 'static {
     ///
     /// # Errors
     /// 401.
-    fn claim(request: &HttpRequest, gate: &Gate) -> Result<Self::Claim, ApiError>;
+    fn claim(request: &HttpRequest, guard: &Self::Guard) -> Result<Self::Claim, ApiError>;
 
     fn counted_for(claim: &Self::Claim) -> CountedFor;
+
+    /// What a request counts under that could not be authenticated.
+    const REFUSED: CountedFor = CountedFor::Client;
 
     /// Checks the ids in the path.
     ///
@@ -127,9 +141,13 @@ pub trait Policy: Sized + 'static {
     ///
     /// # Errors
     /// Why the request is refused, in the contract's order.
-    fn check(claim: Self::Claim, request: &HttpRequest, gate: &Gate) -> impl Future<Output = Result<Self, ApiError>>;
+    fn check(
+        claim: Self::Claim,
+        request: &HttpRequest,
+        guard: &Self::Guard,
+    ) -> impl Future<Output = Result<Self, ApiError>>;
 
-    /// The states that must be mounted for this policy, besides [`Gate`].
+    /// The states that must be mounted for this policy, besides its guard.
     #[must_use]
     fn needs() -> Vec<Need> {
         Vec::new()
@@ -154,6 +172,7 @@ pub struct Public {
 
 impl Policy for Public {
     const WHO: Who = Who::Public;
+    type Guard = Gate;
     type Claim = ();
     fn claim(_: &HttpRequest, _: &Gate) -> Result<(), ApiError> {
         Ok(())
@@ -175,6 +194,7 @@ pub struct Anyone {
 
 impl Policy for Anyone {
     const WHO: Who = Who::Public;
+    type Guard = Gate;
     type Claim = Option<Principal>;
     fn claim(request: &HttpRequest, gate: &Gate) -> Result<Option<Principal>, ApiError> {
         bearer_if_any(request, gate)
@@ -193,6 +213,7 @@ pub struct Internal;
 
 impl Policy for Internal {
     const WHO: Who = Who::Internal;
+    type Guard = Gate;
     type Claim = ();
     fn claim(_: &HttpRequest, _: &Gate) -> Result<(), ApiError> {
         Ok(())
@@ -205,6 +226,27 @@ impl Policy for Internal {
     }
 }
 
+/// Another part of the system, which knows the service key. Its calls are not counted.
+#[derive(Debug)]
+pub struct KeyHolder;
+
+impl Policy for KeyHolder {
+    const WHO: Who = Who::Service;
+    type Guard = ServiceKey;
+    type Claim = ();
+    fn claim(request: &HttpRequest, key: &ServiceKey) -> Result<(), ApiError> {
+        let given = bearer_text(request).is_some_and(|given| key.is(given));
+        if given { Ok(()) } else { Err(ApiError::with_message(Code::UNAUTHORIZED, "This needs the service key.")) }
+    }
+    fn counted_for((): &()) -> CountedFor {
+        CountedFor::Nobody
+    }
+    const REFUSED: CountedFor = CountedFor::Nobody;
+    async fn check((): (), _: &HttpRequest, _: &ServiceKey) -> Result<Self, ApiError> {
+        Ok(Self)
+    }
+}
+
 /// Any signed-in account.
 #[derive(Debug)]
 pub struct SignedIn {
@@ -213,6 +255,7 @@ pub struct SignedIn {
 
 impl Policy for SignedIn {
     const WHO: Who = Who::User;
+    type Guard = Gate;
     type Claim = Principal;
     fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
         bearer(request, gate)
@@ -236,6 +279,7 @@ pub struct SignedInOrGuest {
 
 impl Policy for SignedInOrGuest {
     const WHO: Who = Who::UserOrGuest;
+    type Guard = Gate;
     type Claim = Principal;
     fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
         bearer(request, gate)
@@ -260,6 +304,7 @@ pub struct Ticket {
 
 impl Policy for Ticket {
     const WHO: Who = Who::Ticket;
+    type Guard = Gate;
     type Claim = Principal;
     fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
         ticket_or_bearer(request, gate)
@@ -307,6 +352,7 @@ macro_rules! rules {
 
         impl<T: Resource> Policy for $name<T> {
             const WHO: Who = Who::$who;
+            type Guard = Gate;
             type Claim = Principal;
             fn claim(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
                 $read(request, gate)

@@ -1,6 +1,8 @@
 //! One attempt of a run: passes its sources to the pipeline, its progress to the run's actor, and its results to the
 //! project.
 
+mod remote;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use pipeline::{
     ProgressSink, SourceKind, StopRequested, TextStore, UnreadableSource,
 };
 
+use super::backend::AnalysisBackend;
 use super::results::draft::{self, Undrafted};
 use super::store::answers;
 use super::{RunSnapshot, store};
@@ -113,20 +116,29 @@ impl<'a> Attempt<'a> {
     /// The attempt was interrupted and has to be started again.
     pub async fn work(&self, token: &CancelToken) -> Result<(), ApiError> {
         let attempt = self.run.attempt;
-        // The start is counted durably before any work that may bring down the server.
-        let Ok(started) = self.send(Command::Begin { attempt }).await? else { return Ok(()) };
-        if started.state.is_over() {
-            tracing::error!(
-                run = %self.run.id,
-                attempt,
-                "the analysis run failed: it was started too often without finishing"
-            );
-            return Ok(());
+        let backend = self.state.runner.backend_of(&self.run.engine);
+        // The start is counted durably before any work that may bring down the server. Following a job of the pipeline
+        // service is no such work.
+        let is_followed = backend.is_remote() && matches!(self.run.state, run::State::Processing { .. });
+        if !is_followed {
+            let Ok(started) = self.send(Command::Begin { attempt }).await? else { return Ok(()) };
+            if started.state.is_over() {
+                tracing::error!(
+                    run = %self.run.id,
+                    attempt,
+                    "the analysis run failed: it was started too often without finishing"
+                );
+                return Ok(());
+            }
         }
         let outline = self.outline().await?;
-        let ports = Ports { texts: self, checkpoints: self, progress_sink: self };
-        let outcome =
-            self.state.runner.analyser.analyse(&outline, ports, token).await.map_err(ApiError::unavailable)?;
+        let outcome = match &backend {
+            AnalysisBackend::Local(analyser) => {
+                let ports = Ports { texts: self, checkpoints: self, progress_sink: self };
+                analyser.analyse(&outline, ports, token).await.map_err(ApiError::unavailable)?
+            }
+            AnalysisBackend::Remote(service) => self.work_remotely(service, &outline, token).await?,
+        };
         let command = match outcome {
             PipelineOutcome::Completed(result) => return self.complete(*result, Vec::new()).await,
             PipelineOutcome::Partial(result, warnings) => {
@@ -245,6 +257,17 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
+    /// Loads what is said in the run's meeting once more, where it is needed more often than once.
+    async fn spoken_again(&self, source_id: &str) -> Result<String, PortUnavailable> {
+        let missing = || PortUnavailable(format!("there is no text of the source {source_id}"));
+        let id = self.run.meeting_id.filter(|id| id.to_string() == source_id).ok_or_else(missing)?;
+        let spoken = transcripts::sources::spoken_in(&self.state.db, id).await;
+        match spoken.map_err(|error| PortUnavailable(error.to_string()))? {
+            SpokenText::Text(text) => serde_json::to_string(&text).map_err(|error| PortUnavailable(error.to_string())),
+            SpokenText::TooLong(_) | SpokenText::Withheld | SpokenText::Missing => Err(missing()),
+        }
+    }
+
     /// Returns the title of a meeting and its recordings; `None` if there is no such meeting.
     async fn recordings(&self, id: Id<Meeting>) -> Result<Option<(String, Vec<RecordingSource>)>, ApiError> {
         let read = self.state.db.read(move |conn| {
@@ -308,7 +331,10 @@ impl TextStore for Attempt<'_> {
         let id: Id<ids::Document> = source_id.parse().map_err(|_| invalid())?;
         if !self.run.document_ids.contains(&id) {
             let spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner).take();
-            return spoken.ok_or_else(|| PortUnavailable(format!("there is no text of the source {id}")));
+            return match spoken {
+                Some(spoken) => Ok(spoken),
+                None => self.spoken_again(source_id).await,
+            };
         }
         let stored = documents::operations::stored_text(&self.state.db, id).await;
         let stored = stored.map_err(|error| PortUnavailable(error.to_string()))?;

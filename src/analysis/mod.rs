@@ -1,7 +1,7 @@
 //! AI analysis runs, their results, and the dashboard.
 //!
 //! ```text
-//! start --> QUEUED --runner--> attempt --> pipeline (a child process) --draft--> items, dashboard
+//! start --> QUEUED --runner--> attempt --> pipeline (a child process, or the pipeline service) --draft--> items, dashboard
 //!              |                   |
 //!              `---- the run's actor: progress, outcome, cancel, retry ----> events
 //! ```
@@ -12,6 +12,7 @@
 
 mod attempt;
 pub mod audience;
+pub mod backend;
 pub mod dashboard;
 pub mod model;
 pub mod operations;

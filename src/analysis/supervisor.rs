@@ -10,13 +10,17 @@ use pipeline::fair::FairSemaphore;
 use pipeline::process::Analyser;
 use pipeline::{CancelToken, EngineKind};
 
+use super::backend::AnalysisBackend;
+use crate::clients::pipeline::PipelineService;
+
 /// The runs in progress, and the permits for working on them.
 #[derive(Clone)]
 pub struct RunSupervisor {
     in_progress: Arc<Mutex<HashMap<Id<run::Run>, RunningAttempt>>>,
     permits: FairSemaphore<Id<ids::Project>>,
     model_permits: FairSemaphore<Id<ids::Project>>,
-    pub(super) analyser: Analyser,
+    analyser: Analyser,
+    service: Option<Arc<PipelineService>>,
     results_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -30,9 +34,18 @@ impl RunSupervisor {
     /// Creates a supervisor that works on at most `at_once` runs concurrently, and besides on `asking_model` that ask a
     /// language model.
     #[must_use]
-    pub fn new(analyser: Analyser, at_once: usize, asking_model: usize) -> Self {
+    pub fn new(analyser: Analyser, service: Option<Arc<PipelineService>>, at_once: usize, asking_model: usize) -> Self {
         let (permits, model_permits) = (FairSemaphore::new(at_once), FairSemaphore::new(asking_model));
-        Self { in_progress: Arc::default(), permits, model_permits, analyser, results_lock: Arc::default() }
+        Self { in_progress: Arc::default(), permits, model_permits, analyser, service, results_lock: Arc::default() }
+    }
+
+    /// Returns what analyses runs of an engine. Those that ask a language model stay on this server, which has its key.
+    pub(super) fn backend_of(&self, engine: &str) -> AnalysisBackend {
+        let asks_model = engine.parse().is_ok_and(EngineKind::asks_model);
+        match &self.service {
+            Some(service) if !asks_model => AnalysisBackend::Remote(Arc::clone(service)),
+            _ => AnalysisBackend::Local(self.analyser.clone()),
+        }
     }
 
     /// Returns the permits for runs of an engine.

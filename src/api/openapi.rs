@@ -73,6 +73,7 @@ pub fn document(operations: &[Operation]) -> Value {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "ticket": {"type": "apiKey", "in": "query", "name": "ticket"},
+                "serviceKey": {"type": "http", "scheme": "bearer"},
             },
         },
     })
@@ -120,12 +121,16 @@ pub fn statuses(operation: &Operation) -> Vec<u16> {
     let open = operation.who == Who::Public;
     let has_body = operation.input.schema.is_some();
     let is_service = operation.tag == "Service";
+    let is_keyed = operation.who == Who::Service;
     let has_id = operation.path.split('{').skip(1).any(|rest| !rest.to_ascii_lowercase().starts_with("token"));
     if !open {
         statuses.push(401);
     }
     if has_id {
-        statuses.extend([400, 403, 404]);
+        statuses.extend([400, 404]);
+    }
+    if has_id && !is_keyed {
+        statuses.push(403);
     }
     if has_body {
         statuses.extend([400, 413, 422]);
@@ -137,7 +142,11 @@ pub fn statuses(operation: &Operation) -> Vec<u16> {
         statuses.push(409);
     }
     if !is_service {
-        statuses.extend([429, 500, 503]);
+        statuses.extend([500, 503]);
+    }
+    // Whoever has the service key is not counted.
+    if !is_service && !is_keyed {
+        statuses.push(429);
     }
     statuses.sort_unstable();
     statuses.dedup();
@@ -155,6 +164,7 @@ fn described(operation: &Operation) -> Value {
         "security": match operation.who {
             Who::Public | Who::Signed | Who::Internal => json!([]),
             Who::Ticket => json!([{"ticket": []}, {"bearer": []}]),
+            Who::Service => json!([{"serviceKey": []}]),
             _ => json!([{"bearer": []}]),
         },
     });
@@ -180,6 +190,10 @@ fn about(tag: &str) -> &'static str {
         "Lifecycle" => "Start and end of a meeting.",
         "AI Runs" => "AI analysis runs over the sources of a project, their progress, and what they propose to change.",
         "AI Results Dashboard" => "The results of a run in one response.",
+        "AI Pipeline Internal" => {
+            "The AI pipeline as a service of its own (`colloquy pipeline`), on an address of its own."
+        }
+        "HITL Approval and Regeneration" => "Approval of requirements and user stories, and stories written anew.",
         "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
         "Real time" => "Events over sockets, and webhooks of the media server.",
         _ => "Health, metrics and this document.",
@@ -204,6 +218,7 @@ fn who(who: Who) -> &'static str {
         Who::Ticket => "the bearer of a socket ticket, or of an access token",
         Who::Signed => "the media server, authenticated by the signature in the header Authorization",
         Who::Internal => "internal clients, on the internal address",
+        Who::Service => "another part of the system, by the service key, at the address of the pipeline service",
     }
 }
 

@@ -16,7 +16,6 @@ use uuid::Uuid;
 use super::idempotency::{self, IdempotencyKey, KeyClaim};
 use crate::access::admission::admit;
 use crate::access::policy::{Policy, Who};
-use crate::access::state::Gate;
 use crate::core::Core;
 use crate::http::answer::{Answer, AnswerDescribed, WriteAnswer};
 use crate::http::budget::SMALL_BYTES;
@@ -27,7 +26,7 @@ use crate::http::pace::Pace;
 use crate::http::ready::PreparedAnswer;
 use crate::http::request_id;
 use crate::http::state::Http;
-use crate::tasks;
+use crate::tasks::{self, Tasks};
 
 /// An authorized request: what its policy let in (the caller, the resource, their relation), and the input.
 pub struct Authorized<R, I> {
@@ -110,7 +109,7 @@ impl Operation {
     {
         let keyed = method == Method::POST
             && A::REPLAYABLE
-            && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal);
+            && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal | Who::Service);
         let mounted = method.clone();
         let mount = move |message: &'static str| {
             let handler = handler.clone();
@@ -142,7 +141,7 @@ impl Operation {
             input: I::describe(),
             answer: A::describe(),
             message: "",
-            needs: [R::needs(), I::needs(), vec![Need::of::<S>()]].concat(),
+            needs: [vec![Need::of::<R::Guard>()], R::needs(), I::needs(), vec![Need::of::<S>()]].concat(),
             route,
         }
     }
@@ -204,7 +203,7 @@ where
     Fut: Future<Output = Result<A, ApiError>>,
 {
     let state = S::of(&request)?;
-    let access = admit::<R>(&request, &Gate::of(&request)?).await?;
+    let access = admit::<R>(&request).await?;
     let input = I::take(&request, arriving(payload, R::WHO, &Http::of(&request)?)).await?;
     let new_id = Id::<()>::generate().uuid();
     let allowed = Authorized { access, input, request_id: request_id::of(&request), message, new_id };
@@ -226,9 +225,10 @@ where
     F: Fn(Authorized<R, I>, S) -> Fut + Send + 'static,
     Fut: Future<Output = Result<A, ApiError>> + Send + 'static,
 {
-    let (state, core) = (S::of(&request)?, Core::of(&request)?);
-    let access = admit::<R>(&request, &Gate::of(&request)?).await?;
+    let (state, tasks) = (S::of(&request)?, Tasks::of(&request)?);
+    let access = admit::<R>(&request).await?;
     let key = if keyed { idempotency::key(&request, access.principal())? } else { None };
+    let core = if key.is_some() { Some(Core::of(&request)?) } else { None };
     let raw = arriving(payload, R::WHO, &Http::of(&request)?);
     let (input, claimed) = match key {
         None => (Ok(I::take(&request, raw).await?), None),
@@ -248,23 +248,22 @@ where
     let handle = move |input: I, new_id: Uuid| async move {
         handler(Authorized { access, input, request_id, message, new_id }, state).await?.ready(message)
     };
-    let work = effect(core.clone(), claimed, input, handle);
+    let work = effect(core.zip(claimed), input, handle);
     // The task continues even if the connection is reset.
-    let done = core.tasks.carry(work.instrument(Span::current())).await;
+    let done = tasks.carry(work.instrument(Span::current())).await;
     done.unwrap_or_else(|gone| Err(ApiError::unavailable(gone))).map(PreparedAnswer::response)
 }
 
 /// Claims the key, runs the handler, and stores the response under the key. Runs to completion once started.
 async fn effect<I, Fut>(
-    core: Core,
-    claimed: Option<(IdempotencyKey, String)>,
+    claimed: Option<(Core, (IdempotencyKey, String))>,
     input: Result<I, ApiError>,
     handle: impl FnOnce(I, Uuid) -> Fut,
 ) -> Result<PreparedAnswer, ApiError>
 where
     Fut: Future<Output = Result<PreparedAnswer, ApiError>>,
 {
-    let Some((key, hash)) = claimed else {
+    let Some((core, (key, hash))) = claimed else {
         let input = input?;
         return caught(async move { handle(input, Id::<()>::generate().uuid()).await }).await;
     };

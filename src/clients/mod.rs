@@ -6,4 +6,5 @@ pub mod livekit;
 pub mod llm;
 pub mod mail;
 pub mod openid;
+pub mod pipeline;
 pub mod speech;

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::models;
 
-use super::{Config, Livekit, Llm, S3, Speech};
+use super::{Config, Livekit, Llm, Pipeline, S3, Speech};
 
 /// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -97,6 +97,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     faults.extend(of_s3(&config.s3));
     faults.extend(of_speech(&config.speech));
     faults.extend(of_llm(&config.llm, &config.analysis.engine));
+    faults.extend(of_pipeline(&config.pipeline));
     faults
 }
 
@@ -153,6 +154,31 @@ fn of_llm(llm: &Llm, engine: &str) -> Vec<String> {
         (*run_tokens >= 1, "llm.run_tokens: this must be at least 1"),
         ((500..=32_000).contains(chunk_characters), "llm.chunk_characters: this must be between 500 and 32000"),
         ((64..=100_000).contains(answer_tokens), "llm.answer_tokens: this must be between 64 and 100000"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
+}
+
+fn of_pipeline(pipeline: &Pipeline) -> Vec<String> {
+    let Pipeline { mode, url, key, timeout_seconds, transfer_seconds, parallel, listen: _, .. } = pipeline;
+    let Pipeline { queue, kept, keep_seconds, job_bytes, store_bytes, .. } = pipeline;
+    let is_remote = mode == "remote";
+    let key = key.reveal();
+    let is_key = key.len() >= SECRET_CHARACTERS && key.bytes().all(|sign| sign.is_ascii_graphic());
+    let rules = [
+        (["embedded", "remote"].contains(&mode.as_str()), "pipeline.mode: this must be embedded or remote"),
+        (
+            is_address(url, &["http", "https"]) || (url.is_empty() && !is_remote),
+            "pipeline.url: this must be the address of the pipeline service, such as http://pipeline:9465",
+        ),
+        (is_key || (key.is_empty() && !is_remote), "pipeline.key: this must have at least 32 visible ASCII characters"),
+        ((1..=3600).contains(timeout_seconds), "pipeline.timeout_seconds: this must be 1 to 3600"),
+        ((1..=3600).contains(transfer_seconds), "pipeline.transfer_seconds: this must be 1 to 3600"),
+        ((1..=1000).contains(parallel), "pipeline.parallel: this must be 1 to 1000"),
+        ((1..=100_000).contains(queue), "pipeline.queue: this must be 1 to 100000"),
+        ((1..=100_000).contains(kept), "pipeline.kept: this must be 1 to 100000"),
+        (*keep_seconds >= 1, "pipeline.keep_seconds: this must be at least 1"),
+        (*job_bytes >= 1, "pipeline.job_bytes: this must be at least 1"),
+        (store_bytes >= job_bytes, "pipeline.store_bytes: this must be at least pipeline.job_bytes"),
     ];
     rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }

@@ -13,7 +13,7 @@ use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
 
 pub use settings::{
     Accounts, Analysis, Application, Class, Config, Database, Google, Hidden, Http, Internal, Limits, Livekit, Llm,
-    Log, Mail, Meetings, S3, Server, Sockets, Speech,
+    Log, Mail, Meetings, Pipeline, S3, Server, Sockets, Speech,
 };
 
 /// The default and the documentation of every setting.

@@ -38,7 +38,7 @@ sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
         accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, meetings: Meetings,
-        recordings: Recordings, speech: Speech, llm: Llm, sockets: Sockets, log: Log,
+        recordings: Recordings, speech: Speech, llm: Llm, pipeline: Pipeline, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -90,6 +90,10 @@ sections! {
     Llm {
         url: String, key: Hidden, model: String, projects: String, runs: usize, calls_at_once: usize, call_seconds: u64,
         run_seconds: u64, run_tokens: u64, chunk_characters: usize, answer_tokens: u32,
+    }
+    Pipeline {
+        mode: String, url: String, key: Hidden, timeout_seconds: u64, transfer_seconds: u64, parallel: usize,
+        listen: SocketAddr, queue: usize, kept: usize, keep_seconds: u64, job_bytes: u64, store_bytes: u64,
     }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }

@@ -188,3 +188,29 @@ fn a_speech_service_needs_an_address_and_a_model() {
     assert_eq!(config.speech.default_model(), "whisper-1");
     assert!(!format!("{config:?}").contains("sk-secret"));
 }
+
+#[test]
+fn a_remote_pipeline_needs_an_address_and_a_key() {
+    assert_eq!(layered(&[]).unwrap().pipeline.mode, "embedded");
+    let faults = layered(&[("COLLOQUY__PIPELINE__MODE", "remote"), ("COLLOQUY__PIPELINE__KEY", "short")]).unwrap_err();
+    assert_eq!(
+        faults,
+        [
+            "pipeline.url: this must be the address of the pipeline service, such as http://pipeline:9465",
+            "pipeline.key: this must have at least 32 visible ASCII characters"
+        ]
+    );
+    let key = ("COLLOQUY__PIPELINE__KEY", "a-service-key-of-thirty-six-letters-");
+    let faults = layered(&[
+        ("COLLOQUY__PIPELINE__MODE", "elsewhere"),
+        ("COLLOQUY__PIPELINE__URL", "http://somebody:else@pipeline:9465"),
+        ("COLLOQUY__PIPELINE__STORE_BYTES", "1"),
+        key,
+    ]);
+    let faults = faults.unwrap_err();
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    assert!(faults.iter().all(|fault| !fault.contains("somebody")), "{faults:?}");
+    let config =
+        layered(&[("COLLOQUY__PIPELINE__MODE", "remote"), ("COLLOQUY__PIPELINE__URL", "http://pipeline:9465"), key]);
+    assert!(!format!("{:?}", config.unwrap()).contains("a-service-key"));
+}

@@ -214,6 +214,12 @@ impl Fields {
         if is_valid { value.map(Some) } else { Err(Rejected) }
     }
 
+    /// Whether the field is there and not null.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|value| !value.is_null())
+    }
+
     /// Returns the number of keys that have not been read yet.
     #[must_use]
     pub fn left(&self) -> usize {

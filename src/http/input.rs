@@ -161,7 +161,11 @@ impl<T: Body> Input for ValidJson<T> {
     }
 }
 
-fn object(bytes: &[u8]) -> Result<Fields, ApiError> {
+/// Reads a JSON object.
+///
+/// # Errors
+/// 400 if the bytes are none; 422 for a duplicate key or too deep nesting.
+pub fn object(bytes: &[u8]) -> Result<Fields, ApiError> {
     match json::read(bytes) {
         Ok(Value::Object(values)) => Ok(Fields::of(values)),
         Ok(_) => Err(ApiError::with_message(Code::BAD_REQUEST, "The body must be a JSON object.")),

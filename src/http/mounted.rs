@@ -5,6 +5,7 @@ use std::any::{TypeId, type_name};
 use actix_web::HttpRequest;
 
 use super::error::ApiError;
+use crate::tasks::Tasks;
 
 /// A state that is mounted as app data. Clones share one state.
 pub trait Mounted: Clone + 'static {
@@ -30,3 +31,5 @@ impl Need {
         Self { id: TypeId::of::<M>(), name: type_name::<M>() }
     }
 }
+
+impl Mounted for Tasks {}

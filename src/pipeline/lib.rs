@@ -17,7 +17,7 @@
 //! A server runs the pipeline in child processes (`process`), limited in number and shared fairly between callers
 //! (`fair`).
 //!
-//! Reading order: request · result · run · workers · nodes · engine · chat · readers · process.
+//! Reading order: request · result · run · workers · nodes · engine · chat · readers · process · remote.
 
 pub mod chat;
 pub mod confined;
@@ -30,6 +30,8 @@ pub mod nodes;
 pub mod ports;
 pub mod process;
 pub mod readers;
+pub mod regeneration;
+pub mod remote;
 pub mod request;
 pub mod result;
 pub mod run;

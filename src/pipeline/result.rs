@@ -50,7 +50,7 @@ pub enum ResultStatus {
 
 /// The place in a source that an item comes from. Offsets count Unicode scalar values of the source's text, end
 /// exclusive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Citation {
     pub kind: SourceKind,
@@ -59,23 +59,29 @@ pub struct Citation {
     pub source_id: String,
     /// Verbatim text of the source, line breaks included.
     pub quote: String,
+    #[schema(required)]
     pub page: Option<u32>,
     /// Heading path, outermost first, joined by " › ".
+    #[schema(required)]
     pub section: Option<String>,
     pub start_offset: usize,
     pub end_offset: usize,
+    #[schema(required)]
     pub start_ms: Option<u64>,
+    #[schema(required)]
     pub end_ms: Option<u64>,
+    #[schema(required)]
     pub speaker: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequirementDraft {
     pub key: String,
     #[serde(rename = "type")]
     pub kind: RequirementType,
     /// Set only for NON_FUNCTIONAL.
+    #[schema(required)]
     pub category: Option<QualityCategory>,
     pub title: String,
     pub statement: String,
@@ -85,11 +91,13 @@ pub struct RequirementDraft {
     pub quality_issues: Vec<QualityIssue>,
     pub sources: Vec<Citation>,
     /// Key of a requirement that says nearly the same and was not merged with this one.
+    #[schema(required)]
     pub duplicate_of: Option<String>,
     /// Keys of requirements that contradict this one.
     pub conflicts_with: Vec<String>,
     /// `None` where it is written in no pattern of EARS.
     #[serde(default)]
+    #[schema(required)]
     pub pattern: Option<EarsPattern>,
 }
 
@@ -235,15 +243,17 @@ impl IssueCode {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserStoryDraft {
     pub key: String,
     /// Keys of the requirements that the story covers.
     pub requirement_keys: Vec<String>,
     pub title: String,
+    #[schema(required)]
     pub role: Option<String>,
     pub goal: String,
+    #[schema(required)]
     pub benefit: Option<String>,
     /// "As a …, I want …, so that …", without any clause that the source does not state.
     pub description: String,
@@ -255,17 +265,20 @@ pub struct UserStoryDraft {
     pub sources: Vec<Citation>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CriterionDraft {
     pub key: String,
     pub text: String,
+    #[schema(required)]
     pub given: Option<String>,
+    #[schema(required)]
     pub when: Option<String>,
+    #[schema(required)]
     pub then: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RiskDraft {
     pub key: String,
@@ -273,33 +286,37 @@ pub struct RiskDraft {
     pub description: String,
     pub severity: Severity,
     pub likelihood: Severity,
+    #[schema(required)]
     pub mitigation: Option<String>,
     pub sources: Vec<Citation>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestionDraft {
     pub key: String,
     pub question: String,
     /// The reason why the question counts as open.
     pub why: String,
+    #[schema(required)]
     pub raised_by: Option<String>,
     pub sources: Vec<Citation>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionItemDraft {
     pub key: String,
     pub text: String,
+    #[schema(required)]
     pub assignee: Option<String>,
     /// `YYYY-MM-DD`; set only when the text gives day, month and year.
+    #[schema(required)]
     pub due_date: Option<String>,
     pub sources: Vec<Citation>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionDraft {
     pub key: String,
@@ -416,12 +433,13 @@ pub struct QuoteCounts {
 }
 
 /// A problem that did not end the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
     /// PascalCase.
     pub code: String,
     pub message: String,
+    #[schema(required)]
     pub source_id: Option<String>,
 }
 

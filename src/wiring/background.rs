@@ -1,15 +1,14 @@
 //! Starts the background tasks that run beside requests: jobs, loading of live actors, sweeps.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actors::time::Clock;
 use pipeline::media::Prober;
-use pipeline::process::{Analyser, ChildLimits as AnalyserLimits, ModelAccess, ModelBudget};
-use pipeline::readers::{Reader, ReaderLimits};
 use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 
+use super::analysers::{program, reader};
 use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
@@ -17,10 +16,8 @@ use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
 use crate::analysis::results::grounding::GroundItemsAgainHandler;
 use crate::analysis::run_loop;
-use crate::analysis::supervisor::RunSupervisor;
-use crate::clients::llm::{LlmService, LlmSettings};
 use crate::clients::speech::{SpeechService, SpeechServiceSettings};
-use crate::config::{Config, Llm, Speech};
+use crate::config::Speech;
 use crate::core::Core;
 use crate::jobs::mail::SendEmailHandler;
 use crate::jobs::{self, Handlers, WorkerContext};
@@ -42,44 +39,6 @@ use crate::{meetings, projects};
 
 /// How many excerpts of recordings are cut at once.
 const EXCERPTS: usize = 2;
-
-/// Creates the supervisor that executes analysis runs.
-///
-/// # Errors
-/// Returns a message if the path of this program can't be determined.
-pub fn runner(settings: &Config, clock: Arc<dyn Clock>) -> Result<RunSupervisor, String> {
-    let model = language_model(&settings.llm, clock)?;
-    let (asking_model, settings) = (settings.llm.runs, &settings.analysis);
-    let limits =
-        AnalyserLimits { memory_mib: settings.run_memory_mib, wall: Duration::from_secs(settings.run_seconds) };
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let at_once = if settings.workers == 0 { cores.saturating_sub(1) } else { settings.workers };
-    Ok(RunSupervisor::new(Analyser::new(program()?, limits).with_model(model), at_once, asking_model))
-}
-
-/// Creates the client of the language model, if there is one, with the budget of each run.
-fn language_model(settings: &Llm, clock: Arc<dyn Clock>) -> Result<Option<ModelAccess>, String> {
-    if !settings.is_set() {
-        return Ok(None);
-    }
-    let service = LlmSettings {
-        url: settings.url.clone(),
-        key: settings.key.reveal().to_owned(),
-        limit: Duration::from_secs(settings.call_seconds),
-        at_once: settings.calls_at_once,
-    };
-    let budget = ModelBudget {
-        tokens: settings.run_tokens,
-        time: Duration::from_secs(settings.run_seconds),
-        at_once: settings.calls_at_once,
-    };
-    Ok(Some(ModelAccess { completions: Arc::new(LlmService::new(service, clock)?), budget }))
-}
-
-/// Returns the path of the server's own binary, which its child processes run too.
-fn program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("the path of this program can't be determined: {error}"))
-}
 
 fn transcriber(core: &Core, program: &Path) -> Result<Arc<dyn Transcriber>, String> {
     let speech = &core.config.speech;
@@ -111,7 +70,6 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     let States { core, accounts, deletion, projects, meetings, analysis, .. } = states;
     let mail = others::mail(&core.config.mail, data)?;
     let program = program()?;
-    let limits = ReaderLimits { parallel: core.config.analysis.readers, ..ReaderLimits::default() };
     let handlers = Handlers::default()
         .with(SendEmailHandler::new(mail, core.outbox.clone(), Arc::clone(&core.clock)).recording(Deliveries))
         .with(SendCalendarUpdatesHandler { state: meetings.clone() })
@@ -134,7 +92,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
             transcriber: transcriber(core, &program)?,
             turns: TurnFinder::new(program.clone(), core.config.speech.memory_mib),
         })
-        .with(ParseDocumentHandler { state: projects.clone(), reader: Reader::new(program, limits) });
+        .with(ParseDocumentHandler { state: projects.clone(), reader: reader(&core.config.analysis)? });
     let context = WorkerContext {
         db: core.db.clone(),
         hub: core.hub.clone(),

@@ -7,17 +7,17 @@ use std::time::Duration;
 use actix_http::{HttpService, Protocol};
 use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::dev::{AppConfig, Server};
-use actix_web::middleware::from_fn;
+use actix_web::middleware::{Condition, from_fn};
 use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
 
 use super::Built;
-use super::states::States;
 use crate::access::admission::count_refusals;
 use crate::api::operation::Operation;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::middleware::{self, MiddlewareSettings, Paths};
+use crate::http::raw_connection::Connections;
 use crate::http::throttled_stream::ThrottledStream;
 use crate::routes;
 use crate::service::docs;
@@ -36,15 +36,26 @@ pub struct BoundServer {
     pub server: Server,
 }
 
-/// What a listener serves: API operations, and routes that are none.
-struct Served {
-    is_public: bool,
-    operations: fn() -> Vec<Operation>,
-    beside: fn(&States, &mut web::ServiceConfig),
+/// What a listener serves, and how.
+pub struct Served<'a> {
+    pub listener: &'a std::net::TcpListener,
+    /// HTTP worker threads. 0: one per core.
+    pub workers: usize,
+    pub drain_seconds: u64,
+    pub connections: Arc<Connections>,
+    pub is_public: bool,
+    pub over_tls: bool,
+    /// Whether refused requests count against the client's limit.
+    pub is_counted: bool,
+    pub operations: fn() -> Vec<Operation>,
+    /// Mounts the states of the operations, and routes that are none.
+    pub beside: Arc<dyn Fn(&mut web::ServiceConfig) + Send + Sync>,
 }
 
 pub fn public(built: &Built) -> Result<BoundServer, String> {
-    let beside = |states: &States, service: &mut web::ServiceConfig| {
+    let states = built.states.clone();
+    let beside = move |service: &mut web::ServiceConfig| {
+        states.mount(service);
         docs::mount(service);
         let google = &states.core.config.google;
         let settings = PageSettings {
@@ -54,42 +65,54 @@ pub fn public(built: &Built) -> Result<BoundServer, String> {
         };
         pages::mount(service, settings);
     };
-    let served = Served { is_public: true, operations: routes::public, beside };
-    listen(built, &built.sockets.public, served, built.states.core.config.server.workers)
+    listen(Served {
+        listener: &built.sockets.public,
+        workers: built.states.core.config.server.workers,
+        is_public: true,
+        operations: routes::public,
+        beside: Arc::new(beside),
+        ..of_server(built)
+    })
 }
 
 pub fn internal(built: &Built) -> Result<BoundServer, String> {
-    let served = Served { is_public: false, operations: routes::internal, beside: |_, _| () };
-    listen(built, &built.sockets.internal, served, 1)
+    listen(of_server(built))
 }
 
-fn listen(
-    built: &Built,
-    listener: &std::net::TcpListener,
-    Served { is_public, operations, beside }: Served,
-    workers: usize,
-) -> Result<BoundServer, String> {
+/// The internal listener of the server.
+fn of_server(built: &Built) -> Served<'_> {
     let states = built.states.clone();
-    let drain = built.states.core.config.server.drain_seconds;
+    Served {
+        listener: &built.sockets.internal,
+        workers: 1,
+        drain_seconds: states.core.config.server.drain_seconds,
+        connections: Arc::clone(&states.http.connections),
+        is_public: false,
+        over_tls: states.core.url.starts_with("https://"),
+        is_counted: true,
+        operations: routes::internal,
+        beside: Arc::new(move |service| states.mount(service)),
+    }
+}
+
+pub fn listen(served: Served<'_>) -> Result<BoundServer, String> {
+    let Served { listener, workers, drain_seconds, connections, is_public, over_tls, is_counted, operations, beside } =
+        served;
     let paths = Paths::new(operations().iter().map(|operation| operation.path));
-    let middleware_settings =
-        Arc::new(MiddlewareSettings { paths, over_tls: states.core.url.starts_with("https://"), is_public });
+    let middleware_settings = Arc::new(MiddlewareSettings { paths, over_tls, is_public });
     let service = move || {
-        let middleware_settings = Arc::clone(&middleware_settings);
-        let states = states.clone();
+        let (middleware_settings, beside) = (Arc::clone(&middleware_settings), Arc::clone(&beside));
         App::new()
-            .wrap(from_fn(count_refusals))
+            .wrap(Condition::new(is_counted, from_fn(count_refusals)))
             .wrap(from_fn(move |request, next| middleware::pass(Arc::clone(&middleware_settings), request, next)))
-            .configure(|service| states.mount(service))
+            .configure(|service| beside(service))
             .configure(|service| mount(service, &operations()))
-            .configure(|service| beside(&states, service))
             .default_service(web::to(|| async { Err::<String, _>(ApiError::of(Code::NOT_FOUND)) }))
     };
-    let connections = Arc::clone(&built.states.http.connections);
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let server =
-        Server::build().disable_signals().shutdown_timeout(drain).worker_max_blocking_threads(BLOCKING_THREADS);
+        Server::build().disable_signals().shutdown_timeout(drain_seconds).worker_max_blocking_threads(BLOCKING_THREADS);
     let server = if workers > 0 { server.workers(workers) } else { server };
     let stopping = server.graceful_shutdown_signal();
     // Same as `HttpServer`, except that each connection is wrapped in a `ThrottledStream`.

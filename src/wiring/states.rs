@@ -16,7 +16,7 @@ use actors::shell::{Arbiters, ShellLimits as LiveLimits};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
 
-use super::{background, others};
+use super::{analysers, background, others};
 use crate::access::revoked::Revoked;
 use crate::access::state::{Gate, GateParts};
 use crate::access::tickets::Tickets;
@@ -95,8 +95,9 @@ fn mount_of<M: Mounted + Send + Sync>(state: &M) -> StateMount {
 }
 
 impl States {
-    fn mounts(&self) -> [StateMount; 10] {
+    fn mounts(&self) -> [StateMount; 11] {
         [
+            mount_of(&self.core.tasks),
             mount_of(&self.core),
             mount_of(&self.http),
             mount_of(&self.gate),
@@ -119,14 +120,21 @@ impl States {
     /// # Errors
     /// Names the first operation and the state that it lacks.
     pub fn suffice(&self, operations: &[Operation]) -> Result<(), String> {
-        let mounted = self.mounts().map(|(need, _)| need);
-        for operation in operations {
-            if let Some(missing) = operation.needs.iter().find(|need| !mounted.contains(need)) {
-                return Err(format!("{} requires {}, which is not mounted", operation.id, missing.name));
-            }
-        }
-        Ok(())
+        suffice(&self.mounts().map(|(need, _)| need), operations)
     }
+}
+
+/// Checks that every state which an operation needs is mounted.
+///
+/// # Errors
+/// Names the first operation and the state that it lacks.
+pub fn suffice(mounted: &[Need], operations: &[Operation]) -> Result<(), String> {
+    for operation in operations {
+        if let Some(missing) = operation.needs.iter().find(|need| !mounted.contains(need)) {
+            return Err(format!("{} requires {}, which is not mounted", operation.id, missing.name));
+        }
+    }
+    Ok(())
 }
 
 /// Builds all states.
@@ -203,7 +211,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     });
     let analysis = Analysis::new(AnalysisParts {
         registry: live_runs,
-        runner: background::runner(&settings, Arc::clone(&core.clock))?,
+        runner: analysers::runner(&settings, Arc::clone(&core.clock))?,
         meetings: meetings.clone(),
     });
 

@@ -34,6 +34,7 @@ mod pages;
 mod participants;
 mod people;
 mod permissions;
+mod pipeline_service;
 mod profile;
 mod projects;
 mod real_time;

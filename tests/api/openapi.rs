@@ -55,7 +55,11 @@ impl Row {
             statuses.extend(["400", "422"]);
         }
         if self.group != "Service" {
-            statuses.extend(["429", "500"]);
+            statuses.insert("500");
+        }
+        // Whoever has the service key is not counted.
+        if self.group != "Service" && self.who != "service" {
+            statuses.insert("429");
         }
         statuses
     }

@@ -26,19 +26,21 @@ HERE = pathlib.Path(__file__).resolve().parent
 SEED = os.environ.get("COLLOQUY_CONTRACT_SEED", "20260131")
 EMAIL = "ada@example.org"
 PASSWORD = "a harbour of quiet lanterns 7"
+SERVICE_KEY = "the-key-of-the-pipeline-service-0001"
 # One pixel.
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 
 
 @contextlib.contextmanager
-def server(binary, data):
-    """The server's address, while it runs."""
+def server(binary, data, verb="serve", *arguments):
+    """The address of a server, while it runs."""
     environment = {
         **os.environ,
         "COLLOQUY__ACCOUNTS__ACCESS_TOKEN_SECONDS": "3600",
+        "COLLOQUY__PIPELINE__KEY": SERVICE_KEY,
     }
     log = (data / "server.log").open("wb")
-    command = [binary, "serve", "--config", str(HERE.parent.parent / "config/test.toml"), "--data", str(data)]
+    command = [binary, verb, *arguments, "--config", str(HERE.parent.parent / "config/test.toml"), "--data", str(data)]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
     try:
         line = process.stdout.readline().decode()
@@ -194,6 +196,31 @@ def schemathesis(config, document, base, report, options):
     return subprocess.run(command, stdin=subprocess.DEVNULL, cwd=config.parent).returncode == 0
 
 
+def pipeline(binary, document, options):
+    """Drives the pipeline service; whether nothing failed."""
+    data = pathlib.Path(tempfile.mkdtemp(prefix="colloquy-contract-pipeline-"))
+    with server(binary, data, "pipeline", "--listen", "127.0.0.1:0") as base:
+        client = Client(base, data / "outbox")
+        client.token = SERVICE_KEY
+        job = "0189a0f0-0000-7000-8000-000000000001"
+        source = {"id": "a", "kind": "DOCUMENT", "name": "a.txt", "text": "The system must ring."}
+        client.call("POST", "/internal/process-json", {"jobId": job, "analysisType": "FULL", "sources": [source]})
+        client.wait(f"/internal/jobs/{job}", lambda found: found["status"] == "COMPLETED")
+        os.environ |= {"SERVICE_KEY": SERVICE_KEY, "JOB": job}
+        passed = []
+        for name in ("known", "unknown"):
+            config = data / f"{name}.toml"
+            text = (HERE / "pipeline.toml").read_text()
+            config.write_text(text if name == "known" else text.split("# Known ids:")[0])
+            print(f"the pipeline service, with {name} ids:", flush=True)
+            passed.append(schemathesis(config, document, base, data / f"{name}.xml", options))
+    if not all(passed):
+        print(f"{(data / 'server.log').read_text()[-4000:]}\nreports and the service's log: {data}")
+        return False
+    shutil.rmtree(data, ignore_errors=True)
+    return True
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
@@ -250,6 +277,8 @@ def main():
         print(f"{(data / 'server.log').read_text()[-4000:]}\nreports and the server's log: {data}")
         sys.exit(1)
     shutil.rmtree(data, ignore_errors=True)
+    if not pipeline(binary, document, options):
+        sys.exit(1)
 
 
 main()

@@ -31,6 +31,7 @@ pub struct SignedWebhook(Seal);
 
 impl Policy for SignedWebhook {
     const WHO: Who = Who::Signed;
+    type Guard = Gate;
     type Claim = Seal;
     fn claim(request: &HttpRequest, _: &Gate) -> Result<Seal, ApiError> {
         let rooms = &Meetings::of(request)?.rooms;

@@ -33,6 +33,7 @@ mod need;
 mod persons;
 mod quantities;
 mod question;
+mod regenerate;
 mod risk;
 pub(crate) mod sameness;
 mod settled;
@@ -66,6 +67,7 @@ pub use extraction::{EngineReport, Extraction};
 pub use heads::Heads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
+pub use regenerate::regenerate;
 pub use texts::{OpenText, Texts};
 
 /// The analysis rules of a run. Every method is pure: the same input, and the same answers of a model, give the same output.

@@ -90,15 +90,16 @@ fn story(requirement: &RequirementDraft, parts: StoryParts) -> UserStoryDraft {
     }
 }
 
-struct StoryParts {
-    role: Option<String>,
-    goal: String,
-    benefit: Option<String>,
+pub(super) struct StoryParts {
+    pub role: Option<String>,
+    pub goal: String,
+    pub benefit: Option<String>,
     /// The source has it as a story, in its own words.
-    is_written: bool,
+    pub is_written: bool,
 }
 
-fn parts(statement: &str) -> StoryParts {
+/// Returns what a sentence says of who wants what, and why.
+pub(super) fn parts(statement: &str) -> StoryParts {
     let lower = plain(statement);
     let same_length = lower.chars().count() == statement.chars().count();
     // Patterns match the lower-case text, but the result is taken from the statement. This works only if lower case
@@ -181,7 +182,7 @@ fn small_initial(role: &str) -> String {
     }
 }
 
-fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
+pub(super) fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
     let is_clause = goal.starts_with("the system to ");
     let is_verb = role.is_some();
     let wish = match (is_clause, is_verb) {
@@ -221,7 +222,7 @@ fn condition(body: &str) -> Option<Condition<'_>> {
 
 /// Returns the criterion that the sentence states: a condition, and what follows from it. A lasting state becomes `given`,
 /// an event `when`.
-fn criterion(statement: &str) -> Option<CriterionDraft> {
+pub(super) fn criterion(statement: &str) -> Option<CriterionDraft> {
     let lower = plain(statement);
     let same_length = lower.len() == statement.len();
     let mut criterion = CriterionDraft {

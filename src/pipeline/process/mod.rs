@@ -112,7 +112,7 @@ const CHECKPOINT_BYTES: usize = 32 * 1024 * 1024;
 /// Total bytes of the outputs stored for one child: they are deleted in one transaction.
 const STORED_BYTES: usize = 96 * 1024 * 1024;
 /// Longest outcome that a child may send, in bytes; a longer one is replaced by a failure.
-const RESULT_BYTES: usize = 64 * 1024 * 1024;
+pub const RESULT_BYTES: usize = 64 * 1024 * 1024;
 /// Longest text that is sent to a child, in bytes. The readers bound stored texts to less than this.
 const TEXT_BYTES: usize = 512 * 1024 * 1024;
 

@@ -1,10 +1,11 @@
 //! The text of a document with its structure, and the reasons why a document could not be read.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The text of a document and the position of its parts. All offsets are Unicode scalar values in `text`, end
 /// exclusive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceText {
     /// Blocks separated by a blank line (plain text: as in the file).
@@ -37,7 +38,7 @@ const fn is_zero(count: &usize) -> bool {
 }
 
 /// A page of the document as printed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourcePage {
     /// Position in the file, from 1, whatever number is printed on the page.
@@ -47,7 +48,7 @@ pub struct SourcePage {
 }
 
 /// A heading with the text it covers, up to the next heading of the same or a higher level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Section {
     /// The text at `start_offset`; a long title is cut and then ends in an ellipsis.
@@ -60,7 +61,7 @@ pub struct Section {
 }
 
 /// A cue of a transcript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cue {
     pub start_offset: usize,
@@ -77,7 +78,7 @@ pub struct Cue {
 }
 
 /// The source that a cue was taken from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CueOrigin {
     pub source_id: String,
@@ -86,7 +87,7 @@ pub struct CueOrigin {
 }
 
 /// A piece of text that no sentence crosses. A line end within a block is white space.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
     pub kind: BlockKind,
@@ -95,7 +96,7 @@ pub struct Block {
 }
 
 /// The kind of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum BlockKind {
     Heading,

@@ -53,7 +53,7 @@ impl Server {
     }
 
     /// Returns how often the current attempt of a run was begun, given the run's path.
-    async fn taken_up(&self, run: &str) -> i64 {
+    pub async fn taken_up(&self, run: &str) -> i64 {
         let run: Id<Run> = run.rsplit('/').next().unwrap().parse().unwrap();
         let db = self.db().await;
         let found = db.read(move |conn| {

@@ -1,12 +1,12 @@
 //! Tests AI runs, their results and the dashboard.
 
 mod dashboard;
-mod ends;
+pub mod ends;
 mod lifecycle;
 mod limits;
 mod llm;
 mod llm_client;
-mod process;
+pub mod process;
 mod proposals;
 mod restart;
 mod start;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::support::User;
 
 /// A note with two requirements, a user story, a risk and an open question.
-const NOTE: &str = "# Booking\n\n\
+pub const NOTE: &str = "# Booking\n\n\
     The system must let a patient cancel an appointment until 24 hours before it begins.\n\n\
     The system shall answer every search within two seconds.\n\n\
     As a clerk, I want to see the waiting list, so that I can fill free slots.\n\n\
@@ -28,7 +28,7 @@ const NOTE: &str = "# Booking\n\n\
     Who signs the data processing agreement?\n";
 
 /// Returns the path of a project's AI runs.
-fn runs(project: &str) -> String {
+pub fn runs(project: &str) -> String {
     format!("/api/projects/{project}/ai/runs")
 }
 
@@ -54,18 +54,18 @@ fn text_of(sentences: usize) -> String {
 
 impl User {
     /// Starts a run on all READY documents of a project. Returns the run's path and the body of the response.
-    async fn run(&self, project: &str) -> (String, Value) {
+    pub async fn run(&self, project: &str) -> (String, Value) {
         let started = self.client.post(runs(project)).json(json!({})).await.is(202);
         (format!("{}/{}", runs(project), started.text_of("id")), started.data().clone())
     }
 
     /// Waits until a run has ended and returns it. Panics after 120 s.
-    async fn over(&self, run: &str) -> Value {
+    pub async fn over(&self, run: &str) -> Value {
         self.once(run, |run| !matches!(run["status"].as_str(), Some("QUEUED" | "PROCESSING"))).await
     }
 
     /// Waits until a run satisfies `wanted` and returns it. Panics after 120 s.
-    async fn once(&self, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub async fn once(&self, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + Duration::from_secs(120);
         loop {
             let now = self.client.get(run).await.is(200).data().clone();

@@ -12,7 +12,7 @@ struct SuccessMessage {
 }
 
 static TABLE: LazyLock<Vec<SuccessMessage>> = LazyLock::new(|| {
-    let operations = routes::public().into_iter();
+    let operations = routes::public().into_iter().chain(routes::pipeline());
     let entry = operations.map(|operation| SuccessMessage {
         method: operation.method.to_string(),
         segments: operation.path.split('/').map(|one| (!one.starts_with('{')).then(|| one.to_owned())).collect(),

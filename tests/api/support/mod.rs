@@ -8,12 +8,14 @@ pub mod chance;
 pub mod client;
 pub mod documents;
 pub mod dump;
+pub mod fake_pipeline;
 pub mod livekit;
 pub mod llm_service;
 pub mod memory;
 pub mod messages;
 pub mod outbox;
 pub mod parts;
+pub mod pipeline_service;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;
 pub mod programs;

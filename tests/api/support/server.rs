@@ -25,7 +25,7 @@ pub enum Kind {
 /// The public URL of the application in links and tokens, independent of the server's port.
 pub const APP_URL: &str = "http://app.colloquy.test";
 
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/test.toml");
+pub(super) const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/test.toml");
 /// The timeout of a start. On PostgreSQL a start waits until the lease of a killed server expires, after 10 s.
 const START: Duration = Duration::from_secs(40);
 
@@ -189,7 +189,7 @@ impl Drop for ServerSetup {
     }
 }
 
-fn folder() -> PathBuf {
+pub(super) fn folder() -> PathBuf {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let name = format!("colloquy-api-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
     let folder = std::env::temp_dir().join(name);
@@ -320,7 +320,7 @@ impl Drop for Server {
 
 /// A shell that kills the server when the test process ends in any way: statics, such as the shared servers, are never
 /// dropped.
-struct Watchdog {
+pub(super) struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,
 }
@@ -328,7 +328,7 @@ struct Watchdog {
 const WATCH: &str = r#"read -r word; [ "$word" = over ] || kill -9 "$1"; [ -z "$2" ] || rm -rf "$2""#;
 
 impl Watchdog {
-    fn over(pid: u32, folder: Option<&Path>) -> Self {
+    pub(super) fn over(pid: u32, folder: Option<&Path>) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", WATCH, "sh", &pid.to_string()]).arg(folder.unwrap_or_else(|| Path::new("")));
         let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -336,7 +336,7 @@ impl Watchdog {
         Self { shell, pipe }
     }
 
-    fn dismiss(&mut self) {
+    pub(super) fn dismiss(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
             // The write fails when the shell has already exited, which is fine.
             let _ = pipe.write_all(b"over\n");
