@@ -18,7 +18,7 @@ use colloquy::models::{self, DownloadLimits, InstallStep, Installation, ModelToI
 use console::Term;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::Embedded;
-use pipeline::evaluation::{self, JudgedRows, TableRow, Task};
+use pipeline::evaluation::{self, JudgedRows, TableRow, TableTask};
 
 /// The exit code of a failure that may pass.
 const TEMPORARY: u8 = 75;
@@ -162,10 +162,13 @@ fn eval(arguments: &Eval) -> Result<(), CommandFailure> {
     for table in &arguments.requirements {
         let rows = match (&arguments.taught_by, arguments.crossed) {
             (Some(taught), _) => {
-                let [taught, rows] = [rows_of(taught, Task::Requirement)?, rows_of(table, Task::Requirement)?];
-                evaluation::taught(Task::Requirement, &taught, &rows)
+                let [taught, rows] =
+                    [rows_of(taught, TableTask::Requirement)?, rows_of(table, TableTask::Requirement)?];
+                evaluation::taught(TableTask::Requirement, &taught, &rows)
             }
-            (None, true) => evaluation::crossed(Task::Requirement, &rows_of(table, Task::Requirement)?, PARTS),
+            (None, true) => {
+                evaluation::crossed(TableTask::Requirement, &rows_of(table, TableTask::Requirement)?, PARTS)
+            }
             (None, false) => judged(table, evaluation::requirements)?,
         };
         print_figure("requirement or not, macro-F1", table, &rows, 2);
@@ -173,8 +176,8 @@ fn eval(arguments: &Eval) -> Result<(), CommandFailure> {
     for table in &arguments.classes {
         if arguments.crossed {
             for (name, task) in [
-                ("function or quality, macro-F1", Task::Function),
-                ("groups of qualities, macro-F1", Task::QualityGroup),
+                ("function or quality, macro-F1", TableTask::Function),
+                ("groups of qualities, macro-F1", TableTask::QualityGroup),
             ] {
                 print_figure(name, table, &evaluation::crossed(task, &rows_of(table, task)?, PARTS), task.classes());
             }
@@ -187,7 +190,7 @@ fn eval(arguments: &Eval) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-fn rows_of(table: &Path, task: Task) -> Result<Vec<TableRow>, CommandFailure> {
+fn rows_of(table: &Path, task: TableTask) -> Result<Vec<TableRow>, CommandFailure> {
     let rows = File::open(table).and_then(|file| evaluation::rows(task, BufReader::new(file)));
     rows.map_err(|fault| failed(format!("{}: {fault}", table.display())))
 }

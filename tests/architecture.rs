@@ -433,6 +433,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
                 "meetings/transcripts/",
                 "wiring/",
                 "main.rs",
+                "models_command.rs",
                 "demo/",
             ],
         ),

@@ -81,6 +81,8 @@ async fn attempt(state: &PipelineJobs, id: Id<AiJob>, token: &CancelToken) -> Re
         analysis_type: request.analysis_type,
         language: request.language,
         bounds: Bounds::default(),
+        // The service asks no language model: a server keeps runs that want one to itself.
+        engine: EngineChoice::default(),
         sources: request
             .sources
             .iter()

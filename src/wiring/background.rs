@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actors::time::Clock;
 use pipeline::media::Prober;
 use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 

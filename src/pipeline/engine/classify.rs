@@ -14,7 +14,7 @@ use super::super::result::{
 };
 use super::corpus::Corpus;
 use super::fingerprint::Fingerprint;
-use super::heads::{Heads, of_requirement};
+use super::heads::{TrainedHeads, of_requirement};
 use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, originals};
@@ -26,7 +26,7 @@ static DUE_COLUMN: LazyLock<Regex> =
 
 /// Returns all items, each kind in reading order.
 pub fn items(
-    heads: &Heads,
+    heads: &TrainedHeads,
     corpus: &Corpus,
     sources: &[ReadySource],
     findings: &[Finding],
@@ -68,7 +68,7 @@ fn groups<'a>(findings: &[&'a Finding], control: &LoopControl) -> Result<Vec<Vec
 }
 
 fn add(
-    heads: &Heads,
+    heads: &TrainedHeads,
     items: &mut Items,
     corpus: &Corpus,
     sources: &[ReadySource],
@@ -152,7 +152,7 @@ fn due_date(corpus: &Corpus, at: usize) -> Option<NaiveDate> {
 }
 
 fn requirement_type(
-    heads: &Heads,
+    heads: &TrainedHeads,
     corpus: &Corpus,
     finding: &Finding,
     section: &str,

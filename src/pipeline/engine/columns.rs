@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::corpus::{PreparedSentence, plain};
 use super::index::{BlockContext, Index};
+use super::sentence::{PreparedSentence, plain};
 
 /// Maximum characters of a column's name.
 const LONGEST_NAME: usize = 80;

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::corpus::{Corpus, PreparedSentence};
-use super::heads::{Context, Heads, features_of};
+use super::heads::{CorpusContext, TrainedHeads, features_of};
 use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::{Finding, FindingKind, exclusions, written};
@@ -22,9 +22,9 @@ static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns the findings in reading order, at most one per sentence: what the heads judge likely enough. A user story
 /// that is written as one is always a requirement, unless it is taken back.
-pub fn findings(heads: &Heads, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
+pub fn findings(heads: &TrainedHeads, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
     let mut found = Vec::new();
-    let context = Context::new(corpus, control)?;
+    let context = CorpusContext::new(corpus, control)?;
     let total = corpus.sentences().len();
     for (at, sentence) in corpus.sentences().iter().enumerate() {
         control.report(2 * total + at, 3 * total)?;
@@ -34,9 +34,9 @@ pub fn findings(heads: &Heads, corpus: &Corpus, control: &LoopControl) -> Result
 }
 
 fn finding(
-    heads: &Heads,
+    heads: &TrainedHeads,
     corpus: &Corpus,
-    context: &Context,
+    context: &CorpusContext,
     at: usize,
     sentence: &PreparedSentence,
 ) -> Option<Finding> {

@@ -13,7 +13,7 @@ use super::super::result::{
 };
 use super::corpus::plain;
 use super::ears;
-use super::heads::Heads;
+use super::heads::TrainedHeads;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, relations};
 use super::wording::clipped;
@@ -60,7 +60,7 @@ static MEASURE: LazyLock<Regex> =
 /// Returns the issues of every item, the conflicts between requirements and the scores. The `quality_checks` node fills
 /// in the number of duplicates and the coverage.
 pub fn check(
-    heads: &Heads,
+    heads: &TrainedHeads,
     requirements: &[RequirementDraft],
     stories: &[UserStoryDraft],
     control: &LoopControl,
@@ -101,7 +101,7 @@ pub fn check(
 /// Notes which requirements are alike and which contradict each other, with the reason as an issue; returns how many pairs
 /// do.
 fn note_relations(
-    heads: &Heads,
+    heads: &TrainedHeads,
     requirements: &mut [RequirementDraft],
     control: &LoopControl,
 ) -> Result<usize, Halted> {

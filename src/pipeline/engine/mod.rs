@@ -36,6 +36,7 @@ mod question;
 mod regenerate;
 mod risk;
 pub(crate) mod sameness;
+mod sentence;
 mod settled;
 mod speakers;
 mod split;
@@ -64,7 +65,7 @@ mod gold;
 pub use corpus::{Corpus, PreparedSentence};
 pub use engine_choice::{EngineChoice, EngineKind, ModelUse};
 pub use extraction::{EngineReport, Extraction};
-pub use heads::Heads;
+pub use heads::TrainedHeads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
 pub use regenerate::regenerate;
@@ -78,7 +79,7 @@ pub trait Engine: Send + Sync {
     /// Whether a sentence is an order to a machine that reads the document. Nothing is made of it, and a warning says where
     /// it is.
     fn is_order(&self, sentence: &PreparedSentence) -> bool {
-        addressed::is_addressed(&sentence.lower) || Heads::trained().is_order(sentence)
+        addressed::is_addressed(&sentence.lower) || TrainedHeads::trained().is_order(sentence)
     }
 
     /// Returns the relevant sentences in reading order.
@@ -217,18 +218,18 @@ impl Items {
 /// any language.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedded {
-    heads: &'static Heads,
+    heads: &'static TrainedHeads,
 }
 
 impl Default for Embedded {
     fn default() -> Self {
-        Self::with(Heads::trained())
+        Self::with(TrainedHeads::trained())
     }
 }
 
 impl Embedded {
     /// Returns the engine with other heads than those of this program, to measure them.
-    pub const fn with(heads: &'static Heads) -> Self {
+    pub const fn with(heads: &'static TrainedHeads) -> Self {
         Self { heads }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::super::loop_control::{Halted, LoopControl};
 use super::choices;
 use super::fingerprint::{Fingerprint, Stance};
-use super::heads::{Heads, of_pair};
+use super::heads::{TrainedHeads, of_pair};
 
 /// Maximum number of statements that are compared for each rare word.
 const MAX_CANDIDATES: usize = 60;
@@ -67,7 +67,7 @@ pub fn originals(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<
 
 /// Returns which statements are alike and which contradict each other; `sources` says where each is from.
 pub fn relations(
-    heads: &Heads,
+    heads: &TrainedHeads,
     fingerprints: &[Fingerprint],
     sources: &[&str],
     control: &LoopControl,
@@ -334,7 +334,7 @@ mod tests {
         let control = LoopControl::new(CancelToken::new());
         let fingerprints = fingerprints(statements.iter().copied(), &control).unwrap();
         let sources = vec!["one"; statements.len()];
-        let relations = relations(Heads::trained(), &fingerprints, &sources, &control).unwrap();
+        let relations = relations(TrainedHeads::trained(), &fingerprints, &sources, &control).unwrap();
         (originals(&fingerprints, &control).unwrap(), relations)
     }
 

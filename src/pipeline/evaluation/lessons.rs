@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::engine::heads::{
-    self, Context, Features, Head, Heads, Lesson, RelationHead, Sight, features_alone, features_of, may_be_order,
-    of_order, of_pair, of_requirement, train, train_relations,
+    self, CorpusContext, Features, Head, Lesson, RelationHead, Sight, TrainedHeads, features_alone, features_of,
+    may_be_order, of_order, of_pair, of_requirement, train, train_relations,
 };
 use super::super::engine::sameness::{fingerprints, pairs};
 use super::super::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts, find};
@@ -69,7 +69,7 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
         index.sentences.iter().map(|sentence| (sentence.slot, sentence.start, sentence.end)).collect();
     // What is an order is learnt too, so that here it is known from the marks.
     let corpus = Corpus::new(texts, index, |_| false, &control)?;
-    let context = Context::new(&corpus, &control)?;
+    let context = CorpusContext::new(&corpus, &control)?;
     let mut demands: Vec<(&Mark, usize, String)> = Vec::new();
     for (at, sentence) in corpus.sentences().iter().enumerate() {
         let Some(&(slot, start, end)) = places.get(at) else { continue };
@@ -151,7 +151,7 @@ fn type_of(mark: &Mark) -> Option<usize> {
 
 /// Trains heads on lessons. The thresholds are chosen on projects that the judged sentence's project is not among.
 #[must_use]
-pub fn trained(lessons: &[Lessons]) -> Heads {
+pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
     let mut judged: Vec<(Vec<f32>, bool, usize)> = Vec::new();
     for part in 0..PARTS {
         let head = kinds_of(lessons.iter().enumerate().filter(|(at, _)| at % PARTS != part).map(|(_, lesson)| lesson));
@@ -173,7 +173,7 @@ pub fn trained(lessons: &[Lessons]) -> Heads {
     }
     let (orders, order_threshold) = orders_of(lessons);
     let relations = relations_of(lessons);
-    Heads { kinds, types, orders, order_threshold, relations, thresholds }
+    TrainedHeads { kinds, types, orders, order_threshold, relations, thresholds }
 }
 
 /// Trains the head of orders. Its threshold lets nearly every order of a project pass that it was not trained on.

@@ -22,4 +22,4 @@ pub use public::{GROUPS, JudgedRows, functions, quality_groups, requirements};
 pub use report::{Report, evaluated};
 pub use scoring::{DocumentScore, KINDS, ProjectScore, score};
 pub use tally::{Figure, Tally, bootstrapped, total};
-pub use taught::{TableRow, Task, crossed, rows, taught};
+pub use taught::{TableRow, TableTask, crossed, rows, taught};

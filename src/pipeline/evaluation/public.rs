@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead};
 
-use super::super::engine::heads::{Heads, features_alone, of_requirement};
+use super::super::engine::heads::{TrainedHeads, features_alone, of_requirement};
 use super::super::engine::{BlockContext, PreparedSentence, find};
 use super::super::result::{QualityCategory, RequirementType};
 use super::tally::{Figure, bootstrapped};
@@ -50,7 +50,8 @@ pub fn requirements(table: impl BufRead) -> io::Result<JudgedRows> {
             _ => return None,
         };
         let sentence = PreparedSentence::alone(text, BlockContext::Prose);
-        let is_found = find::is_candidate(&sentence) && Heads::trained().is_requirement(&features_alone(&sentence));
+        let is_found =
+            find::is_candidate(&sentence) && TrainedHeads::trained().is_requirement(&features_alone(&sentence));
         Some((truth, usize::from(is_found)))
     })
 }
@@ -63,7 +64,7 @@ pub fn requirements(table: impl BufRead) -> io::Result<JudgedRows> {
 pub fn functions(table: impl BufRead) -> io::Result<JudgedRows> {
     judged(table, |class, text| {
         let truth = usize::from(is_quality(class)?);
-        let (found, _) = Heads::trained().requirement_type(&of_requirement(text, "", None));
+        let (found, _) = TrainedHeads::trained().requirement_type(&of_requirement(text, "", None));
         Some((truth, usize::from(found != RequirementType::Functional)))
     })
 }
@@ -80,7 +81,7 @@ pub const GROUPS: usize = 6;
 pub fn quality_groups(table: impl BufRead) -> io::Result<JudgedRows> {
     judged(table, |class, text| {
         let truth = group(class)?;
-        let category = Heads::trained().quality(&of_requirement(text, "", None));
+        let category = TrainedHeads::trained().quality(&of_requirement(text, "", None));
         Some((truth, category.map_or(GROUPS, found_group)))
     })
 }

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use super::super::engine::heads::{Features, Head, Heads, Lesson, features_alone, of_requirement, train};
+use super::super::engine::heads::{Features, Head, Lesson, TrainedHeads, features_alone, of_requirement, train};
 use super::super::engine::{BlockContext, PreparedSentence};
 use super::public::{GROUPS, JudgedRows, group, is_quality};
 
 /// What is told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Task {
+pub enum TableTask {
     /// A requirement or not, of rows `document <TAB> 0|1 <TAB> text`.
     Requirement,
     /// A function or a quality, of rows `project <TAB> class of the PROMISE set <TAB> text`.
@@ -28,7 +28,7 @@ pub struct TableRow {
 
 const BUCKETS: usize = 1 << 16;
 
-impl Task {
+impl TableTask {
     /// Returns how many classes there are.
     #[must_use]
     pub const fn classes(self) -> usize {
@@ -51,9 +51,11 @@ impl Task {
         let (features, own, head): (Features, &str, &Head) = match self {
             Self::Requirement => {
                 let sentence = PreparedSentence::alone(text, BlockContext::Prose);
-                (features_alone(&sentence), "kind", &Heads::trained().kinds)
+                (features_alone(&sentence), "kind", &TrainedHeads::trained().kinds)
             }
-            Self::Function | Self::QualityGroup => (of_requirement(text, "", None), "type", &Heads::trained().types),
+            Self::Function | Self::QualityGroup => {
+                (of_requirement(text, "", None), "type", &TrainedHeads::trained().types)
+            }
         };
         let probabilities = head.probabilities(&features);
         features.with_probabilities(own, &probabilities)
@@ -64,7 +66,7 @@ impl Task {
 ///
 /// # Errors
 /// An I/O error of the reader, including for a line that is not UTF-8.
-pub fn rows(task: Task, table: impl BufRead) -> io::Result<Vec<TableRow>> {
+pub fn rows(task: TableTask, table: impl BufRead) -> io::Result<Vec<TableRow>> {
     let mut rows = Vec::new();
     for row in table.lines() {
         let row = row?;
@@ -81,7 +83,7 @@ pub fn rows(task: Task, table: impl BufRead) -> io::Result<Vec<TableRow>> {
 
 /// Judges rows with a head that was taught by others.
 #[must_use]
-pub fn taught(task: Task, lessons: &[TableRow], rows: &[TableRow]) -> JudgedRows {
+pub fn taught(task: TableTask, lessons: &[TableRow], rows: &[TableRow]) -> JudgedRows {
     let lessons: Vec<Lesson> = lessons.iter().map(|row| row.lesson.clone()).collect();
     let head = train(&lessons, task.classes(), BUCKETS);
     let judge = |row: &TableRow| {
@@ -94,7 +96,7 @@ pub fn taught(task: Task, lessons: &[TableRow], rows: &[TableRow]) -> JudgedRows
 
 /// Judges every row with a head that was taught by the rows of other documents, divided into `parts`.
 #[must_use]
-pub fn crossed(task: Task, rows: &[TableRow], parts: usize) -> JudgedRows {
+pub fn crossed(task: TableTask, rows: &[TableRow], parts: usize) -> JudgedRows {
     let mut documents: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {
         let next = documents.len();
@@ -120,8 +122,8 @@ mod tests {
             table.push_str(&format!("{document}\t1\tThe zorgle frobs the gate number {document}.\n"));
             table.push_str(&format!("{document}\t0\tOnce upon a time there was a king {document}.\n"));
         }
-        let rows = rows(Task::Requirement, table.as_bytes()).unwrap();
-        let judged = crossed(Task::Requirement, &rows, 3);
+        let rows = rows(TableTask::Requirement, table.as_bytes()).unwrap();
+        let judged = crossed(TableTask::Requirement, &rows, 3);
         assert_eq!(judged.rows.len(), 12);
         assert!(judged.rows.iter().all(|(truth, found)| truth == found));
     }

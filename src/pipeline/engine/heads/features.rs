@@ -17,7 +17,7 @@ pub struct Features(Vec<u32>);
 
 /// What is known of a whole corpus before its sentences are looked at one by one.
 #[derive(Debug)]
-pub struct Context {
+pub struct CorpusContext {
     /// The cues of each sentence.
     cues: Vec<u64>,
     /// The judgement of the rules on requirements, for each sentence.
@@ -32,7 +32,7 @@ pub struct Context {
     names: HashMap<usize, HashSet<String>>,
 }
 
-impl Context {
+impl CorpusContext {
     pub fn new(corpus: &Corpus, control: &LoopControl) -> Result<Self, Halted> {
         let sentences = corpus.sentences();
         let needs = need::likelihoods(corpus, control)?;
@@ -249,7 +249,7 @@ fn address(headings: &Arc<Headings>) -> usize {
 }
 
 /// Returns the features of a sentence with what stands around it.
-pub fn in_context(corpus: &Corpus, context: &Context, at: usize) -> Features {
+pub fn in_context(corpus: &Corpus, context: &CorpusContext, at: usize) -> Features {
     let mut features = Features::default();
     let Some(sentence) = corpus.sentence(at) else { return features };
     let cues = context.cues.get(at).copied().unwrap_or(0);
@@ -278,7 +278,7 @@ pub fn in_context(corpus: &Corpus, context: &Context, at: usize) -> Features {
 fn asked(
     features: &mut Features,
     corpus: &Corpus,
-    context: &Context,
+    context: &CorpusContext,
     at: usize,
     sentence: &PreparedSentence,
     place: &'static str,
@@ -311,7 +311,7 @@ fn asked(
 fn people(
     features: &mut Features,
     corpus: &Corpus,
-    context: &Context,
+    context: &CorpusContext,
     at: usize,
     sentence: &PreparedSentence,
     place: &'static str,
@@ -345,7 +345,7 @@ const ANY_DAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
 const TITLES: [&str; 8] = ["mr", "mrs", "ms", "dr", "miss", "sir", "captain", "cllr"];
 
 /// The features of the sentences before and after, of the lead-in and of the column.
-fn around(features: &mut Features, corpus: &Corpus, context: &Context, at: usize, sentence: &PreparedSentence) {
+fn around(features: &mut Features, corpus: &Corpus, context: &CorpusContext, at: usize, sentence: &PreparedSentence) {
     let slot = corpus.slot(at);
     let cues_at = |other: usize| context.cues.get(other).copied().unwrap_or(0);
     for (name, other) in [("p", at.checked_sub(1)), ("n", Some(at + 1)), ("nn", Some(at + 2))] {
@@ -394,7 +394,7 @@ fn around(features: &mut Features, corpus: &Corpus, context: &Context, at: usize
     features.add("binding", &[grade(binding, &[0, 1, 2, 4, 6])]);
 }
 
-fn heading(features: &mut Features, context: &Context, sentence: &PreparedSentence, place: &str) {
+fn heading(features: &mut Features, context: &CorpusContext, sentence: &PreparedSentence, place: &str) {
     let above = &sentence.above;
     for word in tokens(&above.innermost).take(12) {
         features.add("h", &[stem(word)]);

@@ -17,7 +17,7 @@ use super::super::result::{QualityCategory, RequirementType};
 use super::corpus::Corpus;
 use super::{FindingKind, PreparedSentence};
 
-pub use features::{Context, Features, of_requirement};
+pub use features::{CorpusContext, Features, of_requirement};
 pub use orders::{may_be_order, of_order};
 pub use relations::{ALIKE, OPPOSED, RelationHead, Sight, of_pair, train_relations};
 pub use training::{Lesson, train};
@@ -48,7 +48,7 @@ pub const TYPES: [(RequirementType, Option<QualityCategory>); 10] = [
 
 /// The heads of the embedded engine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heads {
+pub struct TrainedHeads {
     pub kinds: Head,
     pub types: Head,
     /// Whether a sentence is an order to a machine that reads it.
@@ -65,10 +65,11 @@ pub struct Heads {
     clippy::expect_used,
     reason = "the weights are a constant of the program, and every test of the engine reads them"
 )]
-static TRAINED: LazyLock<Heads> =
-    LazyLock::new(|| Heads::read(include_bytes!("weights.bin")).expect("the weights of the program can be read"));
+static TRAINED: LazyLock<TrainedHeads> = LazyLock::new(|| {
+    TrainedHeads::read(include_bytes!("weights.bin")).expect("the weights of the program can be read")
+});
 
-impl Heads {
+impl TrainedHeads {
     /// Returns the heads of this program.
     pub fn trained() -> &'static Self {
         &TRAINED
@@ -111,7 +112,7 @@ impl Heads {
     }
 }
 
-impl Heads {
+impl TrainedHeads {
     /// Returns the most probable quality of a requirement that is known to be about one.
     pub fn quality(&self, features: &Features) -> Option<QualityCategory> {
         let probabilities = self.types.probabilities(features);
@@ -121,7 +122,7 @@ impl Heads {
 }
 
 /// Returns the features of a sentence in its corpus.
-pub fn features_of(corpus: &Corpus, context: &Context, at: usize) -> Features {
+pub fn features_of(corpus: &Corpus, context: &CorpusContext, at: usize) -> Features {
     features::in_context(corpus, context, at)
 }
 

@@ -2,7 +2,7 @@
 
 use super::features::Features;
 use super::relations::{RELATIONS, RelationHead, SIGHTS};
-use super::{Heads, KINDS, TYPES};
+use super::{KINDS, TYPES, TrainedHeads};
 
 /// The first bytes of a file of weights, with the version of the format.
 const MAGIC: [u8; 8] = *b"CQHEADS2";
@@ -81,7 +81,7 @@ impl Head {
     }
 }
 
-impl Heads {
+impl TrainedHeads {
     /// Returns the bytes of a file of weights.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
@@ -158,11 +158,12 @@ mod tests {
             head(2),
             RelationHead { weights: [[0.5; SIGHTS + 1]; RELATIONS], thresholds: [0.1, 0.2] },
         );
-        let heads = Heads { kinds, types, orders, order_threshold: 0.5, relations, thresholds: [[0.25; 5], [0.5; 5]] };
+        let heads =
+            TrainedHeads { kinds, types, orders, order_threshold: 0.5, relations, thresholds: [[0.25; 5], [0.5; 5]] };
         let bytes = heads.to_bytes();
-        assert_eq!(Heads::read(&bytes).as_ref(), Ok(&heads));
+        assert_eq!(TrainedHeads::read(&bytes).as_ref(), Ok(&heads));
         for wrong in [&bytes[..bytes.len() - 1], &bytes[1..], &[bytes.as_slice(), &[0]].concat()] {
-            assert_eq!(Heads::read(wrong), Err(UnreadableWeights));
+            assert_eq!(TrainedHeads::read(wrong), Err(UnreadableWeights));
         }
     }
 
