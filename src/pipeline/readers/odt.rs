@@ -8,7 +8,7 @@
 use quick_xml::events::BytesStart;
 
 use super::draft::TextDraft;
-use super::odt_styles::{Look, Role, Styles};
+use super::odt_styles::{OdtRole, OdtStyles, TextLook};
 use super::package::{Package, PartEvent, attribute, damaged, for_each_event};
 use super::source::{BlockKind, SourceText, Unreadable, UnreadableReason};
 
@@ -25,14 +25,14 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     if package.part("META-INF/manifest.xml")?.is_some_and(|manifest| manifest.contains("encryption-data")) {
         return Err(Unreadable::new(UnreadableReason::Encrypted, "This document is protected by a password."));
     }
-    let mut styles = Styles::default();
+    let mut styles = OdtStyles::default();
     if let Some(xml) = package.part("styles.xml")? {
         styles.read(&xml)?;
     }
     let content = package.part("content.xml")?.ok_or_else(damaged)?;
     drop(package);
     styles.read(&content)?;
-    let mut reader = BodyReader { styles, ..BodyReader::default() };
+    let mut reader = OdtReader { styles, ..OdtReader::default() };
     for_each_event(&content, |event| reader.handle(event))?;
     if !reader.is_text {
         return Err(damaged());
@@ -42,12 +42,12 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
 
 /// A paragraph being read. Those of a text box or a note are nested within the one that it is anchored in.
 #[derive(Default)]
-struct Paragraph {
+struct OdtParagraph {
     text: String,
-    role: Option<Role>,
-    look: Look,
+    role: Option<OdtRole>,
+    look: TextLook,
     /// The looks of the open spans, innermost last.
-    spans: Vec<Look>,
+    spans: Vec<TextLook>,
     /// The text of the notes that it refers to.
     notes: Vec<String>,
 }
@@ -60,9 +60,9 @@ struct Row {
 }
 
 #[derive(Default)]
-struct BodyReader {
+struct OdtReader {
     draft: TextDraft,
-    styles: Styles,
+    styles: OdtStyles,
     /// Whether the document is a text, not a sheet or a drawing.
     is_text: bool,
     /// Depth within elements that are left out.
@@ -71,7 +71,7 @@ struct BodyReader {
     hidden: usize,
     /// For each open section and conditional text whether it is hidden.
     parts: Vec<bool>,
-    paragraphs: Vec<Paragraph>,
+    paragraphs: Vec<OdtParagraph>,
     lists: usize,
     indexes: usize,
     tables: usize,
@@ -100,7 +100,7 @@ fn is_skipped(element: &str) -> bool {
     )
 }
 
-impl BodyReader {
+impl OdtReader {
     fn handle(&mut self, event: PartEvent) {
         match event {
             PartEvent::Opens(element, _) if is_skipped(element) => self.skipped += 1,
@@ -204,11 +204,11 @@ impl BodyReader {
         let look = style.as_deref().map(|style| self.styles.look(style)).unwrap_or_default();
         let role = if element == "h" {
             let level = attribute(tag, "outline-level").and_then(|level| level.parse().ok());
-            Some(Role::Heading(level.unwrap_or(1)))
+            Some(OdtRole::Heading(level.unwrap_or(1)))
         } else {
             style.as_deref().and_then(|style| self.styles.role(style))
         };
-        self.paragraphs.push(Paragraph { role, look, ..Paragraph::default() });
+        self.paragraphs.push(OdtParagraph { role, look, ..OdtParagraph::default() });
     }
 
     /// Adds text; white space of the file is one space.
@@ -263,9 +263,9 @@ impl BodyReader {
         }
         match paragraph.role {
             _ if self.indexes > 0 => self.draft.block(BlockKind::Boilerplate, &paragraph.text),
-            Some(Role::Heading(level)) => self.draft.heading(level, &paragraph.text),
-            Some(Role::Quote) => self.draft.block(BlockKind::Quote, &paragraph.text),
-            Some(Role::Code) => self.draft.block(BlockKind::Code, &paragraph.text),
+            Some(OdtRole::Heading(level)) => self.draft.heading(level, &paragraph.text),
+            Some(OdtRole::Quote) => self.draft.block(BlockKind::Quote, &paragraph.text),
+            Some(OdtRole::Code) => self.draft.block(BlockKind::Code, &paragraph.text),
             None if self.lists > 0 => self.draft.block(BlockKind::ListItem, &paragraph.text),
             None => self.draft.block(BlockKind::Paragraph, &paragraph.text),
         }

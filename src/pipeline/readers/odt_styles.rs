@@ -7,7 +7,7 @@ use super::source::Unreadable;
 
 /// The role that a style gives to a paragraph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum OdtRole {
     /// A heading with its level, from 1.
     Heading(u8),
     Quote,
@@ -16,13 +16,13 @@ pub enum Role {
 
 /// What decides whether text is seen; `None` where the style says nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Look {
+pub struct TextLook {
     pub is_hidden: bool,
     pub is_white: Option<bool>,
     pub is_shaded: Option<bool>,
 }
 
-impl Look {
+impl TextLook {
     /// Returns the look of a span within text of this look.
     pub fn with(self, inner: Self) -> Self {
         Self {
@@ -35,13 +35,13 @@ impl Look {
 
 /// The styles by name.
 #[derive(Default)]
-pub struct Styles(HashMap<String, Style>);
+pub struct OdtStyles(HashMap<String, OdtStyle>);
 
 #[derive(Default)]
-struct Style {
-    role: Option<Role>,
+struct OdtStyle {
+    role: Option<OdtRole>,
     parent: Option<String>,
-    look: Look,
+    look: TextLook,
 }
 
 /// Maximum bytes of the name of a parent; programs write a few words.
@@ -49,19 +49,19 @@ const NAME: usize = 255;
 /// Maximum length of a chain of parents. A longer one is assumed to be a cycle.
 const CHAIN: usize = 20;
 
-impl Styles {
+impl OdtStyles {
     /// Adds the styles of a part.
     ///
     /// # Errors
     /// Those of [`for_each_event`].
     pub fn read(&mut self, xml: &str) -> Result<(), Unreadable> {
-        let mut open: Option<(String, Style)> = None;
+        let mut open: Option<(String, OdtStyle)> = None;
         for_each_event(xml, |event| match event {
             PartEvent::Opens("style", tag) => {
                 open = attribute(tag, "name").map(|name| {
                     let role = attribute(tag, "display-name").as_deref().and_then(by_name).or_else(|| by_name(&name));
                     let parent = attribute(tag, "parent-style-name").filter(|parent| parent.len() <= NAME);
-                    (name, Style { role, parent, look: Look::default() })
+                    (name, OdtStyle { role, parent, look: TextLook::default() })
                 });
             }
             PartEvent::Opens("text-properties", tag) => {
@@ -84,17 +84,17 @@ impl Styles {
     }
 
     /// Returns the role of a style, its own or that of its parents.
-    pub fn role(&self, name: &str) -> Option<Role> {
+    pub fn role(&self, name: &str) -> Option<OdtRole> {
         self.chain(name).find_map(|style| style.role)
     }
 
     /// Returns the look of a style, its own over that of its parents.
-    pub fn look(&self, name: &str) -> Look {
-        self.chain(name).fold(Look::default(), |look, parent| parent.look.with(look))
+    pub fn look(&self, name: &str) -> TextLook {
+        self.chain(name).fold(TextLook::default(), |look, parent| parent.look.with(look))
     }
 
-    fn chain<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Style> {
-        let parent = |style: &&'a Style| style.parent.as_deref().and_then(|parent| self.0.get(parent));
+    fn chain<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a OdtStyle> {
+        let parent = |style: &&'a OdtStyle| style.parent.as_deref().and_then(|parent| self.0.get(parent));
         std::iter::successors(self.0.get(name), parent).take(CHAIN)
     }
 }
@@ -104,11 +104,11 @@ fn shaded(background: Option<String>) -> Option<bool> {
 }
 
 /// Returns the role of a style by its name, which may have its spaces written as `_20_`.
-fn by_name(name: &str) -> Option<Role> {
+fn by_name(name: &str) -> Option<OdtRole> {
     match name.replace("_20_", " ").as_str() {
-        "Title" => Some(Role::Heading(1)),
-        "Quotations" | "Quote" | "Block Text" => Some(Role::Quote),
-        "Preformatted Text" | "Source Code" => Some(Role::Code),
+        "Title" => Some(OdtRole::Heading(1)),
+        "Quotations" | "Quote" | "Block Text" => Some(OdtRole::Quote),
+        "Preformatted Text" | "Source Code" => Some(OdtRole::Code),
         _ => None,
     }
 }

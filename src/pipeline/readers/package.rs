@@ -106,10 +106,10 @@ impl<'a> Package<'a> {
     ///
     /// # Errors
     /// Those of [`Self::part`] and [`for_each_event`]; `TooLarge` for more than [`RELATIONS`].
-    pub fn relations(&mut self, part: &str) -> Result<Relations, Unreadable> {
+    pub fn relations(&mut self, part: &str) -> Result<PartRelations, Unreadable> {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
         let path = if folder.is_empty() { format!("_rels/{name}.rels") } else { format!("{folder}/_rels/{name}.rels") };
-        let mut relations = Relations::default();
+        let mut relations = PartRelations::default();
         let Some(xml) = self.part(&path)? else { return Ok(relations) };
         let mut count = 0;
         for_each_event_until(&xml, |event| {
@@ -125,19 +125,19 @@ impl<'a> Package<'a> {
 
 /// The relations of a part, by their ids.
 #[derive(Default)]
-pub struct Relations(BTreeMap<String, Relation>);
+pub struct PartRelations(BTreeMap<String, PartRelation>);
 
 /// A reference to another part of the package.
-pub struct Relation {
+pub struct PartRelation {
     /// The last word of the type, such as "slide": the rest differs between the two variants of the standard.
     pub kind: String,
     /// Name of the part.
     pub target: String,
 }
 
-impl Relations {
+impl PartRelations {
     /// Returns the relation with this id.
-    pub fn get(&self, id: &str) -> Option<&Relation> {
+    pub fn get(&self, id: &str) -> Option<&PartRelation> {
         self.0.get(id)
     }
 
@@ -154,7 +154,7 @@ impl Relations {
             (attribute(tag, "Id"), attribute(tag, "Type"), attribute(tag, "Target"))
         {
             let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-            self.0.insert(id, Relation { kind, target: resolved(folder, &target) });
+            self.0.insert(id, PartRelation { kind, target: resolved(folder, &target) });
         }
     }
 }

@@ -13,7 +13,7 @@ use mail_parser::{Address, DateTime, Message};
 use super::draft::{TextDraft, more_than};
 use super::html;
 use super::source::{BlockKind, SourceText, Unreadable, UnreadableReason};
-use parts::{Attachment, Part};
+use parts::{Attachment, MailPart};
 
 /// Maximum depth of parts within parts. Mail programs write four or five levels.
 const DEPTH: usize = 20;
@@ -28,7 +28,7 @@ const ADDRESSES: usize = 50;
 /// `Encrypted` if there is nothing but an encrypted part; `Damaged` without headers or nested too deeply; `TooLarge`.
 pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     let mut writer = MailWriter::default();
-    let mail = Part::of_mail(bytes).ok_or_else(damaged)?;
+    let mail = MailPart::of_mail(bytes).ok_or_else(damaged)?;
     let date = mail.headers.as_ref().and_then(|headers| headers.date()).and_then(day);
     writer.mail(&mail, 0)?;
     if writer.is_encrypted && !writer.has_text {
@@ -52,7 +52,7 @@ struct MailWriter {
 
 impl MailWriter {
     /// Writes a mail with its headers; `depth` is that of the part it is in.
-    fn mail(&mut self, mail: &Part, depth: usize) -> Result<(), Unreadable> {
+    fn mail(&mut self, mail: &MailPart, depth: usize) -> Result<(), Unreadable> {
         if let Some(headers) = &mail.headers {
             self.headers(headers, if depth == 0 { 1 } else { 2 });
         }
@@ -75,7 +75,7 @@ impl MailWriter {
         }
     }
 
-    fn part(&mut self, part: &Part, depth: usize) -> Result<(), Unreadable> {
+    fn part(&mut self, part: &MailPart, depth: usize) -> Result<(), Unreadable> {
         self.parts += 1;
         if self.parts > PARTS {
             return Err(more_than(PARTS, "parts of a mail"));
@@ -91,7 +91,7 @@ impl MailWriter {
             ("multipart", subtype) => self.multipart(part, subtype, depth),
             ("message", "rfc822" | "global") => {
                 let content = part.content();
-                match Part::of_mail(&content) {
+                match MailPart::of_mail(&content) {
                     Some(mail) => self.mail(&mail, depth + 1),
                     None => Ok(()),
                 }
@@ -119,20 +119,20 @@ impl MailWriter {
         }
     }
 
-    fn multipart(&mut self, part: &Part, subtype: &str, depth: usize) -> Result<(), Unreadable> {
+    fn multipart(&mut self, part: &MailPart, subtype: &str, depth: usize) -> Result<(), Unreadable> {
         let parts = part.parts(PARTS - self.parts.min(PARTS))?;
         if parts.is_empty() {
             // Not divided as its headers say: what is there can still be read.
             self.has_text = true;
             body::write(&part.text(), part.flowed(), &mut self.draft);
         }
-        let read: &[Part] = match subtype {
+        let read: &[MailPart] = match subtype {
             "encrypted" => {
                 self.is_encrypted = true;
                 return Ok(());
             }
             "alternative" => {
-                let is = |part: &&Part, subtype: &str| part.kind() == ("text".to_owned(), subtype.to_owned());
+                let is = |part: &&MailPart, subtype: &str| part.kind() == ("text".to_owned(), subtype.to_owned());
                 let plain = parts.iter().find(|part| is(part, "plain") && part.has_content());
                 let html = parts.iter().find(|part| is(part, "html"));
                 let inner = parts.iter().find(|part| part.kind().0 == "multipart");

@@ -19,7 +19,7 @@ use super::super::text::decode;
 const HEADERS: usize = 256 * 1024;
 
 /// A part of a mail, or the mail itself.
-pub struct Part<'a> {
+pub struct MailPart<'a> {
     /// `None` if it has no headers: it is plain text then.
     pub headers: Option<Message<'static>>,
     body: &'a [u8],
@@ -43,7 +43,7 @@ pub enum Flowed {
     DeletesSpace,
 }
 
-impl<'a> Part<'a> {
+impl<'a> MailPart<'a> {
     /// Finds the headers of a mail; `None` if there are none.
     pub fn of_mail(bytes: &'a [u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -137,7 +137,7 @@ impl<'a> Part<'a> {
     ///
     /// # Errors
     /// `TooLarge` for more parts than `most`.
-    pub fn parts(&self, most: usize) -> Result<Vec<Part<'a>>, Unreadable> {
+    pub fn parts(&self, most: usize) -> Result<Vec<MailPart<'a>>, Unreadable> {
         let Some(kind) = self.headers.as_ref().and_then(|headers| headers.content_type()) else {
             return Ok(Vec::new());
         };

@@ -10,9 +10,9 @@ mod slide;
 use std::collections::HashSet;
 
 use super::draft::TextDraft;
-use super::package::{Package, PartEvent, Relations, attribute, damaged, for_each_event, relation_id};
+use super::package::{Package, PartEvent, PartRelations, attribute, damaged, for_each_event, relation_id};
 use super::source::{BlockKind, SourceText, Unreadable};
-use slide::{Content, Extent, Slide};
+use slide::{Content, Slide, SlideExtent};
 
 /// The title of the section with the speaker's notes.
 const NOTES: &str = "Notes";
@@ -45,7 +45,7 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
 #[derive(Default)]
 struct Presentation {
     slides: Vec<String>,
-    extent: Option<Extent>,
+    extent: Option<SlideExtent>,
 }
 
 impl Presentation {
@@ -57,7 +57,8 @@ impl Presentation {
             PartEvent::Opens("sldId", tag) => presentation.slides.extend(relation_id(tag)),
             PartEvent::Opens("sldSz", tag) => {
                 let length = |name: &str| attribute(tag, name).and_then(|length| length.parse().ok());
-                presentation.extent = length("cx").zip(length("cy")).map(|(width, height)| Extent { width, height });
+                presentation.extent =
+                    length("cx").zip(length("cy")).map(|(width, height)| SlideExtent { width, height });
             }
             _ => {}
         })?;
@@ -73,7 +74,7 @@ struct SlideWriter<'a> {
 }
 
 impl SlideWriter<'_> {
-    fn slide(&mut self, number: u32, part: &str, extent: Option<Extent>) -> Result<(), Unreadable> {
+    fn slide(&mut self, number: u32, part: &str, extent: Option<SlideExtent>) -> Result<(), Unreadable> {
         let Some(xml) = self.package.part(part)? else { return Ok(()) };
         let slide = Slide::read(&xml, extent)?;
         drop(xml);
@@ -103,7 +104,7 @@ impl SlideWriter<'_> {
         self.notes(&slide.title, slide.is_hidden, &relations)
     }
 
-    fn notes(&mut self, title: &str, is_hidden: bool, relations: &Relations) -> Result<(), Unreadable> {
+    fn notes(&mut self, title: &str, is_hidden: bool, relations: &PartRelations) -> Result<(), Unreadable> {
         let Some(part) = relations.of_kind("notesSlide") else { return Ok(()) };
         let Some(xml) = self.package.part(part)? else { return Ok(()) };
         let notes = Slide::read_notes(&xml)?;
@@ -126,7 +127,7 @@ impl SlideWriter<'_> {
     fn with_diagrams(
         &mut self,
         contents: Vec<Content>,
-        relations: &Relations,
+        relations: &PartRelations,
     ) -> Result<Vec<(BlockKind, String)>, Unreadable> {
         let mut texts = Vec::with_capacity(contents.len());
         for content in contents {

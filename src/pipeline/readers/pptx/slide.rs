@@ -7,7 +7,7 @@ use super::super::source::{BlockKind, Unreadable};
 
 /// Width and height of a slide, in the units of its shapes.
 #[derive(Debug, Clone, Copy)]
-pub struct Extent {
+pub struct SlideExtent {
     pub width: f64,
     pub height: f64,
 }
@@ -35,7 +35,7 @@ impl Slide {
     ///
     /// # Errors
     /// Those of [`for_each_event`].
-    pub fn read(xml: &str, extent: Option<Extent>) -> Result<Self, Unreadable> {
+    pub fn read(xml: &str, extent: Option<SlideExtent>) -> Result<Self, Unreadable> {
         let mut reader = SlideReader { extent, ..SlideReader::default() };
         for_each_event(xml, |event| reader.handle(event))?;
         Ok(reader.slide)
@@ -92,7 +92,7 @@ pub fn points_of_diagram(xml: &str) -> Result<Vec<String>, Unreadable> {
 struct Shape {
     is_hidden: bool,
     placeholder: Option<Placeholder>,
-    place: Place,
+    place: ShapePlace,
     /// How the places of its own shapes become places on the slide.
     around: Mapping,
     blocks: Vec<Content>,
@@ -111,7 +111,7 @@ enum Placeholder {
 
 /// Offset and size as written, and for a group also those that its shapes count in.
 #[derive(Default, Clone, Copy)]
-struct Place {
+struct ShapePlace {
     offset: Option<(f64, f64)>,
     size: Option<(f64, f64)>,
     inner_offset: Option<(f64, f64)>,
@@ -129,7 +129,7 @@ impl Mapping {
     const NONE: Self = Self { x: (1.0, 0.0), y: (1.0, 0.0) };
 
     /// Returns the mapping of the shapes in a group that lies at `place`.
-    fn within(self, place: Place) -> Self {
+    fn within(self, place: ShapePlace) -> Self {
         let (Some(offset), Some(size), Some(inner), Some(inner_size)) =
             (place.offset, place.size, place.inner_offset, place.inner_size)
         else {
@@ -147,7 +147,7 @@ impl Mapping {
 }
 
 #[derive(Default)]
-struct Paragraph {
+struct SlideParagraph {
     text: String,
     has_bullet: Option<bool>,
 }
@@ -155,10 +155,10 @@ struct Paragraph {
 #[derive(Default)]
 struct SlideReader {
     slide: Slide,
-    extent: Option<Extent>,
+    extent: Option<SlideExtent>,
     is_notes: bool,
     shapes: Vec<Shape>,
-    paragraph: Option<Paragraph>,
+    paragraph: Option<SlideParagraph>,
     /// The cells of the open row of a table; `None` for one that another covers.
     row: Option<Vec<Option<String>>>,
     in_place: bool,
@@ -214,7 +214,7 @@ impl SlideReader {
                     row.push((!covered).then(String::new));
                 }
             }
-            "p" => self.paragraph = Some(Paragraph::default()),
+            "p" => self.paragraph = Some(SlideParagraph::default()),
             "buNone" => self.bullet(false),
             "buChar" | "buAutoNum" | "buBlip" => self.bullet(true),
             "r" => self.is_invisible = false,
@@ -261,7 +261,13 @@ impl SlideReader {
     fn open_shape(&mut self) {
         let (is_hidden, around) =
             self.shapes.last().map_or((false, Mapping::NONE), |group| (group.is_hidden, group.around));
-        self.shapes.push(Shape { is_hidden, placeholder: None, place: Place::default(), around, blocks: Vec::new() });
+        self.shapes.push(Shape {
+            is_hidden,
+            placeholder: None,
+            place: ShapePlace::default(),
+            around,
+            blocks: Vec::new(),
+        });
     }
 
     fn place(&mut self, element: &str, tag: &BytesStart) {

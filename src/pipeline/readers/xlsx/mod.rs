@@ -21,7 +21,7 @@ use super::draft::TextDraft;
 use super::package::{Package, PartEvent, attribute, damaged, for_each_event, is_on, relation_id};
 use super::source::{SourceText, Unreadable};
 use looks::CellLooks;
-use sheet::{Budget, SheetReader};
+use sheet::{CellBudget, SheetReader};
 use strings::SharedStrings;
 
 /// Reads an XLSX.
@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
         None => CellLooks::default(),
     };
     let mut draft = TextDraft::default();
-    let mut budget = Budget::default();
+    let mut budget = CellBudget::default();
     let mut seen = HashSet::new();
     for sheet in workbook.sheets {
         let Some(part) = relations.get(&sheet.relation).filter(|relation| relation.kind == "worksheet") else {

@@ -20,15 +20,15 @@ const COLUMNS: usize = 16_384;
 const CELL_BYTES: usize = 4 * CHARACTERS;
 
 /// How many bytes of cells may still be read.
-pub struct Budget(usize);
+pub struct CellBudget(usize);
 
-impl Default for Budget {
+impl Default for CellBudget {
     fn default() -> Self {
         Self(CELL_BYTES)
     }
 }
 
-impl Budget {
+impl CellBudget {
     fn take(&mut self, text: &str) -> Result<(), Unreadable> {
         self.0 = self.0.checked_sub(text.len()).ok_or_else(|| more_than(CHARACTERS, "characters of text"))?;
         Ok(())
@@ -49,7 +49,7 @@ impl SheetReader<'_> {
     ///
     /// # Errors
     /// `Damaged` for malformed XML; `TooLarge` past the budget.
-    pub fn read(&self, xml: &str, draft: &mut TextDraft, budget: &mut Budget) -> Result<(), Unreadable> {
+    pub fn read(&self, xml: &str, draft: &mut TextDraft, budget: &mut CellBudget) -> Result<(), Unreadable> {
         // The colours of a table's style and those that depend on a value are not looked at: white may be seen on them.
         let has_other_grounds = xml.contains("<tablePart") || xml.contains("conditionalFormatting");
         let mut rows = RowReader {
@@ -75,11 +75,11 @@ impl SheetReader<'_> {
 
 /// The cells that cover others, by row and column.
 #[derive(Default)]
-struct MergedCells(HashMap<(usize, usize), Extent>);
+struct MergedCells(HashMap<(usize, usize), MergedExtent>);
 
 /// The last row and column of a merged cell.
 #[derive(Clone, Copy)]
-struct Extent {
+struct MergedExtent {
     row: usize,
     column: usize,
 }
@@ -95,7 +95,7 @@ impl MergedCells {
                         attribute(tag, "ref").as_deref().and_then(|range| range.split_once(':'))
                     && let (Some(first), Some(last)) = (place(first), place(last))
                 {
-                    merged.0.insert(first, Extent { row: last.0, column: last.1 });
+                    merged.0.insert(first, MergedExtent { row: last.0, column: last.1 });
                 }
             })?;
         }
@@ -143,7 +143,7 @@ struct RowReader<'a> {
     /// First and last of each range, in order once the rows begin.
     hidden_columns: Vec<(usize, usize)>,
     table: TableWriter<'a>,
-    budget: &'a mut Budget,
+    budget: &'a mut CellBudget,
     failure: Option<Unreadable>,
     row: OpenRow,
     cell: Option<OpenCell>,
