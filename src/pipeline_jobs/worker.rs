@@ -10,8 +10,8 @@ use pipeline::process::{OutlinedSource, Ports, RequestOutline};
 use pipeline::readers::{Format, UnreadableReason};
 use pipeline::remote::{JobResult, PipelineProcessingStatus as Status, PipelineResultStatus};
 use pipeline::{
-    Bounds, CancelToken, CheckpointStore, PipelineOutcome, PortUnavailable, ProgressSink, StopRequested, TextStore,
-    UnreadableSource,
+    Bounds, CancelToken, CheckpointStore, EngineChoice, PipelineOutcome, PortUnavailable, ProgressSink, StopRequested,
+    TextStore, UnreadableSource,
 };
 use serde::{Deserialize, Serialize};
 

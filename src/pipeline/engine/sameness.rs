@@ -38,7 +38,7 @@ pub struct Contradiction {
 
 /// How statements relate to each other, by their positions.
 #[derive(Debug, Default)]
-pub struct Relations {
+pub struct DemandRelations {
     /// For each statement the first one that says nearly the same, if there is one.
     pub alike: Vec<Option<usize>>,
     pub contradictions: Vec<Contradiction>,
@@ -71,17 +71,17 @@ pub fn relations(
     fingerprints: &[Fingerprint],
     sources: &[&str],
     control: &LoopControl,
-) -> Result<Relations, Halted> {
-    let mut judged: Vec<(f32, Relation, Pair)> = Vec::new();
+) -> Result<DemandRelations, Halted> {
+    let mut judged: Vec<(f32, DemandRelation, Pair)> = Vec::new();
     for pair in pairs(fingerprints, control)? {
         control.check()?;
         let (Some(one), Some(other)) = (fingerprints.get(pair.one), fingerprints.get(pair.other)) else { continue };
         let is_same_source = sources.get(pair.one) == sources.get(pair.other);
         let found = heads.relations.relation(&of_pair(&pair, one, other, is_same_source));
         if is_certain(&pair, one, other) {
-            judged.push((1.0, Relation::Opposed, pair));
+            judged.push((1.0, DemandRelation::Opposed, pair));
         } else if pair.likeness >= ALIKE && one.stance == other.stance && is_same_amount(one, other) {
-            judged.push((1.0, Relation::Alike, pair));
+            judged.push((1.0, DemandRelation::Alike, pair));
         } else if let Some((relation, likely)) = found {
             judged.push((likely, relation, pair));
         }
@@ -89,21 +89,21 @@ pub fn relations(
     judged.sort_by(|(one, _, first), (other, _, second)| {
         other.total_cmp(one).then((first.other, first.one).cmp(&(second.other, second.one)))
     });
-    let mut relations = Relations { alike: vec![None; fingerprints.len()], contradictions: Vec::new() };
+    let mut relations = DemandRelations { alike: vec![None; fingerprints.len()], contradictions: Vec::new() };
     let mut noted = [vec![0; fingerprints.len()], vec![0; fingerprints.len()]];
     for (_, relation, Pair { one, other, .. }) in judged {
         let (Some(first), Some(second)) = (fingerprints.get(one), fingerprints.get(other)) else { continue };
         let [alike, opposed] = &mut noted;
-        let noted = if relation == Relation::Alike { alike } else { opposed };
+        let noted = if relation == DemandRelation::Alike { alike } else { opposed };
         if [one, other].iter().any(|at| noted.get(*at).is_none_or(|count| *count >= MAX_RELATED)) {
             continue;
         }
         match relation {
-            Relation::Opposed => {
+            DemandRelation::Opposed => {
                 let reason = reason(first, second);
                 relations.contradictions.push(Contradiction { one, other, reason });
             }
-            Relation::Alike => match relations.alike.get_mut(other) {
+            DemandRelation::Alike => match relations.alike.get_mut(other) {
                 Some(place @ None) => *place = Some(one),
                 _ => continue,
             },
@@ -118,7 +118,7 @@ pub fn relations(
 
 /// How two statements relate to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
+pub enum DemandRelation {
     Alike,
     Opposed,
 }
@@ -330,7 +330,7 @@ mod tests {
     use super::*;
     use crate::request::CancelToken;
 
-    fn related(statements: &[&str]) -> (Vec<Option<usize>>, Relations) {
+    fn related(statements: &[&str]) -> (Vec<Option<usize>>, DemandRelations) {
         let control = LoopControl::new(CancelToken::new());
         let fingerprints = fingerprints(statements.iter().copied(), &control).unwrap();
         let sources = vec!["one"; statements.len()];

@@ -8,8 +8,8 @@ use super::super::engine::{Indexer, Texts};
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::{Bounds, CancelToken};
 use super::corpus::{MarkedDocument, MarkedProject};
-use super::marked::{Mark, MarkLabel};
-use super::tally::Tally;
+use super::marked::{MarkLabel, SourceMark};
+use super::tally::MatchTally;
 
 /// The name of a sentence without a mark.
 const NOTHING: &str = "nothing";
@@ -48,12 +48,12 @@ pub fn agreement(first: &[MarkedProject], second: &[MarkedProject]) -> Result<Ag
     Ok(agreement)
 }
 
-fn mark_of(document: &MarkedDocument, start: usize, end: usize) -> Option<&Mark> {
+fn mark_of(document: &MarkedDocument, start: usize, end: usize) -> Option<&SourceMark> {
     let marks = document.text.marks.iter().filter(|mark| mark.covers(start, end));
     marks.max_by_key(|mark| mark.shared(start, end))
 }
 
-fn name_of(mark: Option<&Mark>) -> &'static str {
+fn name_of(mark: Option<&SourceMark>) -> &'static str {
     match mark.map(|mark| mark.label) {
         None | Some(MarkLabel::More) => NOTHING,
         Some(MarkLabel::Action) => "action item",
@@ -104,8 +104,8 @@ impl Agreement {
     }
 
     /// Counts one name: the first marking is what is expected, the second what is found.
-    fn tally(&self, name: &str) -> Tally {
-        let mut tally = Tally::default();
+    fn tally(&self, name: &str) -> MatchTally {
+        let mut tally = MatchTally::default();
         for ((one, other), count) in &self.sentences {
             let both = if *one == name && *other == name { *count } else { 0 };
             tally.expected += if *one == name { *count } else { 0 };

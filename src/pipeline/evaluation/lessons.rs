@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::engine::heads::{
-    self, CorpusContext, Features, Head, Lesson, RelationHead, Sight, TrainedHeads, features_alone, features_of,
+    self, CorpusContext, Features, Lesson, LinearHead, RelationHead, Sight, TrainedHeads, features_alone, features_of,
     may_be_order, of_order, of_pair, of_requirement, train, train_relations,
 };
 use super::super::engine::sameness::{fingerprints, pairs};
@@ -11,7 +11,7 @@ use super::super::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::{Bounds, CancelToken};
 use super::corpus::MarkedProject;
-use super::marked::{Mark, MarkLabel};
+use super::marked::{MarkLabel, SourceMark};
 
 /// Buckets of the head of kinds and of the head of types.
 const BUCKETS: (usize, usize) = (1 << 16, 1 << 14);
@@ -70,7 +70,7 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
     // What is an order is learnt too, so that here it is known from the marks.
     let corpus = Corpus::new(texts, index, |_| false, &control)?;
     let context = CorpusContext::new(&corpus, &control)?;
-    let mut demands: Vec<(&Mark, usize, String)> = Vec::new();
+    let mut demands: Vec<(&SourceMark, usize, String)> = Vec::new();
     for (at, sentence) in corpus.sentences().iter().enumerate() {
         let Some(&(slot, start, end)) = places.get(at) else { continue };
         let marks = project.documents.get(slot).map_or([].as_slice(), |document| document.text.marks.as_slice());
@@ -106,7 +106,11 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
 }
 
 /// Adds the lessons on how a project's requirements relate to each other.
-fn relate(demands: &[(&Mark, usize, String)], lessons: &mut Lessons, control: &LoopControl) -> Result<(), Halted> {
+fn relate(
+    demands: &[(&SourceMark, usize, String)],
+    lessons: &mut Lessons,
+    control: &LoopControl,
+) -> Result<(), Halted> {
     let fingerprints = fingerprints(demands.iter().map(|(_, _, statement)| statement.as_str()), control)?;
     let names = |at: usize, name: &str, other: usize| {
         let id = demands.get(other).and_then(|(mark, ..)| mark.attribute("id"));
@@ -144,7 +148,7 @@ fn class_of(label: Option<MarkLabel>) -> usize {
     heads::KINDS.iter().position(|known| *known == kind).unwrap_or(0)
 }
 
-fn type_of(mark: &Mark) -> Option<usize> {
+fn type_of(mark: &SourceMark) -> Option<usize> {
     let wanted = mark.label.requirement()?;
     heads::TYPES.iter().position(|known| *known == wanted)
 }
@@ -177,7 +181,7 @@ pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
 }
 
 /// Trains the head of orders. Its threshold lets nearly every order of a project pass that it was not trained on.
-fn orders_of(lessons: &[Lessons]) -> (Head, f32) {
+fn orders_of(lessons: &[Lessons]) -> (LinearHead, f32) {
     let trained_on = |is_among: &dyn Fn(usize) -> bool| {
         let among = lessons.iter().enumerate().filter(|(at, _)| is_among(*at));
         let orders: Vec<Lesson> = among.flat_map(|(_, lessons)| lessons.orders.iter().cloned()).collect();
@@ -227,7 +231,7 @@ fn relations_of(lessons: &[Lessons]) -> RelationHead {
     head
 }
 
-fn kinds_of<'a>(lessons: impl Iterator<Item = &'a Lessons>) -> Head {
+fn kinds_of<'a>(lessons: impl Iterator<Item = &'a Lessons>) -> LinearHead {
     let kinds: Vec<Lesson> = lessons.flat_map(|lessons| lessons.kinds.iter().cloned()).collect();
     train(&kinds, heads::KINDS.len(), BUCKETS.0)
 }

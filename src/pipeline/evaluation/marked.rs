@@ -97,14 +97,14 @@ impl MarkLabel {
 
 /// A mark with its place in the text of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct SourceMark {
     pub label: MarkLabel,
     /// Offsets in characters, end exclusive; more than one where the words are spread over cues.
     pub spans: Vec<(usize, usize)>,
     attributes: Vec<(String, String)>,
 }
 
-impl Mark {
+impl SourceMark {
     /// Returns the value of an attribute.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {
@@ -142,7 +142,7 @@ pub struct MarkedText {
     /// The text without marks.
     pub source: SourceText,
     /// In the order of the text.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<SourceMark>,
 }
 
 /// Reads a marked document.
@@ -192,18 +192,18 @@ pub fn read_marked(format: Format, marked: &str) -> Result<MarkedText, String> {
         let near: String = source.text.chars().skip(same.saturating_sub(30)).take(60).collect();
         return Err(format!("The marks change how the document is read, at character {same}: {near:?}"));
     }
-    let mut marks: Vec<Mark> = Vec::new();
+    let mut marks: Vec<SourceMark> = Vec::new();
     for (number, ((label, attributes), span)) in heads.into_iter().zip(spans).enumerate() {
         let Some(span) = span else {
             if label == MarkLabel::Order {
                 continue;
             }
-            return Err(format!("Mark {} ({label:?}) is not in the text that is read.", number + 1));
+            return Err(format!("SourceMark {} ({label:?}) is not in the text that is read.", number + 1));
         };
         match (label, marks.last_mut()) {
             (MarkLabel::More, Some(before)) => before.spans.push(span),
             (MarkLabel::More, None) => return Err("The first mark continues none.".to_owned()),
-            _ => marks.push(Mark { label, spans: vec![span], attributes }),
+            _ => marks.push(SourceMark { label, spans: vec![span], attributes }),
         }
     }
     Ok(MarkedText { source, marks })
@@ -215,9 +215,9 @@ fn opened(character: char) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
-type Head = (MarkLabel, Vec<(String, String)>);
+type MarkHead = (MarkLabel, Vec<(String, String)>);
 
-fn head_of(head: &str) -> Result<Head, String> {
+fn head_of(head: &str) -> Result<MarkHead, String> {
     let head = head.trim();
     let (label, rest) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
     let label = label.parse().map_err(|_| format!("There is no label {label:?}."))?;
@@ -238,7 +238,7 @@ mod tests {
         let marked = "# Üser\n\n- ⟦R.F id=r1|Prints a list.⟧\n- It is nice.\n\n| a | b |\n|---|---|\n| ⟦R.N.PERF conf=\"r1,r2\"|Fast & \
             good⟧ | x |\n";
         let text = read_marked(Format::Markdown, marked).unwrap();
-        let words = |mark: &Mark| slice(&text.source.text, mark.spans[0].0, mark.spans[0].1).unwrap().to_owned();
+        let words = |mark: &SourceMark| slice(&text.source.text, mark.spans[0].0, mark.spans[0].1).unwrap().to_owned();
         let found: Vec<(MarkLabel, String)> = text.marks.iter().map(|mark| (mark.label, words(mark))).collect();
         assert_eq!(
             found,

@@ -14,7 +14,7 @@ use super::super::run::{PipelineOutcome, run_with};
 use super::super::workers::Workers;
 use super::corpus::MarkedProject;
 use super::scoring::{DocumentScore, KINDS, ProjectScore, score};
-use super::tally::{Figure, Tally, bootstrapped, total};
+use super::tally::{Figure, MatchTally, bootstrapped, total};
 
 /// The figures of a corpus.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ impl Report {
     /// Returns the F1 of a kind over the documents, with its interval.
     #[must_use]
     pub fn f1(&self, kind: FindingKind) -> Figure {
-        let tallies: Vec<Tally> =
+        let tallies: Vec<MatchTally> =
             self.documents().map(|document| document.items.get(&kind).copied().unwrap_or_default()).collect();
         bootstrapped(&tallies, |units| total(units).f1())
     }
@@ -147,8 +147,9 @@ impl fmt::Display for Report {
                 line(f, &format!("  {name}"), &some.map(of).collect::<Vec<_>>())?;
             }
         }
-        let of =
-            |detail: fn(&DocumentScore) -> Tally| documents.iter().map(|document| detail(document)).collect::<Vec<_>>();
+        let of = |detail: fn(&DocumentScore) -> MatchTally| {
+            documents.iter().map(|document| detail(document)).collect::<Vec<_>>()
+        };
         line(f, "types", &of(|document| document.types))?;
         line(f, "quality categories", &of(|document| document.categories))?;
         line(f, "assignees", &of(|document| document.assignees))?;
@@ -171,7 +172,7 @@ impl fmt::Display for Report {
     }
 }
 
-fn line(f: &mut fmt::Formatter<'_>, name: &str, tallies: &[Tally]) -> fmt::Result {
+fn line(f: &mut fmt::Formatter<'_>, name: &str, tallies: &[MatchTally]) -> fmt::Result {
     let sum = total(tallies);
     let f1 = bootstrapped(tallies, |units| total(units).f1());
     writeln!(

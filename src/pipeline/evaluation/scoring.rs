@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::engine::FindingKind;
 use super::super::result::{Citation, PipelineResult};
 use super::corpus::MarkedProject;
-use super::marked::{Mark, MarkLabel};
-use super::tally::Tally;
+use super::marked::{MarkLabel, SourceMark};
+use super::tally::MatchTally;
 
 /// The kinds of items that are counted.
 pub const KINDS: [FindingKind; 5] = [
@@ -27,16 +27,16 @@ pub struct DocumentScore {
     /// As the reader detected it.
     pub language: Option<String>,
     pub is_transcript: bool,
-    pub items: BTreeMap<FindingKind, Tally>,
+    pub items: BTreeMap<FindingKind, MatchTally>,
     /// Of the requirements that were found: whether the type, and of quality requirements the category, is right.
-    pub types: Tally,
-    pub categories: Tally,
+    pub types: MatchTally,
+    pub categories: MatchTally,
     /// Of the action items that were found: whether assignee and date are right, where there is one.
-    pub assignees: Tally,
-    pub due_dates: Tally,
+    pub assignees: MatchTally,
+    pub due_dates: MatchTally,
     /// Written stories: found at all, and with role, goal and benefit as written.
-    pub stories: Tally,
-    pub story_parts: Tally,
+    pub stories: MatchTally,
+    pub story_parts: MatchTally,
     pub orders: u32,
     /// Orders to a machine that became an item or a part of the summary.
     pub surfaced: u32,
@@ -48,19 +48,19 @@ pub struct DocumentScore {
 #[derive(Debug, Clone, Default)]
 pub struct ProjectScore {
     pub documents: Vec<DocumentScore>,
-    pub duplicates: Tally,
-    pub conflicts: Tally,
+    pub duplicates: MatchTally,
+    pub conflicts: MatchTally,
     pub faults: Vec<String>,
 }
 
 /// A mark with the document that it is in.
-type Place = (usize, usize);
+type MarkPlace = (usize, usize);
 
-struct Found<'a> {
+struct MetItem<'a> {
     text: &'a str,
     sources: &'a [Citation],
     /// The marks of the item's kind that it meets.
-    met: Vec<Place>,
+    met: Vec<MarkPlace>,
 }
 
 /// Compares a result with the marks. The source ids of the run are the positions of the documents in the project.
@@ -101,7 +101,7 @@ fn is_of(label: MarkLabel, kind: FindingKind) -> bool {
     }
 }
 
-fn found<'a>(project: &MarkedProject, result: &'a PipelineResult, kind: FindingKind) -> Vec<Found<'a>> {
+fn found<'a>(project: &MarkedProject, result: &'a PipelineResult, kind: FindingKind) -> Vec<MetItem<'a>> {
     let items: Vec<(&str, &[Citation])> = match kind {
         FindingKind::Requirement => {
             result.requirements.iter().map(|item| (item.statement.as_str(), item.sources.as_slice())).collect()
@@ -120,11 +120,11 @@ fn found<'a>(project: &MarkedProject, result: &'a PipelineResult, kind: FindingK
         }
     };
     let met = |sources: &[Citation]| met(project, sources, |label| is_of(label, kind));
-    items.into_iter().map(|(text, sources)| Found { text, sources, met: met(sources) }).collect()
+    items.into_iter().map(|(text, sources)| MetItem { text, sources, met: met(sources) }).collect()
 }
 
 /// Returns the marks that quotes meet, each once, in the order of the quotes.
-fn met(project: &MarkedProject, sources: &[Citation], is_wanted: impl Fn(MarkLabel) -> bool) -> Vec<Place> {
+fn met(project: &MarkedProject, sources: &[Citation], is_wanted: impl Fn(MarkLabel) -> bool) -> Vec<MarkPlace> {
     let mut places = Vec::new();
     for citation in sources {
         let Some((document, marks)) = marks_of(project, citation) else { continue };
@@ -138,16 +138,16 @@ fn met(project: &MarkedProject, sources: &[Citation], is_wanted: impl Fn(MarkLab
     places
 }
 
-fn marks_of<'a>(project: &'a MarkedProject, citation: &Citation) -> Option<(usize, &'a [Mark])> {
+fn marks_of<'a>(project: &'a MarkedProject, citation: &Citation) -> Option<(usize, &'a [SourceMark])> {
     let document = citation.source_id.parse().ok()?;
     Some((document, project.documents.get(document)?.text.marks.as_slice()))
 }
 
-fn mark_at(project: &MarkedProject, place: Place) -> Option<&Mark> {
+fn mark_at(project: &MarkedProject, place: MarkPlace) -> Option<&SourceMark> {
     project.documents.get(place.0)?.text.marks.get(place.1)
 }
 
-fn words_of(project: &MarkedProject, place: Place) -> String {
+fn words_of(project: &MarkedProject, place: MarkPlace) -> String {
     let words = mark_at(project, place).map(|mark| {
         let text = project.documents.get(place.0).map_or("", |document| document.text.source.text.as_str());
         let parts = mark.spans.iter().map(|span| text.chars().skip(span.0).take(span.1 - span.0).collect::<String>());
@@ -156,14 +156,14 @@ fn words_of(project: &MarkedProject, place: Place) -> String {
     words.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn places(project: &MarkedProject) -> impl Iterator<Item = (Place, &Mark)> {
+fn places(project: &MarkedProject) -> impl Iterator<Item = (MarkPlace, &SourceMark)> {
     let documents = project.documents.iter().enumerate();
     documents
         .flat_map(|(document, text)| text.text.marks.iter().enumerate().map(move |(at, mark)| ((document, at), mark)))
 }
 
-fn count_items(project: &MarkedProject, kind: FindingKind, found: &[Found], documents: &mut [DocumentScore]) {
-    let met: BTreeSet<Place> = found.iter().flat_map(|item| item.met.iter().copied()).collect();
+fn count_items(project: &MarkedProject, kind: FindingKind, found: &[MetItem], documents: &mut [DocumentScore]) {
+    let met: BTreeSet<MarkPlace> = found.iter().flat_map(|item| item.met.iter().copied()).collect();
     for (place, mark) in places(project).filter(|(_, mark)| is_of(mark.label, kind)) {
         let Some(document) = documents.get_mut(place.0) else { continue };
         let tally = document.items.entry(kind).or_default();
@@ -188,7 +188,7 @@ fn count_items(project: &MarkedProject, kind: FindingKind, found: &[Found], docu
 }
 
 /// Counts one thing that a found item tells: whether it is told where it is expected, and as expected.
-fn count_detail(tally: &mut Tally, expected: bool, found: bool, is_right: bool) {
+fn count_detail(tally: &mut MatchTally, expected: bool, found: bool, is_right: bool) {
     tally.expected += u32::from(expected);
     tally.found += u32::from(found);
     tally.met += u32::from(expected && found && is_right);
@@ -198,7 +198,7 @@ fn count_detail(tally: &mut Tally, expected: bool, found: bool, is_right: bool) 
 fn count_types(
     project: &MarkedProject,
     result: &PipelineResult,
-    requirements: &[Vec<Place>],
+    requirements: &[Vec<MarkPlace>],
     documents: &mut [DocumentScore],
 ) {
     for (item, met) in result.requirements.iter().zip(requirements) {
@@ -249,7 +249,7 @@ fn count_actions(project: &MarkedProject, result: &PipelineResult, documents: &m
 
 fn count_stories(project: &MarkedProject, result: &PipelineResult, documents: &mut [DocumentScore]) {
     let is_story = |label| label == MarkLabel::Story;
-    let mut told: BTreeMap<Place, usize> = BTreeMap::new();
+    let mut told: BTreeMap<MarkPlace, usize> = BTreeMap::new();
     for (at, story) in result.user_stories.iter().enumerate() {
         for place in met(project, &story.sources, is_story) {
             told.entry(place).or_insert(at);
@@ -288,7 +288,7 @@ fn bare_part(words: &str) -> String {
 
 fn count_orders(project: &MarkedProject, result: &PipelineResult, documents: &mut [DocumentScore]) {
     let items = KINDS.into_iter().flat_map(|kind| found(project, result, kind));
-    let mut surfaced: BTreeSet<Place> = BTreeSet::new();
+    let mut surfaced: BTreeSet<MarkPlace> = BTreeSet::new();
     for item in items {
         surfaced.extend(met(project, item.sources, |label| label == MarkLabel::Order));
     }
@@ -308,8 +308,8 @@ fn count_orders(project: &MarkedProject, result: &PipelineResult, documents: &mu
 }
 
 /// Counts pairs of requirements that say the same or that contradict each other.
-fn count_pairs(project: &MarkedProject, result: &PipelineResult, met: &[Vec<Place>], score: &mut ProjectScore) {
-    let by_id: BTreeMap<&str, Place> =
+fn count_pairs(project: &MarkedProject, result: &PipelineResult, met: &[Vec<MarkPlace>], score: &mut ProjectScore) {
+    let by_id: BTreeMap<&str, MarkPlace> =
         places(project).filter_map(|(place, mark)| Some((mark.attribute("id")?, place))).collect();
     let expected = |name: &str| {
         let mut pairs = BTreeSet::new();
@@ -341,9 +341,9 @@ fn count_pairs(project: &MarkedProject, result: &PipelineResult, met: &[Vec<Plac
     score.conflicts = paired(project, &conflicts, &opposed, "CONFLICT", &mut score.faults);
 }
 
-type FoundPair = (String, BTreeSet<(Place, Place)>);
+type FoundPair = (String, BTreeSet<(MarkPlace, MarkPlace)>);
 
-fn pair_of(result: &PipelineResult, one: usize, other: usize, first: &[Place], second: &[Place]) -> FoundPair {
+fn pair_of(result: &PipelineResult, one: usize, other: usize, first: &[MarkPlace], second: &[MarkPlace]) -> FoundPair {
     let words = |at: usize| result.requirements.get(at).map_or("", |item| item.statement.as_str());
     let pairs = first.iter().flat_map(|&first| second.iter().map(move |&second| ordered(first, second)));
     (format!("{} // {}", words(one), words(other)), pairs.collect())
@@ -351,12 +351,12 @@ fn pair_of(result: &PipelineResult, one: usize, other: usize, first: &[Place], s
 
 fn paired(
     project: &MarkedProject,
-    expected: &BTreeSet<(Place, Place)>,
+    expected: &BTreeSet<(MarkPlace, MarkPlace)>,
     found: &[FoundPair],
     name: &str,
     faults: &mut Vec<String>,
-) -> Tally {
-    let mut tally = Tally::default();
+) -> MatchTally {
+    let mut tally = MatchTally::default();
     for pair in expected {
         tally.expected += 1;
         if found.iter().any(|(_, pairs)| pairs.contains(pair)) {
@@ -376,6 +376,6 @@ fn paired(
     tally
 }
 
-fn ordered(one: Place, other: Place) -> (Place, Place) {
+fn ordered(one: MarkPlace, other: MarkPlace) -> (MarkPlace, MarkPlace) {
     (one.min(other), one.max(other))
 }

@@ -2,7 +2,7 @@
 
 /// What was expected and found in one document or project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct MatchTally {
     pub expected: u32,
     /// How many of the expected ones were found.
     pub met: u32,
@@ -22,7 +22,7 @@ pub struct Figure {
 /// How many samples an interval is taken from.
 const SAMPLES: usize = 1000;
 
-impl Tally {
+impl MatchTally {
     /// Adds the counts of another one.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -56,8 +56,8 @@ impl Tally {
 
 /// Adds tallies up.
 #[must_use]
-pub fn total(tallies: &[Tally]) -> Tally {
-    tallies.iter().fold(Tally::default(), |sum, tally| sum.plus(*tally))
+pub fn total(tallies: &[MatchTally]) -> MatchTally {
+    tallies.iter().fold(MatchTally::default(), |sum, tally| sum.plus(*tally))
 }
 
 /// Returns a figure of all units together, and its interval from samples of the units, drawn with replacement. The same
@@ -94,14 +94,14 @@ mod tests {
 
     #[test]
     fn an_interval_is_about_its_figure_and_narrows_with_more_units() {
-        let good = Tally { expected: 10, met: 8, found: 9, right: 8 };
-        let poor = Tally { expected: 10, met: 2, found: 5, right: 2 };
+        let good = MatchTally { expected: 10, met: 8, found: 9, right: 8 };
+        let poor = MatchTally { expected: 10, met: 2, found: 5, right: 2 };
         assert!((good.f1() - 2.0 * 8.0 / 19.0).abs() < 1e-9);
-        let f1 = |units: &[Tally]| total(units).f1();
+        let f1 = |units: &[MatchTally]| total(units).f1();
         let few = bootstrapped(&[good, poor, good, poor], f1);
         let many = bootstrapped(&[good, poor].repeat(50), f1);
         assert!(few.low <= few.value && few.value <= few.high);
         assert!(many.high - many.low < few.high - few.low);
-        assert_eq!(Tally::default().f1().to_bits(), 0.0_f64.to_bits());
+        assert_eq!(MatchTally::default().f1().to_bits(), 0.0_f64.to_bits());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use super::super::engine::heads::{Features, Head, Lesson, TrainedHeads, features_alone, of_requirement, train};
+use super::super::engine::heads::{Features, Lesson, LinearHead, TrainedHeads, features_alone, of_requirement, train};
 use super::super::engine::{BlockContext, PreparedSentence};
 use super::public::{GROUPS, JudgedRows, group, is_quality};
 
@@ -48,7 +48,7 @@ impl TableTask {
 
     /// Returns what is seen of a text, the judgement of the engine's own heads included.
     fn features(self, text: &str) -> Features {
-        let (features, own, head): (Features, &str, &Head) = match self {
+        let (features, own, head): (Features, &str, &LinearHead) = match self {
             Self::Requirement => {
                 let sentence = PreparedSentence::alone(text, BlockContext::Prose);
                 (features_alone(&sentence), "kind", &TrainedHeads::trained().kinds)

@@ -21,7 +21,7 @@ pub use features::{CorpusContext, Features, of_requirement};
 pub use orders::{may_be_order, of_order};
 pub use relations::{ALIKE, OPPOSED, RelationHead, Sight, of_pair, train_relations};
 pub use training::{Lesson, train};
-pub use weights::Head;
+pub use weights::LinearHead;
 
 /// The kinds of sentences, in the order of the first head's classes; the first one is no item.
 pub const KINDS: [Option<FindingKind>; 6] = [
@@ -49,10 +49,10 @@ pub const TYPES: [(RequirementType, Option<QualityCategory>); 10] = [
 /// The heads of the embedded engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainedHeads {
-    pub kinds: Head,
-    pub types: Head,
+    pub kinds: LinearHead,
+    pub types: LinearHead,
     /// Whether a sentence is an order to a machine that reads it.
-    pub orders: Head,
+    pub orders: LinearHead,
     /// Least probability of an order.
     pub order_threshold: f32,
     /// How two requirements relate to each other.

@@ -2,7 +2,7 @@
 
 use super::super::choices;
 use super::super::fingerprint::{Fingerprint, Stance};
-use super::super::sameness::{Pair, Relation, is_same_amount};
+use super::super::sameness::{DemandRelation, Pair, is_same_amount};
 use super::weights::softmax;
 
 /// What is seen of two demands.
@@ -34,14 +34,14 @@ impl RelationHead {
     }
 
     /// Returns how two demands relate to each other, if they do, with the probability.
-    pub fn relation(&self, sight: &Sight) -> Option<(Relation, f32)> {
+    pub fn relation(&self, sight: &Sight) -> Option<(DemandRelation, f32)> {
         let probabilities = self.probabilities(sight);
         let likely = |class: usize| probabilities.get(class).copied().unwrap_or(0.0);
         let [alike, opposed] = self.thresholds;
         let (alike, opposed) = (likely(ALIKE) / alike, likely(OPPOSED) / opposed);
         match (alike >= 1.0, opposed >= 1.0) {
-            (true, _) if alike >= opposed => Some((Relation::Alike, likely(ALIKE))),
-            (_, true) => Some((Relation::Opposed, likely(OPPOSED))),
+            (true, _) if alike >= opposed => Some((DemandRelation::Alike, likely(ALIKE))),
+            (_, true) => Some((DemandRelation::Opposed, likely(OPPOSED))),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Training of a head: multinomial logistic regression by AdaGrad. The same rows in the same order give the same head.
 
-use super::Head;
+use super::LinearHead;
 use super::features::Features;
 use super::weights::{bucket_of, softmax};
 
@@ -18,7 +18,7 @@ const RATE: f32 = 0.12;
 const DECAY: f32 = 5e-4;
 
 /// Trains a head of `classes` over `buckets` (a power of two).
-pub fn train(lessons: &[Lesson], classes: usize, buckets: usize) -> Head {
+pub fn train(lessons: &[Lesson], classes: usize, buckets: usize) -> LinearHead {
     let mut weights = vec![0.0_f32; classes * buckets];
     let mut squares = vec![1e-3_f32; classes * buckets];
     let mut order: Vec<usize> = (0..lessons.len()).collect();
@@ -47,7 +47,7 @@ pub fn train(lessons: &[Lesson], classes: usize, buckets: usize) -> Head {
             }
         }
     }
-    Head::of(classes, buckets, &weights)
+    LinearHead::of(classes, buckets, &weights)
 }
 
 fn shuffle(order: &mut [usize], state: &mut u64) {

@@ -9,7 +9,7 @@ const MAGIC: [u8; 8] = *b"CQHEADS2";
 
 /// A multinomial logistic model over hashed features.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Head {
+pub struct LinearHead {
     classes: usize,
     /// A power of two.
     buckets: usize,
@@ -24,7 +24,7 @@ pub struct Head {
 #[error("the weights can't be read")]
 pub struct UnreadableWeights;
 
-impl Head {
+impl LinearHead {
     /// Rounds weights, by bucket and then by class, to one byte each.
     pub fn of(classes: usize, buckets: usize, exact: &[f32]) -> Self {
         let mut largest = vec![f32::MIN_POSITIVE; classes];
@@ -114,9 +114,9 @@ impl TrainedHeads {
             for weight in relations.weights.iter_mut().flatten().chain(&mut relations.thresholds) {
                 *weight = f32::from_le_bytes(array(&mut bytes)?);
             }
-            let kinds = Head::read(KINDS.len(), &mut bytes)?;
-            let types = Head::read(TYPES.len(), &mut bytes)?;
-            let orders = Head::read(2, &mut bytes)?;
+            let kinds = LinearHead::read(KINDS.len(), &mut bytes)?;
+            let types = LinearHead::read(TYPES.len(), &mut bytes)?;
+            let orders = LinearHead::read(2, &mut bytes)?;
             bytes.is_empty().then_some(Self { kinds, types, orders, order_threshold, relations, thresholds })
         };
         parsed().ok_or(UnreadableWeights)
@@ -150,7 +150,7 @@ mod tests {
     fn a_file_gives_the_same_heads_and_no_other_does() {
         let head = |classes: usize| {
             let exact: Vec<f32> = (0..16 * classes).map(|at| f32::from(u8::try_from(at).unwrap()) - 40.0).collect();
-            Head::of(classes, 16, &exact)
+            LinearHead::of(classes, 16, &exact)
         };
         let (kinds, types, orders, relations) = (
             head(KINDS.len()),
