@@ -17,16 +17,15 @@ use super::marked::{MarkLabel, SourceMark};
 const BUCKETS: (usize, usize) = (1 << 16, 1 << 14);
 const ORDER_BUCKETS: usize = 1 << 13;
 /// How much an order to a machine counts: to miss one is worse than a sentence too many.
-const ORDER: f32 = 4.0;
-/// How much less likely than the least likely order of the lessons a sentence may be, and still be an order.
-const ORDER_MARGIN: f32 = 0.6;
+const ORDER: f32 = 8.0;
 /// How much a sentence without its surroundings counts.
 const ALONE: f32 = 0.5;
 /// Parts that the corpus is divided into, by project, to choose thresholds.
 const PARTS: usize = 5;
 /// How much a sentence counts for the thresholds of the other medium.
 const OTHER_MEDIUM: f64 = 0.35;
-/// How much less than the best F1 is as good.
+/// How much less than the best F1 is as good. Heads that were trained on some projects are too cautious about rare kinds in
+/// others.
 const NEARLY: f64 = 0.01;
 
 /// The lessons of one project.
@@ -180,23 +179,33 @@ pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
     TrainedHeads { kinds, types, orders, order_threshold, relations, thresholds }
 }
 
-/// Trains the head of orders. Its threshold lets nearly every order of a project pass that it was not trained on.
+/// Trains the head of orders. Its threshold is the best one on projects that it was not trained on, where an order that is
+/// missed counts as much as [`ORDER`] sentences that are none.
 fn orders_of(lessons: &[Lessons]) -> (LinearHead, f32) {
     let trained_on = |is_among: &dyn Fn(usize) -> bool| {
         let among = lessons.iter().enumerate().filter(|(at, _)| is_among(*at));
         let orders: Vec<Lesson> = among.flat_map(|(_, lessons)| lessons.orders.iter().cloned()).collect();
         train(&orders, 2, ORDER_BUCKETS)
     };
-    let mut likely: Vec<f32> = Vec::new();
+    let mut judged: Vec<(f32, bool)> = Vec::new();
     for part in 0..PARTS {
         let head = trained_on(&|at| at % PARTS != part);
-        let judged = lessons.iter().skip(part).step_by(PARTS).flat_map(|lessons| &lessons.orders);
-        let orders = judged.filter(|lesson| lesson.class == 1);
-        likely.extend(orders.filter_map(|lesson| head.probabilities(&lesson.features).get(1).copied()));
+        for lesson in lessons.iter().skip(part).step_by(PARTS).flat_map(|lessons| &lessons.orders) {
+            judged.push((head.probabilities(&lesson.features).get(1).copied().unwrap_or(0.0), lesson.class == 1));
+        }
     }
-    likely.sort_by(f32::total_cmp);
-    let least = likely.get(likely.len() / 100).copied().unwrap_or(0.5);
-    (trained_on(&|_| true), (least * ORDER_MARGIN).clamp(0.02, 0.5))
+    let cost = |threshold: f32| {
+        let wrong = |(likely, is_order): &(f32, bool)| match (*likely >= threshold, is_order) {
+            (false, true) => ORDER,
+            (true, false) => 1.0,
+            _ => 0.0,
+        };
+        judged.iter().map(wrong).sum::<f32>()
+    };
+    let steps = (1..=25_u8).map(|step| f32::from(step) * 0.02);
+    let best =
+        steps.fold((0.5, f32::INFINITY), |best, step| if cost(step) < best.1 { (step, cost(step)) } else { best });
+    (trained_on(&|_| true), best.0)
 }
 
 /// Trains the head of relations, with the thresholds of the best F1 on projects that it was not trained on.
@@ -236,7 +245,7 @@ fn kinds_of<'a>(lessons: impl Iterator<Item = &'a Lessons>) -> LinearHead {
     train(&kinds, heads::KINDS.len(), BUCKETS.0)
 }
 
-/// Returns the middle one of the thresholds, from .025 to .7, whose F1 for a class is nearly the best. The other medium
+/// Returns the middle one of the thresholds, and a lower one for a rare kind, from .025 to .7, whose F1 for a class is nearly the best. The other medium
 /// has a say too: one alone has few sentences of a rare kind.
 fn best_threshold(judged: &[(Vec<f32>, bool, usize)], is_speech: bool, class: usize) -> f32 {
     let mut tried = Vec::new();
@@ -253,5 +262,5 @@ fn best_threshold(judged: &[(Vec<f32>, bool, usize)], is_speech: bool, class: us
     }
     let best = tried.iter().fold(0.0, |best: f64, (_, f1)| best.max(*f1));
     tried.retain(|(_, f1)| *f1 >= best - NEARLY);
-    tried.get(tried.len() / 2).map_or(0.5, |(threshold, _)| *threshold)
+    tried.get(tried.len() / if class == 1 { 2 } else { 4 }).map_or(0.5, |(threshold, _)| *threshold)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actors::language::Language;
 use actors::run::AnalysisType;
@@ -26,6 +27,9 @@ pub struct Report {
     /// Quotes, and how many of them stand in their source word by word.
     pub quotes: u32,
     pub verbatim: u32,
+    /// Characters that were analysed, and how long that took, without reading the documents and counting.
+    pub characters: usize,
+    pub time: Duration,
     /// Projects whose run gave no result.
     pub failed: Vec<String>,
 }
@@ -51,8 +55,12 @@ pub async fn evaluated(engine: Arc<dyn Engine>, projects: &[MarkedProject]) -> R
             sources: sources.collect(),
             bounds: Bounds::default(),
         };
+        report.characters +=
+            project.documents.iter().map(|document| document.text.source.text.chars().count()).sum::<usize>();
+        let begun = Instant::now();
         let outcome =
             run_with(Arc::clone(&engine), request, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &workers).await;
+        report.time += begun.elapsed();
         let mut result = match outcome {
             PipelineOutcome::Completed(result) | PipelineOutcome::Partial(result, _) => *result,
             other => {
@@ -95,6 +103,8 @@ impl Report {
         self.projects.extend(other.projects);
         self.foreign += other.foreign;
         self.warned += other.warned;
+        self.characters += other.characters;
+        self.time += other.time;
         self.quotes += other.quotes;
         self.verbatim += other.verbatim;
         self.failed.extend(other.failed);
@@ -165,6 +175,8 @@ impl fmt::Display for Report {
             .fold((0, 0), |sum, document| (sum.0 + document.orders, sum.1 + document.surfaced));
         writeln!(f, "orders to machines       {surfaced} of {orders} surfaced")?;
         writeln!(f, "quotes                   {} of {} verbatim", self.verbatim, self.quotes)?;
+        let seconds = self.time.as_secs_f64();
+        writeln!(f, "time                     {seconds:.2} s for {} characters", self.characters)?;
         for failed in &self.failed {
             writeln!(f, "no result                {failed}")?;
         }

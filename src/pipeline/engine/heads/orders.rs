@@ -27,6 +27,17 @@ static READER: LazyLock<Regex> = LazyLock::new(|| {
         r"(machine|software|agents?|models?|tools?|program) (that|which|who|reading|processing|triaging|analy[sz]ing|indexing))\b|@\w*(bot|ai)\b"
     ))
 });
+/// Who reads, without a name, and what they make of it.
+static READ_BY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(whoever|whatever|anyone|anybody|anything|everyone|those|you|who|which|that) (or whatever )?(is |are |ever |now )?(reads?|reading|summari[sz]es?|summari[sz]ing|processes|processing|analy[sz]es|analy[sz]ing|extracts?|extracting|parses|parsing|",
+        r"transcribes|transcribing|writes? (the|these|up|this)|writing (the|these|up|this)|turns? this|makes? the (summary|minutes|list)|triages?|evaluates?|indexes|types this)\b|",
+        r"\byour (output|summary|summaries|answers?|response|reply|list|extraction|results?|notes|minutes|report|instructions?|prompt|task|rating|json)\b|",
+        r"\b(for|in) the (summary|minutes|extraction|record|protocol|report|output|results?)\b|\b(instruction|directive|override|prompt|injection|jailbreak)\w*\b|\bthe following (as|is) a requirement\b|\b(requirements?|items?) (from|out of) this (page|document|file|text)\b|",
+        r"\b(the|these) (words|lines|text|sentences) (above|below|before)\b|\btraining data\b|\bpretend (that|to)\b|\bthis (entry|line|row|paragraph|sentence|note|comment|cell) (supersedes|overrides|replaces|takes precedence|outranks)\b|",
+        r"\breader of (this|these)\b|\bno human\b|\bneural net\w*\b|\bextraction engine\b|\bmachines? (reading|that read)\b|\b(print|list|show|return) no (other|more)\b|\bworking memory\b|\bcopy of your\b|\bverbose mode\b"
+    ))
+});
 /// “SYSTEM: …”, “agent, …”.
 static CALLED_SHORTLY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -36,7 +47,7 @@ static CALLED_SHORTLY: LazyLock<Regex> = LazyLock::new(|| {
 /// An order at the start.
 static TOLD_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"^["'(\[<*> ]*(?:please |now |kindly )?(?:ignore|disregard|skip|mark|set|treat|classify|rate|approve|accept|reject|return|omit|drop|delete|erase|output|summari[sz]e|close|withdraw|score|regard|forget|conclude|do not|don't|never)\b"#,
+        r#"^["'(\[<*> ]*(?:please |now |kindly )?(?:ignore|disregard|skip|mark|set|treat|classify|rate|approve|accept|reject|return|omit|drop|delete|erase|output|summari[sz]e|close|withdraw|score|regard|forget|conclude|do not|don't|never|record|list|add|insert|include|report|state|write|say|give|note|log|rank|leave out|keep quiet|send|reveal|print|show|answer|reply|translate|put)\b"#,
     )
 });
 /// The machine at the start, or behind a word of address.
@@ -99,6 +110,10 @@ pub fn of_order(sentence: &PreparedSentence) -> Features {
         ("made", MADE.is_match(lower)),
         ("verdict", VERDICT.is_match(lower)),
         ("product", PRODUCT.is_match(lower)),
+        ("reader", READER.is_match(lower)),
+        ("called shortly", CALLED_SHORTLY.is_match(lower)),
+        ("told first", TOLD_FIRST.is_match(lower)),
+        ("read by", READ_BY.is_match(lower)),
         ("addressed", addressed::is_addressed(lower)),
     ];
     let met: Vec<&str> = cues.iter().filter(|(_, is_met)| *is_met).map(|(name, _)| *name).collect();
@@ -135,7 +150,10 @@ pub fn is_certain(sentence: &PreparedSentence) -> bool {
 /// make of a document. No other one is looked at closer.
 pub fn may_be_order(sentence: &PreparedSentence) -> bool {
     let lower = sentence.lower.as_str();
+    let is_told = TOLD.is_match(lower);
     READER.is_match(lower)
-        || (CALLED_SHORTLY.is_match(lower) && TOLD.is_match(lower))
-        || (TOLD_FIRST.is_match(lower) && MADE.is_match(lower) && VERDICT.is_match(lower))
+        || READ_BY.is_match(lower)
+        || (is_told && CALLED_SHORTLY.is_match(lower))
+        || (TOLD_FIRST.is_match(lower) && (MADE.is_match(lower) || VERDICT.is_match(lower)))
+        || (is_told && MADE.is_match(lower) && VERDICT.is_match(lower))
 }
