@@ -14,6 +14,9 @@ use super::{Finding, FindingKind, exclusions, written};
 static OPEN_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(shall|must|should|will|has to|have to|needs? to|can|may|able to|allows? \w+ to)( be)?( able to)?$")
 });
+/// The rules' judgement, and the number of words, from which a sentence is a demand whatever the heads say.
+const PLAIN_DEMAND: f64 = 0.85;
+const PLAIN_WORDS: usize = 5;
 static LENDING_LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(shall|must|should|required|requirements?|needs?|following (functions?|features?|reports?|data|capabilities|tasks))\b",
@@ -64,8 +67,14 @@ fn finding(
     {
         return None;
     }
-    let (kind, confidence) = heads.kind(&features_of(corpus, context, at), sentence.context == BlockContext::Speech)?;
-    let confidence = f64::from(confidence);
+    let judged = heads.kind(&features_of(corpus, context, at), sentence.context == BlockContext::Speech);
+    // A demand in the words of specifications is one even where the heads, which also look at what stands around it, doubt it.
+    let is_plain = || context.need(at) >= PLAIN_DEMAND && sentence.count >= PLAIN_WORDS;
+    let (kind, confidence) = match judged {
+        Some((kind, confidence)) => (kind, f64::from(confidence)),
+        None if is_plain() => (FindingKind::Requirement, 0.5),
+        None => return None,
+    };
     match completed(corpus, sentence, at) {
         Some((lead, statement)) if kind == FindingKind::Requirement => {
             let confidence = two_decimals(confidence);

@@ -114,7 +114,8 @@ pub async fn forget_page(conn: &mut Conn, run_id: Id<Run>, most: i64) -> Result<
     diesel::delete(run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)))).execute(conn).await?;
     let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
     let page: Vec<Key<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
-    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
+    let deleted = diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?;
+    Ok(deleted)
 }
 
 /// Deletes a page of a project's superseded proposals that were made by then; returns how many.
@@ -129,7 +130,8 @@ pub async fn prune_page(
         .filter(proposals::status.eq(ProposalStatus::Superseded.into_str()))
         .filter(proposals::created_at.le(At(then)));
     let page: Vec<Key<Proposal>> = former.select(proposals::id).limit(most).load(conn).await?;
-    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
+    let deleted = diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?;
+    Ok(deleted)
 }
 
 /// A proposal that nobody accepted, without its texts.

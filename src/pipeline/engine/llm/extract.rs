@@ -14,10 +14,11 @@ use super::super::find::{completed, is_candidate};
 use super::super::{Engine, Extraction, Finding, FindingKind, Judgement};
 use super::answer::{Elements, Proposed};
 use super::chunks::{SourceChunk, chunks};
+use super::prompts::Claim;
 use super::quotes::{Located, QuoteFinder, Tier};
 use super::statement::reliable;
 use super::tally::ModelTally;
-use super::verify::{self, Claim, verify};
+use super::verify::{self, verify};
 use super::{Llm, answer, prompts, schema};
 
 /// Questions that are handed over together. If none of them is answered, no more are asked.

@@ -6,7 +6,13 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use super::chunks::{SourceChunk, sent};
-use super::verify::Claim;
+
+/// A statement with the words that it rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    pub quote: String,
+    pub statement: String,
+}
 
 /// Characters of a quote or a statement in a question.
 const LONGEST_CITED: usize = 600;

@@ -4,18 +4,12 @@
 use super::super::super::chat::Chat;
 use super::super::super::loop_control::{Halted, LoopControl};
 use super::extract::Questions;
+use super::prompts::Claim;
 use super::tally::ModelTally;
 use super::{answer, prompts, schema};
 
 /// The most pairs of one question.
 const PAIRS: usize = 12;
-
-/// A statement with the words that it rests on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    pub quote: String,
-    pub statement: String,
-}
 
 /// What the model says of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
