@@ -164,8 +164,9 @@ pub async fn delete(state: &Projects, project: Project, request: RequestId) -> R
             })
         })
         .await;
-    drop(changing);
+    // Subscribers hear of the end before their access is looked at again, which says only that they have none.
     state.hub.publish(vec![record?]);
+    drop(changing);
     deletion::begin(state, id, deletion::in_a_moment(), &request).await;
     Ok(())
 }
