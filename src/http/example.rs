@@ -17,7 +17,7 @@ pub fn of(schema: Option<&(String, RefOr<Schema>)>, components: &[(String, RefOr
 }
 
 fn build(schema: &Value, all: &[(String, Value)], depth: usize) -> Value {
-    if depth > 12 {
+    if depth > 16 {
         return Value::Null;
     }
     if let Some(example) = schema.get("example") {
