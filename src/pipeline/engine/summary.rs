@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
-use super::super::result::{Priority, Summary};
+use super::super::result::Summary;
 use super::Items;
 use super::corpus::{Corpus, PreparedSentence};
 use super::index::BlockContext;
@@ -89,13 +89,6 @@ fn overview(sources: &[ReadySource], items: &Items, stories: usize) -> String {
         counted(items.open_questions.len(), "open question", "open questions"),
         counted(items.risks.len(), "risk", "risks"),
     ));
-    let weightiest = [Priority::Critical, Priority::High]
-        .into_iter()
-        .flat_map(|priority| items.requirements.iter().filter(move |requirement| requirement.priority == priority));
-    let first: Vec<&str> = weightiest.map(|requirement| requirement.title.as_str()).take(3).collect();
-    if !first.is_empty() {
-        parts.push(format!("Among what weighs most: {}.", first.join("; ")));
-    }
     parts.join(" ")
 }
 
