@@ -1,4 +1,5 @@
-//! The summary: verbatim sentences of the sources, and counts of the items found.
+//! The summary: verbatim sentences of the sources, and counts of the items found. Its text repeats no item, since a person may
+//! reject what it says or withdraw their words.
 
 use std::sync::LazyLock;
 
@@ -75,21 +76,21 @@ fn list_of<'a>(sentence: &PreparedSentence, summary: &'a mut Summary) -> Option<
 }
 
 fn overview(sources: &[ReadySource], items: &Items, stories: usize) -> String {
-    let mut parts = vec![format!(
+    let found = format!(
         "{} with {} words gave {} and {}.",
         counted(sources.len(), "source", "sources"),
         sources.iter().map(|source| source.words).sum::<u64>(),
         counted(items.requirements.len(), "requirement", "requirements"),
         counted(stories, "user story", "user stories"),
-    )];
-    parts.push(format!(
+    );
+    let further = format!(
         "Further: {}, {}, {} and {}.",
         counted(items.decisions.len(), "decision", "decisions"),
         counted(items.action_items.len(), "action item", "action items"),
         counted(items.open_questions.len(), "open question", "open questions"),
         counted(items.risks.len(), "risk", "risks"),
-    ));
-    parts.join(" ")
+    );
+    format!("{found} {further}")
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
