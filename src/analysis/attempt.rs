@@ -13,6 +13,7 @@ use actors::run::{self, Command, Node, Refusal, RunWarning};
 use actors::shell;
 use actors::time::Time;
 use async_trait::async_trait;
+use pipeline::glossary::GlossaryEntry;
 use pipeline::process::{OutlinedSource, Ports, RequestOutline};
 use pipeline::{
     self, CancelToken, CheckpointStore, EngineChoice, ModelUse, PipelineOutcome, PipelineResult, PortUnavailable,
@@ -30,7 +31,7 @@ use crate::http::error::ApiError;
 use crate::meetings;
 use crate::meetings::transcripts;
 use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript, SpokenText};
-use crate::projects::documents;
+use crate::projects::{documents, glossary};
 
 /// How often a run looks for the transcripts that it waits for.
 const LOOK: Duration = Duration::from_secs(1);
@@ -209,8 +210,16 @@ impl<'a> Attempt<'a> {
             language: run.language,
             bounds: pipeline::Bounds::default(),
             engine: self.engine()?,
+            glossary: self.glossary().await?,
             sources,
         })
+    }
+
+    /// Returns the project's terms as they are now.
+    async fn glossary(&self) -> Result<Vec<GlossaryEntry>, ApiError> {
+        let project_id = self.run.project_id;
+        let read = self.state.db.read(move |conn| Box::pin(glossary::store::of_project(conn, project_id))).await;
+        read.map(|glossary| glossary.entries).map_err(ApiError::from)
     }
 
     /// Returns the run's engine. Whether it may ask a language model is looked up now: the operator may have changed it

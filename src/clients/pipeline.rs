@@ -209,7 +209,13 @@ async fn feed(
     texts: &dyn TextStore,
     sender: mpsc::Sender<Piece>,
 ) -> Result<(), PortUnavailable> {
-    let head = json!({"jobId": id, "analysisType": outline.analysis_type, "language": outline.language}).to_string();
+    let mut head = json!({"jobId": id, "analysisType": outline.analysis_type, "language": outline.language});
+    if !outline.glossary.is_empty()
+        && let Some(fields) = head.as_object_mut()
+    {
+        fields.insert("glossary".to_owned(), json!(outline.glossary));
+    }
+    let head = head.to_string();
     let mut head = format!(r#"{},"sources":["#, head.trim_end_matches('}'));
     for source in &outline.sources {
         let of = SourceHead { id: &source.id, kind: source.kind, name: &source.name };

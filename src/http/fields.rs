@@ -125,11 +125,23 @@ impl Fields {
         &mut self,
         name: &str,
         counts: RangeInclusive<usize>,
-        mut read: impl FnMut(&mut Self) -> Result<T, Rejected>,
+        read: impl FnMut(&mut Self) -> Result<T, Rejected>,
     ) -> Result<Vec<T>, Rejected> {
-        let Some(values) = self.list(name, counts)? else {
-            return Err(self.fault(name, Reason::Required, Reason::Required.sentence()));
-        };
+        let objects = self.optional_objects(name, counts, read)?;
+        objects.ok_or_else(|| self.fault(name, Reason::Required, Reason::Required.sentence()))
+    }
+
+    /// As [`Self::objects`], but the field may be absent or null.
+    ///
+    /// # Errors
+    /// The field is no such list, or contains an error. The errors are recorded.
+    pub fn optional_objects<T>(
+        &mut self,
+        name: &str,
+        counts: RangeInclusive<usize>,
+        mut read: impl FnMut(&mut Self) -> Result<T, Rejected>,
+    ) -> Result<Option<Vec<T>>, Rejected> {
+        let Some(values) = self.list(name, counts)? else { return Ok(None) };
         let mut are_valid = true;
         let mut all = Vec::with_capacity(values.len());
         for (index, value) in values.into_iter().enumerate() {
@@ -147,7 +159,7 @@ impl Fields {
                 self.note(fault.within(&path));
             }
         }
-        if are_valid { Ok(all) } else { Err(Rejected) }
+        if are_valid { Ok(Some(all)) } else { Err(Rejected) }
     }
 
     /// Reads a list of at most `most` values, which `accept` may reject for a reason beside their form. It may be absent or

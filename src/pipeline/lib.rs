@@ -17,13 +17,14 @@
 //! A server runs the pipeline in child processes (`process`), limited in number and shared fairly between callers
 //! (`fair`).
 //!
-//! Reading order: request · result · run · workers · nodes · engine · chat · readers · process · remote.
+//! Reading order: request · glossary · result · run · workers · nodes · engine · chat · readers · process · remote.
 
 pub mod chat;
 pub mod confined;
 pub mod engine;
 pub mod evaluation;
 pub mod fair;
+pub mod glossary;
 pub mod loop_control;
 pub mod media;
 pub mod nodes;
@@ -40,6 +41,8 @@ pub mod workers;
 
 #[cfg(test)]
 mod complexity;
+#[cfg(test)]
+mod glossary_tests;
 #[cfg(test)]
 mod left_out_tests;
 #[cfg(test)]

@@ -10,6 +10,7 @@ use actors::language::Language;
 use actors::run::AnalysisType;
 use futures_util::StreamExt;
 use pipeline::SourceKind;
+use pipeline::glossary::GlossaryEntry;
 use pipeline::readers::sniff;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -25,7 +26,7 @@ use super::model::{JobRequest, JobSource, SourceContent};
 use super::state::PipelineJobs;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError};
-use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
+use crate::http::fields::{Field, Fields, InvalidValue, Rejected, line, text};
 use crate::http::form::{self, small, unreadable};
 use crate::http::input::{Described, Input, Raw, object};
 use crate::http::mounted::{Mounted, Need};
@@ -53,6 +54,9 @@ struct PipelineProcessJson {
     job_id: Id<AiJob>,
     language: Option<Language>,
     analysis_type: AnalysisType,
+    /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with.
+    #[schema(max_items = 1000)]
+    glossary: Option<Vec<GlossaryEntry>>,
     #[schema(min_items = 1, max_items = 500)]
     sources: Vec<PipelineSource>,
 }
@@ -76,6 +80,9 @@ struct PipelineProcessFilesRequest {
     job_id: Id<AiJob>,
     language: Option<Language>,
     analysis_type: AnalysisType,
+    /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with.
+    #[schema(max_items = 1000)]
+    glossary: Option<Vec<GlossaryEntry>>,
     /// One for each file, in the same order.
     #[schema(min_items = 1, max_items = 500)]
     sources: Vec<PipelineFileSource>,
@@ -94,18 +101,53 @@ struct JobTask {
     job_id: Id<AiJob>,
     analysis_type: AnalysisType,
     language: Language,
+    glossary: Vec<GlossaryEntry>,
 }
 
 impl JobTask {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let (job_id, language) = (fields.required("jobId"), fields.optional("language"));
-        let analysis_type = fields.required("analysisType");
-        Ok(Self { job_id: job_id?, language: language?.unwrap_or(Language::Auto), analysis_type: analysis_type? })
+        let (analysis_type, glossary) = (fields.required("analysisType"), glossary_of(fields));
+        let language = language?.unwrap_or(Language::Auto);
+        Ok(Self { job_id: job_id?, language, analysis_type: analysis_type?, glossary: glossary? })
     }
 
     fn request(self, sources: Vec<JobSource>) -> (Id<AiJob>, JobRequest) {
-        (self.job_id, JobRequest { analysis_type: self.analysis_type, language: self.language, sources })
+        let Self { job_id, analysis_type, language, glossary } = self;
+        (job_id, JobRequest { analysis_type, language, glossary, sources })
     }
+}
+
+/// The most entries of a glossary, and spellings of an entry.
+const MOST_ENTRIES: usize = 1_000;
+const MOST_SPELLINGS: usize = 20;
+
+/// A term or a spelling: 1–100 characters in one line.
+struct GlossaryWord(String);
+
+impl Field for GlossaryWord {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        line(value, 1, 100).map(Self)
+    }
+}
+
+/// What a term means: at most 1,000 characters.
+struct Meaning(String);
+
+impl Field for Meaning {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        text(value, 0, 1000).map(Self)
+    }
+}
+
+fn glossary_of(fields: &mut Fields) -> Result<Vec<GlossaryEntry>, Rejected> {
+    let entries = fields.optional_objects("glossary", 0..=MOST_ENTRIES, |entry| {
+        let (term, definition) = (entry.required::<GlossaryWord>("term"), entry.optional::<Meaning>("definition"));
+        let spellings = entry.values::<GlossaryWord>("spellings", MOST_SPELLINGS, |_| Ok(()));
+        let spellings = spellings?.into_iter().map(|spelling| spelling.0).collect();
+        Ok(GlossaryEntry { term: term?.0, definition: definition?.map(|meaning| meaning.0), spellings })
+    });
+    entries.map(Option::unwrap_or_default)
 }
 
 fn permit(state: &PipelineJobs) -> Result<OwnedSemaphorePermit, ApiError> {
@@ -132,7 +174,9 @@ impl RequestDigest {
     }
 
     fn finish(mut self, request: &JobRequest) -> Result<String, ApiError> {
-        self.0.update(serde_json::to_vec(request).map_err(ApiError::internal)?);
+        // The glossary may have changed when a server sends a run's request again.
+        let compared = JobRequest { glossary: Vec::new(), ..request.clone() };
+        self.0.update(serde_json::to_vec(&compared).map_err(ApiError::internal)?);
         Ok(hex::encode(self.0.finalize()))
     }
 }

@@ -153,7 +153,9 @@ impl<'de> Visitor<'de> for &mut RequestVisitor<'_, '_> {
                     request.sources = Some(map.next_value_seed(SourcesSeed(self))?);
                     self.place.set(None);
                 }
-                "jobId" | "analysisType" | "language" => drop(request.values.insert(key, map.next_value()?)),
+                "jobId" | "analysisType" | "language" | "glossary" => {
+                    drop(request.values.insert(key, map.next_value()?))
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     if request.values.len() < MOST_UNKNOWN {

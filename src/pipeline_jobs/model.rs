@@ -4,6 +4,7 @@ use actors::ids::{AiJob, Id};
 use actors::language::Language;
 use actors::run::{AnalysisType, Node};
 use actors::time::Time;
+use pipeline::glossary::GlossaryEntry;
 use pipeline::remote::{PipelineJob, PipelineProcessingStatus};
 use pipeline::{SourceKind, UnreadableSource};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub const MOST_BEGUN: u32 = 5;
 pub struct JobRequest {
     pub analysis_type: AnalysisType,
     pub language: Language,
+    /// How the caller's project names things.
+    #[serde(default)]
+    pub glossary: Vec<GlossaryEntry>,
     pub sources: Vec<JobSource>,
 }
 

@@ -83,6 +83,7 @@ async fn attempt(state: &PipelineJobs, id: Id<AiJob>, token: &CancelToken) -> Re
         bounds: Bounds::default(),
         // The service asks no language model: a server keeps runs that want one to itself.
         engine: EngineChoice::default(),
+        glossary: request.glossary.clone(),
         sources: request
             .sources
             .iter()

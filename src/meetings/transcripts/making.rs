@@ -32,7 +32,6 @@ use crate::meetings::state::Meetings;
 use crate::models;
 use crate::projects::glossary;
 use crate::projects::glossary::model::Glossary;
-use crate::projects::glossary::speller::Speller;
 
 /// The length of what is hinted to the recogniser: about as much as it can take.
 const HINT_CHARS: usize = 600;
@@ -112,7 +111,7 @@ impl Handler for TranscribeRecordingHandler {
             let project_id = meeting.state.project_id;
             let read = self.state.db.read(move |conn| Box::pin(glossary::store::of_project(conn, project_id))).await;
             let terms = read.map_err(|error: DbError| error.to_string())?;
-            let speller = Speller::new(&terms);
+            let speller = Speller::new(&terms.entries);
             let work = TranscriptMaking {
                 handler: self,
                 meeting_id,

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use chrono::NaiveDate;
 use regex::Regex;
 
+use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::ReadySource;
 use super::super::result::{
@@ -18,7 +19,7 @@ use super::heads::{TrainedHeads, of_requirement};
 use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, originals};
-use super::{Finding, FindingKind, Items, assignee, dates, kinds, question, risk, wording};
+use super::{Embedded, Finding, FindingKind, Items, assignee, dates, kinds, question, risk, wording};
 
 /// The name of a column of dates.
 static DUE_COLUMN: LazyLock<Regex> =
@@ -26,7 +27,7 @@ static DUE_COLUMN: LazyLock<Regex> =
 
 /// Returns all items, each kind in reading order.
 pub fn items(
-    heads: &TrainedHeads,
+    engine: &Embedded,
     corpus: &Corpus,
     sources: &[ReadySource],
     findings: &[Finding],
@@ -42,19 +43,23 @@ pub fn items(
         FindingKind::Decision,
     ] {
         let of_kind: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == kind).collect();
-        for group in groups(&of_kind, control)? {
+        for group in groups(&engine.terms, &of_kind, control)? {
             control.report(merged, findings.len())?;
             merged += group.len();
             items.merged += u32::try_from(group.len().saturating_sub(1)).unwrap_or(0);
-            add(heads, &mut items, corpus, sources, kind, &group);
+            add(engine, &mut items, corpus, sources, kind, &group);
         }
     }
     Ok(items)
 }
 
 /// Groups findings that say the same; the first one leads its group.
-fn groups<'a>(findings: &[&'a Finding], control: &LoopControl) -> Result<Vec<Vec<&'a Finding>>, Halted> {
-    let fingerprints = fingerprints(findings.iter().map(|finding| finding.statement.as_str()), control)?;
+fn groups<'a>(
+    terms: &ProjectTerms,
+    findings: &[&'a Finding],
+    control: &LoopControl,
+) -> Result<Vec<Vec<&'a Finding>>, Halted> {
+    let fingerprints = fingerprints(terms, findings.iter().map(|finding| finding.statement.as_str()), control)?;
     let first = originals(&fingerprints, control)?;
     let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); findings.len()];
     for (at, finding) in findings.iter().enumerate() {
@@ -68,7 +73,7 @@ fn groups<'a>(findings: &[&'a Finding], control: &LoopControl) -> Result<Vec<Vec
 }
 
 fn add(
-    heads: &TrainedHeads,
+    engine: &Embedded,
     items: &mut Items,
     corpus: &Corpus,
     sources: &[ReadySource],
@@ -87,7 +92,7 @@ fn add(
     match kind {
         FindingKind::Requirement => {
             let section = corpus.section(finding.sentence).unwrap_or_default().to_lowercase();
-            let (kind, category) = requirement_type(heads, corpus, finding, &section);
+            let (kind, category) = requirement_type(engine.heads, corpus, finding, &section);
             items.requirements.push(RequirementDraft {
                 key: fingerprint.key("requirement"),
                 kind,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::super::chat::{Model, NoCompletion, NoModel};
+use super::super::glossary::ProjectTerms;
 use super::llm::Llm;
 use super::{Embedded, Engine};
 
@@ -52,10 +53,11 @@ pub struct ModelUse {
 }
 
 impl EngineChoice {
-    /// Returns the engine, which asks `model` if it may ask one.
-    pub fn engine(&self, model: impl FnOnce() -> Arc<dyn Model>) -> Arc<dyn Engine> {
+    /// Returns the engine for a project with these terms. It asks `model` if it may ask one.
+    pub fn engine(&self, terms: ProjectTerms, model: impl FnOnce() -> Arc<dyn Model>) -> Arc<dyn Engine> {
+        let embedded = Embedded::for_project(Arc::new(terms));
         if !self.kind.asks_model() {
-            return Arc::new(Embedded::default());
+            return Arc::new(embedded);
         }
         let (usage, model) = match &self.model {
             Some(usage) => (usage.clone(), model()),
@@ -64,6 +66,6 @@ impl EngineChoice {
                 (usage, Arc::new(NoModel(NoCompletion::NotPermitted)) as Arc<dyn Model>)
             }
         };
-        Arc::new(Llm::new(model, usage, self.kind == EngineKind::Fallback))
+        Arc::new(Llm::new(embedded, model, usage, self.kind == EngineKind::Fallback))
     }
 }

@@ -6,14 +6,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::result::CheckedItems;
 use super::super::result::{
     IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
 };
+use super::Embedded;
 use super::corpus::plain;
 use super::ears;
-use super::heads::TrainedHeads;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, relations};
 use super::wording::clipped;
@@ -60,7 +61,7 @@ static MEASURE: LazyLock<Regex> =
 /// Returns the issues of every item, the conflicts between requirements and the scores. The `quality_checks` node fills
 /// in the number of duplicates and the coverage.
 pub fn check(
-    heads: &TrainedHeads,
+    engine: &Embedded,
     requirements: &[RequirementDraft],
     stories: &[UserStoryDraft],
     control: &LoopControl,
@@ -70,14 +71,14 @@ pub fn check(
     let total = requirements.len();
     for (at, requirement) in requirements.iter_mut().enumerate() {
         control.report(at, 2 * total)?;
-        requirement.quality_issues = issues_of(requirement);
+        requirement.quality_issues = issues_of(&engine.terms, requirement);
         requirement.pattern = ears::pattern_of(&requirement.statement);
         for issue in &requirement.quality_issues {
             *counts.entry(issue.code).or_default() += 1;
         }
     }
     let clean = requirements.iter().filter(|requirement| requirement.quality_issues.is_empty()).count();
-    let pairs = note_relations(heads, &mut requirements, control)?;
+    let pairs = note_relations(engine, &mut requirements, control)?;
     let in_conflict = requirements.iter().filter(|requirement| !requirement.conflicts_with.is_empty()).count();
     if in_conflict > 0 {
         counts.insert(IssueCode::Conflict, u32::try_from(in_conflict).unwrap_or(u32::MAX));
@@ -101,15 +102,16 @@ pub fn check(
 /// Notes which requirements are alike and which contradict each other, with the reason as an issue; returns how many pairs
 /// do.
 fn note_relations(
-    heads: &TrainedHeads,
+    engine: &Embedded,
     requirements: &mut [RequirementDraft],
     control: &LoopControl,
 ) -> Result<usize, Halted> {
-    let fingerprints = fingerprints(requirements.iter().map(|requirement| requirement.statement.as_str()), control)?;
+    let statements = requirements.iter().map(|requirement| requirement.statement.as_str());
+    let fingerprints = fingerprints(&engine.terms, statements, control)?;
     let source = |requirement: &RequirementDraft| requirement.sources.first().map(|source| source.source_id.clone());
     let sources: Vec<String> = requirements.iter().map(|requirement| source(requirement).unwrap_or_default()).collect();
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let relations = relations(heads, &fingerprints, &sources, control)?;
+    let relations = relations(engine.heads, &fingerprints, &sources, control)?;
     let keys: Vec<String> = requirements.iter().map(|requirement| requirement.key.clone()).collect();
     for (requirement, alike) in requirements.iter_mut().zip(&relations.alike) {
         requirement.duplicate_of = alike.and_then(|at| keys.get(at)).cloned();
@@ -127,11 +129,15 @@ fn note_relations(
     Ok(relations.contradictions.len())
 }
 
-fn issues_of(requirement: &RequirementDraft) -> Vec<QualityIssue> {
+fn issues_of(terms: &ProjectTerms, requirement: &RequirementDraft) -> Vec<QualityIssue> {
     let lower = plain(&requirement.statement);
+    // What the project has a term for is not vague: “the fast lane”.
+    let named = terms.places(&lower);
+    let is_named =
+        |word: &regex::Match<'_>| named.iter().any(|place| place.start <= word.start() && word.end() <= place.end);
     let mut issues = Vec::new();
     let mut note = |code: IssueCode, message: String| issues.push(QualityIssue::new(code, message));
-    if let Some(word) = VAGUE.find(&lower) {
+    if let Some(word) = VAGUE.find_iter(&lower).find(|word| !is_named(word)) {
         note(IssueCode::VagueWord, format!("\"{}\" can be read in more than one way.", quoted(word)));
     }
     if PASSIVE.is_match(&lower) && !BY_SOMEBODY.is_match(&lower) && !lower.contains("system") {

@@ -48,9 +48,12 @@ mod tokens;
 mod wording;
 mod written;
 
+use std::sync::Arc;
+
 use actors::run::AnalysisType;
 use serde::{Deserialize, Serialize};
 
+use super::glossary::ProjectTerms;
 use super::loop_control::{Halted, LoopControl};
 use super::request::ReadySource;
 use super::result::CheckedItems;
@@ -216,10 +219,16 @@ impl Items {
 
 /// A rule-based engine over sentences with their headings and neighbours. Its rules are for English; it accepts text in
 /// any language.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Embedded {
     heads: &'static TrainedHeads,
+    /// How the project names things.
+    terms: Arc<ProjectTerms>,
+    version: String,
 }
+
+/// Changes with the results, so that no older checkpoint is used.
+const VERSION: &str = "embedded-6";
 
 impl Default for Embedded {
     fn default() -> Self {
@@ -229,14 +238,21 @@ impl Default for Embedded {
 
 impl Embedded {
     /// Returns the engine with other heads than those of this program, to measure them.
-    pub const fn with(heads: &'static TrainedHeads) -> Self {
-        Self { heads }
+    pub fn with(heads: &'static TrainedHeads) -> Self {
+        Self { heads, terms: Arc::default(), version: VERSION.to_owned() }
+    }
+
+    /// Returns the engine for a project with these terms.
+    #[must_use]
+    pub fn for_project(terms: Arc<ProjectTerms>) -> Self {
+        let version = if terms.is_empty() { VERSION.to_owned() } else { format!("{VERSION} {}", terms.digest()) };
+        Self { terms, version, ..Self::default() }
     }
 }
 
 impl Engine for Embedded {
     fn version(&self) -> &str {
-        "embedded-5"
+        &self.version
     }
 
     fn is_order(&self, sentence: &PreparedSentence) -> bool {
@@ -245,7 +261,7 @@ impl Engine for Embedded {
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
         let mut findings = find::findings(self.heads, corpus, control)?;
-        settled::settle(corpus, &mut findings, control)?;
+        settled::settle(&self.terms, corpus, &mut findings, control)?;
         Ok(findings)
     }
 
@@ -256,11 +272,11 @@ impl Engine for Embedded {
         findings: &[Finding],
         control: &LoopControl,
     ) -> Result<Items, Halted> {
-        classify::items(self.heads, corpus, sources, findings, control)
+        classify::items(self, corpus, sources, findings, control)
     }
 
     fn stories(&self, requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
-        stories::stories(requirements, control)
+        stories::stories(&self.terms, requirements, control)
     }
 
     fn check(
@@ -269,7 +285,7 @@ impl Engine for Embedded {
         stories: &[UserStoryDraft],
         control: &LoopControl,
     ) -> Result<CheckedItems, Halted> {
-        issues::check(self.heads, requirements, stories, control)
+        issues::check(self, requirements, stories, control)
     }
 
     fn summarize(

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::glossary::ProjectTerms;
 use super::corpus::plain;
 use super::lexicon::{ACTOR, pattern};
 
@@ -26,13 +27,18 @@ static DOER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(er|or|ist|ian|eer|wri
 /// Things with such an ending.
 static THING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(\w*(server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
+        r"\b(\w*(list|server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
         r"driver|filter|counter|timer|buffer|pointer|sensor|processor|monitor|calculator|generator|vector|error|indicator|actuator|motor|letter|newsletter|",
         r"reminder|calendar|chapter|register|cluster|layer|center|meter|transformer|paper|wrapper|parser|loader|handler|listener|connector|",
         r"compiler|interpreter|simulator|emulator|converter|player|explorer|viewer|tracker|marker|slider|picker|placeholder|answer|offer|transfer|",
         r"trigger|factor|color|door|floor|cursor|selector|detector|locator|validator|iterator|operand|integer|character|banner|barrier|",
         r"other|user interface|power|water|tower|corner|charger|heater|freezer|cooler|boiler|scooter|tractor|trailer|carrier|locker|dispenser)s?)$"
     ))
+});
+
+/// How the definition of a role begins.
+static MEANS_PERSON: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:whoever|anyone who|anybody who|someone who|somebody who|the one who|one who|who)\b")
 });
 
 /// Whether a role is that of a person or a group of people.
@@ -43,9 +49,20 @@ pub fn is_person(role: &str) -> bool {
     PERSON.is_match(last) || ACTOR.is_match(last) || (DOER.is_match(last) && !THING.is_match(last))
 }
 
+/// As [`is_person`], or a term of the project that means a person: “Checker: whoever weighs the parcels”.
+pub fn is_person_here(role: &str, terms: &ProjectTerms) -> bool {
+    is_person(role)
+        || terms.definition(role).is_some_and(|definition| {
+            let lower = plain(definition);
+            MEANS_PERSON.is_match(&lower)
+                || is_person(lower.split(['.', ',', ';', ':', '(']).next().unwrap_or_default())
+        })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_person;
+    use super::{is_person, is_person_here};
+    use crate::glossary::{GlossaryEntry, ProjectTerms};
 
     #[test]
     fn only_people_have_stories() {
@@ -64,7 +81,7 @@ mod tests {
             "auditor",
             "colleagues in the lab",
         ] {
-            assert!(is_person(role) || role == "{role}");
+            assert!(is_person(role), "{role}");
         }
         for role in [
             "OBX segment",
@@ -78,5 +95,22 @@ mod tests {
         ] {
             assert!(!is_person(role), "{role}");
         }
+    }
+
+    #[test]
+    fn a_role_may_be_a_term_of_the_project() {
+        let entry = |term: &str, definition: &str| GlossaryEntry {
+            term: term.to_owned(),
+            definition: Some(definition.to_owned()),
+            spellings: vec![format!("the {term}")],
+        };
+        let terms = ProjectTerms::new(vec![
+            entry("Weighing point", "Whoever weighs the parcels of a tour."),
+            entry("Quayside", "An employee of the harbour, on duty at night."),
+            entry("Tally", "A list of parcels that an employee signs."),
+        ]);
+        assert!(is_person_here("weighing point", &terms) && is_person_here("quayside", &terms));
+        assert!(!is_person_here("tally", &terms));
+        assert!(!is_person("weighing point") && !is_person("quayside"));
     }
 }

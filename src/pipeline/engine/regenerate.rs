@@ -8,7 +8,7 @@ use super::super::regeneration::{
     RegeneratedCriterion, RegeneratedStory, StatedRequirement, StoryContent, StoryRequest,
 };
 use super::super::result::{CriterionDraft, Priority, RequirementDraft, UserStoryDraft};
-use super::heads::TrainedHeads;
+use super::Embedded;
 use super::issues;
 use super::persons::is_person;
 use super::stories::{StoryParts, criterion, describe, parts};
@@ -53,7 +53,7 @@ pub fn regenerate(request: &StoryRequest, control: &LoopControl) -> Result<Regen
         quality_issues: Vec::new(),
         sources: Vec::new(),
     };
-    let checked = issues::check(TrainedHeads::trained(), &drafts, std::slice::from_ref(&story), control)?
+    let checked = issues::check(&Embedded::default(), &drafts, std::slice::from_ref(&story), control)?
         .user_stories
         .pop()
         .unwrap_or(story);

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
 use super::choices;
 use super::fingerprint::{Fingerprint, Stance};
@@ -44,12 +45,13 @@ pub struct DemandRelations {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// Returns the fingerprints of the statements, in their order.
+/// Returns the fingerprints of the statements, in their order. What a project's term is mistaken for counts as the term.
 pub fn fingerprints<'a>(
+    terms: &ProjectTerms,
     statements: impl Iterator<Item = &'a str>,
     control: &LoopControl,
 ) -> Result<Vec<Fingerprint>, Halted> {
-    statements.map(|statement| control.check().map(|()| Fingerprint::of(statement))).collect()
+    statements.map(|statement| control.check().map(|()| Fingerprint::of(&terms.respelled(statement)))).collect()
 }
 
 /// Returns for each statement the first one with the same words of meaning in the same order, or `None` if it is the
@@ -332,7 +334,7 @@ mod tests {
 
     fn related(statements: &[&str]) -> (Vec<Option<usize>>, DemandRelations) {
         let control = LoopControl::new(CancelToken::new());
-        let fingerprints = fingerprints(statements.iter().copied(), &control).unwrap();
+        let fingerprints = fingerprints(&ProjectTerms::default(), statements.iter().copied(), &control).unwrap();
         let sources = vec!["one"; statements.len()];
         let relations = relations(TrainedHeads::trained(), &fingerprints, &sources, &control).unwrap();
         (originals(&fingerprints, &control).unwrap(), relations)

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use chrono::NaiveDate;
 use regex::Regex;
 
+use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
 use super::corpus::Corpus;
 use super::index::BlockContext;
@@ -167,8 +168,13 @@ const SHORT: usize = 6;
 const ABOUT_THE_SAME: f64 = 0.22;
 
 /// Removes the decisions that are taken back, and completes those that only point at what was said before.
-pub fn settle(corpus: &Corpus, findings: &mut Vec<Finding>, control: &LoopControl) -> Result<(), Halted> {
-    let reversed = reversed(corpus, findings, control)?;
+pub fn settle(
+    terms: &ProjectTerms,
+    corpus: &Corpus,
+    findings: &mut Vec<Finding>,
+    control: &LoopControl,
+) -> Result<(), Halted> {
+    let reversed = reversed(terms, corpus, findings, control)?;
     findings.retain(|finding| finding.kind != FindingKind::Decision || !reversed.contains(&finding.sentence));
     let taken: BTreeSet<usize> = findings.iter().map(|finding| finding.sentence).collect();
     for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::Decision) {
@@ -185,7 +191,12 @@ pub fn settle(corpus: &Corpus, findings: &mut Vec<Finding>, control: &LoopContro
 }
 
 /// Returns the sentences of decisions that don't stand at the end.
-fn reversed(corpus: &Corpus, findings: &[Finding], control: &LoopControl) -> Result<BTreeSet<usize>, Halted> {
+fn reversed(
+    terms: &ProjectTerms,
+    corpus: &Corpus,
+    findings: &[Finding],
+    control: &LoopControl,
+) -> Result<BTreeSet<usize>, Halted> {
     let decisions: BTreeSet<usize> = findings
         .iter()
         .filter(|finding| finding.kind == FindingKind::Decision)
@@ -208,7 +219,7 @@ fn reversed(corpus: &Corpus, findings: &[Finding], control: &LoopControl) -> Res
     }
     voices.sort_by_key(|(date, at, _)| (*date, *at));
     let words = |at: usize| corpus.sentence(at).map_or("", |sentence| sentence.words.as_str());
-    let fingerprints = sameness::fingerprints(voices.iter().map(|(_, at, _)| words(*at)), control)?;
+    let fingerprints = sameness::fingerprints(terms, voices.iter().map(|(_, at, _)| words(*at)), control)?;
     for pair in sameness::pairs(&fingerprints, control)? {
         let (Some((_, first, _)), Some((_, second, is_turn))) = (voices.get(pair.one), voices.get(pair.other)) else {
             continue;

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::result::{CriterionDraft, RequirementDraft, RequirementType, UserStoryDraft};
 use super::corpus::plain;
 use super::fingerprint::Fingerprint;
 use super::lexicon::pattern;
-use super::persons::is_person;
+use super::persons::is_person_here;
 use super::wording::capitalised;
 use super::written::{WrittenStory, written};
 
@@ -54,13 +55,18 @@ static STATE: LazyLock<Regex> =
 
 /// Returns one story for each requirement that is written as a story, and for each other one that is functional or
 /// untyped and names a person who wants it, in their order.
-pub fn stories(requirements: &[RequirementDraft], control: &LoopControl) -> Result<Vec<UserStoryDraft>, Halted> {
+pub fn stories(
+    terms: &ProjectTerms,
+    requirements: &[RequirementDraft],
+    control: &LoopControl,
+) -> Result<Vec<UserStoryDraft>, Halted> {
     let mut stories = Vec::new();
     for (at, requirement) in requirements.iter().enumerate() {
         control.report(at, requirements.len())?;
         let is_functional = matches!(requirement.kind, RequirementType::Functional | RequirementType::Unknown);
         let parts = parts(&requirement.statement);
-        if parts.is_written || (is_functional && parts.role.as_deref().is_some_and(is_person)) {
+        if parts.is_written || (is_functional && parts.role.as_deref().is_some_and(|role| is_person_here(role, terms)))
+        {
             stories.push(story(requirement, parts));
         }
     }

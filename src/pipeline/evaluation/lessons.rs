@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::super::engine::heads::{
-    self, CorpusContext, Features, Lesson, LinearHead, RelationHead, Sight, TrainedHeads, features_alone, features_of,
-    may_be_order, of_order, of_pair, of_requirement, train, train_relations,
+    self, CorpusContext, Features, Lesson, LinearHead, OrderCues, RelationHead, Sight, TrainedHeads, features_alone,
+    features_of, of_order, of_pair, of_requirement, train, train_relations,
 };
 use super::super::engine::sameness::{fingerprints, pairs};
 use super::super::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts, find};
+use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::{Bounds, CancelToken};
 use super::corpus::MarkedProject;
@@ -15,9 +16,11 @@ use super::marked::{MarkLabel, SourceMark};
 
 /// Buckets of the head of kinds and of the head of types.
 const BUCKETS: (usize, usize) = (1 << 16, 1 << 14);
-const ORDER_BUCKETS: usize = 1 << 13;
-/// How much an order to a machine counts: to miss one is worse than a sentence too many.
-const ORDER: f32 = 8.0;
+const ORDER_BUCKETS: usize = 1 << 15;
+/// How much an order to a machine counts in training.
+const ORDER: f32 = 2.0;
+/// How many sentences too many are as bad as an order that is missed, where little and where much of an order is seen.
+const MISSED_ORDER: [f32; 2] = [5.0, 20.0];
 /// How much a sentence without its surroundings counts.
 const ALONE: f32 = 0.5;
 /// Parts that the corpus is divided into, by project, to choose thresholds.
@@ -33,7 +36,8 @@ const NEARLY: f64 = 0.01;
 pub struct Lessons {
     kinds: Vec<Lesson>,
     types: Vec<Lesson>,
-    orders: Vec<Lesson>,
+    /// With whether much of an order is seen.
+    orders: Vec<(Lesson, bool)>,
     relations: Vec<(Sight, usize)>,
     /// How many pairs of requirements are marked as alike and as opposed, whether they are among the lessons or not.
     related: [usize; 2],
@@ -76,10 +80,10 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
         let mark = marks.iter().filter(|mark| mark.covers(start, end)).max_by_key(|mark| mark.shared(start, end));
         let label = mark.map(|mark| mark.label);
         let is_order = label == Some(MarkLabel::Order);
-        if is_order || may_be_order(sentence) {
-            let (features, weight) = (of_order(sentence), if is_order { ORDER } else { 1.0 });
-            lessons.orders.push(Lesson { features, class: usize::from(is_order), weight });
-        }
+        let cues = OrderCues::of(sentence);
+        let weight = if is_order { ORDER } else { 1.0 };
+        let lesson = Lesson { features: of_order(sentence, &cues), class: usize::from(is_order), weight };
+        lessons.orders.push((lesson, cues.is_likely()));
         if !find::is_candidate(sentence) || matches!(label, Some(MarkLabel::Order | MarkLabel::Story)) {
             continue;
         }
@@ -110,7 +114,8 @@ fn relate(
     lessons: &mut Lessons,
     control: &LoopControl,
 ) -> Result<(), Halted> {
-    let fingerprints = fingerprints(demands.iter().map(|(_, _, statement)| statement.as_str()), control)?;
+    let fingerprints =
+        fingerprints(&ProjectTerms::default(), demands.iter().map(|(_, _, statement)| statement.as_str()), control)?;
     let names = |at: usize, name: &str, other: usize| {
         let id = demands.get(other).and_then(|(mark, ..)| mark.attribute("id"));
         id.is_some_and(|id| demands.get(at).is_some_and(|(mark, ..)| mark.ids(name).any(|known| known == id)))
@@ -174,38 +179,48 @@ pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
             *threshold = best_threshold(&judged, is_speech, class);
         }
     }
-    let (orders, order_threshold) = orders_of(lessons);
+    let (orders, order_thresholds) = orders_of(lessons);
     let relations = relations_of(lessons);
-    TrainedHeads { kinds, types, orders, order_threshold, relations, thresholds }
+    TrainedHeads { kinds, types, orders, order_thresholds, relations, thresholds }
 }
 
-/// Trains the head of orders. Its threshold is the best one on projects that it was not trained on, where an order that is
-/// missed counts as much as [`ORDER`] sentences that are none.
-fn orders_of(lessons: &[Lessons]) -> (LinearHead, f32) {
+/// Trains the head of orders. Its thresholds are the best ones on projects that it was not trained on, where an order that is
+/// missed counts as much as [`MISSED_ORDER`] sentences that are none.
+fn orders_of(lessons: &[Lessons]) -> (LinearHead, [f32; 2]) {
     let trained_on = |is_among: &dyn Fn(usize) -> bool| {
         let among = lessons.iter().enumerate().filter(|(at, _)| is_among(*at));
-        let orders: Vec<Lesson> = among.flat_map(|(_, lessons)| lessons.orders.iter().cloned()).collect();
+        let orders: Vec<Lesson> =
+            among.flat_map(|(_, lessons)| lessons.orders.iter().map(|(lesson, _)| lesson.clone())).collect();
         train(&orders, 2, ORDER_BUCKETS)
     };
-    let mut judged: Vec<(f32, bool)> = Vec::new();
+    let mut judged: Vec<(f32, bool, bool)> = Vec::new();
     for part in 0..PARTS {
         let head = trained_on(&|at| at % PARTS != part);
-        for lesson in lessons.iter().skip(part).step_by(PARTS).flat_map(|lessons| &lessons.orders) {
-            judged.push((head.probabilities(&lesson.features).get(1).copied().unwrap_or(0.0), lesson.class == 1));
+        let own = lessons.iter().skip(part).step_by(PARTS);
+        for (lesson, is_likely) in own.flat_map(|lessons| &lessons.orders) {
+            judged.push((
+                head.probabilities(&lesson.features).get(1).copied().unwrap_or(0.0),
+                lesson.class == 1,
+                *is_likely,
+            ));
         }
     }
-    let cost = |threshold: f32| {
-        let wrong = |(likely, is_order): &(f32, bool)| match (*likely >= threshold, is_order) {
-            (false, true) => ORDER,
+    let cost = |threshold: f32, among: bool| {
+        let [plain, likely] = MISSED_ORDER;
+        let missed = if among { likely } else { plain };
+        let wrong = |(likely, is_order, _): &(f32, bool, bool)| match (*likely >= threshold, is_order) {
+            (false, true) => missed,
             (true, false) => 1.0,
             _ => 0.0,
         };
-        judged.iter().map(wrong).sum::<f32>()
+        judged.iter().filter(|(.., is_likely)| *is_likely == among).map(wrong).sum::<f32>()
     };
-    let steps = (1..=25_u8).map(|step| f32::from(step) * 0.02);
-    let best =
-        steps.fold((0.5, f32::INFINITY), |best, step| if cost(step) < best.1 { (step, cost(step)) } else { best });
-    (trained_on(&|_| true), best.0)
+    let steps = (1..=60_u8).map(|step| 0.5 * (f32::from(step) * -0.1).exp());
+    let best = |among: bool| {
+        let least = |best: (f32, f32), step| if cost(step, among) < best.1 { (step, cost(step, among)) } else { best };
+        steps.clone().fold((0.5, f32::INFINITY), least).0
+    };
+    (trained_on(&|_| true), [best(false), best(true)])
 }
 
 /// Trains the head of relations, with the thresholds of the best F1 on projects that it was not trained on.

@@ -117,7 +117,8 @@ fn assert_linear(families: &[Family]) {
         let documents = [FIRST, 2 * FIRST, 4 * FIRST].map(make);
         let mut best = documents.each_ref().map(|words| passed(*format, words));
         for (low, high) in pairs(&best) {
-            let grows = |low: usize, high: usize| high > low * 21 / 10 + 4096;
+            // What is found in made-up words varies a little: a quarter of the smallest document is no growth.
+            let grows = |low: usize, high: usize| high > low * 21 / 10 + FIRST / 4;
             assert!(!grows(low.output, high.output) && !grows(low.input, high.input), "{name}: {low:?} {high:?}");
             assert!(high.output < 4 * FIRST * MOST_BYTES, "{name}: {high:?}");
         }

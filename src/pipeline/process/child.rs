@@ -19,6 +19,7 @@ use super::{CHATS, CHATS_BYTES, CHECKPOINT_BYTES, FromChild, RESULT_BYTES, Reque
 use crate::chat::{Chat, ChatAnswer, Model, NoCompletion};
 use crate::confined::{Allowance, forbid_new_processes};
 use crate::engine::EngineChoice;
+use crate::glossary::ProjectTerms;
 use crate::loop_control::{Halted, LoopControl};
 use crate::ports::{CheckpointStore, PortUnavailable, ProgressSink, StopRequested};
 use crate::request::{CancelToken, Request, Source};
@@ -63,8 +64,8 @@ fn work() -> io::Result<()> {
     runtime.block_on(async {
         forbid_new_processes()?;
         let pipe = Arc::new(Pipe::default());
-        let (request, choice) = pipe.request()?;
-        let engine = choice.engine(|| Arc::clone(&pipe) as Arc<dyn Model>);
+        let (request, choice, terms) = pipe.request()?;
+        let engine = choice.engine(terms, || Arc::clone(&pipe) as Arc<dyn Model>);
         let outcome = run_with(engine, request, &*pipe, &*pipe, CancelToken::new(), &Workers::new(1)).await;
         pipe.send(&FromChild::End, &encode(&outcome)?)
     })
@@ -90,9 +91,9 @@ impl Default for Pipe {
 }
 
 impl Pipe {
-    fn request(&self) -> io::Result<(Request, EngineChoice)> {
+    fn request(&self) -> io::Result<(Request, EngineChoice, ProjectTerms)> {
         let (ToChild::Start, outline) = self.receive()? else { return Err(io::ErrorKind::InvalidData.into()) };
-        let RequestOutline { job_id, attempt, analysis_type, language, bounds, engine, sources: outlined } =
+        let RequestOutline { job_id, attempt, analysis_type, language, bounds, engine, glossary, sources: outlined } =
             serde_json::from_slice(&outline)?;
         let mut sources = Vec::with_capacity(outlined.len());
         for source in outlined {
@@ -105,7 +106,8 @@ impl Pipe {
             };
             sources.push(Source { id: source.id, kind: source.kind, name: source.name, text });
         }
-        Ok((Request { job_id, attempt, analysis_type, language, sources, bounds }, engine))
+        let request = Request { job_id, attempt, analysis_type, language, sources, bounds };
+        Ok((request, engine, ProjectTerms::new(glossary)))
     }
 
     fn receive(&self) -> io::Result<(ToChild, Vec<u8>)> {

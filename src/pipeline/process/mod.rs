@@ -34,6 +34,7 @@ pub use model::{ModelAccess, ModelBudget};
 pub use parent::{Analyser, ChildLimits, Lost, Ports};
 
 use super::engine::EngineChoice;
+use super::glossary::GlossaryEntry;
 use super::request::{Bounds, SourceKind, UnreadableSource};
 
 /// The name of the hidden subcommand.
@@ -49,6 +50,9 @@ pub struct RequestOutline {
     pub bounds: Bounds,
     #[serde(default)]
     pub engine: EngineChoice,
+    /// How the project names things.
+    #[serde(default)]
+    pub glossary: Vec<GlossaryEntry>,
     /// The order of the sources decides ties.
     pub sources: Vec<OutlinedSource>,
 }

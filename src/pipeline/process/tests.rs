@@ -30,7 +30,16 @@ fn outline() -> RequestOutline {
     let sources = vec![source("a", None), source("b", Some(torn)), source("c", None)];
     let bounds = Bounds::default();
     let engine = EngineChoice::default();
-    RequestOutline { job_id: "job".to_owned(), attempt: 1, analysis_type, language, bounds, engine, sources }
+    RequestOutline {
+        job_id: "job".to_owned(),
+        attempt: 1,
+        analysis_type,
+        language,
+        bounds,
+        engine,
+        glossary: Vec::new(),
+        sources,
+    }
 }
 
 struct Texts;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
+pub use pipeline::glossary::{GlossaryEntry, fold};
+use serde::Serialize;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use utoipa::ToSchema;
@@ -58,20 +59,6 @@ pub struct Glossary {
     pub entries: Vec<GlossaryEntry>,
 }
 
-/// A term as the project writes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GlossaryEntry {
-    #[schema(example = "OAuth")]
-    pub term: String,
-    /// What the term means; null if nothing was said.
-    #[schema(required)]
-    pub definition: Option<String>,
-    /// What the term is mistaken for: where one of these is heard, the term is meant.
-    #[schema(max_items = 20)]
-    pub spellings: Vec<String>,
-}
-
 impl Glossary {
     /// Returns the terms as a hint for a recognizer, in their order and separated by commas. Terms that would make it
     /// longer than `most_chars` characters are left out.
@@ -88,14 +75,6 @@ impl Glossary {
         }
         prompt
     }
-}
-
-/// Returns the key under which texts that differ only in letter case or normalization are the same. A Greek sigma has
-/// two small letters, which are one here.
-#[must_use]
-pub fn fold(text: &str) -> String {
-    let sigma = |sign: char| if sign == 'ς' { 'σ' } else { sign };
-    text.nfc().flat_map(char::to_lowercase).map(sigma).collect()
 }
 
 /// The terms and spellings of the entries read so far. A name occurs once, in any letter case: a text that contains it

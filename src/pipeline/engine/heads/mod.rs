@@ -8,6 +8,7 @@
 mod features;
 mod orders;
 mod relations;
+mod subjects;
 mod training;
 mod weights;
 
@@ -18,7 +19,7 @@ use super::corpus::Corpus;
 use super::{FindingKind, PreparedSentence};
 
 pub use features::{CorpusContext, Features, of_requirement};
-pub use orders::{may_be_order, of_order};
+pub use orders::{OrderCues, of_order};
 pub use relations::{ALIKE, OPPOSED, RelationHead, Sight, of_pair, train_relations};
 pub use training::{Lesson, train};
 pub use weights::LinearHead;
@@ -53,8 +54,8 @@ pub struct TrainedHeads {
     pub types: LinearHead,
     /// Whether a sentence is an order to a machine that reads it.
     pub orders: LinearHead,
-    /// Least probability of an order.
-    pub order_threshold: f32,
+    /// Least probability of an order, where little and where much of an order is seen.
+    pub order_thresholds: [f32; 2],
     /// How two requirements relate to each other.
     pub relations: RelationHead,
     /// Least probability of each kind but none, for written text and for speech, in the order of [`KINDS`].
@@ -89,13 +90,11 @@ impl TrainedHeads {
 
     /// Whether a sentence is an order to a machine that reads the document.
     pub fn is_order(&self, sentence: &PreparedSentence) -> bool {
-        orders::is_certain(sentence)
-            || may_be_order(sentence)
-                && self
-                    .orders
-                    .probabilities(&of_order(sentence))
-                    .get(1)
-                    .is_some_and(|likely| *likely >= self.order_threshold)
+        let cues = OrderCues::of(sentence);
+        let [plain, likely] = self.order_thresholds;
+        let threshold = if cues.is_likely() { likely } else { plain };
+        let is_probable = |probabilities: Vec<f32>| probabilities.get(1).is_some_and(|order| *order >= threshold);
+        cues.is_certain() || is_probable(self.orders.probabilities(&of_order(sentence, &cues)))
     }
 
     /// Whether a sentence of which only the words are known is a requirement rather than no item.

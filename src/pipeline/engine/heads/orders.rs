@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::addressed;
 use super::super::corpus::PreparedSentence;
 use super::super::lexicon::pattern;
 use super::super::tokens::tokens;
 use super::features::{Features, plain_token, stem};
+use super::subjects::subjects;
 
 /// A machine that might read.
 static MACHINE: LazyLock<Regex> = LazyLock::new(|| {
@@ -35,7 +35,7 @@ static READ_BY: LazyLock<Regex> = LazyLock::new(|| {
         r"\byour (output|summary|summaries|answers?|response|reply|list|extraction|results?|notes|minutes|report|instructions?|prompt|task|rating|json)\b|",
         r"\b(for|in) the (summary|minutes|extraction|record|protocol|report|output|results?)\b|\b(instruction|directive|override|prompt|injection|jailbreak)\w*\b|\bthe following (as|is) a requirement\b|\b(requirements?|items?) (from|out of) this (page|document|file|text)\b|",
         r"\b(the|these) (words|lines|text|sentences) (above|below|before)\b|\btraining data\b|\bpretend (that|to)\b|\bthis (entry|line|row|paragraph|sentence|note|comment|cell) (supersedes|overrides|replaces|takes precedence|outranks)\b|",
-        r"\breader of (this|these)\b|\bno human\b|\bneural net\w*\b|\bextraction engine\b|\bmachines? (reading|that read)\b|\b(print|list|show|return) no (other|more)\b|\bworking memory\b|\bcopy of your\b|\bverbose mode\b"
+        r"\breader of (this|these)\b|\bno human\b|\bneural net\w*\b|\bextraction engine\b|\bmachines? (reading|that read)\b|\b(print|list|show|return) no (other|more)\b|\b(summary|digest|abstract|minutes|extract) of (this|these)\b|\bworking memory\b|\bcopy of your\b|\bverbose mode\b"
     ))
 });
 /// “SYSTEM: …”, “agent, …”.
@@ -61,7 +61,7 @@ static CALLED: LazyLock<Regex> = LazyLock::new(|| {
 /// A verb of what machines do to documents, where an imperative or an order can stand.
 static TOLD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"(?:^|[.!?:;,"'(*>\]–—-] ?|\b(?:please|now|kindly|and|must|shall|should|will|to|then|also|you|are instructed to|i want to) )"#,
+        r#"(?:^|^@[\w-]+ |[.!?:;,"'(*>\]–—-] ?|\b(?:please|now|kindly|and|must|shall|should|will|to|then|also|you|are instructed to|i want to) )"#,
         r"(?:ignore|disregard|skip|mark|set|list|treat|classify|rate|approve|accept|reject|record|return|report|add|create|insert|omit|drop|delete|remove|erase|output|write|say|state|summari[sz]e|sum up|extract|close|archive|",
         r"pin|withdraw|change|put|give|award|assign|reply|answer|respond|do not|don't|never|always|conclude|include|exclude|forget|stop|replace|translate|raise|score|enter|file|log|tell|transfer|append|obey|export|leave out|regard|grant|",
         r"minute|note|send|keep quiet|consider|pretend|act|behave|reveal|print|show|repeat|remember)\b"
@@ -88,12 +88,84 @@ static PRODUCT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Such machines in other languages.
+static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"sprachmodell|automatische[nr]? auswertung|künstliche[nr]? intelligenz|\bki-(?:assistent|system|modell)\w*|modèles? de langage|intelligence artificielle|modelo de lenguaje|inteligencia artificial|intelligenza artificiale|الذكاء الاصطناعي|نموذج (?:اللغة|لغوي)|искусственн\w+ интеллект|языков\w+ модел\w+|人工知能|人工智能|语言模型",
+    )
+});
+
+/// What a sentence has of an order.
+pub struct OrderCues {
+    machine: bool,
+    called: bool,
+    told: bool,
+    made: bool,
+    verdict: bool,
+    product: bool,
+    reader: bool,
+    called_shortly: bool,
+    told_first: bool,
+    read_by: bool,
+    foreign: bool,
+}
+
+impl OrderCues {
+    pub fn of(sentence: &PreparedSentence) -> Self {
+        let lower = sentence.lower.as_str();
+        Self {
+            machine: MACHINE.is_match(lower),
+            called: CALLED.is_match(lower),
+            told: TOLD.is_match(lower),
+            made: MADE.is_match(lower),
+            verdict: VERDICT.is_match(lower),
+            product: PRODUCT.is_match(lower),
+            reader: READER.is_match(lower),
+            called_shortly: CALLED_SHORTLY.is_match(lower),
+            told_first: TOLD_FIRST.is_match(lower),
+            read_by: READ_BY.is_match(lower),
+            foreign: FOREIGN.is_match(lower),
+        }
+    }
+
+    /// Whether it is an order beyond doubt: it calls a machine and tells it what to make of a document, or names one in
+    /// another language.
+    pub const fn is_certain(&self) -> bool {
+        self.foreign || (self.called && self.told && self.made && self.verdict && !self.product)
+    }
+
+    /// Whether it may well be one: it names a machine that reads, calls one as “SYSTEM:” does, or begins by telling what to make
+    /// of a document. Of these fewer need to be left alone.
+    pub const fn is_likely(&self) -> bool {
+        self.reader
+            || self.read_by
+            || (self.told && self.called_shortly)
+            || (self.told_first && (self.made || self.verdict))
+            || (self.told && self.made && self.verdict)
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let cues = [
+            ("machine", self.machine),
+            ("called", self.called),
+            ("told", self.told),
+            ("made", self.made),
+            ("verdict", self.verdict),
+            ("product", self.product),
+            ("reader", self.reader),
+            ("called shortly", self.called_shortly),
+            ("told first", self.told_first),
+            ("read by", self.read_by),
+        ];
+        cues.iter().filter(|(_, is_met)| *is_met).map(|(name, _)| *name).collect()
+    }
+}
+
 /// Returns the features of a sentence for the head of orders.
-pub fn of_order(sentence: &PreparedSentence) -> Features {
-    let lower = sentence.lower.as_str();
+pub fn of_order(sentence: &PreparedSentence, cues: &OrderCues) -> Features {
     let mut features = Features::default();
     features.add("bias", &[]);
-    let words: Vec<&str> = tokens(lower).take(60).map(plain_token).collect();
+    let words: Vec<&str> = tokens(&sentence.lower).take(60).map(plain_token).collect();
     for word in &words {
         features.add("w", &[word]);
         features.add("s", &[stem(word)]);
@@ -103,20 +175,7 @@ pub fn of_order(sentence: &PreparedSentence) -> Features {
     }
     features.add("f1", words.get(..1).unwrap_or_default());
     features.add("f2", words.get(..2).unwrap_or_default());
-    let cues = [
-        ("machine", MACHINE.is_match(lower)),
-        ("called", CALLED.is_match(lower)),
-        ("told", TOLD.is_match(lower)),
-        ("made", MADE.is_match(lower)),
-        ("verdict", VERDICT.is_match(lower)),
-        ("product", PRODUCT.is_match(lower)),
-        ("reader", READER.is_match(lower)),
-        ("called shortly", CALLED_SHORTLY.is_match(lower)),
-        ("told first", TOLD_FIRST.is_match(lower)),
-        ("read by", READ_BY.is_match(lower)),
-        ("addressed", addressed::is_addressed(lower)),
-    ];
-    let met: Vec<&str> = cues.iter().filter(|(_, is_met)| *is_met).map(|(name, _)| *name).collect();
+    let met = cues.names();
     for (at, one) in met.iter().enumerate() {
         features.add("c", &[one]);
         for other in met.iter().skip(at + 1) {
@@ -124,36 +183,20 @@ pub fn of_order(sentence: &PreparedSentence) -> Features {
         }
     }
     features.add("all", &met);
+    let mut about = subjects(&words);
+    about.windows(2).for_each(|pair| features.add("kb", pair));
+    about.windows(3).for_each(|three| features.add("kt", three));
+    about.sort_unstable();
+    about.dedup();
+    for (at, one) in about.iter().enumerate() {
+        features.add("k1", &[one]);
+        if let Some(first) = words.first() {
+            features.add("fk", &[first, one]);
+        }
+        for (behind, other) in about.iter().enumerate().skip(at + 1) {
+            features.add("k2", &[one, other]);
+            about.iter().skip(behind + 1).for_each(|third| features.add("k3", &[one, other, third]));
+        }
+    }
     features.finish()
-}
-
-/// Such machines in other languages.
-static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"sprachmodell|künstliche[nr]? intelligenz|\bki-(?:assistent|system|modell)\w*|modèles? de langage|intelligence artificielle|modelo de lenguaje|inteligencia artificial|intelligenza artificiale|الذكاء الاصطناعي|نموذج (?:اللغة|لغوي)|искусственн\w+ интеллект|языков\w+ модел\w+|人工知能|人工智能|语言模型",
-    )
-});
-
-/// Whether a sentence is an order beyond doubt: it calls a machine and tells it what to make of a document, or names one in
-/// another language.
-pub fn is_certain(sentence: &PreparedSentence) -> bool {
-    let lower = sentence.lower.as_str();
-    FOREIGN.is_match(lower)
-        || (CALLED.is_match(lower)
-            && TOLD.is_match(lower)
-            && MADE.is_match(lower)
-            && VERDICT.is_match(lower)
-            && !PRODUCT.is_match(lower))
-}
-
-/// Whether a sentence may be an order: it names a machine that reads, calls one as “SYSTEM:” does, or begins by telling what to
-/// make of a document. No other one is looked at closer.
-pub fn may_be_order(sentence: &PreparedSentence) -> bool {
-    let lower = sentence.lower.as_str();
-    let is_told = TOLD.is_match(lower);
-    READER.is_match(lower)
-        || READ_BY.is_match(lower)
-        || (is_told && CALLED_SHORTLY.is_match(lower))
-        || (TOLD_FIRST.is_match(lower) && (MADE.is_match(lower) || VERDICT.is_match(lower)))
-        || (is_told && MADE.is_match(lower) && VERDICT.is_match(lower))
 }

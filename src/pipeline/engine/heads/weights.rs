@@ -5,7 +5,7 @@ use super::relations::{RELATIONS, RelationHead, SIGHTS};
 use super::{KINDS, TYPES, TrainedHeads};
 
 /// The first bytes of a file of weights, with the version of the format.
-const MAGIC: [u8; 8] = *b"CQHEADS2";
+const MAGIC: [u8; 8] = *b"CQHEADS3";
 
 /// A multinomial logistic model over hashed features.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +88,9 @@ impl TrainedHeads {
         for threshold in self.thresholds.iter().flatten() {
             bytes.extend(threshold.to_le_bytes());
         }
-        bytes.extend(self.order_threshold.to_le_bytes());
+        for threshold in self.order_thresholds {
+            bytes.extend(threshold.to_le_bytes());
+        }
         for weight in self.relations.weights.iter().flatten().chain(&self.relations.thresholds) {
             bytes.extend(weight.to_le_bytes());
         }
@@ -109,7 +111,10 @@ impl TrainedHeads {
             for threshold in thresholds.iter_mut().flatten() {
                 *threshold = f32::from_le_bytes(array(&mut bytes)?);
             }
-            let order_threshold = f32::from_le_bytes(array(&mut bytes)?);
+            let mut order_thresholds = [0.0; 2];
+            for threshold in &mut order_thresholds {
+                *threshold = f32::from_le_bytes(array(&mut bytes)?);
+            }
             let mut relations = RelationHead { weights: [[0.0; SIGHTS + 1]; RELATIONS], thresholds: [0.0; 2] };
             for weight in relations.weights.iter_mut().flatten().chain(&mut relations.thresholds) {
                 *weight = f32::from_le_bytes(array(&mut bytes)?);
@@ -117,7 +122,7 @@ impl TrainedHeads {
             let kinds = LinearHead::read(KINDS.len(), &mut bytes)?;
             let types = LinearHead::read(TYPES.len(), &mut bytes)?;
             let orders = LinearHead::read(2, &mut bytes)?;
-            bytes.is_empty().then_some(Self { kinds, types, orders, order_threshold, relations, thresholds })
+            bytes.is_empty().then_some(Self { kinds, types, orders, order_thresholds, relations, thresholds })
         };
         parsed().ok_or(UnreadableWeights)
     }
@@ -158,8 +163,14 @@ mod tests {
             head(2),
             RelationHead { weights: [[0.5; SIGHTS + 1]; RELATIONS], thresholds: [0.1, 0.2] },
         );
-        let heads =
-            TrainedHeads { kinds, types, orders, order_threshold: 0.5, relations, thresholds: [[0.25; 5], [0.5; 5]] };
+        let heads = TrainedHeads {
+            kinds,
+            types,
+            orders,
+            order_thresholds: [0.5, 0.25],
+            relations,
+            thresholds: [[0.25; 5], [0.5; 5]],
+        };
         let bytes = heads.to_bytes();
         assert_eq!(TrainedHeads::read(&bytes).as_ref(), Ok(&heads));
         for wrong in [&bytes[..bytes.len() - 1], &bytes[1..], &[bytes.as_slice(), &[0]].concat()] {

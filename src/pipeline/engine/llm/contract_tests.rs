@@ -75,7 +75,7 @@ async fn the_same_answers_give_the_same_bytes() {
 async fn a_cancel_ends_a_run_that_waits_for_a_model_within_a_second() {
     let usage = ModelUse { name: "m".to_owned(), chunk_characters: 900, answer_tokens: 100 };
     for falls_back in [false, true] {
-        let engine = Arc::new(Llm::new(Arc::new(Hanging), usage.clone(), falls_back));
+        let engine = Arc::new(Llm::new(Embedded::default(), Arc::new(Hanging), usage.clone(), falls_back));
         let (cancel, workers) = (CancelToken::new(), Workers::new(1));
         let started = Instant::now();
         let running = run_with(engine, both(), &NoCheckpoints, &NoProgressSink, cancel.clone(), &workers);

@@ -147,7 +147,10 @@ fn proposed(
     control: &LoopControl,
 ) -> Result<Vec<Option<Vec<Proposed>>>, Halted> {
     let chat = |chunk: &SourceChunk, is_repeated| {
-        questions.chat("items", prompts::FIND, prompts::part(chunk, is_repeated), schema::items(analysis))
+        let glossary = prompts::glossary(&questions.llm.embedded.terms, chunk);
+        let system = prompts::find(glossary.is_some());
+        let material = prompts::part(chunk, glossary.as_deref(), is_repeated);
+        questions.chat("items", &system, material, schema::items(analysis))
     };
     let chats: Vec<Chat> = chunks.iter().map(|chunk| chat(chunk, false)).collect();
     let first = questions.ask(&chats, tally, control)?;

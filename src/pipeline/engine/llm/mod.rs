@@ -47,8 +47,7 @@ pub struct Llm {
 }
 
 impl Llm {
-    pub fn new(model: Arc<dyn Model>, usage: ModelUse, falls_back: bool) -> Self {
-        let embedded = Embedded::default();
+    pub fn new(embedded: Embedded, model: Arc<dyn Model>, usage: ModelUse, falls_back: bool) -> Self {
         let kind = if falls_back { "fallback" } else { "llm" };
         let ModelUse { name, chunk_characters, answer_tokens } = &usage;
         let version = format!("{kind}-{VERSION} {} {name} {chunk_characters} {answer_tokens}", embedded.version());

@@ -8,10 +8,11 @@
 //! characters, so the time is proportional to the text.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::model::{Glossary, GlossaryEntry, fold};
+use super::{GlossaryEntry, fold};
 
 /// The number of a word that occurs in a phrase.
 type KnownWord = usize;
@@ -32,14 +33,24 @@ pub struct Speller {
 
 impl Speller {
     #[must_use]
-    pub fn new(glossary: &Glossary) -> Self {
+    pub fn new(entries: &[GlossaryEntry]) -> Self {
+        // A plain word may begin a sentence; a name or a phrase has one form.
+        Self::of(entries, |term| term.chars().any(|sign| sign.is_uppercase() || sign.is_whitespace()))
+    }
+
+    /// Returns a speller that finds every term, plain words too.
+    #[must_use]
+    pub fn of_every_term(entries: &[GlossaryEntry]) -> Self {
+        Self::of(entries, |_| true)
+    }
+
+    fn of(entries: &[GlossaryEntry], is_found_itself: impl Fn(&str) -> bool) -> Self {
         let mut speller = Self::default();
-        for GlossaryEntry { term, spellings, .. } in &glossary.entries {
+        for GlossaryEntry { term, spellings, .. } in entries {
             for spelling in spellings {
                 speller.add(spelling, term);
             }
-            // A plain word may begin a sentence; a name or a phrase has one form.
-            if term.chars().any(|sign| sign.is_uppercase() || sign.is_whitespace()) {
+            if is_found_itself(term) {
                 speller.add(term, term);
             }
         }
@@ -61,19 +72,37 @@ impl Speller {
     /// of those that start together the longest. All else stays as it is.
     #[must_use]
     pub fn respell(&self, text: &str) -> String {
+        let mut written = String::with_capacity(text.len());
+        let mut from = 0;
+        for (place, term) in self.occurrences(text) {
+            written.push_str(text.get(from..place.start).unwrap_or_default());
+            written.push_str(term);
+            from = place.end;
+        }
+        written.push_str(text.get(from..).unwrap_or_default());
+        written
+    }
+
+    /// Returns where the glossary's phrases stand in a text, in bytes and in their order, each with its term.
+    #[must_use]
+    pub fn occurrences(&self, text: &str) -> Vec<(Range<usize>, &str)> {
         let known = |word| (word, self.words.get(&fold(word)).copied());
         let words: Vec<(&str, Option<KnownWord>)> = words(text).map(known).collect();
         let mut rest = words.as_slice();
-        let mut written = String::with_capacity(text.len());
+        let mut found = Vec::new();
+        let mut at = 0;
         while let Some(((word, _), after)) = rest.split_first() {
-            let (next, after) = match self.longest(rest) {
-                Some((term, count)) => (term, rest.get(count..).unwrap_or_default()),
-                None => (*word, after),
+            let Some((term, count)) = self.longest(rest) else {
+                at += word.len();
+                rest = after;
+                continue;
             };
-            written.push_str(next);
-            rest = after;
+            let (phrase, after) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+            let end = at + phrase.iter().map(|(word, _)| word.len()).sum::<usize>();
+            found.push((at..end, term));
+            (at, rest) = (end, after);
         }
-        written
+        found
     }
 
     /// Returns the term of the longest phrase at the start of `words`, and its number of words.
@@ -118,7 +147,7 @@ mod tests {
             definition: None,
             spellings: spellings.iter().map(|spelling| (*spelling).to_owned()).collect(),
         };
-        Speller::new(&Glossary { version: 1, entries: entries.iter().map(entry).collect() })
+        Speller::new(&entries.iter().map(entry).collect::<Vec<_>>())
     }
 
     #[test]
