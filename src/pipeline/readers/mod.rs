@@ -25,10 +25,15 @@ mod messages;
 mod odt;
 mod odt_styles;
 mod package;
+mod painted;
 mod parent;
 mod pdf;
 mod pdf_bounds;
+mod pdf_colours;
 mod pdf_lines;
+mod pdf_pages;
+mod pdf_sight;
+mod pdf_steps;
 mod place;
 mod pptx;
 mod sniff;
@@ -51,7 +56,7 @@ pub use weaving::{SpokenPart, TrackCue, TrackText, interleaved, woven};
 
 /// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
 /// different text.
-pub const READER_VERSION: &str = "5";
+pub const READER_VERSION: &str = "6";
 
 /// Parses a document in this process. It may use much memory and time, and a hostile file may crash it: a server calls
 /// `Reader::read`, which runs this in a child process with limits.
@@ -82,6 +87,8 @@ mod odt_tests;
 mod office_complexity_tests;
 #[cfg(test)]
 mod pdf_complexity_tests;
+#[cfg(test)]
+mod pdf_hidden_tests;
 #[cfg(test)]
 mod pdf_tests;
 #[cfg(test)]

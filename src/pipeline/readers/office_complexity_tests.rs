@@ -87,6 +87,9 @@ fn column(at: usize) -> String {
     [at / 676 + 25, at / 26 + 26, at].map(letter).iter().collect()
 }
 
+const WHITE_RUN: &str =
+    "<a:p><a:r><a:rPr><a:solidFill><a:srgbClr val=\"FFFFFF\"/></a:solidFill></a:rPr><a:t>x</a:t></a:r></a:p>";
+
 fn slides(contents: &[String]) -> Vec<u8> {
     let names: Vec<String> = (0..contents.len()).map(|at| format!("ppt/{at}.xml")).collect();
     let list: String = (0..contents.len()).map(|at| format!("<p:sldId r:id=\"r{at}\"/>")).collect();
@@ -112,6 +115,8 @@ fn presentations_are_read_in_proportion_to_their_size() {
         "</p:sp><p:grpSp><p:sp><a:p/></p:sp></p:grpSp><p:sp>",
         "<p:ph type=\"title\"/>",
         "<dgm:relIds r:dm=\"x\"/>",
+        WHITE_RUN,
+        "</p:sp><p:sp><p:spPr><a:gradFill/></p:spPr><a:p><a:r><a:rPr><a:solidFill><a:schemeClr val=\"bg1\"/></a:solidFill></a:rPr><a:t>x</a:t></a:r></a:p>",
     ] {
         assert_linear(piece, Format::Pptx, 300, |n| {
             slides(&[format!("<p:sld><p:sp>{}</p:sp></p:sld>", piece.repeat(n))])
@@ -131,6 +136,27 @@ fn presentations_are_read_in_proportion_to_their_size() {
     assert_linear("slides", Format::Pptx, 30, |n| {
         let slide = format!("<p:sld><p:sp>{text}</p:sp></p:sld>");
         slides(&vec![slide; n])
+    });
+    assert_linear("slides of one layout", Format::Pptx, 30, |n| {
+        let names: Vec<String> = (0..n).map(|at| format!("ppt/{at}.xml")).collect();
+        let relations: Vec<String> = (0..n).map(|at| format!("ppt/_rels/{at}.xml.rels")).collect();
+        let relation =
+            |kind: &str, target: &str| format!("<Relationship Id=\"{target}\" Type=\"/{kind}\" Target=\"{target}\"/>");
+        let list: String = (0..n).map(|at| format!("<p:sldId r:id=\"{at}.xml\"/>")).collect();
+        let presentation = format!("<p:presentation>{list}<p:sldSz cx=\"9\" cy=\"9\"/></p:presentation>");
+        let of_presentation: String = (0..n).map(|at| relation("slide", &format!("{at}.xml"))).collect();
+        let of_presentation = format!("<R>{of_presentation}</R>");
+        let of_slide = format!("<R>{}</R>", relation("slideLayout", "layout.xml"));
+        let layout = format!("<p:sldLayout>{}</p:sldLayout>", "<p:pic/>".repeat(20 * n));
+        let slide = format!("<p:sld><p:sp>{WHITE_RUN}</p:sp></p:sld>");
+        let mut parts = vec![
+            ("ppt/presentation.xml", presentation.as_str()),
+            ("ppt/_rels/presentation.xml.rels", of_presentation.as_str()),
+            ("ppt/layout.xml", layout.as_str()),
+        ];
+        parts.extend(names.iter().map(|name| (name.as_str(), slide.as_str())));
+        parts.extend(relations.iter().map(|name| (name.as_str(), of_slide.as_str())));
+        stored(&parts)
     });
 }
 

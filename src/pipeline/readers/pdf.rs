@@ -22,6 +22,8 @@
 //! what its plain output lacks (spaces by real gaps, right-to-left order) is derived from its glyphs, which also have
 //! font sizes.
 //!
+//! Text that nobody sees on the page is left out and counted; `pdf_sight` says what that is.
+//!
 //! Text drawn on the page is read in the file's order (word processors and browsers print columns one after the other
 //! and wrapped table cells cell by cell). A document with one unreadable page is rejected as a whole: a partial text
 //! would be taken for the complete one. A hostile file can still exhaust the stack or the memory, which is why this
@@ -31,20 +33,20 @@ use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform, output_doc};
+use pdf_extract::{Document, output_doc};
 use regex::Regex;
-use unicode_normalization::char::is_combining_mark;
 
 use super::draft::TextDraft;
 use super::pdf_bounds;
-use super::pdf_lines::{Glyph, GlyphLine, is_rtl_text, lines};
+use super::pdf_lines::{GlyphLine, is_rtl_text};
+use super::pdf_pages::{Printed, PrintedPage, Printer};
 use super::source::{BlockKind, SourceText, Unreadable, UnreadableReason};
 use super::text::{heading_level, is_list_item};
 
 /// Reads a PDF.
 ///
 /// # Errors
-/// `Encrypted`, `Damaged`, `Empty` without a text layer, or `TooLarge`.
+/// `Encrypted`, `Damaged`, `Empty` without text that is seen, or `TooLarge`.
 pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     let mut printed = Printed::default();
     // pdf-extract panics on many files that are merely unusual. After a panic, only the page number is used of the
@@ -55,10 +57,13 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     }
     let pages: Vec<PrintedPage> = printed.pages;
     if pages.iter().all(|page| page.lines.is_empty()) {
-        return Err(Unreadable::new(
-            UnreadableReason::Empty,
-            "This PDF has no text layer; scanned pages are not read.",
-        ));
+        let is_hidden = pages.iter().any(|page| !page.hidden.trim().is_empty());
+        let message = if is_hidden {
+            "The text of this PDF is hidden: white, tiny, outside of its pages or not painted."
+        } else {
+            "This PDF has no text layer; scanned pages are not read."
+        };
+        return Err(Unreadable::new(UnreadableReason::Empty, message));
     }
     written(&pages)
 }
@@ -80,103 +85,16 @@ fn print(bytes: &[u8], printed: &mut Printed) -> Result<(), Unreadable> {
     }
     pdf_bounds::strip_unused(&mut document);
     pdf_bounds::check(&document, bytes.len())?;
-    let outcome = output_doc(&document, printed);
+    let outcome = output_doc(&document, &mut Printer::new(&document, printed));
     outcome.map_err(|_| broken_page(printed))
 }
 
 fn broken_page(printed: &Printed) -> Unreadable {
-    let message = match printed.pages.len() + usize::from(printed.open) {
+    let message = match printed.pages.len() + usize::from(printed.is_open) {
         0 => "This PDF is damaged and cannot be opened.".to_owned(),
         page => format!("Page {page} of this PDF cannot be read."),
     };
     Unreadable::new(UnreadableReason::Damaged, message)
-}
-
-struct PrintedPage {
-    lines: Vec<GlyphLine>,
-    top: f64,
-    bottom: f64,
-    /// The second baseline from the top, plus a tolerance of 2 points; `second_last` is the second from the bottom,
-    /// minus the tolerance.
-    second: f64,
-    second_last: f64,
-}
-
-impl PrintedPage {
-    fn new(lines: Vec<GlyphLine>, (top, bottom): (f64, f64)) -> Self {
-        let mut baselines: Vec<f64> = lines.iter().map(|line| line.y).collect();
-        baselines.sort_by(f64::total_cmp);
-        baselines.dedup_by(|a, b| (*a - *b).abs() < 2.0);
-        let second = baselines.get(1).copied().unwrap_or(bottom);
-        let second_last = baselines.iter().rev().nth(1).copied().unwrap_or(top);
-        Self { lines, top, bottom, second: second + 2.0, second_last: second_last - 2.0 }
-    }
-}
-
-/// Collects the glyphs that pdf-extract outputs while it walks the pages.
-#[derive(Default)]
-struct Printed {
-    pages: Vec<PrintedPage>,
-    glyphs: Vec<Glyph>,
-    extent: (f64, f64),
-    open: bool,
-    starts: bool,
-}
-
-impl OutputDev for Printed {
-    fn begin_page(&mut self, _: u32, media: &MediaBox, _: Option<(f64, f64, f64, f64)>) -> Result<(), OutputError> {
-        self.open = true;
-        self.glyphs.clear();
-        self.extent = (-media.ury, -media.lly);
-        Ok(())
-    }
-
-    fn end_page(&mut self) -> Result<(), OutputError> {
-        self.open = false;
-        self.pages.push(PrintedPage::new(lines(std::mem::take(&mut self.glyphs)), self.extent));
-        Ok(())
-    }
-
-    fn output_character(
-        &mut self,
-        at: &Transform,
-        width: f64,
-        _spacing: f64,
-        font_size: f64,
-        text: &str,
-    ) -> Result<(), OutputError> {
-        let size = (font_size * at.m21.hypot(at.m22)).abs();
-        let advance = (width * font_size * at.m11.hypot(at.m12)).abs();
-        // Text that runs up or down the page is read as if the page were rotated.
-        let (x, y) = if at.m12 > at.m11.abs() {
-            (at.m32, at.m31)
-        } else if -at.m12 > at.m11.abs() {
-            (-at.m32, -at.m31)
-        } else {
-            (at.m31, -at.m32)
-        };
-        if [x, y, size, advance].iter().all(|number| number.is_finite()) && size > 0.0 {
-            let starts = std::mem::take(&mut self.starts);
-            // pdf-extract reports no width for some characters of some fonts. Combining marks really have none.
-            let measured = advance > 0.0 || text.chars().all(is_combining_mark);
-            let x_end = x + if measured { advance } else { UNKNOWN_WIDTH * size };
-            self.glyphs.push(Glyph { text: text.to_owned(), x, x_end, y, size, starts, measured });
-        }
-        Ok(())
-    }
-
-    fn begin_word(&mut self) -> Result<(), OutputError> {
-        self.starts = true;
-        Ok(())
-    }
-
-    fn end_word(&mut self) -> Result<(), OutputError> {
-        Ok(())
-    }
-
-    fn end_line(&mut self) -> Result<(), OutputError> {
-        Ok(())
-    }
 }
 
 /// Layout properties computed from the lines of all pages.
@@ -238,8 +156,6 @@ impl Layout {
 const TITLE: f64 = 1.12;
 /// Height of the top and bottom margin, where running lines stand, as a share of the page's height.
 const MARGIN: f64 = 0.12;
-/// Assumed width of a character without a reported width, as a share of the font size.
-const UNKNOWN_WIDTH: f64 = 0.55;
 
 fn halves(size: f64) -> i64 {
     (size * 2.0).round() as i64
@@ -323,6 +239,7 @@ fn written(pages: &[PrintedPage]) -> Result<SourceText, Unreadable> {
     let mut running_seen: HashSet<String> = HashSet::new();
     for (at, page) in pages.iter().enumerate() {
         draft.page(u32::try_from(at + 1).unwrap_or(u32::MAX));
+        draft.hide(&page.hidden);
         // Running lines are written first, on the page where they first occur, so that they do not split a sentence.
         let (margins, lines): (Vec<&GlyphLine>, Vec<&GlyphLine>) =
             page.lines.iter().partition(|line| is_running(line, page, &layout));

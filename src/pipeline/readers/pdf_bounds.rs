@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
 
+use super::pdf_colours;
 use super::source::{Unreadable, UnreadableReason};
 
 /// Maximum depth of the page tree above a page. Trees of thousands of pages have four or five levels.
@@ -24,23 +25,26 @@ const FONT_DEPTH: usize = 6;
 
 /// Empties the objects that the text does not need.
 pub fn strip_unused(document: &mut Document) {
-    let mut named = Vec::new();
-    for object in document.objects.values_mut() {
-        strip_object(object, &mut named);
+    let mut strip = Strip::default();
+    for (id, object) in &document.objects {
+        strip.opacities.extend(pdf_colours::opacity(object).map(|opacity| (*id, opacity)));
     }
-    for (kind, id) in named {
-        if let Some(object) = document.objects.get_mut(&id) {
-            kind.simplify(object);
+    for object in document.objects.values_mut() {
+        strip.object(object);
+    }
+    for (kind, id) in &strip.named {
+        if let Some(object) = document.objects.get_mut(id) {
+            strip.simplify(*kind, object);
         }
     }
 }
 
 /// A kind of entry that is simplified: in place, or at the object it references.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum ObjectKind {
-    /// Colour spaces. They do not affect the text, and pdf-extract unpacks their profiles each time one is selected.
+    /// Colour spaces. pdf-extract unpacks their profiles each time one is selected. What they are is kept.
     Colours,
-    /// Graphics states. pdf-extract copies their masks.
+    /// Graphics states. pdf-extract copies their masks. How opaque fills are is kept.
     States,
     /// A page rectangle. pdf-extract copies it for every page.
     Extent,
@@ -55,51 +59,67 @@ impl ObjectKind {
             _ => None,
         }
     }
+}
 
-    fn simplify(self, object: &mut Object) {
-        match (self, object) {
-            // A `Pattern` colour space accepts any colour.
-            (Self::Colours, Object::Dictionary(spaces)) => {
-                let pattern = || Object::Array(vec![Object::Name(b"Pattern".to_vec())]);
-                spaces.iter_mut().for_each(|(_, space)| *space = pattern());
+/// What is known while a document is stripped.
+#[derive(Default)]
+struct Strip {
+    /// The objects that are to be simplified where they are.
+    named: HashSet<(ObjectKind, ObjectId)>,
+    /// How opaque fills are in the objects that may be graphics states.
+    opacities: HashMap<ObjectId, f32>,
+}
+
+impl Strip {
+    fn simplify(&self, kind: ObjectKind, object: &mut Object) {
+        match (kind, object) {
+            (ObjectKind::Colours, Object::Dictionary(spaces)) => {
+                spaces.iter_mut().for_each(|(_, space)| *space = pdf_colours::simplified(space));
             }
-            (Self::States, Object::Dictionary(states)) => {
-                states.iter_mut().for_each(|(_, state)| *state = Object::Dictionary(Dictionary::new()));
+            (ObjectKind::States, Object::Dictionary(states)) => {
+                for (_, state) in states.iter_mut() {
+                    let opacity = match &*state {
+                        Object::Reference(id) => self.opacities.get(id).copied(),
+                        state => pdf_colours::opacity(state),
+                    };
+                    *state = pdf_colours::simplified_state(opacity);
+                }
             }
-            (Self::Extent, Object::Array(corners)) => corners.truncate(4),
+            (ObjectKind::Extent, Object::Array(corners)) => corners.truncate(4),
             _ => {}
         }
     }
-}
 
-/// Simplifies an object and all within it. The recursion is bounded, as the crate's parser limits how deep objects are
-/// nested.
-fn strip_object(object: &mut Object, named: &mut Vec<(ObjectKind, ObjectId)>) {
-    match object {
-        Object::Dictionary(dictionary) => strip_dictionary(dictionary, named),
-        Object::Stream(stream) => {
-            // pdf-extract draws images like forms.
-            if stream.dict.get(b"Subtype").is_ok_and(|kind| matches!(kind, Object::Name(name) if name == b"Image")) {
-                stream.dict.remove(b"Filter");
-                stream.content = Vec::new();
+    /// Simplifies an object and all within it. The recursion is bounded, as the crate's parser limits how deep objects
+    /// are nested.
+    fn object(&mut self, object: &mut Object) {
+        match object {
+            Object::Dictionary(dictionary) => self.dictionary(dictionary),
+            Object::Stream(stream) => {
+                // pdf-extract draws images like forms.
+                if stream.dict.get(b"Subtype").is_ok_and(|kind| matches!(kind, Object::Name(name) if name == b"Image"))
+                {
+                    stream.dict.remove(b"Filter");
+                    stream.content = Vec::new();
+                }
+                self.dictionary(&mut stream.dict);
             }
-            strip_dictionary(&mut stream.dict, named);
+            Object::Array(items) => items.iter_mut().for_each(|item| self.object(item)),
+            _ => {}
         }
-        Object::Array(items) => items.iter_mut().for_each(|item| strip_object(item, named)),
-        _ => {}
     }
-}
 
-fn strip_dictionary(dictionary: &mut Dictionary, named: &mut Vec<(ObjectKind, ObjectId)>) {
-    // The outlines of a TrueType font are unpacked by pdf-extract but not used.
-    dictionary.remove(b"FontFile2");
-    for (key, value) in dictionary.iter_mut() {
-        match (ObjectKind::of(key), &mut *value) {
-            (Some(kind), Object::Reference(id)) => named.push((kind, *id)),
-            (Some(kind), simple) => kind.simplify(simple),
-            (None, _) => {}
+    fn dictionary(&mut self, dictionary: &mut Dictionary) {
+        // The outlines of a TrueType font are unpacked by pdf-extract but not used.
+        dictionary.remove(b"FontFile2");
+        for (key, value) in dictionary.iter_mut() {
+            match (ObjectKind::of(key), &mut *value) {
+                (Some(kind), Object::Reference(id)) => self.named.extend([(kind, *id)]),
+                (Some(kind), simple) => self.simplify(kind, simple),
+                (None, _) => {}
+            }
+            self.object(value);
         }
-        strip_object(value, named);
     }
 }
 

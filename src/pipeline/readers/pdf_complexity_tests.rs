@@ -7,7 +7,7 @@ use super::super::complexity;
 use super::{Format, UnreadableReason, read};
 
 /// Builds a file of these objects, numbered from 1; the first is the catalogue.
-fn pdf(objects: &[String]) -> Vec<u8> {
+pub(super) fn pdf(objects: &[String]) -> Vec<u8> {
     let mut file = "%PDF-1.4\n".to_owned();
     let mut table = String::new();
     for (at, object) in objects.iter().enumerate() {
@@ -20,15 +20,15 @@ fn pdf(objects: &[String]) -> Vec<u8> {
     file.into_bytes()
 }
 
-fn stream(dictionary: &str, content: &str) -> String {
+pub(super) fn stream(dictionary: &str, content: &str) -> String {
     format!("<<{dictionary}/Length {}>>\nstream\n{content}\nendstream", content.len() + 1)
 }
 
-const CATALOGUE: &str = "<</Type/Catalog/Pages 2 0 R>>";
-const FONT: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>";
+pub(super) const CATALOGUE: &str = "<</Type/Catalog/Pages 2 0 R>>";
+pub(super) const FONT: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>";
 
 /// Builds a file with one page; `more` are the objects from 6 on, which `resources` may reference.
-fn page(content: &str, resources: &str, more: &[String]) -> Vec<u8> {
+pub(super) fn page(content: &str, resources: &str, more: &[String]) -> Vec<u8> {
     let mut objects = vec![
         CATALOGUE.to_owned(),
         "<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 600 800]>>".to_owned(),
@@ -107,6 +107,49 @@ fn a_document_is_read_in_proportion_to_its_pages() {
             last = start;
         }
         file
+    });
+}
+
+#[test]
+fn what_is_seen_is_found_in_proportion_to_what_is_painted() {
+    let white = "1 g BT /F 12 Tf 72 700 Td (Some words) Tj ET\n";
+    for piece in [
+        "0 g 0 0 600 800 re f ",
+        "1 g 0 0 600 800 re f ",
+        "30 w 0 0 m 600 800 l S ",
+        "30 w 0 0 m 9 9 l 0 9 l 9 0 l ",
+        "0 0 600 800 re W n ",
+        "q 1 0 0 1 1 1 cm ",
+        "/S cs 1 scn ",
+        "/G gs ",
+        "3 Tr ",
+        "sh ",
+    ] {
+        let resources = "/ColorSpace<</S 6 0 R>>/ExtGState<</G<</ca 1>>>>";
+        let space = "[/Separation/Ink/DeviceGray 7 0 R]".to_owned();
+        assert_linear(piece, 2_000 / piece.len(), |n| {
+            page(&format!("{white}{}", format!("{piece}{white}").repeat(n)), resources, std::slice::from_ref(&space))
+        });
+        assert_linear(piece, 2_000 / piece.len(), |n| {
+            page(&format!("{white}{}{white}", piece.repeat(n)), resources, std::slice::from_ref(&space))
+        });
+    }
+    assert_linear("forms of white words", 100, |n| {
+        let form = stream("/Subtype/Form/BBox[0 0 600 800]/Matrix[1 0 0 1 1 1]", white);
+        page(&"0 g 9 9 9 9 re f /X Do ".repeat(n), "/XObject<</X 6 0 R>>", &[form])
+    });
+    assert_linear("resources that all pages have", 60, |n| {
+        let kids: String = (0..n).map(|at| format!("{} 0 R ", at + 6)).collect();
+        let states: String = (0..n).map(|at| format!("/G{at} 5 0 R")).collect();
+        let mut objects = vec![
+            CATALOGUE.to_owned(),
+            format!("<</Type/Pages/Kids[{kids}]/MediaBox[0 0 600 800]>>"),
+            FONT.to_owned(),
+            format!("<<{states}>>"),
+            "<</ca 0.5>>".to_owned(),
+        ];
+        objects.extend((0..n).map(|_| "<</Type/Page/Parent 2 0 R/Resources<</ExtGState 4 0 R>>>>".to_owned()));
+        pdf(&objects)
     });
 }
 

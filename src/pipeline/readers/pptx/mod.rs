@@ -1,18 +1,25 @@
 //! PPTX reader: each slide is a page and a section under its title, in the order in which they are shown, with the
 //! speaker's notes under a heading of their own.
 //!
-//! Left out and counted: hidden slides and shapes, shapes beside the slide, letters without colour. Left out: comments,
-//! dates and slide numbers, charts, what the master shows. A slide without a title is headed by its number, so that its
+//! Left out and counted: hidden slides with their notes, hidden shapes, shapes beside the slide, letters without colour,
+//! and letters that are white by their own look where nothing is painted: the background is white, and no filled shape,
+//! picture or table of the slide, its layout or their master is there. Left out: comments, dates and slide numbers,
+//! charts, what the master shows. A slide without a title is headed by its number, so that its
 //! text does not seem to belong to the slide before.
 
+mod fills;
+mod ground;
+mod place;
 mod slide;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::draft::TextDraft;
 use super::package::{Package, PartEvent, PartRelations, attribute, damaged, for_each_event, relation_id};
 use super::source::{BlockKind, SourceText, Unreadable};
-use slide::{Content, Slide, SlideExtent};
+use ground::SlideGround;
+use place::SlideExtent;
+use slide::{Content, Slide};
 
 /// The title of the section with the speaker's notes.
 const NOTES: &str = "Notes";
@@ -26,7 +33,8 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
     let main = package.main_part("ppt/presentation.xml")?;
     let relations = package.relations(&main)?;
     let presentation = Presentation::read(&package.part(&main)?.ok_or_else(damaged)?)?;
-    let mut writer = SlideWriter { package, draft: TextDraft::default(), footers: HashSet::new() };
+    let mut writer =
+        SlideWriter { package, draft: TextDraft::default(), footers: HashSet::new(), layouts: HashMap::new() };
     let mut seen = HashSet::new();
     for (at, id) in presentation.slides.iter().enumerate() {
         let Some(slide) = relations.get(id).filter(|relation| relation.kind == "slide") else { continue };
@@ -71,14 +79,22 @@ struct SlideWriter<'a> {
     draft: TextDraft,
     /// Footers that were already written: each slide repeats them.
     footers: HashSet<String>,
+    /// What is painted by each layout that was looked at, and its master.
+    layouts: HashMap<String, SlideGround>,
 }
 
 impl SlideWriter<'_> {
     fn slide(&mut self, number: u32, part: &str, extent: Option<SlideExtent>) -> Result<(), Unreadable> {
         let Some(xml) = self.package.part(part)? else { return Ok(()) };
-        let slide = Slide::read(&xml, extent)?;
-        drop(xml);
+        let mut slide = Slide::read(&xml, extent, None)?;
         let relations = self.package.relations(part)?;
+        // What is behind a letter may come after it: only slides with white ones are read once more.
+        if let Some(extent) = extent.filter(|_| slide.has_white) {
+            let mut ground = self.layout(&relations, extent)?;
+            ground.add(&slide.painting);
+            slide = Slide::read(&xml, Some(extent), Some(&ground))?;
+        }
+        drop(xml);
         for text in &slide.hidden {
             self.draft.hide(text);
         }
@@ -102,6 +118,23 @@ impl SlideWriter<'_> {
             }
         }
         self.notes(&slide.title, slide.is_hidden, &relations)
+    }
+
+    /// Returns what the layout of a slide paints, and its master.
+    fn layout(&mut self, relations: &PartRelations, extent: SlideExtent) -> Result<SlideGround, Unreadable> {
+        let Some(layout) = relations.of_kind("slideLayout") else { return Ok(SlideGround::new(extent)) };
+        if let Some(known) = self.layouts.get(layout) {
+            return Ok(known.clone());
+        }
+        let mut ground = SlideGround::new(extent);
+        let master = self.package.relations(layout)?.of_kind("slideMaster").map(str::to_owned);
+        for part in master.iter().map(String::as_str).chain([layout]) {
+            if let Some(xml) = self.package.part(part)? {
+                ground.add(&Slide::read(&xml, None, None)?.painting);
+            }
+        }
+        self.layouts.insert(layout.to_owned(), ground.clone());
+        Ok(ground)
     }
 
     fn notes(&mut self, title: &str, is_hidden: bool, relations: &PartRelations) -> Result<(), Unreadable> {

@@ -3,14 +3,11 @@
 use quick_xml::events::BytesStart;
 
 use super::super::package::{PartEvent, attribute, for_each_event, is_on};
+use super::super::painted::Area;
 use super::super::source::{BlockKind, Unreadable};
-
-/// Width and height of a slide, in the units of its shapes.
-#[derive(Debug, Clone, Copy)]
-pub struct SlideExtent {
-    pub width: f64,
-    pub height: f64,
-}
+use super::fills::{Fill, FillReader};
+use super::ground::{Painting, SlideGround};
+use super::place::{Mapping, ShapePlace, SlideExtent};
 
 /// What is on a slide.
 #[derive(Default)]
@@ -21,6 +18,9 @@ pub struct Slide {
     pub contents: Vec<Content>,
     /// Texts that are not shown.
     pub hidden: Vec<String>,
+    /// Whether there are white letters.
+    pub has_white: bool,
+    pub painting: Painting,
 }
 
 /// A piece of a slide.
@@ -31,12 +31,13 @@ pub enum Content {
 }
 
 impl Slide {
-    /// Reads a slide. Without an extent nothing is beside it.
+    /// Reads a slide, a layout or a master. Without an extent nothing is beside it, without a ground white letters are
+    /// taken as shown.
     ///
     /// # Errors
     /// Those of [`for_each_event`].
-    pub fn read(xml: &str, extent: Option<SlideExtent>) -> Result<Self, Unreadable> {
-        let mut reader = SlideReader { extent, ..SlideReader::default() };
+    pub fn read(xml: &str, extent: Option<SlideExtent>, ground: Option<&SlideGround>) -> Result<Self, Unreadable> {
+        let mut reader = SlideReader { extent, ground, ..SlideReader::default() };
         for_each_event(xml, |event| reader.handle(event))?;
         Ok(reader.slide)
     }
@@ -95,6 +96,9 @@ struct Shape {
     place: ShapePlace,
     /// How the places of its own shapes become places on the slide.
     around: Mapping,
+    fill: Fill,
+    /// Whether its style fills it.
+    has_style_fill: bool,
     blocks: Vec<Content>,
 }
 
@@ -109,43 +113,6 @@ enum Placeholder {
     Passing,
 }
 
-/// Offset and size as written, and for a group also those that its shapes count in.
-#[derive(Default, Clone, Copy)]
-struct ShapePlace {
-    offset: Option<(f64, f64)>,
-    size: Option<(f64, f64)>,
-    inner_offset: Option<(f64, f64)>,
-    inner_size: Option<(f64, f64)>,
-}
-
-/// Converts places within a group to places on the slide: factor and summand of x and y.
-#[derive(Clone, Copy)]
-struct Mapping {
-    x: (f64, f64),
-    y: (f64, f64),
-}
-
-impl Mapping {
-    const NONE: Self = Self { x: (1.0, 0.0), y: (1.0, 0.0) };
-
-    /// Returns the mapping of the shapes in a group that lies at `place`.
-    fn within(self, place: ShapePlace) -> Self {
-        let (Some(offset), Some(size), Some(inner), Some(inner_size)) =
-            (place.offset, place.size, place.inner_offset, place.inner_size)
-        else {
-            return self;
-        };
-        let axis = |(factor, summand): (f64, f64), offset: f64, size: f64, inner: f64, inner_size: f64| {
-            let scale = if inner_size == 0.0 { 1.0 } else { size / inner_size };
-            (factor * scale, summand + factor * (offset - inner * scale))
-        };
-        Self {
-            x: axis(self.x, offset.0, size.0, inner.0, inner_size.0),
-            y: axis(self.y, offset.1, size.1, inner.1, inner_size.1),
-        }
-    }
-}
-
 #[derive(Default)]
 struct SlideParagraph {
     text: String,
@@ -153,8 +120,10 @@ struct SlideParagraph {
 }
 
 #[derive(Default)]
-struct SlideReader {
+struct SlideReader<'a> {
     slide: Slide,
+    ground: Option<&'a SlideGround>,
+    fills: FillReader,
     extent: Option<SlideExtent>,
     is_notes: bool,
     shapes: Vec<Shape>,
@@ -166,13 +135,15 @@ struct SlideReader {
     in_run_look: bool,
     in_outline: bool,
     is_invisible: bool,
+    is_white: bool,
     is_number: bool,
     /// Depth within the older copy of a drawing.
     skipped: usize,
 }
 
-impl SlideReader {
+impl SlideReader<'_> {
     fn handle(&mut self, event: PartEvent) {
+        self.fills.follow(&event);
         match &event {
             PartEvent::Opens("Fallback", _) => self.skipped += 1,
             PartEvent::Closes("Fallback") => self.skipped = self.skipped.saturating_sub(1),
@@ -200,7 +171,20 @@ impl SlideReader {
                     shape.placeholder = Some(placeholder);
                 }
             }
-            "xfrm" => self.in_place = true,
+            "xfrm" => {
+                self.in_place = true;
+                if let Some(shape) = self.shapes.last_mut() {
+                    shape.place.is_turned = attribute(tag, "rot").is_some_and(|angle| angle != "0");
+                }
+            }
+            "fillRef" => {
+                if let Some(shape) = self.shapes.last_mut() {
+                    shape.has_style_fill = attribute(tag, "idx").is_some_and(|at| at != "0");
+                }
+            }
+            "clrMap" | "overrideClrMapping" => {
+                self.slide.painting.is_remapped = attribute(tag, "bg1").map(|colour| colour != "lt1");
+            }
             "off" | "ext" | "chOff" | "chExt" if self.in_place => self.place(element, tag),
             "relIds" => {
                 if let (Some(shape), Some(data)) = (self.shapes.last_mut(), attribute(tag, "dm")) {
@@ -217,9 +201,9 @@ impl SlideReader {
             "p" => self.paragraph = Some(SlideParagraph::default()),
             "buNone" => self.bullet(false),
             "buChar" | "buAutoNum" | "buBlip" => self.bullet(true),
-            "r" => self.is_invisible = false,
+            "r" => (self.is_invisible, self.is_white) = (false, false),
             "fld" => {
-                self.is_invisible = false;
+                (self.is_invisible, self.is_white) = (false, false);
                 self.is_number = attribute(tag, "type").is_some_and(|kind| kind == "slidenum");
             }
             "rPr" => self.in_run_look = true,
@@ -240,7 +224,13 @@ impl SlideReader {
 
     fn closes(&mut self, element: &str) {
         match element {
-            "sp" | "grpSp" | "graphicFrame" | "cxnSp" | "pic" => self.close_shape(),
+            "sp" | "grpSp" | "graphicFrame" | "cxnSp" | "pic" => self.close_shape(element),
+            "spPr" => {
+                if let Some(shape) = self.shapes.last_mut() {
+                    shape.fill = self.fills.fill();
+                }
+            }
+            "bgPr" | "bgRef" => self.slide.painting.background = self.fills.fill(),
             "grpSpPr" => {
                 // From here on come the shapes of the group.
                 if let Some(group) = self.shapes.last_mut() {
@@ -251,7 +241,11 @@ impl SlideReader {
             "p" => self.close_paragraph(),
             "tr" => self.close_row(),
             "fld" => self.is_number = false,
-            "rPr" => self.in_run_look = false,
+            "rPr" => {
+                self.in_run_look = false;
+                self.is_white = self.fills.is_white_only();
+                self.is_invisible &= !self.fills.is_adorned();
+            }
             "ln" => self.in_outline = false,
             "t" => self.in_text = false,
             _ => {}
@@ -266,6 +260,8 @@ impl SlideReader {
             placeholder: None,
             place: ShapePlace::default(),
             around,
+            fill: Fill::Inherited,
+            has_style_fill: false,
             blocks: Vec::new(),
         });
     }
@@ -290,15 +286,25 @@ impl SlideReader {
     }
 
     fn write(&mut self, text: &str) {
+        // White is the usual colour in the head of a table, whose style fills it.
+        let is_white = self.is_white && self.row.is_none();
+        self.slide.has_white |= is_white;
+        let is_hidden = self.is_invisible || (is_white && self.is_on_white());
         let Some(paragraph) = &mut self.paragraph else { return };
         if self.is_number {
             return;
         }
-        if self.is_invisible {
+        if is_hidden {
             self.slide.hidden.push(text.to_owned());
         } else {
             paragraph.text.push_str(text);
         }
+    }
+
+    /// Whether nothing is painted where the open shape is. One without a place of its own may be anywhere.
+    fn is_on_white(&self) -> bool {
+        let (Some(ground), Some((shape, groups))) = (self.ground, self.shapes.split_last()) else { return false };
+        !ground.shows_white(area(shape, groups))
     }
 
     fn close_paragraph(&mut self) {
@@ -333,8 +339,16 @@ impl SlideReader {
         shape.blocks.push(Content::Block(kind, cells.join(" | ")));
     }
 
-    fn close_shape(&mut self) {
+    fn close_shape(&mut self, element: &str) {
         let Some(shape) = self.shapes.pop() else { return };
+        let is_painted = match shape.fill {
+            _ if matches!(element, "pic" | "graphicFrame") => true,
+            Fill::Inherited => shape.has_style_fill,
+            fill => fill == Fill::Painted,
+        };
+        if is_painted && !shape.is_hidden {
+            self.slide.painting.areas.push(area(&shape, &self.shapes));
+        }
         let is_read = match shape.placeholder {
             Some(Placeholder::Passing) => false,
             Some(Placeholder::Body) => true,
@@ -364,16 +378,19 @@ impl SlideReader {
 
     /// Whether a shape lies wholly outside of the slide. One without a place of its own has that of the layout.
     fn is_beside(&self, shape: &Shape) -> bool {
-        let (Some(extent), Some(offset), Some(size)) = (self.extent, shape.place.offset, shape.place.size) else {
-            return false;
-        };
         let around = self.shapes.last().map_or(Mapping::NONE, |group| group.around);
-        let is_outside = |(factor, summand): (f64, f64), start: f64, length: f64, whole: f64| {
-            let (one, other) = (start * factor + summand, (start + length) * factor + summand);
-            one.max(other) < 0.0 || one.min(other) > whole
-        };
-        is_outside(around.x, offset.0, size.0, extent.width) || is_outside(around.y, offset.1, size.1, extent.height)
+        self.extent.zip(around.area(shape.place)).is_some_and(|(extent, area)| {
+            let (width, height) = (extent.width as f32, extent.height as f32);
+            area.right < 0.0 || area.left > width || area.top < 0.0 || area.bottom > height
+        })
     }
+}
+
+/// Returns where a shape is for certain not beyond: everywhere for one that is turned or has no place of its own.
+fn area(shape: &Shape, groups: &[Shape]) -> Area {
+    let around = groups.last().map_or(Mapping::NONE, |group| group.around);
+    let is_turned = shape.place.is_turned || groups.iter().any(|group| group.place.is_turned);
+    around.area(shape.place).filter(|_| !is_turned).unwrap_or(Area::ALL)
 }
 
 fn placeholder(kind: Option<&str>) -> Placeholder {

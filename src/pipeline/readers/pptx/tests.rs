@@ -131,6 +131,96 @@ fn what_is_not_shown_is_left_out_and_counted() {
     assert_eq!(source.pages.len(), 1);
 }
 
+/// A shape at this x with what it is filled with and a run of this look.
+fn at(x: i32, fill: &str, look: &str, text: &str) -> String {
+    format!(
+        "<p:sp><p:spPr><a:xfrm><a:off x=\"{x}\" y=\"0\"/><a:ext cx=\"50\" cy=\"50\"/></a:xfrm>{fill}</p:spPr><p:txBody><a:p><a:r><a:rPr>{look}</a:rPr><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+    )
+}
+
+const WHITE: &str = "<a:solidFill><a:srgbClr val=\"FFFFFF\"/></a:solidFill>";
+const DARK: &str = "<a:solidFill><a:schemeClr val=\"accent1\"/></a:solidFill>";
+
+/// Returns the text of white letters that is shown on a slide, its layout and its master.
+fn shown(slide: &str, layout: &str, master: &str) -> String {
+    let relation = |kind: &str| {
+        format!("<Relationships><Relationship Id=\"a\" Type=\"x/{kind}\" Target=\"../{kind}.xml\"/></Relationships>")
+    };
+    let (of_slide, of_layout) = (relation("slideLayout"), relation("slideMaster"));
+    let more = [
+        ("ppt/slides/_rels/slide0.xml.rels", of_slide.as_str()),
+        ("ppt/slideLayout.xml", layout),
+        ("ppt/_rels/slideLayout.xml.rels", &of_layout.replace("../", "")),
+        ("ppt/slideMaster.xml", master),
+    ];
+    of(&deck(&[slide], &more)).text
+}
+
+#[test]
+fn white_letters_are_hidden_where_nothing_is_painted() {
+    let white = at(100, "", WHITE, "white");
+    let plain = "<p:sldLayout/>";
+    let on = |shapes: &str| shown(&slide(&format!("{shapes}{white}")), plain, "<p:sldMaster/>");
+    let picture = |x: i32| {
+        format!(
+            "<p:pic><p:spPr><a:xfrm><a:off x=\"{x}\" y=\"0\"/><a:ext cx=\"50\" cy=\"50\"/></a:xfrm></p:spPr></p:pic>"
+        )
+    };
+    assert_eq!(on(""), "");
+    assert_eq!(on(&picture(300)), "");
+    assert_eq!(on(&picture(120)), "Slide 1\n\nwhite");
+    assert_eq!(on(&at(120, DARK, "", "")), "Slide 1\n\nwhite");
+    assert_eq!(on(&at(120, WHITE, "", "")), "");
+    assert_eq!(on(&at(120, "<a:noFill/>", "", "")), "");
+    // A turned bar may reach further than its place says; a shape without a place of its own may be anywhere.
+    assert_eq!(on(&at(300, DARK, "", "").replace("<a:xfrm>", "<a:xfrm rot=\"5400000\">")), "Slide 1\n\nwhite");
+    assert_eq!(on("<p:sp><p:style><a:fillRef idx=\"1\"/></p:style></p:sp>"), "Slide 1\n\nwhite");
+    // What is in front of the letters counts too, and so do the shapes of the layout and the master.
+    let bare = slide(&white);
+    assert_eq!(shown(&slide(&format!("{white}{}", picture(100))), plain, plain), "Slide 1\n\nwhite");
+    assert_eq!(shown(&bare, &format!("<p:sldLayout>{}</p:sldLayout>", picture(90)), plain), "Slide 1\n\nwhite");
+    assert_eq!(shown(&bare, plain, &format!("<p:sldMaster>{}</p:sldMaster>", picture(90))), "Slide 1\n\nwhite");
+    assert_eq!(shown(&bare, plain, &format!("<p:sldMaster>{}</p:sldMaster>", picture(400))), "");
+}
+
+#[test]
+fn white_letters_are_shown_on_other_backgrounds_and_where_they_have_an_outline() {
+    let white = slide(&at(100, "", WHITE, "white"));
+    let background = |inner: &str| format!("<p:sldMaster><p:bg>{inner}</p:bg></p:sldMaster>");
+    let on = |master: &str| shown(&white, "<p:sldLayout/>", master);
+    let reference = |at: &str, colour: &str| {
+        background(&format!("<p:bgRef idx=\"{at}\"><a:schemeClr val=\"{colour}\"/></p:bgRef>"))
+    };
+    assert_eq!(on(&reference("1001", "bg1")), "");
+    assert_eq!(on(&reference("1001", "tx1")), "Slide 1\n\nwhite");
+    assert_eq!(on(&reference("1003", "bg1")), "Slide 1\n\nwhite");
+    assert_eq!(on(&background(&format!("<p:bgPr>{WHITE}</p:bgPr>"))), "");
+    assert_eq!(on(&background("<p:bgPr><a:blipFill/></p:bgPr>")), "Slide 1\n\nwhite");
+    assert_eq!(on("<p:sldMaster><p:clrMap bg1=\"dk1\"/></p:sldMaster>"), "Slide 1\n\nwhite");
+    let own = white.replace("<p:spTree>", "<p:bg><p:bgPr><a:gradFill/></p:bgPr></p:bg><p:spTree>");
+    assert_eq!(shown(&own, "<p:sldLayout/>", &reference("1001", "bg1")), "Slide 1\n\nwhite");
+    for (look, is_shown) in [
+        ("<a:solidFill><a:schemeClr val=\"bg1\"/></a:solidFill>", false),
+        ("<a:solidFill><a:sysClr val=\"window\" lastClr=\"FFFFFF\"/></a:solidFill><a:effectLst/>", false),
+        ("<a:solidFill><a:schemeClr val=\"bg1\"><a:lumMod val=\"50000\"/></a:schemeClr></a:solidFill>", true),
+        ("<a:solidFill><a:srgbClr val=\"FFFF00\"/></a:solidFill>", true),
+        ("<a:highlight><a:srgbClr val=\"FFFFFF\"/></a:highlight>", true),
+        (&format!("{WHITE}<a:highlight><a:srgbClr val=\"000000\"/></a:highlight>"), true),
+        (&format!("<a:ln><a:noFill/></a:ln>{WHITE}"), false),
+        (&format!("<a:ln>{DARK}</a:ln>{WHITE}"), true),
+        (&format!("<a:ln>{DARK}</a:ln><a:noFill/>"), true),
+        (&format!("{WHITE}<a:effectLst><a:outerShdw/></a:effectLst>"), true),
+    ] {
+        let text = shown(&slide(&at(100, "", look, "white")), "<p:sldLayout/>", "<p:sldMaster/>");
+        assert_eq!(!text.is_empty(), is_shown, "{look}");
+    }
+    // The head of a table, and notes.
+    let table = format!(
+        "<p:graphicFrame><a:tbl><a:tr><a:tc><a:p><a:r><a:rPr>{WHITE}</a:rPr><a:t>white</a:t></a:r></a:p></a:tc></a:tr></a:tbl></p:graphicFrame>"
+    );
+    assert_eq!(shown(&slide(&table), "<p:sldLayout/>", "<p:sldMaster/>"), "Slide 1\n\nwhite");
+}
+
 #[test]
 fn hostile_presentations_are_refused_or_bounded() {
     let refused = |bytes: &[u8]| reason(read(Format::Pptx, bytes));

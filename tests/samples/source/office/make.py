@@ -141,6 +141,33 @@ def pptx():
     save_deck(deck, name)
 
     deck = Presentation()
+    name = "python-pptx-white.pptx"
+    one = slide(deck, t(4))
+    expect(name, t(4)["says"], 1, t(4)["title"])
+
+    def box(on, left, top, text, colour, fill=None):
+        label = on.shapes.add_textbox(Inches(left), Inches(top), Inches(2), Inches(0.4))
+        label.text_frame.text = text
+        label.text_frame.paragraphs[0].runs[0].font.color.rgb = RGBColor.from_string(colour)
+        if fill:
+            label.fill.solid()
+            label.fill.fore_color.rgb = RGBColor.from_string(fill)
+
+    box(one, 0.1, 6.9, "White on the white slide.", "FFFFFF")
+    box(one, 0.1, 6.5, "Nearly white.", "FCFDFC", "FFFFFF")
+    box(one, 5, 6.9, "White in a dark box.", "FFFFFF", "203040")
+    bar = one.shapes.add_shape(1, Inches(2.5), Inches(6.9), Inches(2.2), Inches(0.5))
+    box(one, 2.6, 6.9, "White on a bar.", "FFFFFF")
+    expect(name, ["White in a dark box.", "White on a bar."], 1, t(4)["title"])
+    expect(name, ["White on the white slide.", "Nearly white."], shown="no")
+    dark = slide(deck, t(6))
+    dark.background.fill.solid()
+    dark.background.fill.fore_color.rgb = RGBColor.from_string("101020")
+    box(dark, 0.1, 6.9, "White on the dark slide.", "FFFFFF")
+    expect(name, ["White on the dark slide."], 2, t(6)["title"])
+    save_deck(deck, name)
+
+    deck = Presentation()
     name = "python-pptx-groups.pptx"
     one = deck.slides.add_slide(deck.slide_layouts[5])
     one.shapes.title.text = t(6)["title"]
