@@ -15,6 +15,7 @@ use actors::shell::CommandError;
 use actors::time::Time;
 use async_trait::async_trait;
 use pipeline::StopRequested;
+use pipeline::glossary::Speller;
 use pipeline::speech::{
     HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, TurnFinder, TurnsRequest, Untranscribed,
 };
