@@ -108,7 +108,7 @@ impl RecordedLlm {
                 let server = HttpServer::new(move || {
                     App::new()
                         .app_data(shared.clone())
-                        .app_data(web::JsonConfig::default().limit(1 << 20))
+                        .app_data(web::PayloadConfig::new(1 << 20))
                         .route("/v1/chat/completions", web::post().to(complete))
                 });
                 let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
@@ -156,8 +156,8 @@ impl Drop for RecordedLlm {
     }
 }
 
-async fn complete(request: web::Json<Value>, state: web::Data<Mutex<ServerState>>) -> HttpResponse {
-    let request = request.into_inner();
+async fn complete(body: web::Bytes, state: web::Data<Mutex<ServerState>>) -> HttpResponse {
+    let request: Value = serde_json::from_slice(&body).unwrap();
     let real = {
         let mut state = state.lock().unwrap();
         match &mut state.answering {
@@ -177,7 +177,9 @@ async fn complete(request: web::Json<Value>, state: web::Data<Mutex<ServerState>
         }
     };
     let (url, http) = real;
-    let response = http.post(format!("{url}/chat/completions")).json(&request).send().await.unwrap();
+    // As it came: the order of a schema's properties is lost in a `Value`.
+    let asking = http.post(format!("{url}/chat/completions")).header("content-type", "application/json");
+    let response = asking.body(body.to_vec()).send().await.unwrap();
     let (status, head) = (response.status().as_u16(), response.headers().get("content-type").cloned());
     let content_type = head.and_then(|value| value.to_str().ok().map(str::to_owned)).unwrap_or_default();
     let answer = String::from_utf8(response.bytes().await.unwrap().to_vec()).unwrap();
