@@ -21,6 +21,8 @@ pub enum Manner {
     Cuts,
     /// Its verdicts say that each statement demands the opposite of its quote.
     Contradicts,
+    /// It gives an empty list of verdicts.
+    SaysNothing,
     /// It quotes the whole part for each kind of item, and says the same.
     Lumps,
     /// It names types, qualities, priorities and kinds that nobody knows.
@@ -189,6 +191,9 @@ fn verdicts(manner: Manner, user: &str) -> Value {
         plain.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect()
     };
     let polarity = if manner == Manner::Contradicts { "OPPOSITE" } else { "SAME" };
+    if manner == Manner::SaysNothing {
+        return json!({"verdicts": []});
+    }
     let verdicts = quotes.iter().zip(&statements).enumerate().map(|(at, (quote, statement))| {
         let quoted = words(quote);
         let is_supported = manner == Manner::Distorts || words(statement).iter().all(|word| quoted.contains(word));

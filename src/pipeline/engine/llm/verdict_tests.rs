@@ -29,6 +29,18 @@ async fn an_item_whose_verdict_is_opposite_is_dropped_although_it_is_called_supp
 }
 
 #[tokio::test]
+async fn a_missing_verdict_is_said_as_such() {
+    let model = Pretended::new(Manner::SaysNothing);
+    let found = result(outcome(engine(&model, 4_000, false), both()).await);
+    assert_eq!(warning_codes(&found)[0], "ModelUnavailable");
+    assert_eq!(
+        found.warnings[0].message,
+        "2 items could not be verified by the language model, so they are in the words of their source: it gave no \
+         verdict on them."
+    );
+}
+
+#[tokio::test]
 async fn a_quote_of_several_paragraphs_in_their_own_words_is_one_paragraph() {
     let words = "# Booking\n\nThe system must let a clerk book a room for up to 14 days, also on behalf of others. \
         This must work offline.\n\nThe search shall answer within 2 seconds.\n\nWho approves the great hall?\n";
