@@ -1,5 +1,4 @@
-//! `colloquy models …`: lists and installs speech models, with the server running or stopped; measures the embedded
-//! analysis.
+//! `colloquy models …`: lists and installs speech models, with the server running or stopped; measures the analysis.
 //!
 //! The exit code is 2 for invalid usage, 1 for a command that failed, and 75 (as in sysexits.h) where the server of a
 //! package was not reachable or not available, so that the same command may succeed later.
@@ -11,14 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
+use actors::time::SystemClock;
+use clap::{Args, Subcommand, ValueEnum};
 use colloquy::config::{Config, Overrides};
 use colloquy::models::catalogue::{self, KNOWN, KnownModel};
 use colloquy::models::{self, DownloadLimits, InstallStep, Installation, ModelToInstall, PackagePlace};
+use colloquy::wiring;
 use console::Term;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::Embedded;
-use pipeline::evaluation::{self, JudgedRows, TableRow, TableTask};
+use pipeline::evaluation::{self, JudgedRows, MarkedProject, Report, TableRow, TableTask};
+use pipeline::{Embedded, EngineChoice, EngineKind, ModelUse, Request};
 
 /// The exit code of a failure that may pass.
 const TEMPORARY: u8 = 75;
@@ -44,7 +45,7 @@ enum ModelsTask {
     List,
     /// Download, verify and install a model; an interrupted download is resumed, an installed model is verified
     Install(Install),
-    /// Measure the embedded analysis on documents whose items are marked, and on tables of public sets
+    /// Measure the analysis on documents whose items are marked, and the embedded one on tables of public sets
     Eval(Eval),
 }
 
@@ -53,6 +54,11 @@ struct Eval {
     /// Folder of marked documents: a folder for each project
     #[arg(long, value_name = "FOLDER")]
     corpus: Option<PathBuf>,
+    /// Engine to measure on the corpus; llm and fallback send its texts to the language model of the settings [llm], whatever
+    /// `llm.projects` says, within the budgets of a run; no answer is taken from an earlier measurement
+    #[arg(long, value_name = "ENGINE", requires = "corpus", default_value = "embedded")]
+    #[arg(conflicts_with_all = ["requirements", "classes", "crossed", "taught_by"])]
+    engine: MeasuredEngine,
     /// List what was missed and what was wrong; not for a part of a corpus that only measures
     #[arg(long, requires = "corpus")]
     faults: bool,
@@ -69,6 +75,27 @@ struct Eval {
     /// Measure the method instead: the tables of `--requirements` are judged by weights that are taught by this one
     #[arg(long, value_name = "FILE", conflicts_with = "crossed", requires = "requirements")]
     taught_by: Option<PathBuf>,
+}
+
+/// The engines that can be measured.
+#[derive(Clone, Copy, ValueEnum)]
+enum MeasuredEngine {
+    /// Rules and heads in the binary
+    Embedded,
+    /// A language model; what it does not answer is left out
+    Llm,
+    /// A language model; what it does not answer, the embedded engine finds
+    Fallback,
+}
+
+impl From<MeasuredEngine> for EngineKind {
+    fn from(engine: MeasuredEngine) -> Self {
+        match engine {
+            MeasuredEngine::Embedded => Self::Embedded,
+            MeasuredEngine::Llm => Self::Llm,
+            MeasuredEngine::Fallback => Self::Fallback,
+        }
+    }
 }
 
 /// Parts that a table is divided into, by document, for `--crossed`.
@@ -94,7 +121,7 @@ pub fn run(arguments: &Models) -> ExitCode {
     let ended = match &arguments.task {
         ModelsTask::List => folder(arguments).and_then(|folder| list(&folder)),
         ModelsTask::Install(install) => folder(arguments).and_then(|folder| self::install(&folder, install)),
-        ModelsTask::Eval(eval) => self::eval(eval),
+        ModelsTask::Eval(eval) => self::eval(arguments, eval),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -115,12 +142,15 @@ fn failed(fault: impl Into<String>) -> CommandFailure {
 
 /// Returns the folder of models.
 fn folder(arguments: &Models) -> Result<PathBuf, CommandFailure> {
+    Ok(settings(arguments)?.models_folder())
+}
+
+fn settings(arguments: &Models) -> Result<Config, CommandFailure> {
     let given = [("server.data", &arguments.data), ("speech.models", &arguments.models)];
     let settings =
         given.into_iter().filter_map(|(name, path)| Some((name, path.as_ref()?.to_string_lossy().into_owned())));
     let config = Config::read(arguments.config.as_deref(), &Overrides { settings: settings.collect() });
-    let config = config.map_err(|faults| misused(format!("The settings are invalid:\n  {}", faults.join("\n  "))))?;
-    Ok(config.models_folder())
+    config.map_err(|faults| misused(format!("The settings are invalid:\n  {}", faults.join("\n  "))))
 }
 
 fn list(folder: &Path) -> Result<(), CommandFailure> {
@@ -148,12 +178,42 @@ fn megabytes(bytes: u64) -> String {
     format!("{} MB", (bytes + 500_000) / 1_000_000)
 }
 
-fn eval(arguments: &Eval) -> Result<(), CommandFailure> {
+/// Analyses a corpus with an engine.
+fn measured(arguments: &Models, engine: MeasuredEngine, projects: &[MarkedProject]) -> Result<Report, CommandFailure> {
+    let not_started = |fault: String| failed(format!("The measurement can't be started: {fault}."));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|fault| not_started(fault.to_string()))?;
+    let kind = EngineKind::from(engine);
+    if !kind.asks_model() {
+        return Ok(runtime.block_on(evaluation::evaluated(Arc::new(Embedded::default()), projects)));
+    }
+    let config = settings(arguments)?;
+    let llm = &config.llm;
+    if !llm.is_set() {
+        return Err(misused(format!(
+            "--engine {kind}: no language model is configured. Set llm.url and llm.model, in a settings file (--config) or as \
+             COLLOQUY__LLM__URL and COLLOQUY__LLM__MODEL."
+        )));
+    }
+    let (chunk_characters, answer_tokens) = (llm.chunk_characters, llm.answer_tokens);
+    let usage = ModelUse { name: llm.model.clone(), chunk_characters, answer_tokens };
+    let choice = EngineChoice { kind, model: Some(usage) };
+    let analyser = wiring::analyser_with_model(&config, Arc::new(SystemClock)).map_err(not_started)?;
+    // A model takes its time, so each project is told.
+    let begun = Cell::new(0);
+    let analyse = async |request: Request| {
+        begun.set(begun.get() + 1);
+        eprintln!("  {} of {}: {}", begun.get(), projects.len(), request.job_id);
+        let outcome = evaluation::analysed_in_child(&analyser, choice.clone(), request).await;
+        outcome.map_err(|lost| lost.to_string())
+    };
+    Ok(runtime.block_on(evaluation::evaluated_by(analyse, projects)))
+}
+
+fn eval(command: &Models, arguments: &Eval) -> Result<(), CommandFailure> {
     if let Some(corpus) = &arguments.corpus {
         let projects = evaluation::projects(corpus).map_err(|fault| failed(fault.to_string()))?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-        let runtime = runtime.map_err(|fault| failed(format!("The measurement can't be started: {fault}.")))?;
-        let report = runtime.block_on(evaluation::evaluated(Arc::new(Embedded::default()), &projects));
+        let report = measured(command, arguments.engine, &projects)?;
         if arguments.faults {
             report.faults().for_each(|fault| println!("{fault}"));
         }

@@ -17,6 +17,7 @@ use actix_web::dev::ServerHandle;
 use actors::shell::Arbiters;
 use actors::time::{Clock, SystemClock};
 
+pub use self::analysers::analyser_with_model;
 use self::listen::BoundServer;
 pub use self::pipeline_service::serve_pipeline;
 use self::states::{Foundation, States};

@@ -58,7 +58,7 @@ const MAY: &[(&str, &[&str])] = &[
     // Shared by the demo and the bench: it uses a server only through the API.
     ("api_client", &[]),
     ("admin", &["accounts", "analysis", "config", "db", "http", "jobs", "keys", "passwords", "wiring"]),
-    ("models_command", &["config", "models"]),
+    ("models_command", &["config", "models", "wiring"]),
     ("demo", &["analysis", "api_client", "projects"]),
     ("bench", &["access", "accounts", "analysis", "api_client", "db", "keys", "projects"]),
 ];

@@ -18,7 +18,7 @@ use crate::config::{Analysis, Config, Llm};
 /// # Errors
 /// Returns a message if the path of this program can't be determined, or no HTTP client can be created.
 pub fn runner(config: &Config, clock: Arc<dyn Clock>) -> Result<RunSupervisor, String> {
-    let analyser = analyser(&config.analysis)?.with_model(language_model(&config.llm, clock)?);
+    let analyser = analyser_with_model(config, clock)?;
     if config.pipeline.mode != "remote" {
         return Ok(RunSupervisor::new(analyser, None, at_once(&config.analysis), config.llm.runs));
     }
@@ -31,6 +31,14 @@ pub fn runner(config: &Config, clock: Arc<dyn Clock>) -> Result<RunSupervisor, S
     tracing::info!(url = config.pipeline.url, "runs are analysed by the pipeline service");
     let service = Arc::new(PipelineService::new(settings)?);
     Ok(RunSupervisor::new(analyser, Some(service), config.pipeline.parallel, config.llm.runs))
+}
+
+/// Creates an analyser for runs outside a server, with the language model of the settings, if there is one.
+///
+/// # Errors
+/// Returns a message if the path of this program can't be determined, or no HTTP client can be created.
+pub fn analyser_with_model(config: &Config, clock: Arc<dyn Clock>) -> Result<Analyser, String> {
+    Ok(analyser(&config.analysis)?.with_model(language_model(&config.llm, clock)?))
 }
 
 /// Creates the client of the language model, if there is one, with the budget of each run.

@@ -3,7 +3,8 @@
 
 use pipeline::chat::Chat;
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 /// What a request contains besides the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,47 @@ impl RequestForm {
     }
 }
 
+/// Writes JSON with the properties of its schemas in the order of `required`, because servers that force an answer into a
+/// schema have it written in the schema's order: a model that has to choose a category first has not quoted anything yet.
+pub struct InOrder<'a>(pub &'a Value);
+
+impl Serialize for InOrder<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => serializer.collect_map(fields.iter().map(|(name, value)| {
+                let order = fields.get("required").and_then(Value::as_array).filter(|_| name == "properties");
+                match (order, value) {
+                    (Some(order), Value::Object(properties)) => (name, OrderedValue::Properties(order, properties)),
+                    _ => (name, OrderedValue::Other(value)),
+                }
+            })),
+            Value::Array(values) => serializer.collect_seq(values.iter().map(InOrder)),
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+/// A value within another one.
+enum OrderedValue<'a> {
+    /// The properties of a schema, with the order in which they come; those that it does not name are behind them.
+    Properties(&'a [Value], &'a Map<String, Value>),
+    Other(&'a Value),
+}
+
+impl Serialize for OrderedValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Other(value) => InOrder(value).serialize(serializer),
+            Self::Properties(order, properties) => {
+                let place = |name: &str| order.iter().position(|named| named == name).unwrap_or(order.len());
+                let mut sorted: Vec<(&String, &Value)> = properties.iter().collect();
+                sorted.sort_by_key(|(name, _)| place(name));
+                serializer.collect_map(sorted.into_iter().map(|(name, value)| (name, InOrder(value))))
+            }
+        }
+    }
+}
+
 /// Whether a refusal may be about the form of the request. Some services answer an unknown form with 500.
 pub fn may_be_refused(status: StatusCode, said: &[u8]) -> bool {
     let is_refusal = matches!(
@@ -130,6 +172,24 @@ mod tests {
             (&whole["max_tokens"], &whole["temperature"], &whole["tools"]),
             (&json!(7), &json!(0), &Value::Null)
         );
+    }
+
+    #[test]
+    fn properties_are_written_in_the_order_in_which_they_are_required() {
+        let schema = json!({
+            "type": "object", "required": ["zeta", "alpha"],
+            "properties": {
+                "alpha": {"type": "string"},
+                "other": {"type": "string"},
+                "zeta": {"items": [{"required": ["b", "a"], "properties": {"a": {"enum": [1]}, "b": {}}}]},
+            },
+        });
+        let written = serde_json::to_string(&InOrder(&schema)).unwrap();
+        assert_eq!(
+            written,
+            r#"{"properties":{"zeta":{"items":[{"properties":{"b":{},"a":{"enum":[1]}},"required":["b","a"]}]},"alpha":{"type":"string"},"other":{"type":"string"}},"required":["zeta","alpha"],"type":"object"}"#
+        );
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), schema);
     }
 
     #[test]

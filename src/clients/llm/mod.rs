@@ -23,7 +23,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::sync::Semaphore;
 
-use self::form::RequestForm;
+use self::form::{InOrder, RequestForm};
 use self::reply::{read, refusal};
 
 /// How often a question is sent before it is given up.
@@ -145,7 +145,7 @@ impl LlmService {
     async fn attempt(&self, chat: &Chat, form: RequestForm) -> Result<Completion, Failed> {
         // A closed semaphore has no places; this one is never closed.
         let _place = self.places.acquire().await.map_err(|_| Failed::Away("it is being stopped".to_owned(), None))?;
-        let mut calling = self.http.post(&self.url).json(&form.request(chat));
+        let mut calling = self.http.post(&self.url).json(&InOrder(&form.request(chat)));
         if !self.key.is_empty() {
             calling = calling.bearer_auth(&self.key);
         }

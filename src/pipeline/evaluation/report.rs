@@ -14,6 +14,7 @@ use super::super::result::Warning;
 use super::super::run::{PipelineOutcome, run_with};
 use super::super::workers::Workers;
 use super::corpus::MarkedProject;
+use super::model_figures::ModelFigures;
 use super::scoring::{DocumentScore, KINDS, ProjectScore, score};
 use super::tally::{Figure, MatchTally, bootstrapped, total};
 
@@ -30,14 +31,29 @@ pub struct Report {
     /// Characters that were analysed, and how long that took, without reading the documents and counting.
     pub characters: usize,
     pub time: Duration,
-    /// Projects whose run gave no result.
+    /// What a language model was asked; `None` if no run asked one.
+    pub model: Option<ModelFigures>,
+    /// Projects whose run gave no result, with the reason.
     pub failed: Vec<String>,
 }
 
-/// Analyses each project of a corpus and compares the results with the marks.
+/// Analyses each project of a corpus in this process and compares the results with the marks.
 pub async fn evaluated(engine: Arc<dyn Engine>, projects: &[MarkedProject]) -> Report {
-    let mut report = Report::default();
     let workers = Workers::new(1);
+    let analyse = async |request: Request| {
+        let engine = Arc::clone(&engine);
+        Ok(run_with(engine, request, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &workers).await)
+    };
+    evaluated_by(analyse, projects).await
+}
+
+/// Analyses each project of a corpus with `analyse` and compares the results with the marks. An error of `analyse` is the
+/// reason why there is no outcome.
+pub async fn evaluated_by(
+    analyse: impl AsyncFn(Request) -> Result<PipelineOutcome, String>,
+    projects: &[MarkedProject],
+) -> Report {
+    let mut report = Report::default();
     for project in projects {
         let sources = project.documents.iter().enumerate().map(|(at, document)| {
             let text = Arc::new(document.text.source.clone());
@@ -58,16 +74,26 @@ pub async fn evaluated(engine: Arc<dyn Engine>, projects: &[MarkedProject]) -> R
         report.characters +=
             project.documents.iter().map(|document| document.text.source.text.chars().count()).sum::<usize>();
         let begun = Instant::now();
-        let outcome =
-            run_with(Arc::clone(&engine), request, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &workers).await;
+        let outcome = analyse(request).await;
         report.time += begun.elapsed();
         let mut result = match outcome {
-            PipelineOutcome::Completed(result) | PipelineOutcome::Partial(result, _) => *result,
-            other => {
-                report.failed.push(format!("{}: {other:?}", project.name));
+            Ok(PipelineOutcome::Completed(result) | PipelineOutcome::Partial(result, _)) => *result,
+            Ok(PipelineOutcome::Failed { message, .. } | PipelineOutcome::Rejected { reason: message, .. }) => {
+                report.failed.push(format!("{}: {message}", project.name));
+                continue;
+            }
+            Ok(PipelineOutcome::Cancelled) => {
+                report.failed.push(format!("{}: cancelled", project.name));
+                continue;
+            }
+            Err(why) => {
+                report.failed.push(format!("{}: {why}", project.name));
                 continue;
             }
         };
+        if let Some(figures) = ModelFigures::of(&result) {
+            report.model.get_or_insert_default().add(figures);
+        }
         let warned: Vec<usize> = result
             .warnings
             .iter()
@@ -107,6 +133,9 @@ impl Report {
         self.time += other.time;
         self.quotes += other.quotes;
         self.verbatim += other.verbatim;
+        if let Some(model) = other.model {
+            self.model.get_or_insert_default().add(model);
+        }
         self.failed.extend(other.failed);
     }
 
@@ -177,6 +206,9 @@ impl fmt::Display for Report {
         writeln!(f, "quotes                   {} of {} verbatim", self.verbatim, self.quotes)?;
         let seconds = self.time.as_secs_f64();
         writeln!(f, "time                     {seconds:.2} s for {} characters", self.characters)?;
+        if let Some(model) = &self.model {
+            write!(f, "{model}")?;
+        }
         for failed in &self.failed {
             writeln!(f, "no result                {failed}")?;
         }

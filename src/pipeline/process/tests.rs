@@ -12,6 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use super::frame::{self, Header};
 use super::parent::{Conversation, ConversationError};
 use super::*;
+use crate::engine::{EngineKind, ModelUse};
 use crate::ports::{
     CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested, TextStore,
 };
@@ -219,6 +220,18 @@ async fn a_child_keeps_each_node_once_and_never_goes_back() {
         });
         assert!(matches!(outcome.await, Err(ConversationError::InvalidMessage(_))));
     }
+}
+
+#[test]
+fn a_request_names_its_engine_and_one_that_names_none_wants_the_embedded_one() {
+    let usage = ModelUse { name: "m".to_owned(), chunk_characters: 900, answer_tokens: 100 };
+    let engine = EngineChoice { kind: EngineKind::Fallback, model: Some(usage) };
+    let mut written = serde_json::to_value(RequestOutline { engine: engine.clone(), ..outline() }).unwrap();
+    let read: RequestOutline = serde_json::from_value(written.clone()).unwrap();
+    assert_eq!(read.engine, engine);
+    written.as_object_mut().unwrap().remove("engine").unwrap();
+    let read: RequestOutline = serde_json::from_value(written).unwrap();
+    assert_eq!(read.engine.kind, EngineKind::Embedded);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::process::{analysts, has_ended};
 use super::{NOTE, runs};
 use crate::support::llm_service::{FakeLlm, Manner, ORDERED, Trouble};
+use crate::support::pipeline_service::PipelineSetup;
 use crate::support::{ServerSetup, User};
 
 /// Returns a text that is sent in about so many parts.
@@ -261,6 +262,24 @@ on_both! {
         let tokens = shown["metrics"]["tokens"].as_u64().unwrap();
         assert!(tokens > 1_000 && tokens <= 9_000, "{tokens}");
         assert_eq!(shown["requirements"].as_array().unwrap().len(), 100, "the embedded engine found the rest");
+    }
+
+    async fn runs_that_ask_a_model_stay_on_the_server_when_others_go_to_the_pipeline_service(setup: ServerSetup) {
+        let (fake, pipeline) = (FakeLlm::start(), PipelineSetup::new());
+        let service = pipeline.start(&[]);
+        let settings: Vec<_> = fake.settings().into_iter().chain(pipeline.settings()).collect();
+        let server = setup.start(&settings);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "note.md", NOTE.as_bytes()).await;
+        let finished = async || service.client().get("/internal/health").await.is(200).data()["finished"].clone();
+        for (engine, jobs) in [("llm", 0), ("fallback", 0), ("embedded", 1)] {
+            let asked = fake.answered().len();
+            let run = started(&ada, &project, engine).await;
+            assert_eq!(ada.over(&run).await["status"], "COMPLETED", "{engine}");
+            assert_eq!(finished().await, jobs, "{engine}");
+            assert_eq!(fake.answered().len() > asked, engine != "embedded", "{engine}");
+        }
     }
 
     async fn what_a_document_orders_a_model_to_do_shows_nowhere(setup: ServerSetup) {

@@ -93,6 +93,21 @@ async fn a_busy_server_is_left_alone_for_as_long_as_it_says() {
 }
 
 #[tokio::test]
+async fn a_busy_server_may_say_until_when_as_a_date() {
+    let fake = FakeLlm::start();
+    // Dates have whole seconds.
+    fake.fails(&[Trouble::BusyUntil(3)]);
+    let service = service_of(&fake, KEY);
+    let began = Instant::now();
+    service.complete(&chat(1)).await.unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(1_900), "{:?}", began.elapsed());
+    fake.fails(&[Trouble::BusyUntil(3_600)]);
+    let refused = service.complete(&chat(2)).await.unwrap_err();
+    assert!(matches!(&refused, NoCompletion::Unavailable(why) if why == "it answers 429"), "{refused:?}");
+    assert_eq!(fake.requests().len(), 3, "an hour is longer than anybody waits");
+}
+
+#[tokio::test]
 async fn failures_are_tried_again_and_given_up_in_the_end() {
     let fake = FakeLlm::start();
     let service = service_of(&fake, KEY);

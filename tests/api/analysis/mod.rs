@@ -6,6 +6,8 @@ mod lifecycle;
 mod limits;
 mod llm;
 mod llm_client;
+mod llm_eval;
+mod llm_recorded;
 pub mod process;
 mod proposals;
 mod restart;

@@ -28,10 +28,12 @@ async fn what_is_no_request_is_refused_and_nothing_of_it_kept() {
         request["jobId"] = json!("no-uuid");
         request["analysisType"] = json!("ALL");
         request["colour"] = json!("blue");
+        // The service asks no language model, and says so rather than use another engine than was asked for.
+        request["engine"] = json!("llm");
     });
     let faults = faults.await.is(422).faults();
     let named: Vec<&str> = faults.iter().map(|(field, _)| field.as_str()).collect();
-    assert_eq!(named, ["analysisType", "colour", "jobId"]);
+    assert_eq!(named, ["analysisType", "colour", "engine", "jobId"]);
     with(|request| drop(request.as_object_mut().unwrap().remove("sources"))).await.refused(422, "Required");
     with(|request| request["sources"] = json!([])).await.refused(422, "TooShort");
     let twice =

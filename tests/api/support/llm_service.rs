@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
+use actix_web::http::header::{HttpDate, RETRY_AFTER};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use futures_util::stream;
 use serde_json::{Value, json};
@@ -41,6 +42,8 @@ pub enum Formats {
 pub enum Trouble {
     /// 429 with `Retry-After` of so many seconds.
     Busy(u32),
+    /// 429 with a date in `Retry-After` that is so many seconds away.
+    BusyUntil(u32),
     /// 500 without JSON.
     Failing,
     /// The connection closes in the middle of the answer.
@@ -235,6 +238,10 @@ async fn complete(request: HttpRequest, body: web::Json<Value>, state: web::Data
         None => {}
         Some(Trouble::Busy(seconds)) => {
             return HttpResponse::TooManyRequests().insert_header(("retry-after", seconds.to_string())).finish();
+        }
+        Some(Trouble::BusyUntil(seconds)) => {
+            let until = SystemTime::now() + Duration::from_secs(seconds.into());
+            return HttpResponse::TooManyRequests().insert_header((RETRY_AFTER, HttpDate::from(until))).finish();
         }
         Some(Trouble::Failing) => return HttpResponse::InternalServerError().body("<html>Oops</html>"),
         Some(Trouble::Closes) => {

@@ -20,6 +20,7 @@ pub mod pipeline_service;
 pub mod postgres;
 pub mod programs;
 pub mod real_livekit;
+pub mod recorded_llm;
 pub mod server;
 pub mod shape;
 pub mod slow;

@@ -104,7 +104,9 @@ struct Candidate {
     confidence: f64,
     /// What the quoted sentences say.
     quoted: String,
+    /// What the sentences say that the item has in place of the model's words, and which these are beside the first one.
     own_words: String,
+    own_also: Vec<usize>,
     /// The model's words, if they can be relied on so far.
     statement: Option<String>,
 }
@@ -265,7 +267,14 @@ fn candidate(
     }
     let mut quoted = sentences.iter().map(|sentence| sentence.words.as_str()).collect::<Vec<_>>().join(" ");
     let bare = quoted.clone();
-    let mut own_words = quoted.clone();
+    // Sentences of several paragraphs or turns belong together in the words of the model alone.
+    let block = corpus.sentence(located.sentence).map(|sentence| sentence.block);
+    let slot = corpus.slot(located.sentence);
+    let is_beside = |at: usize| corpus.slot(at) == slot && corpus.sentence(at).map(|sentence| sentence.block) == block;
+    let own: Vec<usize> = places.iter().copied().filter(|at| is_beside(*at)).collect();
+    let own_words = own.iter().filter_map(|at| corpus.sentence(*at)).map(|sentence| sentence.words.as_str());
+    let mut own_words = own_words.collect::<Vec<_>>().join(" ");
+    let mut own_also: Vec<usize> = own.into_iter().filter(|at| *at != located.sentence).collect();
     // A list's item is read with what leads into it.
     if let ([sentence], [at]) = (sentences.as_slice(), places.as_slice())
         && let Some((lead, statement)) = completed(corpus, sentence, *at)
@@ -273,13 +282,14 @@ fn candidate(
         quoted = format!("{} {quoted}", corpus.sentence(lead).map(|lead| lead.words.as_str()).unwrap_or_default());
         own_words = statement;
         located.also.push(lead);
+        own_also.push(lead);
     }
     let own_words: String = own_words.chars().take(LONGEST_OWN_WORDS).collect();
     let is_own = |statement: &String| [own_words.as_str(), bare.as_str()].contains(&statement.as_str());
     let statement = reliable(&item.statement, &quoted).filter(|statement| !is_own(statement));
     let Proposed { kind, judged, confidence, .. } = item;
     let confidence = if located.tier == Tier::Fuzzy { confidence * DOUBT } else { confidence };
-    Some(Candidate { kind, located, judged, confidence, quoted, own_words, statement })
+    Some(Candidate { kind, located, judged, confidence, quoted, own_words, own_also, statement })
 }
 
 /// Has the model's own words verified, and returns the findings.
@@ -298,22 +308,22 @@ fn verified(
     let mut findings = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         control.check()?;
-        let Candidate { kind, located, judged, confidence, quoted: _, own_words, statement } = candidate;
+        let Candidate { kind, located, judged, confidence, quoted: _, own_words, own_also, statement } = candidate;
         let is_stated = statement.is_some();
         let verdict = if is_stated { verdicts.next() } else { None };
-        let (statement, confidence) = match (statement, verdict) {
+        let (statement, also, confidence) = match (statement, verdict) {
             (Some(_), Some(verify::Support::Unsupported)) => {
                 tally.metrics.unsupported += 1;
                 continue;
             }
-            (Some(statement), Some(verify::Support::Supported)) => (statement, confidence),
-            (Some(_), _) => (own_words, confidence * DOUBT),
-            (None, _) => (own_words, confidence),
+            (Some(statement), Some(verify::Support::Supported)) => (statement, located.also, confidence),
+            (Some(_), _) => (own_words, own_also, confidence * DOUBT),
+            (None, _) => (own_words, own_also, confidence),
         };
         tally.metrics.in_own_words += u32::from(!is_stated || confidence_is_doubted(verdict));
         let judged = (kind == FindingKind::Requirement).then_some(judged);
         let confidence = (confidence * 100.0).round() / 100.0;
-        findings.push(Finding { kind, sentence: located.sentence, also: located.also, statement, confidence, judged });
+        findings.push(Finding { kind, sentence: located.sentence, also, statement, confidence, judged });
     }
     Ok(findings)
 }

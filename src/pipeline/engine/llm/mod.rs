@@ -21,6 +21,8 @@ mod statement;
 mod tally;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verdict_tests;
 mod verify;
 
 use std::sync::Arc;
@@ -34,7 +36,7 @@ use super::super::result::{CheckedItems, RequirementDraft, Summary, UserStoryDra
 use super::{Corpus, Embedded, Engine, Extraction, Finding, Items, ModelUse};
 
 /// Changes with the prompts, the schemas and the checks, so that no older checkpoint is used.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Finds with a language model, and does everything else as the embedded engine does.
 pub struct Llm {

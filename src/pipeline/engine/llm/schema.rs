@@ -1,7 +1,8 @@
-//! The JSON schemas of the answers: every list of names is closed, and nothing may be added.
+//! The JSON schemas of the answers: every list of names is closed, and nothing may be added. `required` names the
+//! properties in the order in which a model is to write them: what it has read first, what it makes of that behind it.
 
 use actors::run::AnalysisType;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use strum::VariantArray;
 
 use super::super::super::result::{Priority, QualityCategory, RequirementType};
@@ -29,38 +30,40 @@ pub fn items(analysis: AnalysisType) -> Value {
     let priorities: Vec<&str> = Priority::VARIANTS.iter().map(|priority| priority.into_str()).collect();
     list(
         "items",
-        &json!({
-            "kind": {"type": "string", "enum": kinds},
-            "quote": {"type": "string"},
-            "statement": {"type": "string"},
-            "type": {"type": "string", "enum": types},
-            "category": {"type": "string", "enum": categories},
-            "priority": {"type": "string", "enum": priorities},
-            "confidence": {"type": "string", "enum": CONFIDENCES.map(|(name, _)| name)},
-        }),
+        &[
+            ("kind", json!({"type": "string", "enum": kinds})),
+            ("quote", json!({"type": "string"})),
+            ("statement", json!({"type": "string"})),
+            ("type", json!({"type": "string", "enum": types})),
+            ("category", json!({"type": "string", "enum": categories})),
+            ("priority", json!({"type": "string", "enum": priorities})),
+            ("confidence", json!({"type": "string", "enum": CONFIDENCES.map(|(name, _)| name)})),
+        ],
     )
 }
 
 /// The schema of quotes that were asked for again.
 pub fn quotes() -> Value {
-    list("quotes", &json!({"n": {"type": "integer"}, "quote": {"type": "string"}}))
+    list("quotes", &[("n", json!({"type": "integer"})), ("quote", json!({"type": "string"}))])
 }
 
 /// The schema of verdicts.
 pub fn verdicts() -> Value {
     list(
         "verdicts",
-        &json!({
-            "n": {"type": "integer"},
-            "supported": {"type": "boolean"},
-            "polarity": {"type": "string", "enum": ["SAME", "OPPOSITE"]},
-        }),
+        &[
+            ("n", json!({"type": "integer"})),
+            ("supported", json!({"type": "boolean"})),
+            ("polarity", json!({"type": "string", "enum": ["SAME", "OPPOSITE"]})),
+        ],
     )
 }
 
 /// An object with one list of objects that have exactly these properties.
-fn list(name: &str, properties: &Value) -> Value {
-    let names: Vec<&String> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+fn list(name: &str, properties: &[(&str, Value)]) -> Value {
+    let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -77,4 +80,24 @@ fn list(name: &str, properties: &Value) -> Value {
             },
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prompts;
+    use super::*;
+
+    #[test]
+    fn the_instructions_and_the_schemas_name_the_properties_in_one_order() {
+        for (list, schema, instructions) in [
+            ("items", items(AnalysisType::Full), prompts::FIND),
+            ("quotes", quotes(), prompts::QUOTE_AGAIN),
+            ("verdicts", verdicts(), prompts::VERIFY),
+        ] {
+            let names = schema["properties"][list]["items"]["required"].as_array().unwrap();
+            let example = instructions.split_once(&format!("{{\"{list}\": [{{")).unwrap().1;
+            let places: Vec<usize> = names.iter().map(|name| example.find(&format!("{name}:")).unwrap()).collect();
+            assert!(places.is_sorted(), "{list}: {names:?}");
+        }
+    }
 }

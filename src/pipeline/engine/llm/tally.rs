@@ -89,6 +89,7 @@ impl ModelTally {
             );
         }
         if self.unverified > 0 {
+            let reason = if reason.is_empty() { "it gave no verdict on them" } else { &reason };
             let message = format!(
                 "{} items could not be verified by the language model, so they are in the words of their source: {reason}.",
                 self.unverified
