@@ -34,6 +34,13 @@ async fn what_is_no_request_is_refused_and_nothing_of_it_kept() {
     let faults = faults.await.is(422).faults();
     let named: Vec<&str> = faults.iter().map(|(field, _)| field.as_str()).collect();
     assert_eq!(named, ["analysisType", "colour", "engine", "jobId"]);
+    let glossary = with(|request| {
+        let long = "x".repeat(101);
+        request["glossary"] = json!([{"term": long}, 7, {"spellings": [""], "colour": 1, "term": "a"}]);
+    });
+    let faults = glossary.await.is(422).faults();
+    let named: Vec<&str> = faults.iter().map(|(field, _)| field.as_str()).collect();
+    assert_eq!(named, ["glossary[0].term", "glossary[1]", "glossary[2].colour", "glossary[2].spellings[0]"]);
     with(|request| drop(request.as_object_mut().unwrap().remove("sources"))).await.refused(422, "Required");
     with(|request| request["sources"] = json!([])).await.refused(422, "TooShort");
     let twice =

@@ -55,6 +55,10 @@ async fn twenty_equal_requests_at_once_are_one_job_and_another_one_with_its_id_i
     );
     let again = client.post("/internal/process-json").body("application/json", same).await.is(202);
     assert_eq!(again.data(), &job, "the same job, as it is now");
+    // A server that sends a run again may know more terms by then.
+    let mut termed = request_of(&id, TEXT);
+    termed["glossary"] = json!([{"term": "visit", "definition": null, "spellings": ["appointment"]}]);
+    assert_eq!(client.post("/internal/process-json").json(termed).await.is(202).data(), &job);
     let mut others = [request_of(&id, "Another text."), request_of(&id, TEXT), request_of(&id, TEXT)];
     others[1]["analysisType"] = json!("REQUIREMENTS");
     others[2]["sources"][0]["name"] = json!("b.txt");

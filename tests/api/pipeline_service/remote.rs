@@ -30,7 +30,11 @@ async fn everything(server: &Server) -> (Value, Value) {
     let project = ada.project().await;
     ada.read(&project, "a-note.md", NOTE.as_bytes()).await;
     let talk = "WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n<v Ada>The system must print a badge for each guest.\n\n\
-                00:00:05.000 --> 00:00:09.000\n<v Ben>When a guest arrives, the desk must ring. I'll ask Ada by 2026-03-04.\n";
+                00:00:05.000 --> 00:00:09.000\n<v Ben>When a guest arrives, the desk must ring. I'll ask Ada by 2026-03-04.\n\n\
+                00:00:10.000 --> 00:00:14.000\n<v Ben>The system must print a badge for each visitor.\n";
+    // To this project a visitor is a guest, so that what is said twice is one requirement.
+    let glossary = json!({"entries": [{"term": "guest", "definition": "Whoever visits.", "spellings": ["visitor"]}]});
+    ada.client.put(format!("/api/projects/{project}/glossary")).json(glossary).await.is(200);
     ada.read(&project, "talk.vtt", talk.as_bytes()).await;
     ada.uploaded(&project, "torn.pdf", b"%PDF-1.7\n%torn").await;
     let documents = ada.client.get(format!("/api/projects/{project}/documents")).await.is(200);
@@ -74,7 +78,11 @@ on_both! {
         assert_eq!(local_run["status"], "PARTIAL", "{local_run}");
         assert_eq!((&run["status"], &run["warnings"][0]["code"]), (&json!("PARTIAL"), &local_run["warnings"][0]["code"]));
         assert_eq!(normalised(&remote).to_string(), normalised(&local).to_string());
-        assert!(remote["requirements"].as_array().unwrap().len() >= 4, "{remote}");
+        let requirements = remote["requirements"].as_array().unwrap();
+        assert!(requirements.len() >= 4, "{remote}");
+        let badges = requirements.iter().filter(|found| found["statement"].as_str().unwrap().contains("badge"));
+        let quotes: Vec<usize> = badges.map(|found| found["sources"].as_array().unwrap().len()).collect();
+        assert_eq!(quotes, [2], "both know the project's terms: {remote}");
         let job = service.client().get(format!("/internal/jobs/{}", run["aiJobId"].as_str().unwrap())).await.is(200);
         assert_eq!(job.data()["status"], "PARTIAL", "the service did it");
     }
