@@ -25,11 +25,22 @@ static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
         r"(to be|must be|has to be|have to be|needs to be|should be|can be|shall be) (decided|agreed|settled|approved|confirmed|chosen)|n't (decided|agreed|settled|been)|isn't settled)\b"
     ))
 });
+/// Words with which somebody closes a matter, among others.
+static CLOSED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^\W*(and |so |okay,? |ok,? |right,? |fine,? |good,? |then,? |well,? )*(approved|adopted|carried|accepted|refused|rejected|declined|granted|confirmed|resolved|settled|done|decided|agreed|passed|postponed|cancelled|chosen|unanimous|in favou?r)\b|",
+        r"\b((is|are|was|were|be|been|gets|got) (hereby )?(approved|adopted|carried|refused|rejected|declined|granted|confirmed|resolved|settled|passed|postponed|put off|dropped|struck|chosen|released|scrapped|shelved|lifted|discontinued|picked)|",
+        r"(has|have|had) (resolved|settled|ruled|voted|opted|chosen|picked|plumped|given the green light|signed off)|motion|resolution|resolves|ruling|i rule|verdict|unanimous(ly)?|nem con|green light|go-ahead|voted|vote|votes|by \d+ (votes )?to \d+|\d+ (votes )?(to|for|against|:) \d+|shook hands|show of hands|",
+        r"opts? for|plump(s|ed)? for|settles? (on|for)|nobody objects?|no objections?|it is (then)?[.!]?$|so be it|it'll be|then it's|so it's|that's (that|out|in|it then|final)|have it your way|(i|we) give in|i('ll)? take it|no hard feelings|deal\b|we('re| are) (dropping|keeping|taking|moving|scrapping|leaving|postponing)|",
+        r"we (take|pick|choose|scrap|cancel|reject|approve|adopt|leave|postpone|move)|(stays?|remains?) (as|in|out|on|off|free|where|the|what|of|unchanged|paper|at)|wins?\b|goes? (back )?(to|in|into) (the )?(backlog|bin|list|next)|(is|are|it's|they're) (in|out|off|gone)\b|come what may|",
+        r"i reverse|i overrule|my decision|on second thoughts?|entschieden|beschlossen|beschließt|festgelegt|vereinbart|einstimmig|genehmigt|abgelehnt|angenommen|wir nehmen|wir bleiben|es bleibt|dabei bleibt)"
+    ))
+});
 static DECISION_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(decisions?|decided|resolutions?|what we agreed|agreed)\b"));
 
 /// What a sentence may meet, for the heads.
-pub static CUES: [&LazyLock<Regex>; 2] = [&DECIDED, &UNDECIDED];
+pub static CUES: [&LazyLock<Regex>; 3] = [&DECIDED, &UNDECIDED, &CLOSED];
 pub static HEADING_CUES: [&LazyLock<Regex>; 1] = [&DECISION_HEADING];
 
 /// Returns how likely the sentence is a decision, 0–1.

@@ -49,7 +49,7 @@ pub fn is_unknowing(sentence: &PreparedSentence) -> bool {
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(sections? \d|i want to talk|talk about|list of open)"));
 
 /// What a sentence may meet, for the heads.
-pub static CUES: [&LazyLock<Regex>; 3] = [&OPEN, &RHETORICAL, &ABOUT];
+pub static CUES: [&LazyLock<Regex>; 4] = [&OPEN, &RHETORICAL, &ABOUT, &UNKNOWING];
 pub static HEADING_CUES: [&LazyLock<Regex>; 1] = [&OPEN_HEADING];
 
 /// Returns how likely the sentence is an open question, 0–1.
