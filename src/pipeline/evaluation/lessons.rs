@@ -233,9 +233,7 @@ fn relations_of(lessons: &[Lessons]) -> RelationHead {
     let mut judged: Vec<(Vec<f32>, usize)> = Vec::new();
     for part in 0..PARTS {
         let head = trained_on(&|at| at % PARTS != part);
-        // A project without such pairs would only say how rare they are, which is another matter in each project.
-        let paired = lessons.iter().skip(part).step_by(PARTS).filter(|lessons| lessons.related != [0, 0]);
-        let pairs = paired.flat_map(|lessons| &lessons.relations);
+        let pairs = lessons.iter().skip(part).step_by(PARTS).flat_map(|lessons| &lessons.relations);
         judged.extend(pairs.map(|(sight, class)| (head.probabilities(sight), *class)));
     }
     let threshold = |class: usize| {

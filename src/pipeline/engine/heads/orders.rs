@@ -35,7 +35,7 @@ static READ_BY: LazyLock<Regex> = LazyLock::new(|| {
         r"\byour (output|summary|summaries|answers?|response|reply|list|extraction|results?|notes|minutes|report|instructions?|prompt|task|rating|json)\b|",
         r"\b(for|in) the (summary|minutes|extraction|record|protocol|report|output|results?)\b|\b(instruction|directive|override|prompt|injection|jailbreak)\w*\b|\bthe following (as|is) a requirement\b|\b(requirements?|items?) (from|out of) this (page|document|file|text)\b|",
         r"\b(the|these) (words|lines|text|sentences) (above|below|before)\b|\btraining data\b|\bpretend (that|to)\b|\bthis (entry|line|row|paragraph|sentence|note|comment|cell) (supersedes|overrides|replaces|takes precedence|outranks)\b|",
-        r"\breader of (this|these)\b|\bno human\b|\bneural net\w*\b|\bextraction engine\b|\bmachines? (reading|that read)\b|\b(print|list|show|return) no (other|more)\b|\b(summary|digest|abstract|minutes|extract) of (this|these)\b|\bworking memory\b|\bcopy of your\b|\bverbose mode\b"
+        r"\breader of (this|these)\b|\bno human\b|\bneural net\w*\b|\bextraction engine\b|\bmachines? (reading|that read)\b|\b(print|list|show|return) no (other|more)\b|\b(summary|digest|abstract|minutes|extract) of (this|these)\b|\bworking memory\b|\bcopy of your\b|.role.: ?.(system|developer)\b|\b(generated|machine-made|automatic) (minutes|lists?|summar(y|ies)|tickets)\b|\bverbose mode\b"
     ))
 });
 /// “SYSTEM: …”, “agent, …”.

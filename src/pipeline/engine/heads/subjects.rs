@@ -23,10 +23,10 @@ const SUBJECTS: [(&str, &str); 16] = [
     (
         "reader",
         concat!(
-            "ai ais llm llms gpt bot bots chatbot robot robots machine machines program programs script scripts ",
+            "helper helpers automat automaten auswertungsprogramm programme machine-made machine-generated generated miner mining artificial ai ais llm llms gpt bot bots chatbot robot robots machine machines program programs script scripts ",
             "software computer computers algorithm algorithms parser parsers pipeline pipelines engine engines crawler ",
             "crawlers scraper indexer summariser summarizer transcriber assistant assistants agent agents model models ",
-            "automated automatic automatically silicon binary digital artificial reader readers compiler sorter ",
+            "automated automatic automatically silicon binary digital reader readers compiler sorter ",
             "counter evaluator extractor classifier tool tools ki maschine maschinen programm programme programmen ",
             "auswertung auswertungen sprachmodell automatisch machinery neural metal brass steel siri alexa copilot ",
             "gemini claude otter openai scribe scribes",
