@@ -1,7 +1,7 @@
 //! Tests of the child process that analyses: at whichever step it is killed or cancelled, the run goes on there and ends
 //! as if nothing had been.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::collections::HashMap;
 use std::fs;
