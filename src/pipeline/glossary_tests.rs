@@ -11,7 +11,7 @@ use super::tests::{request, result, text};
 use super::{NoCheckpoints, NoProgressSink, Workers, run_with};
 
 const WISHES: &str = "# Requirements\n\nThe depot shall show every tour on one page.\n\nThe depot shall show every \
-round on one page.\n\nThe quayside must be able to see all parcels of a tour.\n\nThe depot shall offer each customer the fast lane.\n";
+round on one page.\n\nThe quayside must be able to print the list of parcels of a tour.\n\nThe depot shall offer each customer the fast lane.\n";
 
 fn entry(term: &str, definition: &str, spellings: &[&str]) -> GlossaryEntry {
     let spellings = spellings.iter().map(|spelling| (*spelling).to_owned()).collect();
@@ -53,4 +53,16 @@ async fn an_analysis_knows_what_the_project_calls_things() {
     let has_role =
         |result: &PipelineResult| result.user_stories.iter().any(|story| story.role.as_deref() == Some("quayside"));
     assert!(!has_role(&without) && has_role(&with));
+}
+
+#[tokio::test]
+async fn what_a_glossary_respells_in_part_keeps_one_key_for_the_same_words() {
+    let words = "# Requirements\n\nThe depot shall offer the quick line.\n\nThe depot shall offer the quick-line.\n\nThe depot shall offer \
+                 the fast lane.\n";
+    let terms = ProjectTerms::new(vec![entry("fast lane", "A belt.", &["quick line"])]);
+    let engine = Arc::new(Embedded::for_project(Arc::new(terms)));
+    let wishes = request(vec![Source::document("d", "x.md", text(Format::Markdown, words))]);
+    let ran = run_with(engine, wishes, &NoCheckpoints, &NoProgressSink, CancelToken::new(), &Workers::new(1)).await;
+    let found = result(ran);
+    assert_eq!((found.requirements.len(), found.requirements[0].sources.len()), (1, 3), "{found:?}");
 }

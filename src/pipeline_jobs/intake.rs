@@ -10,7 +10,7 @@ use actors::language::Language;
 use actors::run::AnalysisType;
 use futures_util::StreamExt;
 use pipeline::SourceKind;
-use pipeline::glossary::GlossaryEntry;
+use pipeline::glossary::{GlossaryEntry, MOST_ENTRIES, MOST_SPELLINGS};
 use pipeline::readers::sniff;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -80,7 +80,8 @@ struct PipelineProcessFilesRequest {
     job_id: Id<AiJob>,
     language: Option<Language>,
     analysis_type: AnalysisType,
-    /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with.
+    /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with. This
+    /// part of the form has at most 64 KiB; a larger glossary goes with the texts as JSON.
     #[schema(max_items = 1000)]
     glossary: Option<Vec<GlossaryEntry>>,
     /// One for each file, in the same order.
@@ -117,10 +118,6 @@ impl JobTask {
         (job_id, JobRequest { analysis_type, language, glossary, sources })
     }
 }
-
-/// The most entries of a glossary, and spellings of an entry.
-const MOST_ENTRIES: usize = 1_000;
-const MOST_SPELLINGS: usize = 20;
 
 /// A term or a spelling: 1–100 characters in one line.
 struct GlossaryWord(String);

@@ -8,6 +8,7 @@ use pipeline::readers::{CueText, Format, SourceText, written};
 use pipeline::{SourceKind, UnreadableSource};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -20,6 +21,8 @@ use crate::http::reason::Reason;
 pub const MOST_SOURCES: usize = 500;
 /// The longest id and name of a source, in characters.
 const LONGEST_NAME: usize = 300;
+/// The most bytes of a glossary: a thousand entries with the longest names and meanings have fewer.
+const GLOSSARY_BYTES: usize = 16 * 1024 * 1024;
 /// The most unknown keys that an answer names.
 const MOST_UNKNOWN: usize = 20;
 
@@ -128,6 +131,15 @@ struct RequestVisitor<'a, 'b> {
 }
 
 impl RequestVisitor<'_, '_> {
+    /// Returns the glossary, whose text is measured before anything is made of it.
+    fn glossary<E: de::Error>(&self, raw: &RawValue) -> Result<Value, E> {
+        if raw.get().len() > GLOSSARY_BYTES {
+            let message = format!("A glossary has at most {GLOSSARY_BYTES} bytes.");
+            return Err(self.refuse(ApiError::field("glossary", Reason::TooLong, message)));
+        }
+        serde_json::from_str(raw.get()).map_err(E::custom)
+    }
+
     fn refuse<E: de::Error>(&self, refused: ApiError) -> E {
         self.refused.set(Some(refused));
         E::custom("refused")
@@ -153,8 +165,10 @@ impl<'de> Visitor<'de> for &mut RequestVisitor<'_, '_> {
                     request.sources = Some(map.next_value_seed(SourcesSeed(self))?);
                     self.place.set(None);
                 }
-                "jobId" | "analysisType" | "language" | "glossary" => {
-                    drop(request.values.insert(key, map.next_value()?))
+                "jobId" | "analysisType" | "language" => drop(request.values.insert(key, map.next_value()?)),
+                "glossary" => {
+                    let glossary = self.glossary(&map.next_value::<Box<RawValue>>()?)?;
+                    request.values.insert(key, glossary);
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;

@@ -19,7 +19,7 @@ pub struct JobRequest {
     pub analysis_type: AnalysisType,
     pub language: Language,
     /// How the caller's project names things.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glossary: Vec<GlossaryEntry>,
     pub sources: Vec<JobSource>,
 }

@@ -1,6 +1,7 @@
 //! Classification of findings into items with type, category, priority and title; findings that say the same become one
 //! item with all their sources.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::NaiveDate;
@@ -53,7 +54,8 @@ pub fn items(
     Ok(items)
 }
 
-/// Groups findings that say the same; the first one leads its group.
+/// Groups findings that say the same; the first one leads its group. Those with the same words are one whatever the project's
+/// terms make of their signs, since the words are an item's key.
 fn groups<'a>(
     terms: &ProjectTerms,
     findings: &[&'a Finding],
@@ -62,8 +64,15 @@ fn groups<'a>(
     let fingerprints = fingerprints(terms, findings.iter().map(|finding| finding.statement.as_str()), control)?;
     let first = originals(&fingerprints, control)?;
     let mut groups: Vec<Vec<&Finding>> = vec![Vec::new(); findings.len()];
+    let mut by_key: HashMap<String, usize> = HashMap::new();
     for (at, finding) in findings.iter().enumerate() {
         let root = first.get(at).copied().flatten().unwrap_or(at);
+        let root = if terms.is_empty() {
+            root
+        } else {
+            control.check()?;
+            *by_key.entry(Fingerprint::of(&finding.statement).key("")).or_insert(root)
+        };
         if let Some(group) = groups.get_mut(root) {
             group.push(finding);
         }
@@ -175,7 +184,10 @@ fn references(corpus: &Corpus, sources: &[ReadySource], group: &[&Finding]) -> V
     let quoted = group.iter().flat_map(|finding| std::iter::once(finding.sentence).chain(finding.also.iter().copied()));
     let mut references: Vec<Citation> = Vec::new();
     for reference in quoted.filter_map(|at| corpus.reference(at, sources)) {
-        if references.len() < MOST_SOURCES && !references.contains(&reference) {
+        if references.len() >= MOST_SOURCES {
+            break;
+        }
+        if !references.contains(&reference) {
             references.push(reference);
         }
     }

@@ -27,7 +27,7 @@ static DOER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(er|or|ist|ian|eer|wri
 /// Things with such an ending.
 static THING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(\w*(list|server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
+        r"\b((?:check|wait|price|play|task|to-?do|wish|guest|packing |mailing )?lists?|\w*(server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
         r"driver|filter|counter|timer|buffer|pointer|sensor|processor|monitor|calculator|generator|vector|error|indicator|actuator|motor|letter|newsletter|",
         r"reminder|calendar|chapter|register|cluster|layer|center|meter|transformer|paper|wrapper|parser|loader|handler|listener|connector|",
         r"compiler|interpreter|simulator|emulator|converter|player|explorer|viewer|tracker|marker|slider|picker|placeholder|answer|offer|transfer|",
@@ -80,6 +80,8 @@ mod tests {
             "physician or nurse",
             "auditor",
             "colleagues in the lab",
+            "specialist",
+            "stylist",
         ] {
             assert!(is_person(role), "{role}");
         }
@@ -92,6 +94,7 @@ mod tests {
             "temperature sensor",
             "file header",
             "message",
+            "checklist",
         ] {
             assert!(!is_person(role), "{role}");
         }

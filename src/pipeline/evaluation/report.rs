@@ -71,11 +71,9 @@ pub async fn evaluated_by(
             sources: sources.collect(),
             bounds: Bounds::default(),
         };
-        report.characters +=
-            project.documents.iter().map(|document| document.text.source.text.chars().count()).sum::<usize>();
         let begun = Instant::now();
         let outcome = analyse(request).await;
-        report.time += begun.elapsed();
+        let time = begun.elapsed();
         let mut result = match outcome {
             Ok(PipelineOutcome::Completed(result) | PipelineOutcome::Partial(result, _)) => *result,
             Ok(PipelineOutcome::Failed { message, .. } | PipelineOutcome::Rejected { reason: message, .. }) => {
@@ -91,6 +89,9 @@ pub async fn evaluated_by(
                 continue;
             }
         };
+        report.characters +=
+            project.documents.iter().map(|document| document.text.source.text.chars().count()).sum::<usize>();
+        report.time += time;
         if let Some(figures) = ModelFigures::of(&result) {
             report.model.get_or_insert_default().add(figures);
         }

@@ -24,7 +24,8 @@ const TICKS: f64 = 100.0;
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let megabytes = arguments.get(1).map_or(Ok(1.0), |text| text.parse::<f64>());
-    let (Some(corpus), Ok(megabytes)) = (arguments.first(), megabytes) else {
+    let megabytes = megabytes.ok().filter(|count| (0.0..1e3).contains(count));
+    let (Some(corpus), Some(megabytes)) = (arguments.first(), megabytes) else {
         eprintln!("usage: analysis_cost CORPUS [MEGABYTES]");
         return ExitCode::FAILURE;
     };
@@ -56,7 +57,8 @@ async fn measure(corpus: &Path, megabytes: f64) -> Result<(), String> {
         return Err(format!("{outcome:?}"));
     };
     let most = memory_kib("VmHWM")?;
-    println!("{bytes} bytes in {texts} documents, {} requirements", result.requirements.len());
+    let (found, warnings) = (result.requirements.len(), result.warnings.len());
+    println!("{bytes} bytes in {texts} documents, {found} requirements, {warnings} warnings");
     println!("{busy:.2} s of processor time, {:.2} s of wall time", wall.as_secs_f64());
     println!("{before} KiB of memory with the texts before, at most {most} KiB");
     Ok(())

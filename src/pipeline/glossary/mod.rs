@@ -14,6 +14,11 @@ use utoipa::ToSchema;
 pub use speller::Speller;
 pub use terms::ProjectTerms;
 
+/// The most entries of a glossary.
+pub const MOST_ENTRIES: usize = 1_000;
+/// The most spellings of an entry.
+pub const MOST_SPELLINGS: usize = 20;
+
 /// A term as the project writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-pub use pipeline::glossary::{GlossaryEntry, fold};
+pub use pipeline::glossary::{GlossaryEntry, MOST_ENTRIES, MOST_SPELLINGS, fold};
 use serde::Serialize;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
@@ -12,10 +12,6 @@ use crate::http::error::cut;
 use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::http::reason::Reason;
 
-/// The most entries of a glossary.
-pub const MOST_ENTRIES: usize = 1000;
-/// The most spellings of an entry.
-pub const MOST_SPELLINGS: usize = 20;
 /// The most characters of a name that an error message repeats.
 const MOST_OF_A_NAME: usize = 40;
 /// What stands between two terms of a prompt.

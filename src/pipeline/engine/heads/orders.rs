@@ -91,7 +91,14 @@ static PRODUCT: LazyLock<Regex> = LazyLock::new(|| {
 /// Such machines in other languages.
 static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"sprachmodell|automatische[nr]? auswertung|künstliche[nr]? intelligenz|\bki-(?:assistent|system|modell)\w*|modèles? de langage|intelligence artificielle|modelo de lenguaje|inteligencia artificial|intelligenza artificiale|الذكاء الاصطناعي|نموذج (?:اللغة|لغوي)|искусственн\w+ интеллект|языков\w+ модел\w+|人工知能|人工智能|语言模型",
+        r"sprachmodell|künstliche[nr]? intelligenz|\bki-(?:assistent|system|modell)\w*|modèles? de langage|intelligence artificielle|modelo de lenguaje|inteligencia artificial|intelligenza artificiale|الذكاء الاصطناعي|نموذج (?:اللغة|لغوي)|искусственн\w+ интеллект|языков\w+ модел\w+|人工知能|人工智能|语言模型",
+    )
+});
+
+/// What a product must do, in other languages: it may well have such a machine.
+static FOREIGN_DEMAND: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(muss|müssen|soll|sollen|sollte|sollten|darf|dürfen|kann|können|doit|doivent|devra|debe|deben|deberá|deve|devono|должн\w+)\b|يجب|ينبغي",
     )
 });
 
@@ -108,6 +115,7 @@ pub struct OrderCues {
     told_first: bool,
     read_by: bool,
     foreign: bool,
+    foreign_demand: bool,
 }
 
 impl OrderCues {
@@ -125,19 +133,22 @@ impl OrderCues {
             told_first: TOLD_FIRST.is_match(lower),
             read_by: READ_BY.is_match(lower),
             foreign: FOREIGN.is_match(lower),
+            foreign_demand: FOREIGN_DEMAND.is_match(lower),
         }
     }
 
     /// Whether it is an order beyond doubt: it calls a machine and tells it what to make of a document, or names one in
-    /// another language.
+    /// another language and demands nothing of a product.
     pub const fn is_certain(&self) -> bool {
-        self.foreign || (self.called && self.told && self.made && self.verdict && !self.product)
+        (self.foreign && !self.foreign_demand)
+            || (self.called && self.told && self.made && self.verdict && !self.product)
     }
 
     /// Whether it may well be one: it names a machine that reads, calls one as “SYSTEM:” does, or begins by telling what to make
     /// of a document. Of these fewer need to be left alone.
     pub const fn is_likely(&self) -> bool {
         self.reader
+            || self.foreign
             || self.read_by
             || (self.told && self.called_shortly)
             || (self.told_first && (self.made || self.verdict))

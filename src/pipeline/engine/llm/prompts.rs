@@ -7,6 +7,8 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use super::super::super::glossary::{GlossaryEntry, ProjectTerms};
+use super::super::addressed::is_addressed;
+use super::super::corpus::plain;
 use super::chunks::{SourceChunk, sent};
 
 /// A statement with the words that it rests on.
@@ -73,7 +75,7 @@ pub fn find(with_terms: bool) -> Cow<'static, str> {
 }
 
 /// Returns what the terms in a chunk and around it mean, one in a line; `None` if there are none. Those that don't fit are
-/// left out.
+/// left out, and so are those that address a machine.
 pub fn glossary(terms: &ProjectTerms, chunk: &SourceChunk) -> Option<String> {
     let mut lines = String::new();
     let mut left = LONGEST_GLOSSARY;
@@ -84,6 +86,9 @@ pub fn glossary(terms: &ProjectTerms, chunk: &SourceChunk) -> Option<String> {
         }
         if let Some(definition) = definition.as_deref().filter(|definition| !definition.trim().is_empty()) {
             let _ = write!(line, ": {}", definition.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        if is_addressed(&plain(&line)) {
+            continue;
         }
         let length = line.chars().count() + 1;
         if let Some(rest) = left.checked_sub(length) {
