@@ -459,7 +459,7 @@ impl Warning {
     pub const ADDRESSES_MACHINE: &'static str = "TextAddressesMachine";
     /// Code for parts of the sources that the language model did not answer for.
     pub const MODEL_UNAVAILABLE: &'static str = "ModelUnavailable";
-    /// Code for answers of the language model that ended in the middle.
+    /// Code for answers of the language model that ended in the middle, or that quoted more than one item holds.
     pub const MODEL_ANSWER_CUT: &'static str = "ModelAnswerCut";
     /// Code for items of the language model that were dropped because the sources don't hold or support them.
     pub const MODEL_ITEMS_DROPPED: &'static str = "ModelItemsDropped";

@@ -170,7 +170,7 @@ impl Execution<'_> {
         let (texts, engine) = (Arc::clone(&context.texts), Arc::clone(&self.engine));
         let corpus = self
             .run_blocking(Node::BuildSourceIndex, move |control: &LoopControl| {
-                Corpus::new(texts, index, |sentence| engine.is_order(sentence), control)
+                Corpus::new(texts, index, |sentence| engine.order(sentence), control)
             })
             .await?;
         warnings.extend(corpus.warnings(&sources));

@@ -56,7 +56,7 @@ struct PipelineProcessJson {
     analysis_type: AnalysisType,
     /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with.
     #[schema(max_items = 1000)]
-    glossary: Option<Vec<GlossaryEntry>>,
+    glossary: Option<Vec<PipelineTerm>>,
     #[schema(min_items = 1, max_items = 500)]
     sources: Vec<PipelineSource>,
 }
@@ -83,7 +83,7 @@ struct PipelineProcessFilesRequest {
     /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with. This
     /// part of the form has at most 64 KiB; a larger glossary goes with the texts as JSON.
     #[schema(max_items = 1000)]
-    glossary: Option<Vec<GlossaryEntry>>,
+    glossary: Option<Vec<PipelineTerm>>,
     /// One for each file, in the same order.
     #[schema(min_items = 1, max_items = 500)]
     sources: Vec<PipelineFileSource>,
@@ -120,27 +120,43 @@ impl JobTask {
 }
 
 /// A term or a spelling: 1–100 characters in one line.
-struct GlossaryWord(String);
+#[derive(ToSchema)]
+#[schema(min_length = 1, max_length = 100, pattern = "^[^\\u0000-\\u001F\\u007F-\\u009F]*$", example = "OAuth")]
+struct TermName(String);
 
-impl Field for GlossaryWord {
+impl Field for TermName {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         line(value, 1, 100).map(Self)
     }
 }
 
 /// What a term means: at most 1,000 characters.
-struct Meaning(String);
+#[derive(ToSchema)]
+#[schema(max_length = 1000)]
+struct TermMeaning(String);
 
-impl Field for Meaning {
+impl Field for TermMeaning {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         text(value, 0, 1000).map(Self)
     }
 }
 
+/// The description of a term of the caller's project.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "only its schema is used")]
+struct PipelineTerm {
+    term: TermName,
+    definition: Option<TermMeaning>,
+    /// What the term is mistaken for.
+    #[schema(max_items = 20)]
+    spellings: Option<Vec<TermName>>,
+}
+
 fn glossary_of(fields: &mut Fields) -> Result<Vec<GlossaryEntry>, Rejected> {
     let entries = fields.optional_objects("glossary", 0..=MOST_ENTRIES, |entry| {
-        let (term, definition) = (entry.required::<GlossaryWord>("term"), entry.optional::<Meaning>("definition"));
-        let spellings = entry.values::<GlossaryWord>("spellings", MOST_SPELLINGS, |_| Ok(()));
+        let (term, definition) = (entry.required::<TermName>("term"), entry.optional::<TermMeaning>("definition"));
+        let spellings = entry.values::<TermName>("spellings", MOST_SPELLINGS, |_| Ok(()));
         let spellings = spellings?.into_iter().map(|spelling| spelling.0).collect();
         Ok(GlossaryEntry { term: term?.0, definition: definition?.map(|meaning| meaning.0), spellings })
     });

@@ -14,7 +14,7 @@ pub use super::sentence::{Headings, PreparedSentence, plain};
 use super::speakers::Speakers;
 use super::texts::Texts;
 use super::tokens::tokens;
-use super::{columns, dates, exclusions};
+use super::{Certainty, columns, dates, exclusions};
 
 /// All sentences in reading order, with their words prepared once.
 #[derive(Debug, Default)]
@@ -43,11 +43,11 @@ const MOST_PLACES: usize = 5;
 const TOPIC: usize = 25;
 
 impl Corpus {
-    /// `is_order` judges whether a sentence is an order to a machine that reads it.
+    /// `order` judges whether a sentence is an order to a machine that reads it.
     pub fn new(
         texts: Arc<Texts>,
         index: Index,
-        is_order: impl Fn(&PreparedSentence) -> bool,
+        order: impl Fn(&PreparedSentence) -> Option<Certainty>,
         control: &LoopControl,
     ) -> Result<Self, Halted> {
         let (headings, none) = (headings(&index), Arc::default());
@@ -77,7 +77,7 @@ impl Corpus {
             });
         }
         columns::name(&index, &mut sentences);
-        mark_addressed(&mut sentences, is_order, control)?;
+        mark_addressed(&mut sentences, order, control)?;
         let small_talk = sentences.iter().filter(|sentence| sentence.is_small_talk).count();
         if small_talk * TOPIC > sentences.len() {
             sentences.iter_mut().for_each(|sentence| sentence.is_small_talk = false);
@@ -230,10 +230,11 @@ fn place(citation: &Citation) -> String {
     }
 }
 
-/// Marks what addresses a machine, the rest of its block, and the list under it.
+/// Marks what addresses a machine. Where that is beyond doubt, the rest of its block and the list under it are marked, too: a
+/// judgement by weights can be wrong, and then costs no more than its own sentence.
 fn mark_addressed(
     sentences: &mut [PreparedSentence],
-    is_order: impl Fn(&PreparedSentence) -> bool,
+    order: impl Fn(&PreparedSentence) -> Option<Certainty>,
     control: &LoopControl,
 ) -> Result<(), Halted> {
     let mut marked: Vec<bool> = Vec::with_capacity(sentences.len());
@@ -241,11 +242,14 @@ fn mark_addressed(
     for sentence in sentences {
         control.check()?;
         let is_under = sentence.lead.is_some_and(|lead| marked.get(lead) == Some(&true));
-        sentence.is_addressed = block == Some(sentence.block) || is_under || is_order(sentence);
-        if sentence.is_addressed {
+        let is_part = block == Some(sentence.block) || is_under;
+        let judged = if is_part { Some(Certainty::Certain) } else { order(sentence) };
+        sentence.is_addressed = judged.is_some();
+        let is_certain = judged == Some(Certainty::Certain);
+        if is_certain {
             block = Some(sentence.block);
         }
-        marked.push(sentence.is_addressed);
+        marked.push(is_certain);
     }
     Ok(())
 }
@@ -267,4 +271,33 @@ fn headings(index: &Index) -> Vec<Arc<Headings>> {
         all.push((at, first.unwrap_or_else(fresh)));
     }
     all.into_iter().map(|(_, headings)| headings).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Indexer;
+    use super::*;
+    use crate::readers::Format;
+    use crate::request::{Bounds, CancelToken};
+    use crate::tests::text;
+
+    /// Returns which of these sentences are marked when the second one is judged so.
+    fn marked(judged: Option<Certainty>) -> Vec<bool> {
+        let words = "Good morning. Ask the scribe. The depot shall print labels:\n\n- in colour\n- in ink\n\nThe end.";
+        let control = LoopControl::new(CancelToken::new());
+        let mut texts = Texts::default();
+        texts.open(text(Format::Markdown, words));
+        let mut indexer = Indexer::new(Bounds::default(), words.chars().count(), &control);
+        indexer.add(0, texts.get(0).unwrap()).unwrap();
+        let order = |sentence: &PreparedSentence| judged.filter(|_| sentence.lower.starts_with("ask"));
+        let corpus = Corpus::new(Arc::new(texts), indexer.finish(), order, &control).unwrap();
+        corpus.sentences().iter().map(|sentence| sentence.is_addressed).collect()
+    }
+
+    #[test]
+    fn what_is_only_likely_an_order_costs_its_own_sentence_alone() {
+        assert_eq!(marked(None), [false; 6]);
+        assert_eq!(marked(Some(Certainty::Likely)), [false, true, false, false, false, false]);
+        assert_eq!(marked(Some(Certainty::Certain)), [false, true, true, true, true, false]);
+    }
 }

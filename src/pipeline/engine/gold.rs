@@ -49,7 +49,7 @@ fn analysed(text: SourceText) -> Items {
     let mut indexer = Indexer::new(Bounds::default(), text.characters(), &control);
     indexer.add(0, text).unwrap();
     let corpus =
-        Corpus::new(Arc::clone(&texts), indexer.finish(), |sentence| Embedded::default().is_order(sentence), &control)
+        Corpus::new(Arc::clone(&texts), indexer.finish(), |sentence| Embedded::default().order(sentence), &control)
             .unwrap();
     let source = ReadySource {
         slot: 0,

@@ -81,8 +81,8 @@ pub trait Engine: Send + Sync {
 
     /// Whether a sentence is an order to a machine that reads the document. Nothing is made of it, and a warning says where
     /// it is.
-    fn is_order(&self, sentence: &PreparedSentence) -> bool {
-        addressed::is_addressed(&sentence.lower) || TrainedHeads::trained().is_order(sentence)
+    fn order(&self, sentence: &PreparedSentence) -> Option<Certainty> {
+        order_by(TrainedHeads::trained(), sentence)
     }
 
     /// Returns the relevant sentences in reading order.
@@ -128,6 +128,19 @@ pub trait Engine: Send + Sync {
         stories: usize,
         control: &LoopControl,
     ) -> Result<Summary, Halted>;
+}
+
+/// How sure a judgement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// By weights.
+    Likely,
+    /// By its very words.
+    Certain,
+}
+
+fn order_by(heads: &TrainedHeads, sentence: &PreparedSentence) -> Option<Certainty> {
+    if addressed::is_addressed(&sentence.lower) { Some(Certainty::Certain) } else { heads.order(sentence) }
 }
 
 /// One relevant sentence, or a few that belong together.
@@ -255,8 +268,8 @@ impl Engine for Embedded {
         &self.version
     }
 
-    fn is_order(&self, sentence: &PreparedSentence) -> bool {
-        addressed::is_addressed(&sentence.lower) || self.heads.is_order(sentence)
+    fn order(&self, sentence: &PreparedSentence) -> Option<Certainty> {
+        order_by(self.heads, sentence)
     }
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {

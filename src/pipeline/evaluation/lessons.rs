@@ -71,7 +71,7 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
     let places: Vec<(usize, usize, usize)> =
         index.sentences.iter().map(|sentence| (sentence.slot, sentence.start, sentence.end)).collect();
     // What is an order is learnt too, so that here it is known from the marks.
-    let corpus = Corpus::new(texts, index, |_| false, &control)?;
+    let corpus = Corpus::new(texts, index, |_| None, &control)?;
     let context = CorpusContext::new(&corpus, &control)?;
     let mut demands: Vec<(&SourceMark, usize, String)> = Vec::new();
     for (at, sentence) in corpus.sentences().iter().enumerate() {

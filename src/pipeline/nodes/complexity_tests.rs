@@ -80,7 +80,7 @@ fn passed(format: Format, words: &str) -> Vec<Cost> {
     let sources = step::<TranscribeRecordings>(Transcribed { sources: prepared.sources }, &context, costs).sources;
     let index = step::<BuildSourceIndex>(ToIndex { sources: sources.clone(), bounds }, &context, costs);
     let (corpus, time, stretch) = timed(|| {
-        Corpus::new(Arc::clone(&context.texts), index, |sentence| Embedded::default().is_order(sentence), &control)
+        Corpus::new(Arc::clone(&context.texts), index, |sentence| Embedded::default().order(sentence), &control)
             .unwrap()
     });
     context.corpus = Arc::new(corpus);

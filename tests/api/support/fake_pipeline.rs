@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::{Value, json};
 
+use super::local_server::LocalServer;
 use super::pipeline_service::KEY;
 
 /// A request to the fake service.
@@ -57,29 +57,20 @@ type Answering = Arc<dyn Fn(&FakeCall) -> FakeAnswer + Send + Sync>;
 
 /// A running fake service. It stops when this value is dropped.
 pub struct FakePipeline {
-    handle: ServerHandle,
+    _server: LocalServer,
     pub url: String,
 }
 
 impl FakePipeline {
     pub fn start(answer: impl Fn(&FakeCall) -> FakeAnswer + Send + Sync + 'static) -> Self {
-        let (run_on, started) = std::sync::mpsc::channel();
         let answer: Answering = Arc::new(answer);
-        std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let server = HttpServer::new(move || {
-                    let app = App::new().app_data(web::Data::new(Arc::clone(&answer)));
-                    app.app_data(web::PayloadConfig::new(64 * 1024 * 1024)).default_service(web::to(serve))
-                });
-                let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
-                let port = server.addrs()[0].port();
-                let server = server.run();
-                run_on.send((server.handle(), port)).unwrap();
-                server.await.unwrap();
-            });
+        let server = LocalServer::start(move |routes| {
+            routes
+                .app_data(web::Data::new(Arc::clone(&answer)))
+                .app_data(web::PayloadConfig::new(64 * 1024 * 1024))
+                .default_service(web::to(serve));
         });
-        let (handle, port) = started.recv().unwrap();
-        Self { handle, url: format!("http://127.0.0.1:{port}") }
+        Self { url: format!("http://127.0.0.1:{}", server.port), _server: server }
     }
 
     /// Returns the settings with which a server sends its runs there.
@@ -90,12 +81,6 @@ impl FakePipeline {
             ("COLLOQUY__PIPELINE__KEY", KEY),
             ("COLLOQUY__PIPELINE__TIMEOUT_SECONDS", "2"),
         ]
-    }
-}
-
-impl Drop for FakePipeline {
-    fn drop(&mut self) {
-        drop(self.handle.stop(false));
     }
 }
 

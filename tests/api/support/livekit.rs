@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use actix_web::dev::ServerHandle;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use livekit_api::access_token::{AccessToken, Claims, TokenVerifier};
@@ -18,6 +17,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::client::{Answer, Client};
+use super::local_server::LocalServer;
 
 pub const KEY: &str = "storykey";
 pub const SECRET: &str = "a-secret-of-the-stories-with-32-characters";
@@ -60,7 +60,7 @@ struct Inside {
 /// A running fake server. It stops when this value is dropped.
 pub struct LiveKit {
     inside: Arc<Mutex<Inside>>,
-    handle: ServerHandle,
+    server: LocalServer,
     pub port: u16,
     url: String,
 }
@@ -74,23 +74,12 @@ impl LiveKit {
     pub fn on(port: u16) -> Self {
         let inside = Inside { mood: Behaviour::Well, rooms: BTreeMap::new(), calls: Vec::new() };
         let inside = Arc::new(Mutex::new(inside));
-        let (run_on, started) = std::sync::mpsc::channel();
         let shared = web::Data::from(Arc::clone(&inside));
-        std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let server = HttpServer::new(move || {
-                    let room_service = web::resource("/twirp/livekit.RoomService/{method}").route(web::post().to(call));
-                    App::new().app_data(shared.clone()).service(room_service)
-                });
-                let server = server.workers(1).disable_signals().bind(("127.0.0.1", port)).unwrap();
-                let port = server.addrs()[0].port();
-                let server = server.run();
-                run_on.send((server.handle(), port)).unwrap();
-                server.await.unwrap();
-            });
+        let server = LocalServer::on(port, move |routes| {
+            routes.app_data(shared.clone()).route("/twirp/livekit.RoomService/{method}", web::post().to(call));
         });
-        let (handle, port) = started.recv().unwrap();
-        Self { inside, handle, port, url: format!("ws://127.0.0.1:{port}") }
+        let port = server.port;
+        Self { inside, server, port, url: format!("ws://127.0.0.1:{port}") }
     }
 
     /// Returns the settings with which a Colloquy server uses this LiveKit.
@@ -118,9 +107,8 @@ impl LiveKit {
 
     /// Stops the server and returns its port, for [`LiveKit::on`].
     pub async fn stop(self) -> u16 {
-        let port = self.port;
-        self.handle.stop(false).await;
-        port
+        self.server.stop().await;
+        self.port
     }
 
     pub fn room(&self, name: &str) -> Option<Room> {
@@ -163,12 +151,6 @@ impl LiveKit {
             assert!(Instant::now() < deadline, "{method}: {:?}", self.inside().calls);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-    }
-}
-
-impl Drop for LiveKit {
-    fn drop(&mut self) {
-        drop(self.handle.stop(false));
     }
 }
 

@@ -8,12 +8,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HttpDate, RETRY_AFTER};
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use futures_util::stream;
 use serde_json::{Value, json};
+
+use super::local_server::LocalServer;
 
 #[path = "../../support/fake_llm.rs"]
 #[expect(dead_code, reason = "the tests of the engine use the rest")]
@@ -79,7 +80,7 @@ struct ServiceState {
 /// A running fake server. It stops when this value is dropped.
 pub struct FakeLlm {
     state: Arc<Mutex<ServiceState>>,
-    handle: ServerHandle,
+    _server: LocalServer,
     pub url: String,
 }
 
@@ -98,26 +99,15 @@ impl FakeLlm {
             most_under_way: 0,
             redirected: 0,
         }));
-        let (run_on, started) = std::sync::mpsc::channel();
         let shared = web::Data::from(Arc::clone(&state));
-        std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let server = HttpServer::new(move || {
-                    App::new()
-                        .app_data(shared.clone())
-                        .app_data(web::JsonConfig::default().limit(1 << 20))
-                        .route("/v1/chat/completions", web::post().to(complete))
-                        .route("/elsewhere", web::route().to(elsewhere))
-                });
-                let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
-                let port = server.addrs()[0].port();
-                let server = server.run();
-                run_on.send((server.handle(), port)).unwrap();
-                server.await.unwrap();
-            });
+        let server = LocalServer::start(move |routes| {
+            routes
+                .app_data(shared.clone())
+                .app_data(web::JsonConfig::default().limit(1 << 20))
+                .route("/v1/chat/completions", web::post().to(complete))
+                .route("/elsewhere", web::route().to(elsewhere));
         });
-        let (handle, port) = started.recv().unwrap();
-        Self { state, handle, url: format!("http://127.0.0.1:{port}/v1") }
+        Self { state, url: format!("http://127.0.0.1:{}/v1", server.port), _server: server }
     }
 
     /// Returns the settings with which a Colloquy server uses this model for all projects.
@@ -179,12 +169,6 @@ impl FakeLlm {
     /// Returns how many requests followed a redirect.
     pub fn redirected(&self) -> usize {
         self.state().redirected
-    }
-}
-
-impl Drop for FakeLlm {
-    fn drop(&mut self) {
-        drop(self.handle.stop(false));
     }
 }
 

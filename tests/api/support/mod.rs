@@ -11,6 +11,7 @@ pub mod dump;
 pub mod fake_pipeline;
 pub mod livekit;
 pub mod llm_service;
+pub mod local_server;
 pub mod memory;
 pub mod messages;
 pub mod outbox;

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
-use actix_web::{App, HttpResponse, HttpServer, web};
+use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use super::local_server::LocalServer;
 
 /// What was recorded, for whoever wants to know or to record again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ struct ServerState {
 /// A running server. It stops when this value is dropped.
 pub struct RecordedLlm {
     state: Arc<Mutex<ServerState>>,
-    handle: ServerHandle,
+    _server: LocalServer,
     pub url: String,
 }
 
@@ -101,25 +102,14 @@ impl RecordedLlm {
 
     fn start(answering: Answering) -> Self {
         let state = Arc::new(Mutex::new(ServerState { answering, unknown: Vec::new() }));
-        let (run_on, started) = std::sync::mpsc::channel();
         let shared = web::Data::from(Arc::clone(&state));
-        std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let server = HttpServer::new(move || {
-                    App::new()
-                        .app_data(shared.clone())
-                        .app_data(web::PayloadConfig::new(1 << 20))
-                        .route("/v1/chat/completions", web::post().to(complete))
-                });
-                let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
-                let port = server.addrs()[0].port();
-                let server = server.run();
-                run_on.send((server.handle(), port)).unwrap();
-                server.await.unwrap();
-            });
+        let server = LocalServer::start(move |routes| {
+            routes
+                .app_data(shared.clone())
+                .app_data(web::PayloadConfig::new(1 << 20))
+                .route("/v1/chat/completions", web::post().to(complete));
         });
-        let (handle, port) = started.recv().unwrap();
-        Self { state, handle, url: format!("http://127.0.0.1:{port}/v1") }
+        Self { state, url: format!("http://127.0.0.1:{}/v1", server.port), _server: server }
     }
 
     fn state(&self) -> MutexGuard<'_, ServerState> {
@@ -147,12 +137,6 @@ impl RecordedLlm {
             Answering::Recorded(_) => Vec::new(),
             Answering::Real { kept, .. } => kept.clone(),
         }
-    }
-}
-
-impl Drop for RecordedLlm {
-    fn drop(&mut self) {
-        drop(self.handle.stop(false));
     }
 }
 

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use actix_multipart::Multipart;
-use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
+
+use super::local_server::LocalServer;
 use sha2::{Digest, Sha256};
 
 pub const KEY: &str = "sk-a-key-of-the-stories";
@@ -49,30 +50,18 @@ struct ServiceState {
 /// A running fake service. It stops when this value is dropped.
 pub struct FakeSpeechService {
     state: Arc<Mutex<ServiceState>>,
-    handle: ServerHandle,
+    _server: LocalServer,
     url: String,
 }
 
 impl FakeSpeechService {
     pub fn start() -> Self {
         let state = Arc::new(Mutex::new(ServiceState::default()));
-        let (run_on, started) = std::sync::mpsc::channel();
         let shared = web::Data::from(Arc::clone(&state));
-        std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let server = HttpServer::new(move || {
-                    let resource = web::resource("/v1/audio/transcriptions").route(web::post().to(transcribe));
-                    App::new().app_data(shared.clone()).service(resource)
-                });
-                let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
-                let port = server.addrs()[0].port();
-                let server = server.run();
-                run_on.send((server.handle(), port)).unwrap();
-                server.await.unwrap();
-            });
+        let server = LocalServer::start(move |routes| {
+            routes.app_data(shared.clone()).route("/v1/audio/transcriptions", web::post().to(transcribe));
         });
-        let (handle, port) = started.recv().unwrap();
-        Self { state, handle, url: format!("http://127.0.0.1:{port}/v1/audio/transcriptions") }
+        Self { state, url: format!("http://127.0.0.1:{}/v1/audio/transcriptions", server.port), _server: server }
     }
 
     /// Returns the settings with which a Colloquy server uses this service.
@@ -102,12 +91,6 @@ impl FakeSpeechService {
     /// Returns the requests that came with the right key.
     pub fn forms(&self) -> Vec<SentForm> {
         self.state().forms.clone()
-    }
-}
-
-impl Drop for FakeSpeechService {
-    fn drop(&mut self) {
-        drop(self.handle.stop(false));
     }
 }
 

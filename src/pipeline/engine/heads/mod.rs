@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use super::super::result::{QualityCategory, RequirementType};
 use super::corpus::Corpus;
-use super::{FindingKind, PreparedSentence};
+use super::{Certainty, FindingKind, PreparedSentence};
 
 pub use features::{CorpusContext, Features, of_requirement};
 pub use orders::{OrderCues, of_order};
@@ -89,12 +89,15 @@ impl TrainedHeads {
     }
 
     /// Whether a sentence is an order to a machine that reads the document.
-    pub fn is_order(&self, sentence: &PreparedSentence) -> bool {
+    pub fn order(&self, sentence: &PreparedSentence) -> Option<Certainty> {
         let cues = OrderCues::of(sentence);
+        if cues.is_certain() {
+            return Some(Certainty::Certain);
+        }
         let [plain, likely] = self.order_thresholds;
         let threshold = if cues.is_likely() { likely } else { plain };
-        let is_probable = |probabilities: Vec<f32>| probabilities.get(1).is_some_and(|order| *order >= threshold);
-        cues.is_certain() || is_probable(self.orders.probabilities(&of_order(sentence, &cues)))
+        let probabilities = self.orders.probabilities(&of_order(sentence, &cues));
+        probabilities.get(1).is_some_and(|order| *order >= threshold).then_some(Certainty::Likely)
     }
 
     /// Whether a sentence of which only the words are known is a requirement rather than no item.

@@ -111,6 +111,13 @@ struct Candidate {
     statement: Option<String>,
 }
 
+impl Candidate {
+    /// Returns the quoted sentences that its own words leave over.
+    fn beyond_own(&self) -> impl Iterator<Item = usize> {
+        self.located.also.iter().copied().filter(|at| !self.own_also.contains(at))
+    }
+}
+
 pub fn extract(
     llm: &Llm,
     corpus: &Corpus,
@@ -128,10 +135,17 @@ pub fn extract(
         .flat_map(|(chunk, _)| chunk.sentences.iter().copied())
         .collect();
     let candidates = located(&questions, corpus, &chunks, proposed, &mut tally, control)?;
+    let left_over: Vec<usize> = candidates.iter().flat_map(Candidate::beyond_own).collect();
     let mut findings = verified(&questions, candidates, &mut tally, control)?;
-    if llm.falls_back && !unanswered.is_empty() {
+    // What a quote of several paragraphs leaves over is nothing that the model judged by itself.
+    let kept: BTreeSet<usize> =
+        findings.iter().flat_map(|finding| finding.also.iter().copied().chain([finding.sentence])).collect();
+    let left_over: BTreeSet<usize> = left_over.into_iter().filter(|at| !kept.contains(at)).collect();
+    tally.left_over(left_over.len());
+    let open: BTreeSet<usize> = unanswered.union(&left_over).copied().collect();
+    if llm.falls_back && !open.is_empty() {
         let by_rules = llm.embedded.find(corpus, control)?;
-        findings.extend(by_rules.into_iter().filter(|finding| unanswered.contains(&finding.sentence)));
+        findings.extend(by_rules.into_iter().filter(|finding| open.contains(&finding.sentence)));
     }
     findings.sort_by_key(|finding| finding.sentence);
     let mut seen = BTreeSet::new();

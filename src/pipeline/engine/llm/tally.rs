@@ -16,6 +16,8 @@ pub struct ModelTally {
     cut: u32,
     /// Statements that were not verified because the model did not answer.
     unverified: u32,
+    /// Sentences of quotes of several paragraphs that are in no item.
+    left_over: u32,
     first_failure: Option<NoCompletion>,
 }
 
@@ -49,6 +51,11 @@ impl ModelTally {
 
     pub fn leave_unanswered(&mut self) {
         self.unanswered += 1;
+    }
+
+    /// Notes sentences that stand in a quote of several paragraphs and in no item.
+    pub fn left_over(&mut self, sentences: usize) {
+        self.left_over += count(sentences);
     }
 
     pub fn cut(&mut self) {
@@ -101,6 +108,14 @@ impl ModelTally {
                 "The language model's answers for {} of {chunks} parts of the sources ended in the middle; what came \
                  before is there.",
                 self.cut
+            );
+            warn(Warning::MODEL_ANSWER_CUT, message);
+        }
+        if self.left_over > 0 {
+            let fate = if falls_back { "were analysed by the embedded engine instead" } else { "were left out" };
+            let message = format!(
+                "The language model quoted several paragraphs as one item; {} sentences beyond the first paragraph {fate}.",
+                self.left_over
             );
             warn(Warning::MODEL_ANSWER_CUT, message);
         }

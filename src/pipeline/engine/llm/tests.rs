@@ -37,7 +37,7 @@ fn corpus(words: &str) -> Corpus {
     texts.open(text(Format::Markdown, words));
     let mut indexer = Indexer::new(Bounds::default(), words.chars().count(), &control);
     indexer.add(0, texts.get(0).unwrap()).unwrap();
-    Corpus::new(Arc::new(texts), indexer.finish(), |sentence| Embedded::default().is_order(sentence), &control).unwrap()
+    Corpus::new(Arc::new(texts), indexer.finish(), |sentence| Embedded::default().order(sentence), &control).unwrap()
 }
 
 /// A pretended model that keeps the questions, and does not answer some of them.

@@ -2,7 +2,7 @@
 
 use super::super::super::readers::Format;
 use super::super::super::request::Source;
-use super::super::super::result::PipelineResult;
+use super::super::super::result::{PipelineResult, ResultStatus};
 use super::super::super::tests::{both, request, result, text};
 use super::tests::fake_llm::Manner;
 use super::tests::{Pretended, engine, outcome, warning_codes};
@@ -41,7 +41,7 @@ async fn a_missing_verdict_is_said_as_such() {
 }
 
 #[tokio::test]
-async fn a_quote_of_several_paragraphs_in_their_own_words_is_one_paragraph() {
+async fn of_a_quote_of_several_paragraphs_in_their_own_words_the_first_is_an_item_and_the_others_are_not_lost() {
     let words = "# Booking\n\nThe system must let a clerk book a room for up to 14 days, also on behalf of others. \
         This must work offline.\n\nThe search shall answer within 2 seconds.\n\nWho approves the great hall?\n";
     let document = || request(vec![Source::document("d", "x.md", text(Format::Markdown, words))]);
@@ -54,4 +54,9 @@ async fn a_quote_of_several_paragraphs_in_their_own_words_is_one_paragraph() {
     );
     let quotes: Vec<&str> = found.requirements[0].sources.iter().map(|source| source.quote.as_str()).collect();
     assert!(quotes.iter().all(|quote| !quote.contains("search") && !quote.contains("great hall")), "{quotes:?}");
+    assert_eq!((found.status, warning_codes(&found)), (ResultStatus::Partial, vec!["ModelAnswerCut"]));
+    // Where the embedded engine takes over, it judges what is left over.
+    let fallback = result(outcome(engine(&Pretended::new(Manner::Lumps), 4_000, true), document()).await);
+    assert_eq!(statements(&fallback)[1..], ["The search shall answer within 2 seconds."]);
+    assert_eq!(fallback.open_questions[0].question, "Who approves the great hall?");
 }
