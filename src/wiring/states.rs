@@ -53,6 +53,7 @@ use crate::projects::deletion::awake::{Awake, MeetingFiles};
 use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
+use crate::reviews::state::{Reviews, ReviewsParts};
 use crate::service::readiness::Readiness;
 use crate::service::state::{Probes, ProbesParts};
 use crate::tasks::Tasks;
@@ -69,6 +70,7 @@ pub struct States {
     pub projects: Projects,
     pub meetings: Meetings,
     pub analysis: Analysis,
+    pub reviews: Reviews,
     pub real_time: RealTime,
     pub probes: Probes,
 }
@@ -95,7 +97,7 @@ fn mount_of<M: Mounted + Send + Sync>(state: &M) -> StateMount {
 }
 
 impl States {
-    fn mounts(&self) -> [StateMount; 11] {
+    fn mounts(&self) -> [StateMount; 12] {
         [
             mount_of(&self.core.tasks),
             mount_of(&self.core),
@@ -106,6 +108,7 @@ impl States {
             mount_of(&self.projects),
             mount_of(&self.meetings),
             mount_of(&self.analysis),
+            mount_of(&self.reviews),
             mount_of(&self.real_time),
             mount_of(&self.probes),
         ]
@@ -215,6 +218,8 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         meetings: meetings.clone(),
     });
 
+    let reviews = Reviews::new(ReviewsParts { analysis: analysis.clone() });
+
     let holders = DeletionHooks::default()
         .with(projects::deletion_hook::ProjectDeletionHook { state: projects.clone() })
         .with(meetings::deletion::MeetingDeletionHook { state: meetings.clone() });
@@ -240,7 +245,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         core: core.clone(),
     });
     let deletion = AccountDeletion { accounts: accounts.clone(), hooks: holders };
-    Ok(States { core, http, gate, accounts, deletion, projects, meetings, analysis, real_time, probes })
+    Ok(States { core, http, gate, accounts, deletion, projects, meetings, analysis, reviews, real_time, probes })
 }
 
 /// Loads the sessions that ended so recently that an access token of theirs may not have expired yet.

@@ -1,0 +1,3 @@
+//! What people make of a run's results: approvals, feedback of stakeholders, baselines, the trace matrix, search, and exports.
+
+pub mod state;
