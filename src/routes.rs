@@ -8,6 +8,7 @@ use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
+use crate::reviews::approvals;
 use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, service};
 
 macro_rules! operations {
@@ -140,6 +141,16 @@ pub fn public() -> Vec<Operation> {
         }
         "AI Results Dashboard" {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" message "Results dashboard retrieved.";
+        }
+        "HITL Approval and Regeneration" {
+            GET "/api/projects/{projectId}/approval-events" "listApprovalEvents" approvals::routes::events => 200 [404] "List a project's approval events" message "Approval events retrieved.";
+            GET "/api/projects/{projectId}/approval-events/verification" "verifyApprovalTrail" approvals::routes::verification => 200 [404] "Verify a project's approval trail" message "Approval trail verified.";
+            PATCH "/api/projects/{projectId}/requirements/{requirementId}/status" "updateRequirementStatus" approvals::routes::update_requirement_status => 200 [404, 409, 412] "Approve, reject, reopen or defer a requirement" message "Requirement's status updated.";
+            PATCH "/api/projects/{projectId}/requirements/{requirementId}" "editRequirement" approvals::routes::edit_requirement => 200 [404, 409, 412] "Edit a requirement" message "Requirement edited.";
+            PATCH "/api/projects/{projectId}/user-stories/{userStoryId}/status" "updateUserStoryStatus" approvals::routes::update_user_story_status => 200 [404, 409, 412] "Approve, reject, reopen or defer a user story" message "User story's status updated.";
+            PATCH "/api/projects/{projectId}/user-stories/{userStoryId}" "editUserStory" approvals::routes::edit_user_story => 200 [404, 409, 412] "Edit a user story" message "User story edited.";
+            POST "/api/projects/{projectId}/items/status" "updateItemsStatus" approvals::routes::update_items_status => 200 [404, 409] "Approve, reject, reopen or defer many items" message "Items' status updated.";
+            POST "/api/projects/{projectId}/user-stories/{userStoryId}/regenerate" "regenerateUserStory" approvals::routes::regenerate_user_story => 200 [404, 409, 412, 502, 503] "Regenerate a user story" message "User story regenerated.";
         }
         "Glossary" {
             GET "/api/projects/{projectId}/glossary" "getProjectGlossary" glossary::routes::read => 200 [304, 404] "Get a project's glossary" message "Glossary retrieved.";

@@ -5,6 +5,7 @@
 
 mod list;
 mod password;
+mod trail;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ use colloquy::jobs::operator::{self as jobs, Which};
 use colloquy::passwords::Passwords;
 use colloquy::wiring;
 use password::Password;
+use trail::Trails;
 
 #[derive(clap::Args)]
 pub struct Admin {
@@ -74,6 +76,18 @@ enum Task {
     },
     /// Retry jobs that failed permanently, with a full set of attempts
     RequeueJobs(RequeueJobs),
+    /// Verify the approval trail of a project, or of all; export it with its hashes
+    VerifyTrail(VerifyTrail),
+}
+
+#[derive(clap::Args)]
+struct VerifyTrail {
+    /// Id of the project; without it, all trails are verified
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// Write the trail as JSON lines to a new file, the last line with the hash of its head
+    #[arg(long, value_name = "FILE", requires = "project")]
+    export: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -182,6 +196,7 @@ enum CheckedTask {
     CancelRun(Id<Run>),
     ListFailedJobs { json: bool },
     Requeue(Which),
+    VerifyTrail(Trails),
 }
 
 impl CheckedTask {
@@ -209,6 +224,10 @@ impl CheckedTask {
                 let id = job.map(|job| field("job", &job)).transpose()?;
                 Self::Requeue(Which { id, kind })
             }
+            Task::VerifyTrail(VerifyTrail { project, export }) => Self::VerifyTrail(match project {
+                Some(project) => Trails::Of(field("project", &project)?, export),
+                None => Trails::All,
+            }),
         })
     }
 
@@ -241,6 +260,7 @@ impl CheckedTask {
                 let requeued = jobs::requeue(db, which, now).await.map_err(ApiError::from)?;
                 println!("{}", tried_again(requeued));
             }
+            Self::VerifyTrail(trails) => trail::verify(db, trails).await?,
         }
         Ok(())
     }

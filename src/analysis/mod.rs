@@ -24,6 +24,7 @@ pub mod run_loop;
 pub mod state;
 pub mod store;
 pub mod supervisor;
+pub mod trail;
 
 use std::sync::Arc;
 

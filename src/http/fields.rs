@@ -162,6 +162,23 @@ impl Fields {
         if are_valid { Ok(Some(all)) } else { Err(Rejected) }
     }
 
+    /// Reads a list of objects of a PATCH: absent keeps the former ones, null is invalid.
+    ///
+    /// # Errors
+    /// The field is null or no such list, or contains an error. The errors are recorded.
+    pub fn replaced_objects<T>(
+        &mut self,
+        name: &str,
+        counts: RangeInclusive<usize>,
+        read: impl FnMut(&mut Self) -> Result<T, Rejected>,
+    ) -> Result<Option<Vec<T>>, Rejected> {
+        if self.values.get(name).is_some_and(Value::is_null) {
+            self.values.remove(name);
+            return Err(self.fault(name, Reason::InvalidValue, "This value can't be null."));
+        }
+        self.optional_objects(name, counts, read)
+    }
+
     /// Reads a list of at most `most` values, which `accept` may reject for a reason beside their form. It may be absent or
     /// null; both are an empty list. Errors in an item are recorded as `name[2]`.
     ///

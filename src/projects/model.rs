@@ -75,6 +75,8 @@ pub struct Project {
     pub version: i64,
     pub created_at: Time,
     pub updated_at: Time,
+    /// Whether an approval has to be signed: with the password, or a recent sign-in, and what is meant by it.
+    pub signed_approvals: bool,
 }
 
 /// The number of objects in a project.

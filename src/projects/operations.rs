@@ -40,6 +40,7 @@ pub async fn create(
         version: 1,
         created_at: now,
         updated_at: now,
+        signed_approvals: false,
     };
     let (project, counts) = state
         .db
@@ -117,6 +118,7 @@ pub async fn edit(
                 project.description = body.description.map_or(project.description, |description| description.0);
                 project.language = body.language.unwrap_or(project.language);
                 project.status = body.status.unwrap_or(project.status);
+                project.signed_approvals = body.signed_approvals.unwrap_or(project.signed_approvals);
                 let counts = store::counts(conn, id).await?;
                 if project == before {
                     return Ok((project, counts, None));
@@ -140,8 +142,8 @@ pub async fn edit(
 /// Whether an edit is allowed in an archived project: one that makes it active again, or that sets only the status.
 fn is_allowed_while_archived(edit: &EditProject) -> bool {
     // Named one by one, so that a new field does not compile without it.
-    let EditProject { name, description, language, status } = edit;
-    let status_alone = name.is_none() && description.is_none() && language.is_none();
+    let EditProject { name, description, language, status, signed_approvals } = edit;
+    let status_alone = name.is_none() && description.is_none() && language.is_none() && signed_approvals.is_none();
     matches!((status, status_alone), (Some(ProjectStatus::Active), _) | (Some(_), true))
 }
 

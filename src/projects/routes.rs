@@ -91,6 +91,9 @@ pub struct EditProject {
     pub language: Option<Language>,
     #[schema(nullable = false)]
     pub status: Option<ProjectStatus>,
+    /// Whether approvals have to be signed from now on.
+    #[schema(nullable = false)]
+    pub signed_approvals: Option<bool>,
 }
 
 impl Body for EditProject {
@@ -100,10 +103,17 @@ impl Body for EditProject {
         let description = fields.patch("description");
         let language = fields.replaced("language");
         let status = fields.replaced("status");
+        let signed_approvals = fields.replaced("signedApprovals");
         if is_empty {
             return Err(fields.reject("Name at least one field to change."));
         }
-        Ok(Self { name: name?, description: description?.or_empty(), language: language?, status: status? })
+        Ok(Self {
+            name: name?,
+            description: description?.or_empty(),
+            language: language?,
+            status: status?,
+            signed_approvals: signed_approvals?,
+        })
     }
 }
 

@@ -29,6 +29,7 @@ struct ProjectRow {
     version: i64,
     created_at: At,
     updated_at: At,
+    signed_approvals: bool,
 }
 
 impl TryFrom<ProjectRow> for Project {
@@ -45,6 +46,7 @@ impl TryFrom<ProjectRow> for Project {
             version: row.version,
             created_at: row.created_at.0,
             updated_at: row.updated_at.0,
+            signed_approvals: row.signed_approvals,
         })
     }
 }
@@ -124,6 +126,7 @@ pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, DbError>
         version: project.version,
         created_at: At(project.created_at),
         updated_at: At(project.updated_at),
+        signed_approvals: project.signed_approvals,
     };
     if diesel::insert_into(projects::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
         return Ok(false);
@@ -142,7 +145,18 @@ pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, DbError>
 /// Updates a project if the stored version still equals `before`. Returns whether it did.
 pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<bool, DbError> {
     // Named one by one, so that a new field does not compile without it.
-    let Project { id, name, description, language, status, owner_id: _, version, created_at: _, updated_at } = project;
+    let Project {
+        id,
+        name,
+        description,
+        language,
+        status,
+        owner_id: _,
+        version,
+        created_at: _,
+        updated_at,
+        signed_approvals,
+    } = project;
     let updated = diesel::update(projects::table.find(Key(*id))).filter(projects::version.eq(before)).set((
         projects::name.eq(name.clone()),
         projects::description.eq(description.clone()),
@@ -150,6 +164,7 @@ pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<b
         projects::status.eq(status.into_str()),
         projects::version.eq(*version),
         projects::updated_at.eq(At(*updated_at)),
+        projects::signed_approvals.eq(*signed_approvals),
     ));
     Ok(updated.execute(conn).await? == 1)
 }

@@ -1,3 +1,5 @@
 //! What people make of a run's results: approvals, feedback of stakeholders, baselines, the trace matrix, search, and exports.
 
+pub mod approvals;
+pub mod deletion;
 pub mod state;

@@ -53,6 +53,7 @@ use crate::projects::deletion::awake::{Awake, MeetingFiles};
 use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
+use crate::reviews::deletion::ReviewDeletionHook;
 use crate::reviews::state::{Reviews, ReviewsParts};
 use crate::service::readiness::Readiness;
 use crate::service::state::{Probes, ProbesParts};
@@ -222,7 +223,8 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
 
     let holders = DeletionHooks::default()
         .with(projects::deletion_hook::ProjectDeletionHook { state: projects.clone() })
-        .with(meetings::deletion::MeetingDeletionHook { state: meetings.clone() });
+        .with(meetings::deletion::MeetingDeletionHook { state: meetings.clone() })
+        .with(ReviewDeletionHook { state: reviews.clone() });
     let audiences = Audiences::default()
         .with(meetings::MeetingAudience { meetings: meetings.clone() })
         .with(ProjectAudience { state: analysis.clone() })

@@ -1,6 +1,7 @@
 //! Tests of the commands `colloquy admin …`, with and without a running server.
 
 mod runs_and_jobs;
+mod trail;
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -39,6 +39,7 @@ mod profile;
 mod projects;
 mod real_time;
 mod recordings;
+mod reviews;
 mod server;
 mod smoke;
 mod stored_files;

@@ -15,7 +15,7 @@ pub mod erase;
 pub mod operations;
 mod personal_data;
 mod picture;
-mod proof;
+pub mod proof;
 pub mod routes;
 pub mod store;
 pub mod upload;

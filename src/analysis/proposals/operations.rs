@@ -4,18 +4,20 @@ use std::collections::HashSet;
 
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
-use actors::time::Time;
 use uuid::Uuid;
 
 use super::ProjectProposal;
 use super::model::{Proposal, ProposalKind, ProposalStatus};
 use super::store::{self, Filter, StoredProposal};
+use crate::access::principal::Caller;
 use crate::analysis::results::changes::{ItemChanges, MOST_FOLLOWERS};
 use crate::analysis::results::model::WorkflowStatus;
 use crate::analysis::results::project_item::{ProjectItem, ReferenceKind};
 use crate::analysis::results::store::change::find_to_change;
 use crate::analysis::results::store::{FoundKeys, item_of};
 use crate::analysis::state::Analysis;
+use crate::analysis::trail::decider;
+use crate::analysis::trail::model::{ApprovalAction, ItemDecision};
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
@@ -45,6 +47,7 @@ pub async fn list(
 pub async fn accept(
     state: &Analysis,
     proposal: ProjectProposal,
+    caller: Caller,
     version: Option<i64>,
     request: RequestId,
 ) -> Result<Proposal, ApiError> {
@@ -69,7 +72,8 @@ pub async fn accept(
                     "The item has changed since this was proposed. Read it again, and send its version in If-Match.";
                 return Err(ApiError::with_message(Code::INVALID_STATE, changed));
             }
-            apply(conn, project_id, proposal, target, now, &request).await
+            let changes = ItemChanges::new(project_id, decider(conn, caller).await?, now);
+            apply(conn, project_id, proposal, target, changes, &request).await
         })
     });
     let (accepted, records) = accepted.await?;
@@ -123,12 +127,13 @@ async fn apply(
     project_id: Id<ids::Project>,
     proposal: StoredProposal,
     target: Option<ProjectItem>,
-    now: Time,
+    mut changes: ItemChanges,
     request: &RequestId,
 ) -> Result<(Proposal, Vec<EventRecord>), ApiError> {
-    let mut changes = ItemChanges::new(project_id, now);
+    let now = changes.now();
     let keys = FoundKeys { text: proposal.text_key.clone(), content: proposal.content_key.clone() };
     let proposed = proposal.after.as_deref().map(|body| item_of(proposal.target.into(), body)).transpose()?;
+    let decision = ItemDecision::of(ApprovalAction::AcceptProposal);
     let incomplete = || DbError::Broken(format!("the proposal {} can't be accepted: it lacks an item", proposal.id));
     let (before, after) = match (proposal.kind, target, proposed) {
         (ProposalKind::New, _, Some(proposed)) => {
@@ -145,12 +150,14 @@ async fn apply(
         (ProposalKind::Changed, Some(target), Some(proposed)) => {
             let (proposed, missing) = without_missing(conn, project_id, proposed).await?;
             let after = target.regenerated(proposed, now).ok_or_else(incomplete)?;
-            changes.change(conn, &after, Some(keys)).await?;
+            changes.change(conn, &target, &after, Some(keys), decision).await?;
             store::link(conn, project_id, after.id(), missing).await?;
             (Some(target), Some(after))
         }
         (ProposalKind::Gone, Some(target), None) => {
-            changes.change(conn, &target.clone().judged(WorkflowStatus::Rejected, now), None).await?;
+            changes
+                .change(conn, &target, &target.clone().judged(WorkflowStatus::Rejected, now), None, decision)
+                .await?;
             (Some(target), None)
         }
         _ => return Err(incomplete().into()),
@@ -163,7 +170,7 @@ async fn apply(
         ..proposal
     };
     store::decide(conn, &accepted).await?;
-    let records = changes.announce(conn, request).await?;
+    let records = changes.finish(conn, request).await?;
     Ok((accepted.shown()?, records))
 }
 

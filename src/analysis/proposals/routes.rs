@@ -56,7 +56,8 @@ pub async fn accept(
     state: Analysis,
 ) -> Result<Reply<Proposal>, ApiError> {
     let IfMatch { version, .. } = request.input;
-    operations::accept(&state, request.access.resource, version, request.request_id).await.map(Reply::ok)
+    let (caller, proposal) = (request.access.caller, request.access.resource);
+    operations::accept(&state, proposal, caller, version, request.request_id).await.map(Reply::ok)
 }
 
 pub async fn dismiss(

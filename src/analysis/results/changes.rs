@@ -1,8 +1,10 @@
 //! Changes of items by decisions of people. All of them go through here, so that what has to be recorded with each change is
-//! recorded in its transaction.
+//! recorded in its transaction: each is an event of the project's approval trail.
 //!
-//! An edited or rejected requirement makes the approved stories that cover it suspect. Each changed item is announced by an
+//! A requirement that is rejected, or demands something else now, makes the approved stories that cover it suspect. Each changed item is announced by an
 //! event `item.changed` on the topic of its project, which says what to read again.
+
+use std::collections::HashSet;
 
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
@@ -10,9 +12,13 @@ use actors::time::Time;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::model::{UserStory, WorkflowStatus};
 use super::project_item::{ProjectItem, ReferenceKind};
 use super::store::change as store;
 use super::store::{FoundKeys, Kind};
+use crate::analysis::trail::difference::{change_the_demand, differences};
+use crate::analysis::trail::model::{ApprovalAction, Decider, ItemDecision};
+use crate::analysis::trail::store::{self as trail, NewEvent};
 use crate::db::{Conn, DbError, events};
 use crate::projects::events::topic;
 
@@ -22,8 +28,12 @@ pub const MOST_FOLLOWERS: i64 = 500;
 /// The items that a transaction has changed, so far.
 pub struct ItemChanges {
     project_id: Id<ids::Project>,
+    decider: Decider,
     now: Time,
     changed: Vec<(Kind, Uuid)>,
+    /// Requirements whose change makes stories suspect.
+    unsettling: Vec<Uuid>,
+    events: Vec<NewEvent>,
 }
 
 /// The data of an event `item.changed`.
@@ -37,8 +47,13 @@ struct ItemChanged {
 
 impl ItemChanges {
     #[must_use]
-    pub fn new(project_id: Id<ids::Project>, now: Time) -> Self {
-        Self { project_id, now, changed: Vec::new() }
+    pub const fn new(project_id: Id<ids::Project>, decider: Decider, now: Time) -> Self {
+        Self { project_id, decider, now, changed: Vec::new(), unsettling: Vec::new(), events: Vec::new() }
+    }
+
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.now
     }
 
     /// Adds an item to the project, with the next code. Returns it as it is then, or `None` if it is there already.
@@ -58,6 +73,7 @@ impl ItemChanges {
             return Ok(None);
         }
         self.changed.push((kind, item.id()));
+        self.note(None, &item, ItemDecision::of(ApprovalAction::AcceptProposal));
         Ok(Some(item))
     }
 
@@ -68,13 +84,18 @@ impl ItemChanges {
     pub async fn change(
         &mut self,
         conn: &mut Conn,
-        item: &ProjectItem,
+        before: &ProjectItem,
+        after: &ProjectItem,
         keys: Option<FoundKeys>,
+        decision: ItemDecision,
     ) -> Result<(), DbError> {
-        store::update(conn, item, keys, self.now).await?;
-        self.changed.push((Kind::of_item(item), item.id()));
-        if matches!(item, ProjectItem::Requirement(_)) {
-            self.make_stories_suspect(conn, item.id()).await?;
+        store::update(conn, after, keys, self.now).await?;
+        self.changed.push((Kind::of_item(after), after.id()));
+        let is_rejected =
+            after.workflow_status() == WorkflowStatus::Rejected && before.workflow_status() != WorkflowStatus::Rejected;
+        let is_another = self.note(Some(before), after, decision);
+        if matches!(after, ProjectItem::Requirement(_)) && (is_rejected || is_another) {
+            self.unsettling.push(after.id());
         }
         Ok(())
     }
@@ -97,17 +118,38 @@ impl ItemChanges {
         Ok(())
     }
 
-    async fn make_stories_suspect(&mut self, conn: &mut Conn, requirement_id: Uuid) -> Result<(), DbError> {
-        let stories = store::approved_stories_naming(conn, self.project_id, requirement_id, MOST_FOLLOWERS).await?;
-        for id in stories {
-            let Some(ProjectItem::UserStory(mut story)) = store::find_to_change(conn, self.project_id, id).await?
-            else {
+    /// Notes the event of a change. Returns whether a requirement demands something else now.
+    fn note(&mut self, before: Option<&ProjectItem>, after: &ProjectItem, decision: ItemDecision) -> bool {
+        let diff = before.map(|before| differences(before, after)).unwrap_or_default();
+        let is_another = change_the_demand(&diff);
+        let state = |item: &ProjectItem| (item.workflow_status(), item.version());
+        self.events.push(NewEvent {
+            target_type: Kind::of_item(after).into(),
+            target_id: after.id(),
+            target_code: after.code().to_owned(),
+            from: before.map(state),
+            to: state(after),
+            diff,
+            decision,
+        });
+        is_another
+    }
+
+    async fn make_stories_suspect(&mut self, conn: &mut Conn) -> Result<(), DbError> {
+        let requirements = std::mem::take(&mut self.unsettling);
+        for id in store::approved_stories_naming(conn, self.project_id, &requirements, MOST_FOLLOWERS).await? {
+            let found = store::find_to_change(conn, self.project_id, id).await?;
+            let Some(ProjectItem::UserStory(story)) = found else { continue };
+            let cause = story.requirement_ids.iter().find(|id| requirements.contains(id)).copied();
+            // It may have been decided in this transaction too.
+            if story.suspect || cause.is_none() || story.workflow_status != WorkflowStatus::Approved {
                 continue;
-            };
-            if story.requirement_ids.contains(&requirement_id) && !story.suspect {
-                story.suspect = true;
-                self.follow(conn, ProjectItem::UserStory(story)).await?;
             }
+            let before = ProjectItem::UserStory(story.clone());
+            let after = ProjectItem::UserStory(UserStory { suspect: true, ..story });
+            let decision = ItemDecision { caused_by: cause, ..ItemDecision::of(ApprovalAction::BecomeSuspect) };
+            self.note(Some(&before), &after, decision);
+            self.follow(conn, after).await?;
         }
         Ok(())
     }
@@ -119,17 +161,17 @@ impl ItemChanges {
         Ok(())
     }
 
-    /// Appends the events, as the last statements of the transaction.
+    /// Appends what was decided to the trail, and what changed to the events, as the last statements of the transaction.
     ///
     /// # Errors
     /// Only database errors.
-    pub async fn announce(mut self, conn: &mut Conn, request: &RequestId) -> Result<Vec<EventRecord>, DbError> {
-        let mut seen = Vec::new();
-        self.changed.retain(|(_, id)| {
-            let is_first = !seen.contains(id);
-            seen.push(*id);
-            is_first
-        });
+    pub async fn finish(mut self, conn: &mut Conn, request: &RequestId) -> Result<Vec<EventRecord>, DbError> {
+        if !self.unsettling.is_empty() {
+            self.make_stories_suspect(conn).await?;
+        }
+        trail::append(conn, self.project_id, &self.decider, self.now, self.events).await?;
+        let mut seen = HashSet::new();
+        self.changed.retain(|(_, id)| seen.insert(*id));
         let mut records = Vec::with_capacity(self.changed.len());
         for (kind, id) in self.changed {
             let changed = ItemChanged { project_id: self.project_id, target_type: kind.as_str(), id };

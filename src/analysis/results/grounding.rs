@@ -358,6 +358,8 @@ mod tests {
             created_at: now,
             updated_at: now,
             pattern: None,
+            original: None,
+            deferred_until: None,
         }
     }
 

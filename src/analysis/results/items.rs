@@ -169,6 +169,8 @@ pub fn requirement(found: RequirementDraft, known: &Known, run: &Run, now: Time)
         created_at,
         updated_at: now,
         pattern: found.pattern,
+        original: None,
+        deferred_until: None,
     }
 }
 
@@ -211,6 +213,8 @@ pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &R
         run_id,
         created_at,
         updated_at: now,
+        original: None,
+        deferred_until: None,
     }
 }
 

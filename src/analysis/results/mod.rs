@@ -10,3 +10,5 @@ pub mod operations;
 pub mod project_item;
 pub mod routes;
 pub mod store;
+
+pub use store::{Kind, item_of};

@@ -3,6 +3,7 @@
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
+use chrono::NaiveDate;
 use pipeline::SourceKind;
 use pipeline::result::{Citation, EarsPattern, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use crate::http::enumeration::Enumeration;
 
 impl Enumeration for RequirementType {}
 impl Enumeration for Priority {}
+impl Enumeration for QualityCategory {}
 
 /// The review status of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
@@ -101,6 +103,41 @@ pub struct Requirement {
     #[serde(default)]
     #[schema(required)]
     pub pattern: Option<EarsPattern>,
+    /// What the analysis wrote first, once a person or a later analysis has changed it; null before.
+    #[serde(default)]
+    #[schema(required)]
+    pub original: Option<RequirementText>,
+    /// `YYYY-MM-DD`, while its review is put off until then.
+    #[serde(default)]
+    #[schema(required)]
+    pub deferred_until: Option<NaiveDate>,
+}
+
+/// The content of a requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RequirementText {
+    pub title: String,
+    pub statement: String,
+    #[serde(rename = "type")]
+    pub kind: RequirementType,
+    #[schema(required)]
+    pub category: Option<QualityCategory>,
+    pub priority: Priority,
+}
+
+impl Requirement {
+    /// What the analysis wrote first.
+    #[must_use]
+    pub fn first_text(&self) -> RequirementText {
+        self.original.clone().unwrap_or_else(|| RequirementText {
+            title: self.title.clone(),
+            statement: self.statement.clone(),
+            kind: self.kind,
+            category: self.category,
+            priority: self.priority,
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -157,6 +194,45 @@ pub struct UserStory {
     pub run_id: Id<Run>,
     pub created_at: Time,
     pub updated_at: Time,
+    /// What the analysis wrote first, once a person or a later analysis has changed it; null before.
+    #[serde(default)]
+    #[schema(required)]
+    pub original: Option<UserStoryText>,
+    /// `YYYY-MM-DD`, while its review is put off until then.
+    #[serde(default)]
+    #[schema(required)]
+    pub deferred_until: Option<NaiveDate>,
+}
+
+/// The content of a user story.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserStoryText {
+    pub title: String,
+    #[schema(required)]
+    pub role: Option<String>,
+    pub goal: String,
+    #[schema(required)]
+    pub benefit: Option<String>,
+    pub description: String,
+    pub priority: Priority,
+    pub acceptance_criteria: Vec<AcceptanceCriterion>,
+}
+
+impl UserStory {
+    /// What the analysis wrote first.
+    #[must_use]
+    pub fn first_text(&self) -> UserStoryText {
+        self.original.clone().unwrap_or_else(|| UserStoryText {
+            title: self.title.clone(),
+            role: self.role.clone(),
+            goal: self.goal.clone(),
+            benefit: self.benefit.clone(),
+            description: self.description.clone(),
+            priority: self.priority,
+            acceptance_criteria: self.acceptance_criteria.clone(),
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -3,6 +3,7 @@
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
+use chrono::NaiveDate;
 use serde::Serialize;
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
@@ -91,6 +92,8 @@ impl ProjectItem {
                 run_id: own.run_id,
                 created_at: own.created_at,
                 updated_at: now,
+                original: Some(own.first_text()),
+                deferred_until: None,
                 ..found
             }),
             (Self::UserStory(own), Self::UserStory(found)) => Self::UserStory(UserStory {
@@ -104,19 +107,47 @@ impl ProjectItem {
                 run_id: own.run_id,
                 created_at: own.created_at,
                 updated_at: now,
+                original: Some(own.first_text()),
+                deferred_until: None,
                 ..found
             }),
             _ => return None,
         })
     }
 
-    /// This item with another status.
+    /// This item with another status, which settles any doubt about it, and its deferral.
     #[must_use]
     pub fn judged(mut self, status: WorkflowStatus, now: Time) -> Self {
         of_either!(&mut self, |one| {
             (one.workflow_status, one.version, one.updated_at) = (status, one.version + 1, now);
+            (one.suspect, one.deferred_until) = (false, None);
         });
         self
+    }
+
+    /// This item, whose review is put off until a date.
+    #[must_use]
+    pub fn deferred(self, until: NaiveDate, now: Time) -> Self {
+        let mut deferred = self.judged(WorkflowStatus::NeedsReview, now);
+        of_either!(&mut deferred, |one| one.deferred_until = Some(until));
+        deferred
+    }
+
+    /// This item under a version.
+    #[must_use]
+    pub fn at_version(mut self, version: i64) -> Self {
+        of_either!(&mut self, |one| one.version = version);
+        self
+    }
+
+    #[must_use]
+    pub fn code(&self) -> &str {
+        of_either!(self, |one| &one.code)
+    }
+
+    #[must_use]
+    pub fn is_suspect(&self) -> bool {
+        of_either!(self, |one| one.suspect)
     }
 
     /// The requirements that it refers to, and how.

@@ -111,6 +111,12 @@ pub async fn some(conn: &mut Conn, project_id: Id<ids::Project>, ids: Vec<Uuid>)
     Ok(found.select(Item::columns()).load(conn).await?)
 }
 
+/// Whether the project has an item of a kind.
+pub async fn exists(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind, id: Id<()>) -> Result<bool, DbError> {
+    let own = items::table.find(Key(id)).filter(items::project_id.eq(Key(project_id)));
+    Ok(own.filter(items::kind.eq(kind.as_str())).count().get_result::<i64>(conn).await? > 0)
+}
+
 /// Whether a person has touched an item of the project.
 pub async fn is_any_touched(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<bool, DbError> {
     let touched = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::touched);

@@ -2,11 +2,13 @@
 
 mod analysis;
 mod media;
+mod reviews;
 pub use analysis::{
     item_numbers, items, model_answers, proposal_links, proposal_texts, proposals, run_drafts, run_items, run_nodes,
     run_results, run_supersedes, runs,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
+pub use reviews::{approval_events, approval_trails};
 
 diesel::table! {
     use diesel::sql_types::*;
@@ -132,6 +134,7 @@ diesel::table! {
         version -> BigInt,
         created_at -> UtcTime,
         updated_at -> UtcTime,
+        signed_approvals -> Bool,
     }
 }
 

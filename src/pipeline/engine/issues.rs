@@ -129,7 +129,7 @@ fn note_relations(
     Ok(relations.contradictions.len())
 }
 
-fn issues_of(terms: &ProjectTerms, requirement: &RequirementDraft) -> Vec<QualityIssue> {
+pub fn issues_of(terms: &ProjectTerms, requirement: &RequirementDraft) -> Vec<QualityIssue> {
     let lower = plain(&requirement.statement);
     // What the project has a term for is not vague: “the fast lane”.
     let named = terms.places(&lower);
@@ -177,23 +177,34 @@ fn quoted(found: regex::Match<'_>) -> String {
 fn checked_story(story: &UserStoryDraft, requirements: &HashMap<&str, &RequirementDraft>) -> UserStoryDraft {
     let mut story = story.clone();
     let inherited = story.requirement_keys.iter().filter_map(|key| requirements.get(key.as_str()));
-    let mut issues: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();
-    if story.role.is_none() {
+    let inherited: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();
+    let is_testable = story.acceptance_criteria.iter().any(|criterion| criterion.then.is_some());
+    let parts = (story.role.is_some(), story.benefit.is_some(), is_testable);
+    (story.quality_score, story.quality_issues) = story_quality(inherited, parts);
+    story
+}
+
+/// Returns the score and the issues of a story, from those of its requirements and from whether it has a role, a benefit, and a
+/// criterion with an outcome.
+pub fn story_quality(
+    inherited: Vec<QualityIssue>,
+    (has_role, has_benefit, is_testable): (bool, bool, bool),
+) -> (f64, Vec<QualityIssue>) {
+    let mut issues = inherited;
+    if !has_role {
         let message = "The source does not say for whom.".to_owned();
         issues.push(QualityIssue::new(IssueCode::MissingRole, message));
     }
-    if story.benefit.is_none() {
+    if !has_benefit {
         let message = "The source does not say what for.".to_owned();
         issues.push(QualityIssue::new(IssueCode::MissingBenefit, message));
     }
-    if story.acceptance_criteria.iter().all(|criterion| criterion.then.is_none()) {
+    if !is_testable {
         let message = "The source names no condition and outcome to test.".to_owned();
         issues.push(QualityIssue::new(IssueCode::MissingCriteria, message));
     }
     let lost = f64::from(u32::try_from(issues.len()).unwrap_or(u32::MAX)) * 0.15;
-    story.quality_score = two_decimals((1.0 - lost).max(0.0));
-    story.quality_issues = issues;
-    story
+    (two_decimals((1.0 - lost).max(0.0)), issues)
 }
 
 fn score(clean: usize, all: usize, conflicts: usize) -> f64 {

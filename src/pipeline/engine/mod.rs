@@ -34,6 +34,7 @@ mod persons;
 mod quantities;
 mod question;
 mod regenerate;
+mod reviewed;
 mod risk;
 pub(crate) mod sameness;
 mod sentence;
@@ -72,6 +73,8 @@ pub use heads::TrainedHeads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
 pub use regenerate::regenerate;
+pub use reviewed::{edited_story_quality, requirement_quality};
+pub use stories::describe;
 pub use texts::{OpenText, Texts};
 
 /// The analysis rules of a run. Every method is pure: the same input, and the same answers of a model, give the same output.

@@ -188,7 +188,9 @@ fn small_initial(role: &str) -> String {
     }
 }
 
-pub(super) fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
+/// A story in one sentence, without the clauses that it lacks.
+#[must_use]
+pub fn describe(role: Option<&str>, goal: &str, benefit: Option<&str>) -> String {
     let is_clause = goal.starts_with("the system to ");
     let is_verb = role.is_some();
     let wish = match (is_clause, is_verb) {

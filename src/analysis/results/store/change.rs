@@ -12,6 +12,9 @@ use crate::analysis::results::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
 
+/// Stories that are read at once.
+const STORIES: i64 = 500;
+
 /// Assigns the next number of an item of this kind.
 pub async fn next_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<i64, DbError> {
     let first =
@@ -102,20 +105,38 @@ pub async fn follow(conn: &mut Conn, item: &ProjectItem, now: Time) -> Result<()
     Ok(())
 }
 
-/// Returns the approved stories that name a requirement, at most `most`.
+/// Returns the approved stories that may name one of some requirements, at most `most`, in the order of their ids.
 pub async fn approved_stories_naming(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    requirement_id: Uuid,
+    requirements: &[Uuid],
     most: i64,
 ) -> Result<Vec<Id<()>>, DbError> {
-    let stories = items::table
+    let approved = items::table
         .filter(items::project_id.eq(Key(project_id)))
         .filter(items::kind.eq(Kind::UserStory.as_str()))
-        .filter(items::workflow_status.eq(WorkflowStatus::Approved.into_str()))
-        .filter(items::body.like(format!("%{requirement_id}%")));
-    let found: Vec<Key<()>> = stories.order(items::id.asc()).limit(most).select(items::id).load(conn).await?;
-    Ok(found.into_iter().map(|id| id.0).collect())
+        .filter(items::workflow_status.eq(WorkflowStatus::Approved.into_str()));
+    if let [requirement] = requirements {
+        let stories = approved.filter(items::body.like(format!("%{requirement}%")));
+        let found: Vec<Key<()>> = stories.order(items::id.asc()).limit(most).select(items::id).load(conn).await?;
+        return Ok(found.into_iter().map(|id| id.0).collect());
+    }
+    // Of many, the stories are searched here: once for all.
+    let wanted: Vec<String> = requirements.iter().map(Uuid::to_string).collect();
+    let (mut found, mut after) = (Vec::new(), Id::<()>::from_uuid(Uuid::nil()));
+    loop {
+        let later = approved.clone().filter(items::id.gt(Key(after)));
+        let page: Vec<(Key<()>, String)> =
+            later.order(items::id.asc()).limit(STORIES).select((items::id, items::body)).load(conn).await?;
+        let Some((last, _)) = page.last() else { return Ok(found) };
+        after = last.0;
+        let naming = page.iter().filter(|(_, body)| wanted.iter().any(|id| body.contains(id.as_str())));
+        found.extend(naming.map(|(id, _)| id.0));
+        if found.len() >= usize::try_from(most).unwrap_or(usize::MAX) {
+            found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+            return Ok(found);
+        }
+    }
 }
 
 fn body(item: &ProjectItem) -> Result<String, DbError> {
