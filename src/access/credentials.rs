@@ -4,6 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header;
 
 use super::principal::Principal;
+use super::service_key::ServiceKey;
 use super::state::Gate;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -14,6 +15,16 @@ use crate::http::error::ApiError;
 /// 401 if the token is missing, forged or expired, or its session has ended.
 pub fn bearer(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
     bearer_if_any(request, gate)?.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))
+}
+
+/// Like [`bearer`], for what only a person may do: a program with the service key may propose, never approve.
+///
+/// # Errors
+/// 403 `ServiceMayNotApprove` for the service key; otherwise like [`bearer`].
+pub fn person(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
+    let key = gate.config.pipeline.key.reveal();
+    let is_service = !key.is_empty() && bearer_text(request).is_some_and(|given| ServiceKey::new(key).is(given));
+    if is_service { Err(ApiError::of(Code::SERVICE_MAY_NOT_APPROVE)) } else { bearer(request, gate) }
 }
 
 /// Like [`bearer`], for operations that are open to all. `None` if the header is absent.

@@ -9,7 +9,7 @@ use actix_web::HttpRequest;
 use actors::ids::Id;
 
 use super::admission::CountedFor;
-use super::credentials::{bearer, bearer_if_any, bearer_text, ticket_or_bearer};
+use super::credentials::{bearer, bearer_if_any, bearer_text, person, ticket_or_bearer};
 use super::principal::{Caller, Guest, Principal};
 use super::role::{ProjectRole, Relation};
 use super::service_key::ServiceKey;
@@ -389,6 +389,8 @@ rules! {
     Subscriber, Member, Caller, ticket_or_bearer, |relation| relation.role.is_some();
     /// ANALYST, MANAGER or OWNER.
     Analyst, Analyst, Caller, bearer, |relation| relation.is(ProjectRole::Analyst);
+    /// Like [`Analyst`], and a person: what is approved was approved by somebody.
+    Approver, Analyst, Caller, person, |relation| relation.is(ProjectRole::Analyst);
     /// MANAGER or OWNER.
     Manager, Manager, Caller, bearer, |relation| relation.is(ProjectRole::Manager);
     /// Like [`Manager`], or the account that the resource is about, since any member may leave.

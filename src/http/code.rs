@@ -31,6 +31,7 @@ codes! {
     ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code sent to you.";
     EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Use another way to sign in.";
     RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Sign in again and retry within ten minutes.";
+    SERVICE_MAY_NOT_APPROVE = "ServiceMayNotApprove", 403, "A program with a service key may propose changes. Only a person may approve, edit or reject them.";
     NOT_FOUND = "NotFound", 404, "Resource not found.";
     MEETING_NOT_FOUND = "MeetingNotFound", 404, "Meeting not found.";
     METHOD_NOT_ALLOWED = "MethodNotAllowed", 405, "This method is not allowed here.";

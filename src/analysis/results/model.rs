@@ -197,7 +197,7 @@ pub struct UserStory {
     /// What the analysis wrote first, once a person or a later analysis has changed it; null before.
     #[serde(default)]
     #[schema(required)]
-    pub original: Option<UserStoryText>,
+    pub original: Option<Box<UserStoryText>>,
     /// `YYYY-MM-DD`, while its review is put off until then.
     #[serde(default)]
     #[schema(required)]
@@ -222,8 +222,8 @@ pub struct UserStoryText {
 impl UserStory {
     /// What the analysis wrote first.
     #[must_use]
-    pub fn first_text(&self) -> UserStoryText {
-        self.original.clone().unwrap_or_else(|| UserStoryText {
+    pub fn first_text(&self) -> Box<UserStoryText> {
+        let own = || UserStoryText {
             title: self.title.clone(),
             role: self.role.clone(),
             goal: self.goal.clone(),
@@ -231,7 +231,8 @@ impl UserStory {
             description: self.description.clone(),
             priority: self.priority,
             acceptance_criteria: self.acceptance_criteria.clone(),
-        })
+        };
+        self.original.clone().unwrap_or_else(|| Box::new(own()))
     }
 }
 

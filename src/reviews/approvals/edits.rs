@@ -177,7 +177,7 @@ impl StoryEdit {
 
 /// A story whose content has changed: to be reviewed again, under the next version.
 #[must_use]
-pub fn revised(story: UserStory, original: UserStoryText, by: RevisionSource, now: Time) -> UserStory {
+pub fn revised(story: UserStory, original: Box<UserStoryText>, by: RevisionSource, now: Time) -> UserStory {
     UserStory {
         original: Some(original),
         workflow_status: WorkflowStatus::NeedsReview,

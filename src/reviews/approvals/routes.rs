@@ -11,7 +11,7 @@ use super::model::{BulkItem, BulkResults, DeferralDate, ReviewComment, Signature
 use super::operations::{self, ItemEdit};
 use super::regenerate::{self, RegeneratedUserStory};
 use super::{ReviewedRequirement, ReviewedStory, trail};
-use crate::access::policy::{Analyst, Member};
+use crate::access::policy::{Approver, Member};
 use crate::access::principal::Caller;
 use crate::analysis::proposals::model::ProposalTarget;
 use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
@@ -113,7 +113,7 @@ fn story(item: ProjectItem) -> Result<Reply<UserStory>, ApiError> {
 }
 
 pub async fn update_requirement_status(
-    request: Authorized<Analyst<ReviewedRequirement>, IfMatch<ValidJson<UpdateItemStatus>>>,
+    request: Authorized<Approver<ReviewedRequirement>, IfMatch<ValidJson<UpdateItemStatus>>>,
     state: Reviews,
 ) -> Result<Reply<Requirement>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
@@ -123,7 +123,7 @@ pub async fn update_requirement_status(
 }
 
 pub async fn update_user_story_status(
-    request: Authorized<Analyst<ReviewedStory>, IfMatch<ValidJson<UpdateItemStatus>>>,
+    request: Authorized<Approver<ReviewedStory>, IfMatch<ValidJson<UpdateItemStatus>>>,
     state: Reviews,
 ) -> Result<Reply<UserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
@@ -227,7 +227,7 @@ impl Body for EditRequirement {
 }
 
 pub async fn edit_requirement(
-    request: Authorized<Analyst<ReviewedRequirement>, IfMatch<ValidJson<EditRequirement>>>,
+    request: Authorized<Approver<ReviewedRequirement>, IfMatch<ValidJson<EditRequirement>>>,
     state: Reviews,
 ) -> Result<Reply<Requirement>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
@@ -319,7 +319,7 @@ impl Body for EditUserStory {
 }
 
 pub async fn edit_user_story(
-    request: Authorized<Analyst<ReviewedStory>, IfMatch<ValidJson<EditUserStory>>>,
+    request: Authorized<Approver<ReviewedStory>, IfMatch<ValidJson<EditUserStory>>>,
     state: Reviews,
 ) -> Result<Reply<UserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
@@ -375,7 +375,7 @@ impl Field for ItemVersion {
 }
 
 pub async fn update_items_status(
-    request: Authorized<Analyst<Project>, ValidJson<UpdateItemsStatus>>,
+    request: Authorized<Approver<Project>, ValidJson<UpdateItemsStatus>>,
     state: Reviews,
 ) -> Result<Reply<BulkResults>, ApiError> {
     let ValidJson(body) = request.input;
@@ -401,7 +401,7 @@ impl Body for RegenerateUserStory {
 }
 
 pub async fn regenerate_user_story(
-    request: Authorized<Analyst<ReviewedStory>, IfMatch<ValidJson<RegenerateUserStory>>>,
+    request: Authorized<Approver<ReviewedStory>, IfMatch<ValidJson<RegenerateUserStory>>>,
     state: Reviews,
 ) -> Result<Reply<RegeneratedUserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;

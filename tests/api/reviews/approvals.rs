@@ -1,10 +1,11 @@
 //! Tests of decisions about the status of items.
 
+use actors::time::{Clock, SystemClock};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{Reviewed, named};
-use crate::support::{Role, World};
+use crate::support::{Role, ServerSetup, World};
 
 const REJECTED: &str = "REJECTED";
 const APPROVED: &str = "APPROVED";
@@ -22,7 +23,7 @@ fn decision(status: &str) -> Value {
 
 /// A date in some days, as `YYYY-MM-DD`.
 fn in_days(days: i64) -> String {
-    (chrono::Utc::now().date_naive() + chrono::Duration::days(days)).to_string()
+    (SystemClock.now().utc().date_naive() + chrono::Duration::days(days)).to_string()
 }
 
 on_both! {
@@ -238,5 +239,31 @@ on_both! {
         reviewed.ada.client.post(reviewed.at("items/status")).json(bulk).await.refused(409, "ProjectArchived");
         assert_eq!(reviewed.trail("").await, Vec::<Value>::new());
         assert_eq!(reviewed.verification().await["valid"], true);
+    }
+}
+
+const KEY: &str = "a-service-key-of-more-than-thirty-two-signs";
+
+on_both! {
+    async fn a_program_with_the_service_key_never_approves(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__PIPELINE__KEY", KEY)]);
+        let reviewed = Reviewed::new(&server).await;
+        let (story, requirement) = reviewed.story().await;
+        let program = reviewed.ada.client.bearing(KEY);
+        let status = decision(APPROVED);
+        let bulk = json!({"items": [{"targetType": "USER_STORY", "id": story["id"]}], "workflowStatus": APPROVED});
+        let calls = [
+            program.patch(format!("{}/status", reviewed.path(&story))).json(status.clone()),
+            program.patch(format!("{}/status", reviewed.path(&requirement))).json(status),
+            program.patch(reviewed.path(&story)).json(json!({"title": "Mine", "workflowStatus": APPROVED})),
+            program.patch(reviewed.path(&requirement)).json(json!({"title": "Mine"})),
+            program.post(reviewed.at("items/status")).json(bulk),
+            program.post(format!("{}/regenerate", reviewed.path(&story))).json(json!({"feedback": "Shorter."})),
+        ];
+        for call in calls {
+            call.await.refused(403, "ServiceMayNotApprove");
+        }
+        program.get(reviewed.at("approval-events")).await.refused(401, "Unauthorized");
+        assert_eq!(reviewed.trail("").await, Vec::<Value>::new());
     }
 }

@@ -125,7 +125,8 @@ on_both! {
         let path = reviewed.path(&requirement);
         let edit = |body: Value| reviewed.ada.client.patch(&path).json(body);
         let (one, two) = tokio::join!(edit(json!({"title": "One"})), edit(json!({"priority": "CRITICAL"})));
-        (one.is(200), two.is(200));
+        one.is(200);
+        two.is(200);
         assert_eq!(
             named(&reviewed.now(&requirement).await, &["title", "priority", "version"]),
             json!({"title": "One", "priority": "CRITICAL", "version": 3})

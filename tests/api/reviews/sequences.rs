@@ -1,5 +1,6 @@
 //! Random sequences of decisions by several people, held against a model of the rules; the trail is verified after each step.
 
+use actors::time::{Clock, SystemClock};
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ impl Expected {
 }
 
 fn body(step: Step, is_story: bool, number: usize) -> (bool, Value) {
-    let tomorrow = chrono::Utc::now().date_naive() + chrono::Duration::days(20);
+    let tomorrow = SystemClock.now().utc().date_naive() + chrono::Duration::days(20);
     match step {
         Step::Approve => (true, json!({"workflowStatus": "APPROVED"})),
         Step::Reject => (true, json!({"workflowStatus": "REJECTED", "comment": "No."})),

@@ -125,7 +125,7 @@ pub async fn approved_stories_naming(
     let wanted: Vec<String> = requirements.iter().map(Uuid::to_string).collect();
     let (mut found, mut after) = (Vec::new(), Id::<()>::from_uuid(Uuid::nil()));
     loop {
-        let later = approved.clone().filter(items::id.gt(Key(after)));
+        let later = approved.filter(items::id.gt(Key(after)));
         let page: Vec<(Key<()>, String)> =
             later.order(items::id.asc()).limit(STORIES).select((items::id, items::body)).load(conn).await?;
         let Some((last, _)) = page.last() else { return Ok(found) };
