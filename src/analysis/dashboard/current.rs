@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::model::{CountedItem, count};
-use crate::analysis::results::model::WorkflowStatus;
+use super::model::{CountedItem, ResultsDashboard, count};
+use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
 use crate::analysis::results::store::{ChangedItem, Kind};
 use crate::http::envelope::success;
 use crate::http::error::ApiError;
@@ -103,6 +103,44 @@ pub fn rendered(
     });
     count(&mut parts.metrics, counted);
     success(200, message, &parts)
+}
+
+/// Parses the stored result of a run, with the items that changed since as [`rendered`] shows them.
+///
+/// # Errors
+/// 500 for a stored result or item that can't be parsed.
+pub fn parsed(stored: &str, run_id: Id<Run>, changed: &[ChangedItem]) -> Result<ResultsDashboard, ApiError> {
+    let mut dashboard: ResultsDashboard = serde_json::from_str(stored).map_err(ApiError::internal)?;
+    if changed.is_empty() {
+        return Ok(dashboard);
+    }
+    let requirements = dashboard.requirements.iter().enumerate().map(|(at, one)| (one.id, at));
+    let stories = dashboard.user_stories.iter().enumerate().map(|(at, one)| (one.id, at));
+    let places: HashMap<Uuid, usize> = requirements.chain(stories).collect();
+    for item in changed {
+        let is_of_run = item.run_id == run_id;
+        match item.kind {
+            Kind::Requirement => {
+                let one: Requirement = serde_json::from_str(&item.body).map_err(ApiError::internal)?;
+                put(&mut dashboard.requirements, places.get(&one.id).copied(), one, is_of_run);
+            }
+            Kind::UserStory => {
+                let one: UserStory = serde_json::from_str(&item.body).map_err(ApiError::internal)?;
+                put(&mut dashboard.user_stories, places.get(&one.id).copied(), one, is_of_run);
+            }
+        }
+    }
+    dashboard.count_items();
+    Ok(dashboard)
+}
+
+/// Puts an item in its place, or at the end if it is new and of the run.
+fn put<T>(items: &mut Vec<T>, place: Option<usize>, item: T, is_of_run: bool) {
+    match place.and_then(|at| items.get_mut(at)) {
+        Some(former) => *former = item,
+        None if is_of_run => items.push(item),
+        None => {}
+    }
 }
 
 /// Replaces the items that changed, and adds those of the run that are not among them. Returns the outlines of all.

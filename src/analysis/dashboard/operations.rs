@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
 
 use super::current;
+use super::filter::DashboardFilter;
 use super::model::ResultsDashboard;
 use crate::analysis::results::store::{self as results, ChangedItem, StoredResult};
 use crate::analysis::state::Analysis;
@@ -28,6 +29,7 @@ pub async fn dashboard(
     state: &Analysis,
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
+    filter: DashboardFilter,
     message: &'static str,
 ) -> Result<Prerendered<ResultsDashboard>, ApiError> {
     let found = state.db.read(move |conn| Box::pin(async move { find(conn, project_id, run_id).await })).await?;
@@ -40,17 +42,79 @@ pub async fn dashboard(
         (Some(FoundResult { result: None, .. }), _) => {
             Err(ApiError::with_message(Code::INVALID_STATE, "The run has no result."))
         }
+        (Some(FoundResult { run_id, result: Some(result), changed }), _) if !filter.is_empty() => {
+            let etag = etag(run_id, &result, &changed);
+            let stored = StoredDashboard { run_id, etag, result, changed };
+            let etag = format!("\"{}-{}\"", stored.etag, filter.hash());
+            let body = spawn_blocking(move || {
+                let mut dashboard = stored.parse()?;
+                filter.apply(&mut dashboard);
+                success(200, message, &dashboard)
+            });
+            Ok(rendered(etag, body.await.map_err(ApiError::internal)??))
+        }
         (Some(FoundResult { run_id, result: Some(stored), changed }), _) if changed.is_empty() => {
+            let etag = format!("\"{}\"", etag(run_id, &stored, &[]));
             let result = RawValue::from_string(stored.result).map_err(ApiError::internal)?;
-            let etag = format!("\"{run_id}-{}\"", stored.generated_at.millis());
             Ok(rendered(etag, success(200, message, &result)?))
         }
         (Some(FoundResult { run_id, result: Some(stored), changed }), _) => {
-            let etag = format!("\"{run_id}-{}-{}\"", stored.generated_at.millis(), current::hash(&changed));
+            let etag = format!("\"{}\"", etag(run_id, &stored, &changed));
             let body = spawn_blocking(move || current::rendered(&stored.result, run_id, &changed, message));
             Ok(rendered(etag, body.await.map_err(ApiError::internal)??))
         }
     }
+}
+
+/// Returns what changes with the content of a dashboard.
+fn etag(run_id: Id<Run>, stored: &StoredResult, changed: &[ChangedItem]) -> String {
+    let generated_at = stored.generated_at.millis();
+    if changed.is_empty() {
+        return format!("{run_id}-{generated_at}");
+    }
+    format!("{run_id}-{generated_at}-{}", current::hash(changed))
+}
+
+/// A dashboard that is not parsed yet.
+pub struct StoredDashboard {
+    pub run_id: Id<Run>,
+    /// Changes with the content.
+    pub etag: String,
+    result: StoredResult,
+    changed: Vec<ChangedItem>,
+}
+
+impl StoredDashboard {
+    /// The size of what is stored, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.result.result.len() + self.changed.iter().map(|item| item.body.len()).sum::<usize>()
+    }
+
+    /// Parses it. Takes long for a large one.
+    ///
+    /// # Errors
+    /// 500 for a stored result or item that can't be parsed.
+    pub fn parse(&self) -> Result<ResultsDashboard, ApiError> {
+        current::parsed(&self.result.result, self.run_id, &self.changed)
+    }
+}
+
+/// Returns the dashboard of a run, or of the newest successful one, for those who need more of it than its text. `None`
+/// if there is no such run in the project, or it has no result.
+///
+/// # Errors
+/// Only database errors.
+pub async fn stored(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    run_id: Option<Id<Run>>,
+) -> Result<Option<StoredDashboard>, DbError> {
+    let Some(FoundResult { run_id, result: Some(result), changed }) = find(conn, project_id, run_id).await? else {
+        return Ok(None);
+    };
+    let etag = etag(run_id, &result, &changed);
+    Ok(Some(StoredDashboard { run_id, etag, result, changed }))
 }
 
 /// The result of a run, and the items that have changed since, if it is the newest one.

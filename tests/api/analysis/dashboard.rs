@@ -140,3 +140,42 @@ on_both! {
         assert!(ada.client.get(runs(&project)).await.is(200).data()["totalCount"] == 1);
     }
 }
+
+on_both! {
+    async fn a_filtered_dashboard_has_what_was_asked_for_and_counts_it(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let (document, _) = ada.read(&project, "booking.md", super::NOTE.as_bytes()).await;
+        let (run, _) = ada.run(&project).await;
+        ada.over(&run).await;
+        let path = format!("/api/projects/{project}/ai/results-dashboard");
+        let whole = ada.client.get(&path).await.is(200);
+        let filtered = async |query: &str| ada.client.get(format!("{path}?{query}")).await.is(200);
+        let counts = |dashboard: &Value| {
+            let of = |name: &str| dashboard[name].as_array().unwrap().len();
+            [of("requirements"), of("userStories"), of("risks"), of("openQuestions")]
+        };
+        let [requirements, stories, risks, questions] = counts(whole.data());
+        let quality = filtered("type=NON_FUNCTIONAL").await;
+        let found = quality.data()["requirements"].as_array().unwrap();
+        assert!(!found.is_empty() && found.len() < requirements);
+        assert!(found.iter().all(|one| one["type"] == "NON_FUNCTIONAL"));
+        assert_eq!(quality.data()["metrics"]["requirements"], found.len());
+        let searched = filtered("search=WAITING%20list").await;
+        let [few, one, none, nothing] = counts(searched.data());
+        assert!(few < requirements && one == 1 && one <= stories && none == 0 && nothing == 0, "{:?}", searched.data());
+        assert_eq!((&searched.data()["metrics"]["risks"], &searched.data()["metrics"]["openQuestions"]), (&json!(0), &json!(0)));
+        let id = document.rsplit('/').next().unwrap();
+        assert_eq!(counts(filtered(&format!("source={id}")).await.data()), [requirements, stories, risks, questions]);
+        let elsewhere = filtered("source=0189a0f0-0000-7000-8000-000000000000").await;
+        assert_eq!(counts(elsewhere.data()), [0, 0, 0, 0]);
+        assert_eq!(counts(filtered("speaker=Grace").await.data()), [0, 0, 0, 0]);
+        assert_eq!(counts(filtered("status=APPROVED&priority=HIGH").await.data())[..2], [0, 0]);
+        let etags: Vec<String> = vec![whole.etag(), quality.etag(), searched.etag()];
+        assert!(etags[0] != etags[1] && etags[1] != etags[2]);
+        ada.client.get(format!("{path}?type=NON_FUNCTIONAL")).header("if-none-match", &etags[1]).await.is(304);
+        let wrong = ada.client.get(format!("{path}?type=BIG&source=x&speaker=")).await.is(422);
+        let fields: Vec<String> = wrong.faults().into_iter().map(|(field, _)| field).collect();
+        assert_eq!(fields, ["source", "speaker", "type"]);
+    }
+}
