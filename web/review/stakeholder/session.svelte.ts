@@ -26,7 +26,7 @@ const FRESH_MS = 60_000;
 export function endingOf({ status }: ApiError, of: 'link' | 'review'): Ending {
   if (status === 410) return of === 'link' ? 'gone' : 'ended';
   if (status === 401) return 'elsewhere';
-  return of === 'link' && [400, 404, 422].includes(status) ? 'unknown' : 'failed';
+  return of === 'link' && (status === 400 || status === 404) ? 'unknown' : 'failed';
 }
 
 export class ReviewSession {
