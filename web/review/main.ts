@@ -1,4 +1,5 @@
 import '../shared/base.css';
+import '../shared/loading.css';
 import { start } from '../shared/start';
 import english from '../shared/words/console.en.json';
 import type { Words } from '../shared/words/text.svelte';
@@ -6,8 +7,7 @@ import { isStakeholder, takeLink } from './stakeholder/link';
 
 const arabic = (): Promise<{ default: Words }> => import('../shared/words/console.ar.json');
 
-// Before anything is waited for: the token of a mailed link stays in the address for no moment.
-if (isStakeholder()) {
+async function startForStakeholder(): Promise<void> {
   const [{ default: page }, { default: words }] = await Promise.all([
     import('./stakeholder/Stakeholder.svelte'), import('../shared/words/review.en.json'),
   ]);
@@ -15,9 +15,19 @@ if (isStakeholder()) {
     const [common, own] = await Promise.all([arabic(), import('../shared/words/review.ar.json')]);
     return { default: { ...common.default, ...own.default } };
   });
-} else {
+}
+
+async function startForMember(): Promise<void> {
   const { default: page } = await import('./Review.svelte');
   await start(page, english, arabic);
 }
+
 // Another link in the same tab.
 addEventListener('hashchange', () => { if (takeLink()) location.reload(); });
+try {
+  // Before anything is waited for: the token of a mailed link stays in the address for no moment.
+  await (isStakeholder() ? startForStakeholder() : startForMember());
+} catch (error) {
+  document.getElementById('broken')?.classList.add('shown');
+  throw error;
+}
