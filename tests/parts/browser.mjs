@@ -12,9 +12,10 @@ import { spoken } from './microphone.mjs';
 import { call } from './scenes/call.mjs';
 import { consolePage } from './scenes/console.mjs';
 import { join } from './scenes/join.mjs';
+import { review } from './scenes/review.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call };
+const scenes = { ...join, ...consolePage, ...call, ...review };
 
 async function play({ scene, ...asked }) {
   const args = [

@@ -1,5 +1,5 @@
 import '../shared/base.css';
-import './loading.css';
+import '../shared/loading.css';
 import { start } from '../shared/start';
 import english from '../shared/words/join.en.json';
 import Join from './Join.svelte';

@@ -1,6 +1,33 @@
 import '../shared/base.css';
+import '../shared/loading.css';
 import { start } from '../shared/start';
 import english from '../shared/words/console.en.json';
-import Review from './Review.svelte';
+import type { Words } from '../shared/words/text.svelte';
+import { isStakeholder, takeLink } from './stakeholder/link';
 
-await start(Review, english, () => import('../shared/words/console.ar.json'));
+const arabic = (): Promise<{ default: Words }> => import('../shared/words/console.ar.json');
+
+async function startForStakeholder(): Promise<void> {
+  const [{ default: page }, { default: words }] = await Promise.all([
+    import('./stakeholder/Stakeholder.svelte'), import('../shared/words/review.en.json'),
+  ]);
+  await start(page, { ...english, ...words }, async () => {
+    const [common, own] = await Promise.all([arabic(), import('../shared/words/review.ar.json')]);
+    return { default: { ...common.default, ...own.default } };
+  });
+}
+
+async function startForMember(): Promise<void> {
+  const { default: page } = await import('./Review.svelte');
+  await start(page, english, arabic);
+}
+
+// Another link in the same tab.
+addEventListener('hashchange', () => { if (takeLink()) location.reload(); });
+try {
+  // Before anything is waited for: the token of a mailed link stays in the address for no moment.
+  await (isStakeholder() ? startForStakeholder() : startForMember());
+} catch (error) {
+  document.getElementById('broken')?.classList.add('shown');
+  throw error;
+}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 type Word = string | Record<string, string>;
 const files = import.meta.glob<Record<string, Word>>('../shared/words/*.json', { eager: true, import: 'default' });
-const pages = ['shared', 'console', 'join'].map((page) => {
+const pages = ['shared', 'console', 'join', 'review'].map((page) => {
   const [english, arabic] = ['en', 'ar'].map((tag) => files[`../shared/words/${page}.${tag}.json`] ?? {});
   return { page, english: english ?? {}, arabic: arabic ?? {} };
 });
@@ -25,4 +25,9 @@ test.each(pages)('$page: Arabic has all six forms of what is counted', ({ arabic
 test('no page has a word that is shared, too', () => {
   const shared = Object.keys(pages[0]?.english ?? {});
   for (const { english } of pages.slice(1)) expect(shared.filter((key) => key in english)).toEqual([]);
+});
+
+test('the words of the review page, which come with those of the console, have names of their own', () => {
+  const [, console, , review] = pages;
+  expect(Object.keys(review?.english ?? {}).filter((key) => key in (console?.english ?? {}))).toEqual([]);
 });

@@ -160,11 +160,14 @@ export class Person {
   async lookTwice(view, heading, inArabic) {
     await this.look(view);
     await this.press('العربية');
+    // A heading may be the same in both, such as the name of a project.
+    await this.page.locator('html[lang="ar"]').waitFor();
     await this.page.getByRole('heading', { name: inArabic }).waitFor();
     const written = await this.page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
     if (written.join() !== 'ar,rtl') this.faults.push(`${view} is written as ${written}`);
     await this.look(`${view} in Arabic`);
     await this.press('English');
+    await this.page.locator('html[lang="en"]').waitFor();
     await this.page.getByRole('heading', { name: heading }).waitFor();
   }
 

@@ -16,7 +16,8 @@ const FILE_PATIENCE_MS = 300_000;
 let language = 'en';
 export const setRequestLanguage = (tag: string): void => { language = tag; };
 
-async function send(request: Request): Promise<Response> {
+/** Sends a request as it is. Throws ApiError.offline if nothing answers. */
+export async function send(request: Request): Promise<Response> {
   const isFile = request.url.endsWith('/content') || /^(multipart\/|application\/octet-stream)/.test(request.headers.get('Content-Type') ?? '');
   const patience = AbortSignal.timeout(isFile ? FILE_PATIENCE_MS : PATIENCE_MS);
   const signal = AbortSignal.any([request.signal, patience]);

@@ -4,9 +4,10 @@ import { setRequestLanguage } from '../api/client';
 import { isolated } from './isolate';
 import type consoleWords from './console.en.json';
 import type joinWords from './join.en.json';
+import type reviewWords from './review.en.json';
 import sharedWords from './shared.en.json';
 
-export type Key = keyof typeof sharedWords | keyof typeof consoleWords | keyof typeof joinWords;
+export type Key = keyof typeof sharedWords | keyof typeof consoleWords | keyof typeof joinWords | keyof typeof reviewWords;
 export type Language = 'en' | 'ar';
 type Word = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
 export type Words = Record<string, Word>;

@@ -1,1 +1,0 @@
-import{D as e,Ft as t,H as n,K as r,V as i,et as a,ht as o,nt as s,yt as c}from"./errors-DA4MXHv3.js";var l=s(`<span><!></span>`);function u(s,u){let d=e(u,`tone`,3,`plain`),f=e(u,`dot`,3,!1);var p=l();let m;var h=c(p);r(h,()=>u.children),t(p),o(()=>m=i(p,1,n(d()),`svelte-j90jgp`,m,{dot:f()})),a(s,p)}export{u as t};
