@@ -8,7 +8,7 @@ use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
-use crate::reviews::approvals;
+use crate::reviews::{approvals, baselines, trace};
 use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, service};
 
 macro_rules! operations {
@@ -155,6 +155,14 @@ pub fn public() -> Vec<Operation> {
         "Glossary" {
             GET "/api/projects/{projectId}/glossary" "getProjectGlossary" glossary::routes::read => 200 [304, 404] "Get a project's glossary" message "Glossary retrieved.";
             PUT "/api/projects/{projectId}/glossary" "replaceProjectGlossary" glossary::routes::replace => 200 [404, 409, 412] "Replace the entries of a project's glossary" message "Glossary replaced.";
+        }
+        "Trace and search" {
+            GET "/api/projects/{projectId}/trace-matrix" "getTraceMatrix" trace::routes::matrix => 200 [304, 404] "Get a project's trace matrix" message "Trace matrix retrieved.";
+        }
+        "Baselines" {
+            POST "/api/projects/{projectId}/baselines" "createBaseline" baselines::routes::create => 201 [404, 409] "Take a baseline of a project" message "Baseline taken.";
+            GET "/api/projects/{projectId}/baselines" "listBaselines" baselines::routes::list => 200 [404] "List a project's baselines" message "Baselines retrieved.";
+            GET "/api/projects/{projectId}/baselines/{baselineId}/comparison" "compareBaseline" baselines::routes::compare => 200 [404] "Compare a baseline with another one or with the present" message "Baseline compared.";
         }
         "Real time" {
             POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Issue a ticket for one socket or event stream" message "Socket ticket issued.";

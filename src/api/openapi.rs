@@ -194,6 +194,8 @@ fn about(tag: &str) -> &'static str {
             "The AI pipeline as a service of its own (`colloquy pipeline`), on an address of its own."
         }
         "HITL Approval and Regeneration" => "Approval of requirements and user stories, and stories written anew.",
+        "Baselines" => "Copies of a project's requirements and user stories as they stood, and what has changed since.",
+        "Trace and search" => "From requirements to their sources, stories and issues.",
         "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
         "Real time" => "Events over sockets, and webhooks of the media server.",
         _ => "Health, metrics and this document.",

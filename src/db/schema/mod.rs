@@ -8,7 +8,7 @@ pub use analysis::{
     run_results, run_supersedes, runs,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
-pub use reviews::{approval_events, approval_trails};
+pub use reviews::{approval_events, approval_trails, baseline_items, baselines};
 
 diesel::table! {
     use diesel::sql_types::*;

@@ -29,3 +29,35 @@ diesel::table! {
         hash -> Text,
     }
 }
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    baselines (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        number -> BigInt,
+        name -> Text,
+        note -> Nullable<Text>,
+        requirements -> BigInt,
+        user_stories -> BigInt,
+        acceptance_criteria -> BigInt,
+        created_by_id -> Uuid,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    baseline_items (project_id, baseline_id, item_id) {
+        project_id -> Uuid,
+        baseline_id -> Uuid,
+        item_id -> Uuid,
+        kind -> Text,
+        number -> BigInt,
+        body -> Text,
+    }
+}

@@ -20,7 +20,16 @@ use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 6] = ["run_results", "run_drafts", "item_numbers", "recordings", "transcripts", "glossaries"];
+const FEW: [&str; 8] = [
+    "run_results",
+    "run_drafts",
+    "item_numbers",
+    "recordings",
+    "transcripts",
+    "glossaries",
+    "approval_trails",
+    "baselines",
+];
 /// Deleted when a project is buried, since it has no members from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
 /// Deleted in pages of their own by the project's deletion.
@@ -56,6 +65,13 @@ async fn plant(db: &Db) -> Id<ids::Project> {
          FROM n, runs",
         "proposals (id, project_id, run_id, item_id, target_type, kind, status, text_key, content_key, created_at) \
          SELECT {id}, project_id, runs.id, {id}, 'REQUIREMENT', 'NEW', 'OPEN', 't', 'c', {old} FROM n, runs",
+        "approval_trails (project_id, last, head) SELECT projects.id, 1, 'h' FROM n, projects WHERE i = 1",
+        "approval_events (id, project_id, number, target_type, target_id, action, actor_id, actor_salt, sealed, hash) \
+         SELECT {id}, projects.id, i, 'REQUIREMENT', {id}, 'APPROVE', {id}, 's', '{}', 'h' FROM n, projects",
+        "baselines (id, project_id, number, name, requirements, user_stories, acceptance_criteria, created_by_id, created_at) \
+         SELECT {id}, projects.id, i, 'n', 0, 0, 0, owner_id, {old} FROM n, projects WHERE i = 1",
+        "baseline_items (project_id, baseline_id, item_id, kind, number, body) \
+         SELECT project_id, id, {id}, 'REQUIREMENT', i, '' FROM n, baselines",
         "proposal_texts (proposal_id, after_body) SELECT proposals.id, '{}' FROM n, proposals WHERE i = 1",
         "proposal_links (proposal_id, from_id, reference) SELECT proposals.id, {id}, 'REQUIREMENT' FROM n, proposals WHERE i = 1",
         "run_supersedes (run_id, proposal_id) SELECT runs.id, {id} FROM n, runs",
@@ -182,6 +198,10 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "model_answers",
             "run_items",
             "run_results",
+            "approval_trails",
+            "approval_events",
+            "baselines",
+            "baseline_items",
             "proposals",
             "proposal_texts",
             "proposal_links",

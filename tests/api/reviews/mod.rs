@@ -1,9 +1,11 @@
 //! Tests of reviews: what people decide about the results of an analysis.
 
 mod approvals;
+mod baselines;
 mod edits;
 mod sequences;
 mod signatures;
+mod trace;
 mod trail;
 
 use serde_json::{Value, json};

@@ -1,0 +1,2 @@
+DROP TABLE baseline_items;
+DROP TABLE baselines;

@@ -1,0 +1,138 @@
+//! Operations on baselines, one function each.
+
+use std::collections::HashMap;
+
+use actors::ids::{self, Id, User};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::comparison::{ComparedRow, compare as compared};
+use super::model::{Baseline, BaselineAuthor, BaselineComparison, BaselineCounts};
+use super::routes::CreateBaseline;
+use super::store::{self, StoredBaseline};
+use super::{MOST_BASELINES, ProjectBaseline};
+use crate::access::principal::Caller;
+use crate::accounts;
+use crate::db::{Conn, DbError};
+use crate::http::budget::Share;
+use crate::http::code::Code;
+use crate::http::envelope::List;
+use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
+use crate::http::reason::Reason;
+use crate::projects;
+use crate::reviews::state::Reviews;
+
+/// How many comparisons are made at once: each holds two copies of a project's items.
+static COMPARING: Semaphore = Semaphore::const_new(2);
+
+/// Takes a baseline. If the id exists already, returns that one.
+///
+/// # Errors
+/// 409 in an archived project, or if it has [`MOST_BASELINES`]; 404 if it was deleted in the meantime.
+pub async fn create(
+    state: &Reviews,
+    caller: Caller,
+    project_id: Id<ids::Project>,
+    id: Id<Baseline>,
+    body: CreateBaseline,
+) -> Result<Baseline, ApiError> {
+    let now = state.now();
+    let taken = state.db.write(move |conn| {
+        Box::pin(async move {
+            let gone = || ApiError::of(Code::NOT_FOUND);
+            // Locks the project's row: of two baselines the second gets the next number.
+            let project = projects::store::find_to_change(conn, project_id).await?.ok_or_else(gone)?;
+            if let Some(taken) = store::find(conn, project_id, id).await? {
+                return shown(conn, vec![taken]).await?.pop().ok_or_else(gone);
+            }
+            projects::must_be_active(&project)?;
+            let count = store::count(conn, project_id).await?;
+            if count >= MOST_BASELINES {
+                let full = format!("A project can have {MOST_BASELINES} baselines, and baselines are never deleted.");
+                return Err(ApiError::with_message(Code::BASELINE_LIMIT_REACHED, full));
+            }
+            let baseline = StoredBaseline {
+                id,
+                number: count + 1,
+                name: body.name.0,
+                note: body.note.map(|note| note.0).filter(|note| !note.is_empty()),
+                counts: BaselineCounts { requirements: 0, user_stories: 0, acceptance_criteria: 0 },
+                created_by: caller.user_id,
+                created_at: now,
+            };
+            let taken = store::take(conn, project_id, baseline).await?;
+            shown(conn, vec![taken]).await?.pop().ok_or_else(gone)
+        })
+    });
+    taken.await
+}
+
+/// Lists a project's baselines, newest first.
+///
+/// # Errors
+/// Only database errors.
+pub async fn list(state: &Reviews, project_id: Id<ids::Project>, page: PageQuery) -> Result<List<Baseline>, ApiError> {
+    let found = state.db.read(move |conn| {
+        Box::pin(async move {
+            let List { items, next_cursor, total_count } = store::list(conn, project_id, page).await?;
+            Ok::<_, DbError>(List { items: shown(conn, items).await?, next_cursor, total_count })
+        })
+    });
+    Ok(found.await?)
+}
+
+/// Adds the names of those who took the baselines.
+async fn shown(conn: &mut Conn, stored: Vec<StoredBaseline>) -> Result<Vec<Baseline>, DbError> {
+    let mut authors: Vec<Id<User>> = stored.iter().map(|one| one.created_by).collect();
+    authors.sort_unstable();
+    authors.dedup();
+    let found = accounts::store::accounts(conn, &authors).await?;
+    let names: HashMap<Id<User>, String> = found.into_iter().map(|one| (one.id, one.full_name)).collect();
+    let baseline = |one: StoredBaseline| Baseline {
+        id: one.id,
+        number: one.number,
+        name: one.name,
+        note: one.note,
+        counts: one.counts,
+        created_by: BaselineAuthor { id: one.created_by, name: names.get(&one.created_by).cloned() },
+        created_at: one.created_at,
+    };
+    Ok(stored.into_iter().map(baseline).collect())
+}
+
+/// Compares a baseline with another one, or with the present.
+///
+/// # Errors
+/// 422 if the other one is none of this project; 503 if the client holds too many bytes already.
+pub async fn compare(
+    state: &Reviews,
+    baseline: ProjectBaseline,
+    with: Option<Id<Baseline>>,
+    share: &mut Share,
+) -> Result<BaselineComparison, ApiError> {
+    let ProjectBaseline { project_id, id } = baseline;
+    let _permit = COMPARING.acquire().await.map_err(ApiError::internal)?;
+    let found = state.db.read(move |conn| {
+        Box::pin(async move {
+            // Both as of one moment.
+            conn.transaction(async |conn| {
+                let other = match with {
+                    None => store::present_items(conn, project_id).await?,
+                    Some(with) if store::find(conn, project_id, with).await?.is_none() => return Ok(None),
+                    Some(with) => store::copied_items(conn, project_id, with).await?,
+                };
+                Ok::<_, DbError>(Some((store::copied_items(conn, project_id, id).await?, other)))
+            })
+            .await
+        })
+    });
+    let found = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    let unknown =
+        || ApiError::field("with", Reason::InvalidValue, "This must be the id of a baseline of this project.");
+    let (before, after) = found.ok_or_else(unknown)?;
+    let bytes = |rows: &[ComparedRow]| rows.iter().map(|row| row.body.len()).sum::<usize>();
+    share.grow_to(bytes(&before) + bytes(&after))?;
+    let comparison = spawn_blocking(move || compared(&before, &after)).await.map_err(ApiError::internal)?;
+    comparison.map_err(ApiError::internal)
+}

@@ -1,0 +1,205 @@
+//! Baselines as rows.
+
+use actors::ids::{self, Id, User};
+use actors::time::Time;
+use diesel::sql_types::BigInt;
+use diesel::{ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable};
+
+use super::comparison::ComparedRow;
+use super::model::{Baseline, BaselineCounts, ComparedType};
+use crate::db::schema::{baseline_items, baselines, items};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, page_of};
+use crate::http::envelope::List;
+use crate::http::page::PageQuery;
+
+const REQUIREMENT: &str = "REQUIREMENT";
+const USER_STORY: &str = "USER_STORY";
+
+#[derive(Debug, Clone, Queryable, Selectable, Insertable)]
+#[diesel(table_name = baselines)]
+struct Row {
+    id: Key<Baseline>,
+    project_id: Key<ids::Project>,
+    number: i64,
+    name: String,
+    note: Option<String>,
+    requirements: i64,
+    user_stories: i64,
+    acceptance_criteria: i64,
+    created_by_id: Key<User>,
+    created_at: At,
+}
+
+/// A baseline without the name of who took it.
+#[derive(Debug, Clone)]
+pub struct StoredBaseline {
+    pub id: Id<Baseline>,
+    pub number: i64,
+    pub name: String,
+    pub note: Option<String>,
+    pub counts: BaselineCounts,
+    pub created_by: Id<User>,
+    pub created_at: Time,
+}
+
+impl From<Row> for StoredBaseline {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.id.0,
+            number: row.number,
+            name: row.name,
+            note: row.note,
+            counts: BaselineCounts {
+                requirements: row.requirements,
+                user_stories: row.user_stories,
+                acceptance_criteria: row.acceptance_criteria,
+            },
+            created_by: row.created_by_id.0,
+            created_at: row.created_at.0,
+        }
+    }
+}
+
+/// A baseline of a project.
+pub async fn find(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    id: Id<Baseline>,
+) -> Result<Option<StoredBaseline>, DbError> {
+    let own = baselines::table.find(Key(id)).filter(baselines::project_id.eq(Key(project_id)));
+    let row: Option<Row> = own.select(Row::columns()).first(conn).await.optional()?;
+    Ok(row.map(StoredBaseline::from))
+}
+
+/// Lists a project's baselines, newest first.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    page: PageQuery,
+) -> Result<List<StoredBaseline>, DbError> {
+    let listed = baselines::table.filter(baselines::project_id.eq(Key(project_id)));
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, baselines::id, Row::columns());
+    Ok(page.list(rows, total, |row| row.id.0.uuid()).map(StoredBaseline::from))
+}
+
+/// How many baselines a project has: also the number of the last one, as none is ever deleted.
+pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<i64, DbError> {
+    Ok(baselines::table.filter(baselines::project_id.eq(Key(project_id))).count().get_result(conn).await?)
+}
+
+/// Copies the items of the project, in one statement, and stores the baseline with what was copied. The caller holds the
+/// lock of the project's row, so that no other baseline takes its number.
+pub async fn take(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    mut baseline: StoredBaseline,
+) -> Result<StoredBaseline, DbError> {
+    let now = items::table.filter(items::project_id.eq(Key(project_id))).select((
+        items::project_id,
+        Key::<Baseline>(baseline.id).into_sql::<SqlUuid>(),
+        items::id,
+        items::kind,
+        items::number,
+        items::body,
+    ));
+    diesel::insert_into(baseline_items::table)
+        .values(now)
+        .into_columns((
+            baseline_items::project_id,
+            baseline_items::baseline_id,
+            baseline_items::item_id,
+            baseline_items::kind,
+            baseline_items::number,
+            baseline_items::body,
+        ))
+        .execute(conn)
+        .await?;
+    baseline.counts = BaselineCounts {
+        requirements: copied(conn, project_id, baseline.id, REQUIREMENT).await?,
+        user_stories: copied(conn, project_id, baseline.id, USER_STORY).await?,
+        acceptance_criteria: criteria(conn, project_id, baseline.id).await?,
+    };
+    let row = Row {
+        id: Key(baseline.id),
+        project_id: Key(project_id),
+        number: baseline.number,
+        name: baseline.name.clone(),
+        note: baseline.note.clone(),
+        requirements: baseline.counts.requirements,
+        user_stories: baseline.counts.user_stories,
+        acceptance_criteria: baseline.counts.acceptance_criteria,
+        created_by_id: Key(baseline.created_by),
+        created_at: At(baseline.created_at),
+    };
+    diesel::insert_into(baselines::table).values(&row).execute(conn).await?;
+    Ok(baseline)
+}
+
+async fn copied(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    id: Id<Baseline>,
+    kind: &'static str,
+) -> Result<i64, DbError> {
+    let copied = baseline_items::table
+        .filter(baseline_items::project_id.eq(Key(project_id)))
+        .filter(baseline_items::baseline_id.eq(Key(id)))
+        .filter(baseline_items::kind.eq(kind));
+    Ok(copied.count().get_result(conn).await?)
+}
+
+#[derive(diesel::QueryableByName)]
+struct CriteriaCount {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+async fn criteria(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline>) -> Result<i64, DbError> {
+    let length = match conn {
+        Conn::Pg(_) => "json_array_length(body::json -> 'acceptanceCriteria')",
+        Conn::Sqlite(_) => "json_array_length(body, '$.acceptanceCriteria')",
+    };
+    let sql = format!(
+        "SELECT CAST(coalesce(sum({length}), 0) AS BIGINT) AS count FROM baseline_items \
+         WHERE project_id = $1 AND baseline_id = $2 AND kind = '{USER_STORY}'"
+    );
+    let query = diesel::sql_query(sql).bind::<SqlUuid, _>(Key(project_id)).bind::<SqlUuid, _>(Key(id));
+    let counted: CriteriaCount = match conn {
+        Conn::Pg(pg) => diesel_async::RunQueryDsl::get_result(query, &mut **pg).await?,
+        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::get_result(query, lite).await?,
+    };
+    Ok(counted.count)
+}
+
+/// The items of a baseline, requirements first, in the order of their numbers.
+pub async fn copied_items(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    id: Id<Baseline>,
+) -> Result<Vec<ComparedRow>, DbError> {
+    let own = baseline_items::table
+        .filter(baseline_items::project_id.eq(Key(project_id)))
+        .filter(baseline_items::baseline_id.eq(Key(id)))
+        .order((baseline_items::kind.asc(), baseline_items::number.asc()));
+    let own = own.select((baseline_items::kind, baseline_items::number, baseline_items::body));
+    rows(own.load(conn).await?)
+}
+
+/// The items of a project as they are now, in the same order.
+pub async fn present_items(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<ComparedRow>, DbError> {
+    let own = items::table.filter(items::project_id.eq(Key(project_id)));
+    let own = own.order((items::kind.asc(), items::number.asc()));
+    rows(own.select((items::kind, items::number, items::body)).load(conn).await?)
+}
+
+fn rows(found: Vec<(String, i64, String)>) -> Result<Vec<ComparedRow>, DbError> {
+    let row = |(kind, number, body): (String, i64, String)| {
+        let target_type = match kind.as_str() {
+            REQUIREMENT => ComparedType::Requirement,
+            USER_STORY => ComparedType::UserStory,
+            other => return Err(DbError::Broken(format!("an item is a {other}"))),
+        };
+        Ok(ComparedRow { target_type, number, body })
+    };
+    found.into_iter().map(row).collect()
+}
