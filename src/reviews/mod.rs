@@ -1,5 +1,10 @@
 //! What people make of a run's results: approvals, feedback of stakeholders, baselines, the trace matrix, search, and exports.
 
+pub mod access;
 pub mod approvals;
 pub mod deletion;
+pub mod feedback;
+pub mod invitations;
+pub mod known_reviewers;
+pub mod stakeholder_dashboard;
 pub mod state;

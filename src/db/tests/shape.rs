@@ -32,7 +32,8 @@ fn written_by_hand() -> Shapes {
     for line in concat!(
         include_str!("../schema/mod.rs"),
         include_str!("../schema/analysis.rs"),
-        include_str!("../schema/media.rs")
+        include_str!("../schema/media.rs"),
+        include_str!("../schema/reviews.rs")
     )
     .lines()
     .map(str::trim)

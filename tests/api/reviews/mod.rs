@@ -4,6 +4,7 @@ mod approvals;
 mod edits;
 mod sequences;
 mod signatures;
+pub mod stakeholders;
 mod trail;
 
 use serde_json::{Value, json};
