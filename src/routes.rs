@@ -9,7 +9,7 @@ use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
 use crate::reviews::{approvals, baselines, trace};
-use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, service};
+use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, reviews, service};
 
 macro_rules! operations {
     ($($tag:literal { $($($method:ident)+ $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal $(message $message:literal)?;)* })*) => {
@@ -151,6 +151,20 @@ pub fn public() -> Vec<Operation> {
             PATCH "/api/projects/{projectId}/user-stories/{userStoryId}" "editUserStory" approvals::routes::edit_user_story => 200 [404, 409, 412] "Edit a user story" message "User story edited.";
             POST "/api/projects/{projectId}/items/status" "updateItemsStatus" approvals::routes::update_items_status => 200 [404, 409] "Approve, reject, reopen or defer many items" message "Items' status updated.";
             POST "/api/projects/{projectId}/user-stories/{userStoryId}/regenerate" "regenerateUserStory" approvals::routes::regenerate_user_story => 200 [404, 409, 412, 502, 503] "Regenerate a user story" message "User story regenerated.";
+        }
+        "Stakeholder" {
+            POST "/api/projects/{projectId}/review-invitations" "createReviewInvitation" reviews::invitations::routes::create => 201 [404, 409] "Invite people to review a project's results" message "Review invitations sent.";
+            GET "/api/projects/{projectId}/review-invitations" "listReviewInvitations" reviews::invitations::routes::list => 200 [404] "List a project's review invitations" message "Review invitations retrieved.";
+            POST "/api/projects/{projectId}/review-invitations/{invitationId}/resend" "resendReviewInvitation" reviews::invitations::routes::resend => 200 [404, 409] "Resend a review invitation" message "Review invitation resent with a new link.";
+            DELETE "/api/projects/{projectId}/review-invitations/{invitationId}" "revokeReviewInvitation" reviews::invitations::routes::revoke => 200 [404, 409] "Revoke a review invitation and its access" message "Review invitation revoked; its access has ended.";
+            GET "/api/review-invitations/{token}" "previewReviewInvitation" reviews::invitations::routes::preview => 200 [404, 410] "Preview a review invitation" message "Review invitation retrieved.";
+            POST "/api/review-invitations/{token}/accept" "acceptReviewInvitation" reviews::invitations::routes::accept => 200 [404, 409, 410] "Accept a review invitation" message "Review invitation accepted; use the review token for the review.";
+            GET "/api/project-review/dashboard" "getReviewDashboard" reviews::stakeholder_dashboard::routes::dashboard => 200 [304, 410] "Get the dashboard of a review" message "Review dashboard retrieved.";
+            GET "/api/project-review/feedback" "listFeedbackByReviewToken" reviews::feedback::routes::list_own => 200 [410] "List the reviewer's own feedback" message "Your feedback retrieved.";
+            POST "/api/project-review/feedback" "submitFeedback" reviews::feedback::routes::submit_as_reviewer => 201 [403, 404, 410] "Submit feedback as a reviewer" message "Feedback submitted; thank you.";
+            GET "/api/projects/{projectId}/feedback" "listProjectFeedback" reviews::feedback::routes::list => 200 [404] "List a project's feedback" message "Project feedback retrieved.";
+            POST "/api/projects/{projectId}/feedback" "submitProjectFeedback" reviews::feedback::routes::submit_as_member => 201 [404] "Submit feedback as a member" message "Feedback submitted to the project.";
+            PATCH "/api/projects/{projectId}/feedback/{feedbackId}" "updateFeedbackStatus" reviews::feedback::routes::update_status => 200 [404, 409] "Update the status of feedback" message "Feedback updated.";
         }
         "Glossary" {
             GET "/api/projects/{projectId}/glossary" "getProjectGlossary" glossary::routes::read => 200 [304, 404] "Get a project's glossary" message "Glossary retrieved.";

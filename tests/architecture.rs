@@ -456,7 +456,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
                 "meetings/recordings/excerpt.rs",
                 "meetings/state.rs",
                 "meetings/transcripts/",
-                "reviews/approvals/",
+                "reviews/",
                 "wiring/",
                 "main.rs",
                 "models_command.rs",

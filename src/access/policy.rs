@@ -10,7 +10,7 @@ use actors::ids::Id;
 
 use super::admission::CountedFor;
 use super::credentials::{bearer, bearer_if_any, bearer_text, person, ticket_or_bearer};
-use super::principal::{Caller, Guest, Principal};
+use super::principal::{Caller, Guest, KeyOwner, Principal};
 use super::role::{ProjectRole, Relation};
 use super::service_key::ServiceKey;
 use super::state::Gate;
@@ -39,6 +39,8 @@ pub enum Who {
     Internal,
     /// Another part of the system, by the service key.
     Service,
+    /// Whoever accepted an invitation to review a project's results, by the token in the header `X-Review-Token`.
+    Reviewer,
 }
 
 /// A resource that policies protect.
@@ -153,8 +155,8 @@ pub trait Policy: Sized + 'static {
         Vec::new()
     }
 
-    /// The principal that owns the request's Idempotency-Key; `None` if the request is unauthenticated.
-    fn principal(&self) -> Option<Principal> {
+    /// The owner of the request's Idempotency-Key; `None` if the request is unauthenticated.
+    fn key_owner(&self) -> Option<KeyOwner> {
         None
     }
 }
@@ -266,8 +268,8 @@ impl Policy for SignedIn {
     async fn check(principal: Principal, _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
         Ok(Self { caller: principal.account()? })
     }
-    fn principal(&self) -> Option<Principal> {
-        Some(self.caller.into())
+    fn key_owner(&self) -> Option<KeyOwner> {
+        Some(Principal::from(self.caller).into())
     }
 }
 
@@ -290,8 +292,8 @@ impl Policy for SignedInOrGuest {
     async fn check(caller: Principal, _: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
         Ok(Self { caller })
     }
-    fn principal(&self) -> Option<Principal> {
-        Some(self.caller)
+    fn key_owner(&self) -> Option<KeyOwner> {
+        Some(self.caller.into())
     }
 }
 
@@ -368,8 +370,8 @@ macro_rules! rules {
                 let (caller, relation, resource) = pass(principal, request, Self::WHO, allows).await?;
                 Ok(Self { caller, relation, resource })
             }
-            fn principal(&self) -> Option<Principal> {
-                Some(self.caller.into())
+            fn key_owner(&self) -> Option<KeyOwner> {
+                Some(Principal::from(self.caller).into())
             }
             fn needs() -> Vec<Need> {
                 vec![Need::of::<T::State>()]

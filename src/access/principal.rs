@@ -25,6 +25,21 @@ pub struct Guest {
     pub invitation_id: Id<Invitation>,
 }
 
+/// The owner of the Idempotency-Keys of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyOwner {
+    /// The id that the keys are scoped to: that of the account, of the guest's participant or of the reviewer's access.
+    pub id: Uuid,
+    /// The account that the keys are deleted with. `None` for an owner without one.
+    pub user_id: Option<Id<User>>,
+}
+
+impl From<Principal> for KeyOwner {
+    fn from(principal: Principal) -> Self {
+        Self { id: principal.uuid(), user_id: principal.account().ok().map(|caller| caller.user_id) }
+    }
+}
+
 /// A principal, authenticated by an access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Principal {

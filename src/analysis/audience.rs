@@ -12,6 +12,7 @@ use super::model::AiAnalysisRun;
 use super::store;
 use crate::access::policy::Resource;
 use crate::access::principal::Principal;
+use crate::access::role::ProjectRole;
 use crate::analysis::state::Analysis;
 use crate::db::{Conn, DbError, events};
 use crate::http::code::Code;
@@ -72,6 +73,11 @@ pub fn ends(event: &str) -> bool {
     matches!(event, "run.completed" | "run.partial" | "run.rejected" | "run.failed" | "run.cancelled")
 }
 
+/// Whether events of this kind are published only to the analysts of their project: what stakeholders say of results.
+fn is_for_analysts(event: &str) -> bool {
+    event.starts_with("feedback.")
+}
+
 /// The members of a project.
 pub struct ProjectAudience {
     pub state: Analysis,
@@ -118,11 +124,15 @@ impl Audience for ProjectAudience {
     }
 
     fn is_for_some(&self, event: &str) -> bool {
-        invitations::is_for_hosts(event)
+        invitations::is_for_hosts(event) || is_for_analysts(event)
     }
 
     async fn may_see(&self, caller: Principal, record: &EventRecord) -> Result<bool, ApiError> {
         let Ok(caller) = caller.account() else { return Ok(false) };
+        if is_for_analysts(&record.kind) {
+            let role = self.state.roles.of(&self.state.db, Id::from_uuid(record.topic.id), caller.user_id).await?;
+            return Ok(role.is_some_and(|role| role.may_act_as(ProjectRole::Analyst)));
+        }
         invitations::receives_invitation_events(&self.state, caller, &record.data).await
     }
 }

@@ -1,6 +1,6 @@
 //! `Idempotency-Key`: a request that is repeated within 24 hours has one effect and gets the same response.
 //!
-//! A row holds the key's scope (principal, method, path), the hash of the body, an id that is generated in advance for
+//! A row holds the key's scope (owner, method, path), the hash of the body, an id that is generated in advance for
 //! the resource that the request creates, and a lease. Operations create the resource under that id and return the one
 //! that already exists. So a request whose server was killed half-way can simply run again, with the same id, once the
 //! lease of 30 s has expired.
@@ -13,7 +13,7 @@ use actors::ids::{Id, User};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::access::principal::Principal;
+use crate::access::principal::KeyOwner;
 use crate::core::Core;
 use crate::db::idempotency::{self as store, KeyRequest, StoredClaim};
 use crate::http::code::Code;
@@ -27,9 +27,9 @@ pub const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The Idempotency-Key of a request.
 pub struct IdempotencyKey {
-    /// The hash of principal, method, path and key.
+    /// The hash of owner, method, path and key.
     scope: String,
-    /// `None` for a guest.
+    /// `None` for an owner without an account.
     user_id: Option<Id<User>>,
 }
 
@@ -50,8 +50,8 @@ pub struct Fresh {
 ///
 /// # Errors
 /// 422 if the key is not 1–255 visible ASCII characters.
-pub fn key(request: &HttpRequest, principal: Option<Principal>) -> Result<Option<IdempotencyKey>, ApiError> {
-    let (Some(header), Some(principal)) = (request.headers().get("idempotency-key"), principal) else {
+pub fn key(request: &HttpRequest, owner: Option<KeyOwner>) -> Result<Option<IdempotencyKey>, ApiError> {
+    let (Some(header), Some(owner)) = (request.headers().get("idempotency-key"), owner) else {
         return Ok(None);
     };
     let text = header.to_str().unwrap_or_default();
@@ -62,9 +62,8 @@ pub fn key(request: &HttpRequest, principal: Option<Principal>) -> Result<Option
         ));
     }
     let path = request.path().to_ascii_lowercase();
-    let scope = format!("{}\n{}\n{}\n{}", principal.uuid(), request.method(), path, text);
-    let user_id = principal.account().ok().map(|caller| caller.user_id);
-    Ok(Some(IdempotencyKey { scope: digest(scope.as_bytes()), user_id }))
+    let scope = format!("{}\n{}\n{}\n{}", owner.id, request.method(), path, text);
+    Ok(Some(IdempotencyKey { scope: digest(scope.as_bytes()), user_id: owner.user_id }))
 }
 
 #[must_use]

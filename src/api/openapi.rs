@@ -74,6 +74,7 @@ pub fn document(operations: &[Operation]) -> Value {
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "ticket": {"type": "apiKey", "in": "query", "name": "ticket"},
                 "serviceKey": {"type": "http", "scheme": "bearer"},
+                "reviewToken": {"type": "apiKey", "in": "header", "name": "X-Review-Token"},
             },
         },
     })
@@ -165,6 +166,7 @@ fn described(operation: &Operation) -> Value {
             Who::Public | Who::Signed | Who::Internal => json!([]),
             Who::Ticket => json!([{"ticket": []}, {"bearer": []}]),
             Who::Service => json!([{"serviceKey": []}]),
+            Who::Reviewer => json!([{"reviewToken": []}]),
             _ => json!([{"bearer": []}]),
         },
     });
@@ -197,6 +199,9 @@ fn about(tag: &str) -> &'static str {
         "Baselines" => "Copies of a project's requirements and user stories as they stood, and what has changed since.",
         "Trace and search" => "From requirements to their sources, stories and issues.",
         "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
+        "Stakeholder" => {
+            "Reviews by people outside of the project: invitations, what reviewers see, and feedback on results."
+        }
         "Real time" => "Events over sockets, and webhooks of the media server.",
         _ => "Health, metrics and this document.",
     }
@@ -221,6 +226,9 @@ fn who(who: Who) -> &'static str {
         Who::Signed => "the media server, authenticated by the signature in the header Authorization",
         Who::Internal => "internal clients, on the internal address",
         Who::Service => "another part of the system, by the service key, at the address of the pipeline service",
+        Who::Reviewer => {
+            "a reviewer: whoever accepted an invitation to review the project's results, by the token in X-Review-Token"
+        }
     }
 }
 

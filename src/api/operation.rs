@@ -227,7 +227,7 @@ where
 {
     let (state, tasks) = (S::of(&request)?, Tasks::of(&request)?);
     let access = admit::<R>(&request).await?;
-    let key = if keyed { idempotency::key(&request, access.principal())? } else { None };
+    let key = if keyed { idempotency::key(&request, access.key_owner())? } else { None };
     let core = if key.is_some() { Some(Core::of(&request)?) } else { None };
     let raw = arriving(payload, R::WHO, &Http::of(&request)?);
     let (input, claimed) = match key {

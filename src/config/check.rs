@@ -46,6 +46,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     need(config.limits.documents_per_run >= 1, "limits.documents_per_run: this must be at least 1");
     need(config.limits.unread_documents >= 1, "limits.unread_documents: this must be at least 1");
     need(config.limits.unfinished_runs >= 1, "limits.unfinished_runs: this must be at least 1");
+    need(config.limits.feedback_per_author >= 1, "limits.feedback_per_author: this must be at least 1");
     need(config.limits.document_bytes >= 1, "limits.document_bytes: this must be at least 1");
     let mail = &config.mail;
     need(

@@ -53,6 +53,7 @@ sections! {
         token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,
         invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
         documents_per_run: usize, unread_documents: usize, unfinished_runs: usize,
+        feedback_mails_of_address: Class, feedback_per_author: i64,
     }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
@@ -182,7 +183,7 @@ const fn kept_for(seconds: u64) -> Option<Duration> {
 impl Limits {
     /// Returns all rate limits under their names.
     #[must_use]
-    pub const fn classes(&self) -> [(&'static str, Class); 11] {
+    pub const fn classes(&self) -> [(&'static str, Class); 12] {
         [
             ("calls", self.calls),
             ("logins", self.logins),
@@ -195,6 +196,7 @@ impl Limits {
             ("code_mails_of_client", self.code_mails_of_client),
             ("invitation_mails", self.invitation_mails),
             ("invitation_mails_of_address", self.invitation_mails_of_address),
+            ("feedback_mails_of_address", self.feedback_mails_of_address),
         ]
     }
 }

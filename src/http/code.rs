@@ -51,6 +51,7 @@ codes! {
     WORDING_CHANGED = "WordingChanged", 409, "The consent wording has changed. Read the meeting's consentWording and ask again.";
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
     BASELINE_LIMIT_REACHED = "BaselineLimitReached", 409, "The project has as many baselines as it can have.";
+    FEEDBACK_LIMIT_REACHED = "FeedbackLimitReached", 409, "You have left as much feedback as is allowed.";
     GONE = "Gone", 410, "It has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "The resource has changed since it was read. Read it again and retry.";
     PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The request body is too large.";

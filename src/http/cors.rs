@@ -27,7 +27,7 @@ pub fn preflight(request: &HttpRequest) -> Option<HttpResponse> {
             .insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"))
             .insert_header((
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id",
+                "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, X-Review-Token",
             ))
             .insert_header((header::ACCESS_CONTROL_MAX_AGE, "600"))
             .finish()

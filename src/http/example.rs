@@ -53,8 +53,14 @@ fn build(schema: &Value, all: &[(String, Value)], depth: usize) -> Value {
     match (types, schema.get("format").and_then(Value::as_str)) {
         (Some("string"), Some("uuid")) => json!("0192a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"),
         (Some("string"), Some("date-time")) => json!("2026-01-31T09:30:00.000Z"),
+        (Some("string"), Some("date")) => json!("2026-01-31"),
         (Some("string"), Some("email")) => json!("ada@example.org"),
-        (Some("string"), _) => json!("text"),
+        (Some("string"), _) => {
+            // As long as it has to be, such as a hash.
+            let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or_default();
+            let least = usize::try_from(least).unwrap_or_default();
+            json!(if least > 4 { "0".repeat(least) } else { "text".to_owned() })
+        }
         (Some("integer"), _) => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
         (Some("number"), _) => json!(0.5),
         (Some("boolean"), _) => json!(true),

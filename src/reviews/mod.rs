@@ -1,7 +1,12 @@
 //! What people make of a run's results: approvals, feedback of stakeholders, baselines, the trace matrix, search, and exports.
 
+pub mod access;
 pub mod approvals;
 pub mod baselines;
 pub mod deletion;
+pub mod feedback;
+pub mod invitations;
+pub mod known_reviewers;
+pub mod stakeholder_dashboard;
 pub mod state;
 pub mod trace;

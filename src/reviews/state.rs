@@ -3,6 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::known_reviewers::KnownReviewers;
+use super::stakeholder_dashboard::cache::ReviewContents;
 use crate::analysis::state::Analysis;
 use crate::http::mounted::Mounted;
 
@@ -12,6 +14,8 @@ pub struct Reviews(Arc<ReviewsParts>);
 
 pub struct ReviewsParts {
     pub analysis: Analysis,
+    pub known_reviewers: KnownReviewers,
+    pub review_contents: ReviewContents,
 }
 
 impl Reviews {

@@ -54,6 +54,8 @@ use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
 use crate::reviews::deletion::ReviewDeletionHook;
+use crate::reviews::known_reviewers::KnownReviewers;
+use crate::reviews::stakeholder_dashboard::cache::ReviewContents;
 use crate::reviews::state::{Reviews, ReviewsParts};
 use crate::service::readiness::Readiness;
 use crate::service::state::{Probes, ProbesParts};
@@ -219,7 +221,11 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         meetings: meetings.clone(),
     });
 
-    let reviews = Reviews::new(ReviewsParts { analysis: analysis.clone() });
+    let reviews = Reviews::new(ReviewsParts {
+        known_reviewers: KnownReviewers::default(),
+        review_contents: ReviewContents::default(),
+        analysis: analysis.clone(),
+    });
 
     let holders = DeletionHooks::default()
         .with(projects::deletion_hook::ProjectDeletionHook { state: projects.clone() })

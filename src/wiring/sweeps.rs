@@ -8,7 +8,7 @@ use crate::db::{events, idempotency, rate_limits};
 use crate::meetings::recordings;
 use crate::meetings::state::Meetings;
 use crate::projects::documents;
-use crate::{analysis, api, jobs, meetings, projects};
+use crate::{analysis, api, jobs, meetings, projects, reviews};
 
 const HOURLY: Duration = Duration::from_secs(3600);
 /// The interval of the file sweep, which has to check every file.
@@ -31,6 +31,7 @@ pub fn retentions() -> Vec<Retention> {
         analysis::store::answers::RETENTION,
     ];
     all.extend(accounts::sessions::store::RETENTION);
+    all.extend(reviews::invitations::store::RETENTION);
     all
 }
 

@@ -15,6 +15,7 @@ use crate::accounts::tokens;
 use crate::invitations::Guest;
 use crate::openapi;
 use crate::participants::TestMeeting;
+use crate::reviews::stakeholders::Review;
 use crate::support::client::Request;
 use crate::support::{Client, Role, User, World};
 
@@ -35,6 +36,8 @@ pub const PUBLIC: &[&str] = &[
     "POST /api/meeting-invitations/{token}/accept",
     "POST /api/meeting-invitations/{token}/decline",
     "GET /api/project-invitations/{token}",
+    "GET /api/review-invitations/{token}",
+    "POST /api/review-invitations/{token}/accept",
     "GET /health/live",
     "GET /health/ready",
     "GET /api/openapi.json",
@@ -44,25 +47,27 @@ const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
 /// The expected outcome of each `who` of operations.tsv, for each caller in [`Cast::everybody`]: `u` is a 401, `f` a
 /// 403, `o` neither.
-const EXPECTED: &[(&str, [&str; 4])] = &[
+const EXPECTED: &[(&str, [&str; 5])] = &[
     // no token, expired token, ended session; user without a project, removed member, manager and owner of another
-    // project; stakeholder, analyst, manager, owner; guest of the meeting, guest of another meeting
-    ("public", ["ooo", "oooo", "oooo", "oo"]),
-    ("public, signed in or not", ["ouu", "oooo", "oooo", "oo"]),
-    ("user", ["uuu", "oooo", "oooo", "ff"]),
-    ("user or guest", ["uuu", "oooo", "oooo", "oo"]),
-    ("ticket", ["uuu", "oooo", "oooo", "oo"]),
-    ("member", ["uuu", "ffff", "oooo", "ff"]),
-    ("analyst", ["uuu", "ffff", "fooo", "ff"]),
-    ("manager", ["uuu", "ffff", "ffoo", "ff"]),
-    ("owner", ["uuu", "ffff", "fffo", "ff"]),
-    ("host", ["uuu", "ffff", "ffoo", "ff"]),
-    ("attendee", ["uuu", "ffff", "oooo", "of"]),
+    // project; stakeholder, analyst, manager, owner; guest of the meeting, guest of another meeting; reviewer of
+    // the project, who has no access token
+    ("public", ["ooo", "oooo", "oooo", "oo", "o"]),
+    ("public, signed in or not", ["ouu", "oooo", "oooo", "oo", "o"]),
+    ("user", ["uuu", "oooo", "oooo", "ff", "u"]),
+    ("user or guest", ["uuu", "oooo", "oooo", "oo", "u"]),
+    ("ticket", ["uuu", "oooo", "oooo", "oo", "u"]),
+    ("member", ["uuu", "ffff", "oooo", "ff", "u"]),
+    ("analyst", ["uuu", "ffff", "fooo", "ff", "u"]),
+    ("manager", ["uuu", "ffff", "ffoo", "ff", "u"]),
+    ("owner", ["uuu", "ffff", "fffo", "ff", "u"]),
+    ("host", ["uuu", "ffff", "ffoo", "ff", "u"]),
+    ("attendee", ["uuu", "ffff", "oooo", "of", "u"]),
     // Of these callers only the owner and the guest are in the meeting.
-    ("participant", ["uuu", "ffff", "fffo", "of"]),
+    ("participant", ["uuu", "ffff", "fffo", "of", "u"]),
     // Of these callers only the analyst and those above may hear what was recorded; no guest ever may.
-    ("listener", ["uuu", "ffff", "fooo", "ff"]),
-    ("signed", ["uuu", "uuuu", "uuuu", "uu"]),
+    ("listener", ["uuu", "ffff", "fooo", "ff", "u"]),
+    ("signed", ["uuu", "uuuu", "uuuu", "uu", "u"]),
+    ("reviewer", ["uuu", "uuuu", "uuuu", "uu", "o"]),
 ];
 
 /// Public operations where a token, if one is sent, must be valid, because it determines the account of the response.
@@ -86,6 +91,7 @@ const fn word(who: Who) -> &'static str {
         Who::Signed => "signed",
         Who::Internal => "internal",
         Who::Service => "service",
+        Who::Reviewer => "reviewer",
     }
 }
 
@@ -108,6 +114,8 @@ struct Cast {
     project: String,
     meeting: String,
     recording: String,
+    /// A client with a review token of the project.
+    reviewer: Client,
     everybody: Vec<(&'static str, Client)>,
 }
 
@@ -131,6 +139,7 @@ async fn cast(world: &World) -> Cast {
     let all = removed.client.get(format!("{members}?search={}", removed.email)).await.is(200);
     let own = all.data()["items"][0]["id"].as_str().unwrap().to_owned();
     removed.client.delete(format!("{members}/{own}")).await.is(200);
+    let reviewer = Review::of(world.server, &ada, &project, "APPROVER").await.client;
     let everybody = vec![
         ("nobody", world.nobody.clone()),
         ("an expired token", world.nobody.bearing(&expired(world, &ada))),
@@ -145,8 +154,9 @@ async fn cast(world: &World) -> Cast {
         ("an owner", ada.client.clone()),
         ("a guest of the meeting", guest.client),
         ("a guest of another meeting", other_guest.client),
+        ("a reviewer", reviewer.clone()),
     ];
-    Cast { ada, project, meeting, recording, everybody }
+    Cast { ada, project, meeting, recording, reviewer, everybody }
 }
 
 /// Returns an access token of a user that is valid except for its expiry.
@@ -158,6 +168,11 @@ fn expired(world: &World, user: &User) -> String {
 }
 
 impl Cast {
+    /// A client that may call an operation.
+    fn authorized(&self, operation: &Operation) -> &Client {
+        if operation.who == Who::Reviewer { &self.reviewer } else { &self.ada.client }
+    }
+
     fn path(&self, operation: &Operation) -> String {
         filled(operation.path, |name| match name {
             "projectId" => self.project.clone(),
@@ -297,11 +312,11 @@ on_both! {
             let path = cast.path(&operation);
             // A request about a missing child is 404, whatever its body.
             if path.contains(NOWHERE) {
-                badly(&cast.ada.client, &operation, &path).await.refused(404, "NotFound");
+                badly(cast.authorized(&operation), &operation, &path).await.refused(404, "NotFound");
                 continue;
             }
-            badly(&cast.ada.client, &operation, &path).await.refused(400, "BadRequest");
-            let call = || cast.ada.client.request(operation.method.as_str().parse().unwrap(), &path);
+            badly(cast.authorized(&operation), &operation, &path).await.refused(400, "BadRequest");
+            let call = || cast.authorized(&operation).request(operation.method.as_str().parse().unwrap(), &path);
             call().body("application/json", "[1]").await.refused(400, "BadRequest");
             call().body("text/plain", "{}").body("text/plain", "{\"a\":1}").await.refused(400, "BadRequest");
             let unknown = call().json(json!({"aKeyOfNobody": 1})).await.refused(422, "UnknownKey");
@@ -342,7 +357,7 @@ on_both! {
                 let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("{name}.{field} says nothing of its form"));
                 let pattern = regex::Regex::new(pattern).unwrap();
                 for text in ["a bell\u{7}", "a bell\u{7} within", "a\u{85}b", "two\nlines", "a\ttab"] {
-                    let call = cast.ada.client.request(operation.method.as_str().parse().unwrap(), &path);
+                    let call = cast.authorized(&operation).request(operation.method.as_str().parse().unwrap(), &path);
                     // Always with an unknown key, so that nothing is done.
                     let answer = call.json(json!({field: text, "aKeyOfNobody": 1})).await.is(422);
                     let refused = answer.faults().contains(&(field.clone(), "InvalidValue".to_owned()));

@@ -180,6 +180,12 @@ class Client:
         self.wait(path, lambda found: found["status"] == "READY")
         return recording
 
+    def reviewer(self, project, email):
+        """Asks somebody to review a project; the invitation's id, and the token of the link."""
+        asked = {"invitees": [{"email": email}], "permission": "APPROVER"}
+        invitation = self.call("POST", f"/api/projects/{project}/review-invitations", asked)["items"][0]["id"]
+        return invitation, self.link_token(email)
+
     def guest(self, meeting, email):
         """Asks a guest into a meeting; the invitation's id, and the token of the link."""
         asked = {"invitees": [{"email": email}]}
@@ -236,6 +242,8 @@ def main():
         revoked, _ = client.guest(held, "vera@example.org")
         _, accepted = client.guest(held, "nils@example.org")
         nobody = Client(base, data / "outbox")
+        review, review_token = client.reviewer(project, "emmy@example.org")
+        _, reviewed = client.reviewer(project, "olga@example.org")
         guest = nobody.call("POST", f"/api/meeting-invitations/{accepted}/accept", {"displayName": "Nils"})
         os.environ |= {
             "EMAIL": EMAIL,
@@ -265,6 +273,11 @@ def main():
             "MEETING_INVITATION_TOKEN": token,
             "REVOKED_MEETING_INVITATION": revoked,
             "INVITATION": client.invite(project, "mary@example.org", "STAKEHOLDER"),
+            "REVIEW_INVITATION": review,
+            "REVIEW_INVITATION_TOKEN": review_token,
+            "REVOKED_REVIEW_INVITATION": client.reviewer(project, "lise@example.org")[0],
+            "REVIEW_TOKEN": nobody.call("POST", f"/api/review-invitations/{reviewed}/accept")["reviewToken"],
+            "FEEDBACK": client.call("POST", f"/api/projects/{project}/feedback", {"targetType": "SUMMARY", "comment": "Good."})["id"],
         }
         passed = []
         for name in ("known", "unknown"):

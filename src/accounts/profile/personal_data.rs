@@ -77,6 +77,7 @@ fn forget(object: &mut Map<String, Value>) -> bool {
         ("name", &deleted_name),
         ("email", &Value::Null),
         ("jobTitle", &Value::Null),
+        ("organisation", &Value::Null),
         ("avatarUrl", &Value::Null),
     ];
     for (name, replacement) in replacements {

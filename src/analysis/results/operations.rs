@@ -2,12 +2,15 @@
 
 use actors::ids::{self, Id};
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
-use super::store::{self, Filter, Kind};
+use super::store::{self, Filter};
 use crate::analysis::state::Analysis;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
+
+pub use super::store::Kind;
 
 /// Lists a project's items of one kind, newest first.
 ///
@@ -21,4 +24,18 @@ pub async fn list<T: DeserializeOwned>(
 ) -> Result<List<T>, ApiError> {
     let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, kind, listing))).await;
     found.map_err(ApiError::from)?.try_map(|body| serde_json::from_str(&body)).map_err(ApiError::internal)
+}
+
+/// Returns the code of a project's item of one kind; `None` if there is no such item.
+///
+/// # Errors
+/// Only database errors.
+pub async fn code_of(
+    state: &Analysis,
+    project_id: Id<ids::Project>,
+    kind: Kind,
+    id: Uuid,
+) -> Result<Option<String>, ApiError> {
+    let number = state.db.read(move |conn| Box::pin(store::number(conn, project_id, kind, id))).await;
+    Ok(number.map_err(ApiError::from)?.map(|number| kind.code(number)))
 }

@@ -117,6 +117,20 @@ pub async fn exists(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind, i
     Ok(own.filter(items::kind.eq(kind.as_str())).count().get_result::<i64>(conn).await? > 0)
 }
 
+/// The number of a project's item of one kind.
+pub async fn number(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    kind: Kind,
+    id: Uuid,
+) -> Result<Option<i64>, DbError> {
+    let found = items::table
+        .find(Key(Id::<()>::from_uuid(id)))
+        .filter(items::project_id.eq(Key(project_id)))
+        .filter(items::kind.eq(kind.as_str()));
+    Ok(found.select(items::number).first(conn).await.optional()?)
+}
+
 /// Whether a person has touched an item of the project.
 pub async fn is_any_touched(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<bool, DbError> {
     let touched = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::touched);

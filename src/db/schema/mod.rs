@@ -8,7 +8,9 @@ pub use analysis::{
     run_results, run_supersedes, runs,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
-pub use reviews::{approval_events, approval_trails, baseline_items, baselines};
+pub use reviews::{
+    approval_events, approval_trails, baseline_items, baselines, feedback, former_review_tokens, review_invitations,
+};
 
 diesel::table! {
     use diesel::sql_types::*;
@@ -415,3 +417,8 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(meeting_invitations, meetings, members, participants, projects, users,);
 diesel::allow_tables_to_appear_in_same_query!(external_logins, users);
 diesel::allow_tables_to_appear_in_same_query!(run_results, runs);
+diesel::allow_tables_to_appear_in_same_query!(meetings, recordings);
+diesel::allow_tables_to_appear_in_same_query!(meetings, review_invitations);
+diesel::allow_tables_to_appear_in_same_query!(members, review_invitations);
+diesel::allow_tables_to_appear_in_same_query!(participants, review_invitations);
+diesel::allow_tables_to_appear_in_same_query!(users, review_invitations);

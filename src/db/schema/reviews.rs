@@ -61,3 +61,66 @@ diesel::table! {
         body -> Text,
     }
 }
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    review_invitations (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        email -> Text,
+        full_name -> Nullable<Text>,
+        organisation -> Nullable<Text>,
+        permission -> Text,
+        run_id -> Nullable<Uuid>,
+        message -> Nullable<Text>,
+        token_hash -> Text,
+        invited_by_id -> Uuid,
+        send_count -> BigInt,
+        last_sent_at -> UtcTime,
+        expires_at -> UtcTime,
+        lapses_at -> Nullable<UtcTime>,
+        accepted_at -> Nullable<UtcTime>,
+        revoked_at -> Nullable<UtcTime>,
+        access_hash -> Nullable<Text>,
+        former_access_hash -> Nullable<Text>,
+        last_seen_at -> Nullable<UtcTime>,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    former_review_tokens (token_hash) {
+        token_hash -> Text,
+        invitation_id -> Uuid,
+        replaced_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    feedback (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        invitation_id -> Nullable<Uuid>,
+        author_id -> Nullable<Uuid>,
+        author_name -> Text,
+        author_email -> Nullable<Text>,
+        target_type -> Text,
+        target_id -> Nullable<Uuid>,
+        target_code -> Nullable<Text>,
+        comment -> Text,
+        verdict -> Nullable<Text>,
+        status -> Text,
+        is_read -> Bool,
+        resolution_note -> Nullable<Text>,
+        created_at -> UtcTime,
+        resolved_at -> Nullable<UtcTime>,
+    }
+}

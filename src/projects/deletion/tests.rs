@@ -72,6 +72,11 @@ async fn plant(db: &Db) -> Id<ids::Project> {
          SELECT {id}, projects.id, i, 'n', 0, 0, 0, owner_id, {old} FROM n, projects WHERE i = 1",
         "baseline_items (project_id, baseline_id, item_id, kind, number, body) \
          SELECT project_id, id, {id}, 'REQUIREMENT', i, '' FROM n, baselines",
+        "review_invitations (id, project_id, email, permission, token_hash, invited_by_id, send_count, last_sent_at, expires_at, \
+         created_at) SELECT {id}, projects.id, 'e' || i, 'VIEWER', 't' || i, owner_id, 1, {old}, {old}, {old} FROM n, projects",
+        "former_review_tokens (token_hash, invitation_id, replaced_at) SELECT 'f' || email, id, {old} FROM review_invitations",
+        "feedback (id, project_id, author_name, target_type, comment, status, is_read, created_at) \
+         SELECT {id}, projects.id, 'N', 'SUMMARY', 'c', 'OPEN', {no}, {old} FROM n, projects",
         "proposal_texts (proposal_id, after_body) SELECT proposals.id, '{}' FROM n, proposals WHERE i = 1",
         "proposal_links (proposal_id, from_id, reference) SELECT proposals.id, {id}, 'REQUIREMENT' FROM n, proposals WHERE i = 1",
         "run_supersedes (run_id, proposal_id) SELECT runs.id, {id} FROM n, runs",
@@ -202,6 +207,9 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "approval_events",
             "baselines",
             "baseline_items",
+            "review_invitations",
+            "former_review_tokens",
+            "feedback",
             "proposals",
             "proposal_texts",
             "proposal_links",

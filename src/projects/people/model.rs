@@ -252,7 +252,7 @@ impl Enumeration for StakeholderOrigin {}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stakeholder {
-    /// Id of the membership, or of the first participation as a guest.
+    /// Id of the membership, of the first review invitation that was accepted, or of the first participation as a guest.
     pub id: Id<Stakeholder>,
     pub full_name: String,
     #[schema(required, format = Email)]

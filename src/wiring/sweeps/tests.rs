@@ -51,6 +51,13 @@ fn row_of(over: Retention) -> &'static str {
         ("former_invitation_tokens", _) => {
             "(token_hash, invitation_id, replaced_at) SELECT 'f' || {i}, (SELECT id FROM meeting_invitations), {at}"
         }
+        ("review_invitations", _) => {
+            "(id, project_id, email, permission, token_hash, invited_by_id, send_count, last_sent_at, expires_at, lapses_at, \
+             created_at) SELECT {id}, (SELECT id FROM projects), 'e' || {i}, 'VIEWER', 't' || {i}, {user}, 1, {old}, {at}, {at}, {old}"
+        }
+        ("former_review_tokens", _) => {
+            "(token_hash, invitation_id, replaced_at) SELECT 'f' || {i}, (SELECT id FROM review_invitations ORDER BY lapses_at DESC LIMIT 1), {at}"
+        }
         ("run_nodes", _) => {
             "(run_id, attempt, node, input_hash, engine_version, output, kept_at) SELECT (SELECT id FROM runs), {i}, 'n', 'h', '1', '{}', {at}"
         }

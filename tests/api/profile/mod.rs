@@ -1,7 +1,7 @@
 //! Profile: the details of an account, its avatar, its password, and its deletion.
 
 mod avatar;
-mod deletion;
+pub mod deletion;
 mod details;
 mod erase;
 mod password;

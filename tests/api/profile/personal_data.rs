@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::deletion::delete;
 use crate::invitations::{accept, mailed};
+use crate::reviews::stakeholders as reviews;
 use crate::support::builders::{PASSWORD, fresh_email};
 use crate::support::tables::tables;
 use crate::support::{Kind, Role, Server, ServerSetup, User, outbox};
@@ -184,6 +185,23 @@ async fn invited_to_meetings(server: &Server, ben: &User, eve: &User, project: &
     accept(&eve.client, &mailed(server, &other, 1).await).await.is(200);
 }
 
+/// Invites the user to review a project, and leaves the feedback of the user as a reviewer and as a member.
+async fn reviewed(server: &Server, ben: &User, eve: &User, project: &str) {
+    let invitee =
+        json!({"email": eve.email, "fullName": format!("{MARKER} invited"), "organisation": format!("{MARKER} Ltd")});
+    let body = json!({"invitees": [invitee], "permission": "COMMENTER"});
+    let before = outbox::mails(&server.data, &eve.email).len();
+    ben.client.post(reviews::invitations(project)).key("reviewers").json(body).await.is(201);
+    let mail = outbox::wait_for(&server.data, &eve.email, before + 1).await;
+    let accept = format!("{}/accept", reviews::link(&outbox::token_in(&mail).unwrap()));
+    let body = json!({"fullName": format!("{MARKER} reviewer")});
+    let token = server.client().post(accept).json(body).await.is(200).text_of("reviewToken");
+    let comment = json!({"targetType": "SUMMARY", "comment": "It is well."});
+    let reviewer = server.client().reviewing(&token);
+    reviewer.post(reviews::OWN_FEEDBACK).key("comment").json(comment.clone()).await.is(201);
+    eve.client.post(reviews::feedback_of(project)).key("comment").json(comment).await.is(201);
+}
+
 /// Fills in everything that a user can, and what other users do with it. Returns the user, another user and the hash
 /// of the user's avatar.
 async fn everything(server: &Server) -> (User, User, String) {
@@ -212,6 +230,7 @@ async fn everything(server: &Server) -> (User, User, String) {
     server.client().post("/api/auth/otp/resend").json(resend).await.is(200);
     plant(server, &eve, &ben, &shared).await;
     invited_to_meetings(server, &ben, &eve, &shared).await;
+    reviewed(server, &ben, &eve, &shared).await;
     (eve, ben, face.trim_matches('"').to_owned())
 }
 
@@ -221,8 +240,8 @@ on_both! {
         let (eve, ben, face) = everything(&server).await;
         let before = tables(&server).await;
         let marked: Vec<&str> = before.iter().filter(|(_, rows)| has_marker(rows.as_bytes())).map(|(table, _)| table.as_str()).collect();
-        for table in ["codes", "document_texts", "documents", "events", "external_logins", "idempotency_keys", "login_codes",
-            "meeting_invitations", "participants", "project_invitations", "projects", "reset_tokens", "sessions", "users"] {
+        for table in ["codes", "document_texts", "documents", "events", "external_logins", "feedback", "idempotency_keys", "login_codes",
+            "meeting_invitations", "participants", "project_invitations", "projects", "reset_tokens", "review_invitations", "sessions", "users"] {
             assert!(marked.contains(&table), "{table} has no marker: {marked:?}");
         }
         assert!(server.data.join("avatars").join(&face[..2]).join(&face).exists());

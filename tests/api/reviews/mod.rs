@@ -5,6 +5,7 @@ mod baselines;
 mod edits;
 mod sequences;
 mod signatures;
+pub mod stakeholders;
 mod trace;
 mod trail;
 

@@ -20,13 +20,14 @@ pub struct Client {
     http: reqwest::Client,
     base: String,
     token: Option<String>,
+    review_token: Option<String>,
 }
 
 impl Client {
     pub fn at(base: String) -> Self {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).no_proxy().pool_idle_timeout(IDLE);
         let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { http, base, token: None }
+        Self { http, base, token: None, review_token: None }
     }
 
     /// Returns this client with an access token.
@@ -34,14 +35,19 @@ impl Client {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
+    /// Returns this client with a review token, and without an access token.
+    pub fn reviewing(&self, token: &str) -> Self {
+        Self { token: None, review_token: Some(token.to_owned()), ..self.clone() }
+    }
+
     /// Returns this client with a connection pool of its own.
     pub fn apart(&self) -> Self {
-        Self { token: self.token.clone(), ..Self::at(self.base.clone()) }
+        Self { token: self.token.clone(), review_token: self.review_token.clone(), ..Self::at(self.base.clone()) }
     }
 
     /// Returns a client with the same token for a server that was started again.
     pub fn moved_to(&self, server: &super::Server) -> Self {
-        Self { token: self.token.clone(), ..server.client() }
+        Self { token: self.token.clone(), review_token: self.review_token.clone(), ..server.client() }
     }
 
     pub fn token(&self) -> &str {
@@ -74,6 +80,9 @@ impl Client {
         let mut headers = HeaderMap::new();
         if let Some(token) = &self.token {
             headers.insert("authorization", format!("Bearer {token}").parse().unwrap());
+        }
+        if let Some(token) = &self.review_token {
+            headers.insert("x-review-token", token.parse().unwrap());
         }
         let id = format!("story-{}", LAST.fetch_add(1, Ordering::Relaxed));
         headers.insert("x-request-id", id.parse().unwrap());

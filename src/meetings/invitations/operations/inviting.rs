@@ -13,7 +13,7 @@ use super::super::model::{
     may_be,
 };
 use super::super::store;
-use super::sending::{Sender, count};
+use super::sending::Sender;
 use super::{PURPOSE, must_go_on};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
@@ -25,6 +25,7 @@ use crate::http::reason::Reason;
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, store as meetings};
 use crate::projects;
+use crate::projects::people::operations as people;
 
 /// The invitees of one request, and what their invitations have in common.
 #[derive(Debug)]
@@ -110,7 +111,7 @@ impl InvitationBatch {
         must_go_on(&meeting)?;
         let invitations = self.build_invitations(&meeting, &former, drafts)?;
         let emails: Vec<&str> = invitations.iter().map(|one| one.email.as_str()).collect();
-        count(&self.state, conn, self.caller, &emails, self.now).await?;
+        people::invitations::count_emails(&self.state, conn, self.caller.user_id, &emails, self.now).await?;
         let mut rows = Vec::with_capacity(invitations.len());
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
             rows.push((invitation, token.stored_hash(&self.state.secret, PURPOSE)?));

@@ -15,7 +15,6 @@ use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
 use crate::accounts;
 use crate::accounts::model::Account;
-use crate::db::rate_limits;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -60,26 +59,6 @@ impl Sender<'_> {
     }
 }
 
-/// Counts invitation e-mails against the rate limits of the sender and of the recipients, which they share with
-/// invitations to projects.
-///
-/// # Errors
-/// 429 when one of these limits is exceeded for the day.
-pub async fn count(
-    state: &Meetings,
-    conn: &mut Conn,
-    caller: Caller,
-    emails: &[&str],
-    now: Time,
-) -> Result<(), ApiError> {
-    let rates: Vec<_> =
-        emails.iter().flat_map(|email| people::invitations::rates(state, caller.user_id, email)).collect();
-    match rate_limits::count(conn, &rates, now).await? {
-        Some(wait) => Err(ApiError::too_many(wait)),
-        None => Ok(()),
-    }
-}
-
 /// Sends a pending or expired invitation again, with a new link; the former link becomes invalid.
 ///
 /// # Errors
@@ -121,7 +100,7 @@ async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<I
     projects::must_be_active(&project)?;
     must_go_on(&meeting)?;
     may_be_sent(conn, &former, &meeting, now).await?;
-    count(state, conn, caller, &[&former.email], now).await?;
+    people::invitations::count_emails(state, conn, caller.user_id, &[&former.email], now).await?;
     let is_expiry_chosen = former.is_expiry_chosen && former.expires_at > now;
     let expires_at = if is_expiry_chosen { former.expires_at } else { expiry(now, meeting.scheduled_at) };
     let invitation = Invitation {

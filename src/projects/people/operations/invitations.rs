@@ -54,8 +54,8 @@ pub async fn add(
     let token_hash = token.stored_hash(&state.secret, PURPOSE)?;
     let url = format!("{}/invitations/project#token={}", state.url, token.text());
     let email = body.email.as_str().to_owned();
-    let rates = rates(state, caller.user_id, &email);
     let outbox = state.outbox.clone();
+    let whole = state.clone();
     let invitation = state
         .db
         .write(move |conn| {
@@ -69,9 +69,7 @@ pub async fn add(
                 if let Some(made) = invitations::find(conn, id).await? {
                     return Ok(made);
                 }
-                if let Some(wait) = rate_limits::count(conn, &rates, now).await? {
-                    return Err(ApiError::too_many(wait));
-                }
+                count_emails(&whole, conn, caller.user_id, &[&email], now).await?;
                 must_be_active(&project)?;
                 let language = language(conn, &project, caller, &email).await?;
                 supersede(conn, project_id, inviter, &email, now).await?;
@@ -149,12 +147,31 @@ async fn name(conn: &mut Conn, user_id: Id<User>) -> Result<String, DbError> {
 }
 
 /// The rate limits of invitation e-mails, with the keys they are counted under: one per sender, one per recipient.
-pub fn rates(state: &Projects, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
+fn rates(state: &Projects, user_id: Id<User>, email: &str) -> [(Rate, String); 2] {
     let limits = &state.config.limits;
     let by = rate("invitation_mails", limits.invitation_mails);
     let to = rate("invitation_mails_of_address", limits.invitation_mails_of_address);
     let account = state.secret.hex("account", &[user_id.uuid().as_bytes()]);
     [(by, account), (to, state.secret.hex("address", &[email.as_bytes()]))]
+}
+
+/// Counts invitation e-mails against the rate limits of the sender and of the recipients, which all kinds of
+/// invitations share.
+///
+/// # Errors
+/// 429 when one of these limits is exceeded for the day.
+pub async fn count_emails(
+    state: &Projects,
+    conn: &mut Conn,
+    user_id: Id<User>,
+    emails: &[&str],
+    now: Time,
+) -> Result<(), ApiError> {
+    let rates: Vec<_> = emails.iter().flat_map(|email| rates(state, user_id, email)).collect();
+    match rate_limits::count(conn, &rates, now).await? {
+        Some(wait) => Err(ApiError::too_many(wait)),
+        None => Ok(()),
+    }
 }
 
 /// Returns what an invitation is about, without changing it.

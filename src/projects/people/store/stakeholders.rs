@@ -1,8 +1,8 @@
 //! Queries of a project's stakeholders, who are found in several tables and listed as one.
 //!
 //! Each source returns its newest entries before a position, and its total count; the list is the newest entries of all
-//! sources. A person is in one source only: a member is not listed as a guest, and several participations of one
-//! address are one guest.
+//! sources. A person is in one source only: a member is not listed as a reviewer, neither of them as a guest, and
+//! several invitations or participations of one address are one entry.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpres
 
 use super::super::model::{Stakeholder, StakeholderOrigin};
 use crate::access::role::ProjectRole;
-use crate::db::schema::{meetings, members, participants, sessions, users};
+use crate::db::schema::{meetings, members, participants, review_invitations, sessions, users};
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl, contains, is_found, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
@@ -42,6 +42,11 @@ pub async fn list(
     let mut total = 0;
     if filter.wants(StakeholderOrigin::Member) {
         let (some, all) = with_role(conn, project_id, &filter, page).await?;
+        found.extend(some);
+        total += all;
+    }
+    if filter.wants(StakeholderOrigin::ReviewInvitation) {
+        let (some, all) = reviewers(conn, project_id, &filter, page).await?;
         found.extend(some);
         total += all;
     }
@@ -92,6 +97,65 @@ async fn with_role(
     Ok((rows.into_iter().map(stakeholder).collect(), total))
 }
 
+/// Id, name, address, organisation, and when the access was last used.
+type ReviewerRow = (Key<Stakeholder>, Option<String>, String, Option<String>, Option<At>);
+
+diesel::alias!(review_invitations as first_accepted: FirstAccepted);
+
+/// Who accepted an invitation to review the project that was not revoked, one per address: the first invitation counts,
+/// so that ids are stable. They were last seen when one of their accesses was last used.
+async fn reviewers(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    filter: &Filter,
+    page: PageQuery,
+) -> Result<(Vec<Stakeholder>, i64), DbError> {
+    use review_invitations as r;
+    let listed = r::table
+        .filter(r::project_id.eq(Key(project_id)))
+        .filter(r::accepted_at.is_not_null())
+        .filter(r::revoked_at.is_null())
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            let by_name = r::full_name.is_not_null().and(contains(r::full_name.assume_not_null(), pattern));
+            contains(r::email, pattern).or(by_name)
+        }))
+        .filter(not(exists(
+            first_accepted
+                .filter(first_accepted.field(r::project_id).eq(Key(project_id)))
+                .filter(first_accepted.field(r::accepted_at).is_not_null())
+                .filter(first_accepted.field(r::revoked_at).is_null())
+                .filter(first_accepted.field(r::email).eq(r::email))
+                .filter(first_accepted.field(r::id).lt(r::id)),
+        )))
+        .filter(not(exists(
+            members::table
+                .inner_join(users::table.on(users::id.eq(members::user_id)))
+                .filter(members::project_id.eq(Key(project_id)))
+                .filter(users::email.eq(r::email)),
+        )));
+    let columns = (r::id, r::full_name, r::email, r::organisation, r::last_seen_at);
+    let (rows, total): (Vec<ReviewerRow>, _) = page_of!(conn, page, listed, r::id, columns);
+    let shown: Vec<String> = rows.iter().map(|(_, _, email, ..)| email.clone()).collect();
+    let seen: Vec<(String, Option<At>)> = r::table
+        .filter(r::project_id.eq(Key(project_id)))
+        .filter(r::email.eq_any(&shown))
+        .group_by(r::email)
+        .select((r::email, diesel::dsl::max(r::last_seen_at)))
+        .load(conn)
+        .await?;
+    let seen: HashMap<String, Time> = seen.into_iter().filter_map(|(email, at)| Some((email, at?.0))).collect();
+    let stakeholder = |(id, full_name, email, organisation, last_seen_at): ReviewerRow| Stakeholder {
+        id: id.0,
+        full_name: full_name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned()),
+        last_seen_at: seen.get(&email).copied().or(last_seen_at.map(|at| at.0)),
+        email: Some(email),
+        organisation,
+        user_id: None,
+        origin: StakeholderOrigin::ReviewInvitation,
+    };
+    Ok((rows.into_iter().map(stakeholder).collect(), total))
+}
+
 /// Id, name, address, and when the participant last joined and left.
 type GuestRow = (Key<Stakeholder>, String, Option<String>, Option<At>, Option<At>);
 
@@ -126,6 +190,13 @@ async fn guests(
                 .inner_join(users::table.on(users::id.eq(members::user_id)))
                 .filter(members::project_id.eq(Key(project_id)))
                 .filter(users::email.nullable().eq(participants::email)),
+        )))
+        .filter(not(exists(
+            review_invitations::table
+                .filter(review_invitations::project_id.eq(Key(project_id)))
+                .filter(review_invitations::accepted_at.is_not_null())
+                .filter(review_invitations::revoked_at.is_null())
+                .filter(review_invitations::email.nullable().eq(participants::email)),
         )));
     let columns = (
         participants::id,

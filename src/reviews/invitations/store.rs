@@ -1,0 +1,334 @@
+//! Invitations to review a project as rows. Of tokens, only the hashes are stored.
+
+use std::time::Duration;
+
+use actors::ids::{self, Id, User};
+use actors::run::Run;
+use actors::time::Time;
+use diesel::sql_types::Bool;
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, NullableExpressionMethods, OptionalExtension,
+    QueryDsl, Queryable, Selectable,
+};
+
+use super::model::{ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation, State};
+use crate::db::schema::{former_review_tokens, review_invitations};
+use crate::db::sweep::Retention;
+use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
+use crate::http::envelope::List;
+use crate::http::list::{Listing, Search};
+use crate::meetings::invitations::model::LONGEST;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = review_invitations)]
+struct Row {
+    id: Key<ReviewInvitation>,
+    project_id: Key<ids::Project>,
+    email: String,
+    full_name: Option<String>,
+    organisation: Option<String>,
+    permission: String,
+    run_id: Option<Key<Run>>,
+    message: Option<String>,
+    invited_by_id: Key<User>,
+    send_count: i64,
+    last_sent_at: At,
+    expires_at: At,
+    lapses_at: Option<At>,
+    accepted_at: Option<At>,
+    revoked_at: Option<At>,
+    last_seen_at: Option<At>,
+    created_at: At,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = review_invitations)]
+struct NewInvitationRow {
+    #[diesel(embed)]
+    row: Row,
+    token_hash: String,
+}
+
+impl From<&ReviewInvitation> for Row {
+    fn from(one: &ReviewInvitation) -> Self {
+        Self {
+            id: Key(one.id),
+            project_id: Key(one.project_id),
+            email: one.email.clone(),
+            full_name: one.full_name.clone(),
+            organisation: one.organisation.clone(),
+            permission: one.permission.into_str().to_owned(),
+            run_id: one.run_id.map(Key),
+            message: one.message.clone(),
+            invited_by_id: Key(one.invited_by_id),
+            send_count: one.send_count,
+            last_sent_at: At(one.last_sent_at),
+            expires_at: At(one.expires_at),
+            lapses_at: one.accepted_at().is_none().then_some(At(one.expires_at)),
+            accepted_at: one.accepted_at().map(At),
+            revoked_at: one.revoked_at().map(At),
+            last_seen_at: one.last_seen_at.map(At),
+            created_at: At(one.created_at),
+        }
+    }
+}
+
+impl TryFrom<Row> for ReviewInvitation {
+    type Error = DbError;
+    fn try_from(row: Row) -> Result<Self, DbError> {
+        let permission = row.permission.parse().map_err(|_| {
+            DbError::Broken(format!("the review invitation {:?} has the permission {}", row.id, row.permission))
+        })?;
+        let state = match (row.accepted_at, row.revoked_at) {
+            (None, None) => State::Open,
+            (Some(at), None) => State::Accepted { at: at.0 },
+            (accepted_at, Some(at)) => State::Revoked { at: at.0, accepted_at: accepted_at.map(|at| at.0) },
+        };
+        Ok(Self {
+            id: row.id.0,
+            project_id: row.project_id.0,
+            email: row.email,
+            full_name: row.full_name,
+            organisation: row.organisation,
+            permission,
+            run_id: row.run_id.map(|id| id.0),
+            message: row.message,
+            invited_by_id: row.invited_by_id.0,
+            send_count: row.send_count,
+            last_sent_at: row.last_sent_at.0,
+            expires_at: row.expires_at.0,
+            state,
+            last_seen_at: row.last_seen_at.map(|at| at.0),
+            created_at: row.created_at.0,
+        })
+    }
+}
+
+pub async fn find(conn: &mut Conn, id: Id<ReviewInvitation>) -> Result<Option<ReviewInvitation>, DbError> {
+    let found = review_invitations::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    found.map(|row: Row| row.try_into()).transpose()
+}
+
+/// Those of the ids that exist, in the order of the ids.
+pub async fn some(conn: &mut Conn, ids: &[Id<ReviewInvitation>]) -> Result<Vec<ReviewInvitation>, DbError> {
+    let ids: Vec<_> = ids.iter().copied().map(Key).collect();
+    let rows: Vec<Row> = review_invitations::table
+        .filter(review_invitations::id.eq_any(ids))
+        .order(review_invitations::id.asc())
+        .select(Row::columns())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(ReviewInvitation::try_from).collect()
+}
+
+/// Those of the addresses that have a pending invitation to the project.
+pub async fn pending(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    emails: &[&str],
+    now: Time,
+) -> Result<Vec<String>, DbError> {
+    let pending = review_invitations::table
+        .filter(review_invitations::project_id.eq(Key(project_id)))
+        .filter(review_invitations::email.eq_any(emails.iter().map(|email| (*email).to_owned()).collect::<Vec<_>>()))
+        .filter(review_invitations::accepted_at.is_null())
+        .filter(review_invitations::revoked_at.is_null())
+        .filter(review_invitations::expires_at.gt(At(now)));
+    Ok(pending.select(review_invitations::email).load(conn).await?)
+}
+
+/// The result of looking up a token.
+pub enum ReviewTokenLookup {
+    Found(Box<ReviewInvitation>),
+    /// There is a newer token of the same kind.
+    Superseded,
+    Unknown,
+}
+
+/// Looks up the token of a link.
+pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<ReviewTokenLookup, DbError> {
+    let of_token = review_invitations::table.filter(review_invitations::token_hash.eq(hash));
+    let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
+    if let Some(row) = found {
+        return Ok(ReviewTokenLookup::Found(Box::new(row.try_into()?)));
+    }
+    let former = former_review_tokens::table.find(hash).select(former_review_tokens::token_hash);
+    let former: Option<String> = former.first(conn).await.optional()?;
+    Ok(former.map_or(ReviewTokenLookup::Unknown, |_| ReviewTokenLookup::Superseded))
+}
+
+/// Looks up a review token.
+pub async fn by_access(conn: &mut Conn, hash: &str) -> Result<ReviewTokenLookup, DbError> {
+    use review_invitations as r;
+    let of_token = r::table.filter(r::access_hash.eq(Some(hash)));
+    let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
+    if let Some(row) = found {
+        return Ok(ReviewTokenLookup::Found(Box::new(row.try_into()?)));
+    }
+    let former = r::table.filter(r::former_access_hash.eq(Some(hash))).select(r::id);
+    let former: Option<Key<ReviewInvitation>> = former.first(conn).await.optional()?;
+    Ok(former.map_or(ReviewTokenLookup::Unknown, |_| ReviewTokenLookup::Superseded))
+}
+
+/// Which invitations of a project are listed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub status: Option<ProjectReviewInvitationStatus>,
+    pub permission: Option<ProjectReviewPermission>,
+    /// A substring of name, address or organisation.
+    pub search: Option<Search>,
+}
+
+/// Lists a project's invitations, newest first.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    Listing { filter, page }: Listing<Filter>,
+    now: Time,
+) -> Result<List<ReviewInvitation>, DbError> {
+    use ProjectReviewInvitationStatus as Status;
+    use review_invitations as r;
+    let is = |status| (filter.status == Some(status)).into_sql::<Bool>();
+    let open = || r::accepted_at.is_null().and(r::revoked_at.is_null());
+    let has_status = filter
+        .status
+        .is_none()
+        .into_sql::<Bool>()
+        .or(is(Status::Revoked).and(r::revoked_at.is_not_null()))
+        .or(is(Status::Accepted).and(r::accepted_at.is_not_null()).and(r::revoked_at.is_null()))
+        .or(is(Status::Pending).and(open()).and(r::expires_at.gt(At(now))))
+        .or(is(Status::Expired).and(open()).and(r::expires_at.le(At(now))));
+    let listed = r::table
+        .filter(r::project_id.eq(Key(project_id)))
+        .filter(has_status)
+        .filter(is_wanted(r::permission, filter.permission))
+        .filter(is_found(filter.search.as_ref(), |pattern| {
+            let by_name = r::full_name.is_not_null().and(contains(r::full_name.assume_not_null(), pattern));
+            let by_organisation =
+                r::organisation.is_not_null().and(contains(r::organisation.assume_not_null(), pattern));
+            contains(r::email, pattern).or(by_name).or(by_organisation)
+        }));
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, r::id, Row::columns());
+    page.list(rows, total, |row| row.id.0.uuid()).try_map(ReviewInvitation::try_from)
+}
+
+pub async fn insert(conn: &mut Conn, invitations: Vec<(&ReviewInvitation, String)>) -> Result<(), DbError> {
+    let row = |(invitation, token_hash): (&ReviewInvitation, String)| NewInvitationRow {
+        row: Row::from(invitation),
+        token_hash,
+    };
+    let rows: Vec<NewInvitationRow> = invitations.into_iter().map(row).collect();
+    many!(conn, &rows, |some| diesel::insert_into(review_invitations::table).values(some));
+    Ok(())
+}
+
+/// Stores an invitation that is sent again, with another token; the hash of the former one is stored as superseded. With
+/// `ends_access`, so is that of its review token, and the access is without one until somebody accepts again.
+pub async fn send_again(
+    conn: &mut Conn,
+    invitation: &ReviewInvitation,
+    token_hash: String,
+    ends_access: bool,
+) -> Result<(), DbError> {
+    use review_invitations as r;
+    let row = r::table.find(Key(invitation.id));
+    let former: String = row.select(r::token_hash).first(conn).await?;
+    let known = (
+        former_review_tokens::token_hash.eq(former),
+        former_review_tokens::invitation_id.eq(Key(invitation.id)),
+        former_review_tokens::replaced_at.eq(At(invitation.last_sent_at)),
+    );
+    diesel::insert_into(former_review_tokens::table).values(known).execute(conn).await?;
+    // Nothing else: the invitation may be accepted or revoked at the same moment.
+    let again = (
+        r::token_hash.eq(token_hash),
+        r::send_count.eq(invitation.send_count),
+        r::last_sent_at.eq(At(invitation.last_sent_at)),
+        r::expires_at.eq(At(invitation.expires_at)),
+    );
+    diesel::update(row).set(again).execute(conn).await?;
+    let lapses_at = r::lapses_at.eq(Some(At(invitation.expires_at)));
+    diesel::update(row.filter(r::accepted_at.is_null())).set(lapses_at).execute(conn).await?;
+    if ends_access {
+        let ended = (r::former_access_hash.eq(r::access_hash), r::access_hash.eq(None::<String>));
+        diesel::update(row.filter(r::access_hash.is_not_null())).set(ended).execute(conn).await?;
+    }
+    Ok(())
+}
+
+/// Accepts an invitation that `token_hash` still leads to and that was not revoked: stores the hash of the new review
+/// token in place of the former one. Returns whether there is one.
+pub async fn accept(
+    conn: &mut Conn,
+    id: Id<ReviewInvitation>,
+    token_hash: &str,
+    access_hash: String,
+    full_name: Option<String>,
+    now: Time,
+) -> Result<bool, DbError> {
+    use review_invitations as r;
+    let row = r::table.find(Key(id));
+    let open = row.filter(r::token_hash.eq(token_hash)).filter(r::revoked_at.is_null());
+    // Locks the row, so that whoever accepts at the same moment finds the review token that this one gives.
+    let seen = (r::lapses_at.eq(None::<At>), r::last_seen_at.eq(Some(At(now))));
+    if diesel::update(open).set(seen).execute(conn).await? == 0 {
+        return Ok(false);
+    }
+    let former = r::former_access_hash.eq(r::access_hash);
+    diesel::update(row.filter(r::access_hash.is_not_null())).set(former).execute(conn).await?;
+    diesel::update(row).set(r::access_hash.eq(Some(access_hash))).execute(conn).await?;
+    let accepted_at = r::accepted_at.eq(Some(At(now)));
+    diesel::update(row.filter(r::accepted_at.is_null())).set(accepted_at).execute(conn).await?;
+    if let Some(full_name) = full_name {
+        diesel::update(row).set(r::full_name.eq(Some(full_name))).execute(conn).await?;
+    }
+    Ok(true)
+}
+
+/// Revokes an invitation that was not revoked. Returns whether there was one.
+pub async fn revoke(conn: &mut Conn, id: Id<ReviewInvitation>, now: Time) -> Result<bool, DbError> {
+    let revoked = diesel::update(review_invitations::table.find(Key(id)))
+        .filter(review_invitations::revoked_at.is_null())
+        .set(review_invitations::revoked_at.eq(Some(At(now))));
+    Ok(revoked.execute(conn).await? > 0)
+}
+
+/// Stores when an access was last used.
+pub async fn set_seen(conn: &mut Conn, id: Id<ReviewInvitation>, now: Time) -> Result<(), DbError> {
+    let row = review_invitations::table.find(Key(id));
+    diesel::update(row).set(review_invitations::last_seen_at.eq(Some(At(now)))).execute(conn).await?;
+    Ok(())
+}
+
+/// Whether there are more than `few` invitations to an address.
+pub async fn has_more_than(conn: &mut Conn, email: &str, few: i64) -> Result<bool, DbError> {
+    let of_address = review_invitations::table.filter(review_invitations::email.eq(email.to_owned()));
+    let beyond = of_address.order(review_invitations::id.asc()).offset(few).select(review_invitations::id);
+    let beyond: Option<Key<ReviewInvitation>> = beyond.first(conn).await.optional()?;
+    Ok(beyond.is_some())
+}
+
+/// Deletes at most `most` invitations to an address, and so ends the accesses that they gave. Returns their number.
+pub async fn forget_address(conn: &mut Conn, email: &str, most: i64) -> Result<usize, DbError> {
+    let of_address = review_invitations::table.filter(review_invitations::email.eq(email.to_owned()));
+    let some: Vec<Key<ReviewInvitation>> =
+        of_address.order(review_invitations::id.asc()).limit(most).select(review_invitations::id).load(conn).await?;
+    let mut gone = 0;
+    for some in some.chunks(ROWS) {
+        let these = review_invitations::table.filter(review_invitations::id.eq_any(some.to_vec()));
+        gone += diesel::delete(these).execute(conn).await?;
+    }
+    Ok(gone)
+}
+
+/// Invitations that nobody accepted and that expired 30 days ago: their links lead nowhere, and there is no reason to
+/// store the address any longer. Former links of those that stay, once they must have expired.
+pub const RETENTION: [Retention; 2] = [
+    Retention {
+        table: "review_invitations",
+        key: "id",
+        at: "lapses_at",
+        period: Duration::from_secs(30 * 24 * 60 * 60),
+    },
+    Retention { table: "former_review_tokens", key: "token_hash", at: "replaced_at", period: LONGEST },
+];

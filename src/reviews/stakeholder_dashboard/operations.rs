@@ -1,0 +1,178 @@
+//! Builds the dashboard of reviewers.
+//!
+//! A dashboard is parsed, and the texts of its documents are read, once for each state of the results and of the names
+//! of sources: both are in its ETag, and texts never change. What was built is kept while there is room for it, so that
+//! polls and feedback cost a look at the database and no more.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use sha2::{Digest, Sha256};
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+
+use super::cache::BuiltReview;
+use super::context::{self, QuoteSpan};
+use super::model::{ReviewContent, ReviewDashboard, ReviewQuote, SharedContent};
+use super::store;
+use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
+use crate::analysis::results::model::SourceReference;
+use crate::db::{Conn, DbError};
+use crate::http::error::ApiError;
+use crate::projects::documents::operations as documents;
+use crate::reviews::access::Reviewer;
+use crate::reviews::state::Reviews;
+
+/// For so many quotes of one dashboard the text around them is looked up; the ones after them stand alone.
+const QUOTES: usize = 5_000;
+
+/// A dashboard for reviewers, and what changes with all that it shows.
+pub struct Review {
+    pub built: Arc<BuiltReview>,
+    pub etag: String,
+}
+
+/// Returns what a reviewer sees, with its ETag: the results of the run of the invitation, else of the newest successful
+/// run, or no results.
+///
+/// # Errors
+/// Only database errors, or 500 for a stored result that can't be parsed.
+pub async fn dashboard(state: &Reviews, reviewer: Reviewer) -> Result<(ReviewDashboard, String), ApiError> {
+    let Reviewer { invitation, project } = reviewer;
+    let review = review(state, project.id, invitation.run_id).await?;
+    let frame = (project.name.as_str(), invitation.permission.into_str(), invitation.expires_at.millis());
+    let etag = format!("{}-{}", review.etag, short_hash([format!("{frame:?}")]));
+    let dashboard = ReviewDashboard {
+        project_name: project.name,
+        permission: invitation.permission,
+        expires_at: invitation.expires_at,
+        content: SharedContent(Arc::clone(&review.built.content)),
+    };
+    Ok((dashboard, etag))
+}
+
+/// Returns what reviewers see of a run, or of the newest successful one.
+///
+/// # Errors
+/// Only database errors, or 500 for a stored result that can't be parsed.
+pub async fn review(
+    state: &Reviews,
+    project_id: Id<ids::Project>,
+    run_id: Option<Id<Run>>,
+) -> Result<Review, ApiError> {
+    let read = async move |conn: &mut Conn| {
+        let stored = dashboards::stored(conn, project_id, run_id).await?;
+        Ok::<_, DbError>((stored, store::source_names(conn, project_id).await?))
+    };
+    let (stored, names) = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)?;
+    let Some(stored) = stored else {
+        let empty = ResultsDashboard::empty(project_id, state.now());
+        let content = Arc::new(ReviewContent::of(empty, &HashMap::new()));
+        let built = BuiltReview { content, targets: HashMap::new(), bytes: 0 };
+        return Ok(Review { built: Arc::new(built), etag: "none".to_owned() });
+    };
+    let mut named: Vec<String> = names.iter().map(|(id, name)| format!("{id} {name}")).collect();
+    named.sort_unstable();
+    let etag = format!("{}-{}", stored.etag, short_hash(named));
+    if let Some(built) = state.review_contents.get(&etag) {
+        return Ok(Review { built, etag });
+    }
+    let _permit = state.review_contents.building.acquire().await.map_err(ApiError::internal)?;
+    // Somebody else may have built it meanwhile.
+    if let Some(built) = state.review_contents.get(&etag) {
+        return Ok(Review { built, etag });
+    }
+    let built = Arc::new(build(state, stored, names).await?);
+    state.review_contents.keep(etag.clone(), Arc::clone(&built));
+    Ok(Review { built, etag })
+}
+
+fn short_hash(texts: impl IntoIterator<Item = String>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update(text.len().to_be_bytes());
+        hash.update(text);
+    }
+    hex::encode(hash.finalize()).chars().take(16).collect()
+}
+
+async fn build(
+    state: &Reviews,
+    stored: StoredDashboard,
+    names: HashMap<Uuid, String>,
+) -> Result<BuiltReview, ApiError> {
+    let bytes = stored.bytes();
+    let parsed = spawn_blocking(move || {
+        let dashboard = stored.parse()?;
+        let places = places(&dashboard);
+        Ok::<_, ApiError>((ReviewContent::of(dashboard, &names), places))
+    });
+    let (mut content, places) = parsed.await.map_err(ApiError::internal)??;
+    let mut context_bytes = 0;
+    for (document, quoted) in places {
+        // One text at a time: each may have millions of characters.
+        let text = documents::stored_text(&state.db, Id::from_uuid(document)).await.map_err(ApiError::from)?;
+        let Some(text) = text else { continue };
+        let around = spawn_blocking(move || {
+            let places: Vec<QuoteSpan> = quoted.iter().map(|one| one.place).collect();
+            context::around(&text, &places).map(|around| (quoted, around))
+        });
+        let (quoted, around) = around.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
+        for (one, context) in quoted.into_iter().zip(around) {
+            let (Some(quote), Some(context)) = (one.item.quote(&mut content, one.index), context) else { continue };
+            context_bytes += context.before.len() + context.after.len();
+            (quote.before, quote.after) = (Some(context.before), Some(context.after));
+        }
+    }
+    let targets = content.targets();
+    Ok(BuiltReview { content: Arc::new(content), targets, bytes: bytes + context_bytes })
+}
+
+/// An item of a dashboard, by its position.
+#[derive(Clone, Copy)]
+enum QuotingPosition {
+    Requirement(usize),
+    UserStory(usize),
+}
+
+impl QuotingPosition {
+    fn quote(self, content: &mut ReviewContent, index: usize) -> Option<&mut ReviewQuote> {
+        let quotes = match self {
+            Self::Requirement(at) => &mut content.requirements.get_mut(at)?.quotes,
+            Self::UserStory(at) => &mut content.user_stories.get_mut(at)?.quotes,
+        };
+        quotes.get_mut(index)
+    }
+}
+
+/// A quote of a document.
+struct QuoteOfDocument {
+    item: QuotingPosition,
+    /// Which of the item's quotes it is.
+    index: usize,
+    place: QuoteSpan,
+}
+
+/// The quotes of each document, up to [`QUOTES`] in all.
+fn places(dashboard: &ResultsDashboard) -> HashMap<Uuid, Vec<QuoteOfDocument>> {
+    let requirements = dashboard.requirements.iter().enumerate();
+    let requirements = requirements.map(|(at, one)| (QuotingPosition::Requirement(at), &one.sources));
+    let stories = dashboard.user_stories.iter().enumerate();
+    let stories = stories.map(|(at, one)| (QuotingPosition::UserStory(at), &one.sources));
+    let quotes = requirements.chain(stories).flat_map(|(item, sources)| {
+        sources.iter().enumerate().filter_map(move |(index, source)| quote_of_document(item, index, source))
+    });
+    let mut places: HashMap<Uuid, Vec<QuoteOfDocument>> = HashMap::new();
+    for (document, quote) in quotes.take(QUOTES) {
+        places.entry(document).or_default().push(quote);
+    }
+    places
+}
+
+fn quote_of_document(item: QuotingPosition, index: usize, source: &SourceReference) -> Option<(Uuid, QuoteOfDocument)> {
+    let place = QuoteSpan { start: source.start_offset, end: source.end_offset };
+    Some((source.document_id?, QuoteOfDocument { item, index, place }))
+}
