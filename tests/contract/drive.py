@@ -242,7 +242,7 @@ def main():
         revoked, _ = client.guest(held, "vera@example.org")
         _, accepted = client.guest(held, "nils@example.org")
         nobody = Client(base, data / "outbox")
-        review, review_token = client.reviewer(project, "emmy@example.org")
+        _, review_token = client.reviewer(project, "emmy@example.org")
         _, reviewed = client.reviewer(project, "olga@example.org")
         guest = nobody.call("POST", f"/api/meeting-invitations/{accepted}/accept", {"displayName": "Nils"})
         os.environ |= {
@@ -273,7 +273,8 @@ def main():
             "MEETING_INVITATION_TOKEN": token,
             "REVOKED_MEETING_INVITATION": revoked,
             "INVITATION": client.invite(project, "mary@example.org", "STAKEHOLDER"),
-            "REVIEW_INVITATION": review,
+            # Another one than that of the token, which resending makes worthless.
+            "RESENT_REVIEW_INVITATION": client.reviewer(project, "mary@example.org")[0],
             "REVIEW_INVITATION_TOKEN": review_token,
             "REVOKED_REVIEW_INVITATION": client.reviewer(project, "lise@example.org")[0],
             "REVIEW_TOKEN": nobody.call("POST", f"/api/review-invitations/{reviewed}/accept")["reviewToken"],
