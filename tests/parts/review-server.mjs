@@ -54,7 +54,14 @@ const operations = [
     return { reviewToken, permission, status: 'ACTIVE', projectName: dashboard.projectName, expiresAt };
   }],
   ['GET', /^\/api\/project-review\/dashboard$/, (_, asked) => ({ ...dashboard, permission: reviewerOf(asked).permission })],
-  ['GET', /^\/api\/project-review\/feedback$/, (_, asked) => [...reviewerOf(asked).feedback].reverse()],
+  // In pages, as the server gives them: the cursor is the place of the first one that is left.
+  ['GET', /^\/api\/project-review\/feedback$/, (_, asked) => {
+    const query = new URL(asked.url, 'http://server').searchParams;
+    const [from, limit] = [Number(query.get('cursor') ?? 0), Number(query.get('limit') ?? 25)];
+    const all = [...reviewerOf(asked).feedback].reverse();
+    const isMore = from + limit < all.length;
+    return { items: all.slice(from, from + limit), nextCursor: isMore ? `${from + limit}` : null, totalCount: all.length };
+  }],
   ['POST', /^\/api\/project-review\/feedback$/, (_, asked) => {
     const invitation = reviewerOf(asked);
     const key = asked.headers['idempotency-key'];
@@ -71,6 +78,8 @@ const operations = [
     isMember(headers);
     const feedback = invitations.flatMap((invitation) => invitation.feedback).find((one) => one.id === id);
     if (!feedback) throw new Refused(404, 'NotFound', 'Resource not found.');
+    const isSettled = ['RESOLVED', 'REJECTED'].includes(body.status);
+    if (feedback.status === 'OPEN' && isSettled) throw new Refused(409, 'InvalidState', 'This is not possible in the current state.');
     return Object.assign(feedback, body, body.status === 'RESOLVED' && { resolvedAt: now() });
   }],
   ['DELETE', /^\/api\/projects\/[^/]+\/review-invitations\/([^/]+)$/, ([id], { headers }) => {
@@ -124,7 +133,7 @@ async function answer(request, response) {
   try {
     if (!operation) throw new Refused(404, 'NotFound', 'Resource not found.');
     const body = request.method === 'GET' || request.method === 'DELETE' ? {} : await json(request);
-    const data = operation[2](pathname.match(operation[1]).slice(1), { headers: request.headers, body });
+    const data = operation[2](pathname.match(operation[1]).slice(1), { headers: request.headers, body, url: request.url });
     const status = request.method === 'POST' && pathname.endsWith('/feedback') ? 201 : 200;
     response.writeHead(status).end(envelope(status, data));
   } catch (refused) {

@@ -178,13 +178,14 @@ async function worksThrough(person) {
   return count;
 }
 
-/** The team resolves a feedback. */
+/** The team takes a feedback up, and resolves it. */
 async function answers({ feedback, authorization }, id) {
-  const response = await fetch(`${feedback}/${id}`, {
-    method: 'PATCH', headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ status: 'RESOLVED', resolutionNote: 'Agreed: we changed it.' }),
-  });
-  if (!response.ok) throw new Error(`answering: ${response.status}`);
+  for (const answer of [{ status: 'IN_PROGRESS' }, { status: 'RESOLVED', resolutionNote: 'Agreed: we changed it.' }]) {
+    const response = await fetch(`${feedback}/${id}`, {
+      method: 'PATCH', headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(answer),
+    });
+    if (!response.ok) throw new Error(`answering: ${response.status}`);
+  }
 }
 
 async function finds(person, code) {

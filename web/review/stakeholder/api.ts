@@ -30,10 +30,22 @@ export const acceptInvitation = (token: string, fullName: string): Promise<Proje
 export const readDashboard = (reviewToken: string): Promise<ReviewDashboard> =>
   call('/api/project-review/dashboard', { headers: reviewer(reviewToken) });
 
-/** The stakeholder's own feedback, in the order of the server. */
+interface FeedbackPage {
+  items: StakeholderFeedback[];
+  nextCursor: string | null;
+}
+
+/** The stakeholder's own feedback, all of it, newest first. */
 export const listFeedback = async (reviewToken: string): Promise<StakeholderFeedback[]> => {
-  const found = await call<StakeholderFeedback[] | { items: StakeholderFeedback[] }>('/api/project-review/feedback', { headers: reviewer(reviewToken) });
-  return Array.isArray(found) ? found : found.items;
+  const all: StakeholderFeedback[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const query: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page: FeedbackPage = await call(`/api/project-review/feedback?limit=100${query}`, { headers: reviewer(reviewToken) });
+    all.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return all;
 };
 
 /** With the same key, the same feedback is stored once, however often it is sent. */
