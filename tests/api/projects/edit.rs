@@ -24,6 +24,7 @@ on_both! {
             "myRole": "OWNER",
             "counts": {"members": 1, "documents": 0, "meetings": 0, "requirements": 0, "userStories": 0},
             "analysisEngines": ["embedded"],
+            "signedApprovals": false,
         });
         assert_eq!(project, &expected);
         shape::time(&project["createdAt"]);
