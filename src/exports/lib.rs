@@ -11,7 +11,7 @@ mod json;
 mod markdown;
 mod reqif;
 pub mod specification;
-mod text;
+pub mod text;
 pub mod words;
 mod xlsx;
 
