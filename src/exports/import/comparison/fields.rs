@@ -3,6 +3,7 @@
 use super::{CriterionText, FieldDifference, FieldValue};
 use crate::import::{ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use crate::specification::{CriterionEntry, RequirementEntry, UserStoryEntry};
+use crate::text::clean;
 
 #[derive(Default)]
 pub(super) struct Differences(pub(super) Vec<FieldDifference>);
@@ -73,6 +74,7 @@ fn text_value(text: Option<&str>) -> FieldValue {
 
 /// A text as far as it is compared. Other programs indent, wrap and end lines in their own ways, and files carry no control characters.
 fn comparable(text: &str) -> String {
+    let text = clean(text);
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
