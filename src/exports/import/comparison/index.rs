@@ -29,10 +29,11 @@ impl<'a> ProjectIndex<'a> {
         let user_stories = ItemsByKey::new(&current.user_stories, |item| (&item.id, &item.code));
         let mut new_requirements = HashMap::new();
         for found in &imported.requirements {
-            let keys = [&found.id, &found.code].into_iter().flatten();
             let Some(name) = found.id.as_ref().or(found.code.as_ref()) else { continue };
             if requirements.find(found.id.as_deref(), found.code.as_deref()).is_none() {
-                keys.for_each(|given| drop(new_requirements.entry(key(given)).or_insert_with(|| name.clone())));
+                for given in [&found.id, &found.code].into_iter().flatten() {
+                    new_requirements.entry(key(given)).or_insert_with(|| name.clone());
+                }
             }
         }
         Self { requirements, user_stories, new_requirements }
