@@ -21,11 +21,11 @@ use crate::words::{Label, Words};
 
 /// What a file may hold at most; tests set it lower.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+pub(crate) struct Limits {
     /// Of a sheet, with the row of headings.
-    rows: RowNum,
+    pub(crate) rows: RowNum,
     /// Of a cell, in UTF-16 code units.
-    cell_units: usize,
+    pub(crate) cell_units: usize,
 }
 
 /// The limits of Excel.
@@ -38,7 +38,7 @@ pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFaul
     write_within(specification, EXCEL)
 }
 
-fn write_within(specification: &Specification, limits: Limits) -> Result<Vec<u8>, ExportFault> {
+pub(crate) fn write_within(specification: &Specification, limits: Limits) -> Result<Vec<u8>, ExportFault> {
     let words = Words::of(&specification.project.language);
     let codes = RequirementCodes::of(specification);
     let mut writer = WorkbookWriter {

@@ -1,5 +1,7 @@
 //! Rules that hold for every kind of file.
 
 pub(crate) mod samples;
+mod workbooks;
+mod written;
 
 pub(crate) use crate::specification;
