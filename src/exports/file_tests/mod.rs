@@ -1,5 +1,6 @@
 //! Rules that hold for every kind of file.
 
+mod docx;
 mod reqif;
 pub(crate) mod samples;
 mod workbooks;
