@@ -1,8 +1,11 @@
 //! Writes a user story anew, by the rules of the embedded engine: from its requirements and from what the sources say. The
 //! engine can't interpret feedback; the response says so in its notes, and the feedback is kept in the trail.
 
+use std::collections::HashSet;
+use std::iter;
 use std::panic::AssertUnwindSafe;
 
+use actors::ids::Id;
 use actors::live::RequestId;
 use pipeline::engine;
 use pipeline::loop_control::LoopControl;
@@ -26,7 +29,10 @@ use crate::analysis::trail::model::{ApprovalAction, ItemDecision};
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
+use crate::http::reason::Reason;
 use crate::projects;
+use crate::reviews::feedback::model::Feedback;
+use crate::reviews::feedback::store as feedbacks;
 use crate::reviews::state::Reviews;
 
 /// The most quotes that a story is written from.
@@ -45,20 +51,28 @@ pub struct RegeneratedUserStory {
     pub notes: Vec<String>,
 }
 
+/// What a story that is written anew is to heed.
+#[derive(Debug, Clone)]
+pub struct Wishes {
+    pub feedback: ReviewComment,
+    /// Comments of reviewers.
+    pub comments: Vec<Id<Feedback>>,
+}
+
 /// Writes a story anew.
 ///
 /// # Errors
-/// 412 for a stale version; 409 for a story without a requirement, for one that was changed meanwhile, and in an archived
+/// 412 for a stale version; 422 for a comment that is closed or about something else; 409 for a story without a requirement, for one that was changed meanwhile, and in an archived
 /// project.
 pub async fn regenerate(
     state: &Reviews,
     item: TargetItem,
     caller: Caller,
-    feedback: ReviewComment,
+    wishes: Wishes,
     version: Option<i64>,
     request: RequestId,
 ) -> Result<RegeneratedUserStory, ApiError> {
-    let (former, asked) = story_to_write(state, item, feedback.0.clone()).await?;
+    let (former, asked) = story_to_write(state, item, wishes.clone()).await?;
     if version.is_some_and(|version| version != former.version) {
         return Err(ApiError::of(Code::PRECONDITION_FAILED));
     }
@@ -82,7 +96,11 @@ pub async fn regenerate(
                 return Ok((RegeneratedUserStory { story: present, diff, notes }, Vec::new()));
             }
             let story = revised(content, present.first_text(), RevisionSource::AiRegenerated, now);
-            let decision = ItemDecision { comment: Some(feedback.0), ..ItemDecision::of(ApprovalAction::Regenerate) };
+            let decision = ItemDecision {
+                comment: Some(wishes.feedback.0),
+                feedback_ids: wishes.comments.iter().map(|id| id.uuid()).collect(),
+                ..ItemDecision::of(ApprovalAction::Regenerate)
+            };
             changes.change(conn, &before, &ProjectItem::UserStory(story.clone()), None, decision).await?;
             let records = changes.finish(conn, &request).await?;
             Ok::<_, ApiError>((RegeneratedUserStory { story, diff, notes }, records))
@@ -97,23 +115,26 @@ pub async fn regenerate(
 async fn story_to_write(
     state: &Reviews,
     item: TargetItem,
-    feedback: String,
+    wishes: Wishes,
 ) -> Result<(UserStory, StoryRequest), ApiError> {
     let TargetItem { project_id, .. } = item;
+    let Wishes { feedback, comments: asked } = wishes;
+    let wanted = asked.clone();
     let read = state.db.read(move |conn| {
         Box::pin(async move {
             let project = projects::store::find(conn, project_id).await?;
             let own = analysis::results::store::some(conn, project_id, vec![item.uuid()]).await?;
             let story = own.first().map(|row| item_of(Kind::UserStory, &row.body)).transpose()?;
-            let Some(ProjectItem::UserStory(story)) = story else { return Ok((project, None, Vec::new())) };
+            let Some(ProjectItem::UserStory(story)) = story else { return Ok((project, None, Vec::new(), Vec::new())) };
             let ids = story.requirement_ids.clone();
             let rows = analysis::results::store::some(conn, project_id, ids).await?;
             let requirements =
                 rows.iter().map(|row| item_of(Kind::Requirement, &row.body)).collect::<Result<_, _>>()?;
-            Ok::<(_, _, Vec<ProjectItem>), DbError>((project, Some(story), requirements))
+            let comments = feedbacks::some(conn, project_id, &wanted).await?;
+            Ok::<(_, _, Vec<ProjectItem>, _), DbError>((project, Some(story), requirements, comments))
         })
     });
-    let (project, story, requirements) = read.await.map_err(ApiError::from)?;
+    let (project, story, requirements, comments) = read.await.map_err(ApiError::from)?;
     let gone = || ApiError::of(Code::NOT_FOUND);
     let (project, story) = (project.ok_or_else(gone)?, story.ok_or_else(gone)?);
     projects::must_be_active(&project)?;
@@ -121,6 +142,8 @@ async fn story_to_write(
         let message = "The story covers no requirement: there is nothing to write it from. Edit it instead.";
         return Err(ApiError::with_message(Code::INVALID_STATE, message));
     }
+    heeded(&story, &asked, &comments)?;
+    let texts = iter::once(feedback).chain(comments.into_iter().map(|one| one.comment));
     let request = StoryRequest {
         story: StoryContent {
             role: story.role.clone(),
@@ -130,10 +153,29 @@ async fn story_to_write(
         },
         quotes: quotes(&story, &requirements),
         requirements: stated(&story, requirements),
-        feedback,
+        feedback: texts.collect::<Vec<_>>().join("\n"),
         language: project.language,
     };
     Ok((story, request))
+}
+
+/// Checks that every comment that was asked for is about the story and not closed.
+fn heeded(story: &UserStory, asked: &[Id<Feedback>], comments: &[Feedback]) -> Result<(), ApiError> {
+    let criteria = story.acceptance_criteria.iter().map(|criterion| criterion.id);
+    let about: HashSet<Uuid> = criteria.chain(story.requirement_ids.iter().copied()).chain([story.id]).collect();
+    let is_heeded = |id: &Id<Feedback>| {
+        let own = comments.iter().find(|one| one.id == *id);
+        own.is_some_and(|one| {
+            !one.status.is_decided() && one.target.item.as_ref().is_some_and(|(item, _)| about.contains(item))
+        })
+    };
+    match asked.iter().position(|id| !is_heeded(id)) {
+        None => Ok(()),
+        Some(at) => {
+            let message = "This must be an open comment on the story, one of its criteria or one of its requirements.";
+            Err(ApiError::field(&format!("feedbackIds[{at}]"), Reason::InvalidValue, message))
+        }
+    }
 }
 
 /// What the sources of a story and of its requirements say, each once.

@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::edits::{ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, RequirementEdit, StatementText, StoryEdit};
 use super::model::{BulkItem, BulkResults, DeferralDate, ReviewComment, SignatureInput, StatusDecision};
 use super::operations::{self, ItemEdit};
-use super::regenerate::{self, RegeneratedUserStory};
+use super::regenerate::{self, RegeneratedUserStory, Wishes};
 use super::{ReviewedRequirement, ReviewedStory, trail};
 use crate::access::policy::{Approver, Member};
 use crate::access::principal::Caller;
@@ -27,10 +27,13 @@ use crate::http::patch::Patch;
 use crate::http::reason::Reason;
 use crate::http::version::IfMatch;
 use crate::projects::model::Project;
+use crate::reviews::feedback::model::Feedback;
 use crate::reviews::state::Reviews;
 
 /// The most items that one call decides about.
 const MOST_ITEMS: usize = 200;
+/// The most comments of reviewers that one regeneration heeds.
+const MOST_COMMENTS: usize = 50;
 
 /// A decision about the status of an item.
 #[derive(Debug, ToSchema)]
@@ -392,11 +395,17 @@ pub async fn update_items_status(
 #[schema(rename_all = "camelCase")]
 pub struct RegenerateUserStory {
     pub feedback: ReviewComment,
+    /// Open comments of reviewers that the story is to heed beside `feedback`: on it, one of its criteria, or one of its
+    /// requirements.
+    #[schema(required = false, max_items = 50)]
+    pub feedback_ids: Vec<Id<Feedback>>,
 }
 
 impl Body for RegenerateUserStory {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { feedback: fields.required("feedback")? })
+        let feedback = fields.required("feedback");
+        let feedback_ids = fields.values("feedbackIds", MOST_COMMENTS, |_| Ok(()));
+        Ok(Self { feedback: feedback?, feedback_ids: feedback_ids? })
     }
 }
 
@@ -406,7 +415,8 @@ pub async fn regenerate_user_story(
 ) -> Result<Reply<RegeneratedUserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let (caller, ReviewedStory(item)) = (request.access.caller, request.access.resource);
-    let story = regenerate::regenerate(&state, item, caller, body.feedback, version, request.request_id).await?;
+    let wishes = Wishes { feedback: body.feedback, comments: body.feedback_ids };
+    let story = regenerate::regenerate(&state, item, caller, wishes, version, request.request_id).await?;
     let version = story.story.version;
     Ok(Reply::ok(story).version(version))
 }

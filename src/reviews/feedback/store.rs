@@ -105,6 +105,18 @@ pub async fn find(conn: &mut Conn, id: Id<Feedback>) -> Result<Option<Feedback>,
     found.map(|row: Row| row.try_into()).transpose()
 }
 
+/// Returns those of the ids that are feedback of a project.
+pub async fn some(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    ids: &[Id<Feedback>],
+) -> Result<Vec<Feedback>, DbError> {
+    let keys: Vec<Key<Feedback>> = ids.iter().copied().map(Key).collect();
+    let own = feedback::table.filter(feedback::id.eq_any(keys)).filter(feedback::project_id.eq(Key(project_id)));
+    let rows: Vec<Row> = own.order((feedback::created_at, feedback::id)).select(Row::columns()).load(conn).await?;
+    rows.into_iter().map(Feedback::try_from).collect()
+}
+
 pub async fn insert(conn: &mut Conn, one: &Feedback) -> Result<(), DbError> {
     diesel::insert_into(feedback::table).values(&Row::from(one)).execute(conn).await?;
     Ok(())

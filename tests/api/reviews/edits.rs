@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::stakeholders::Review;
 use super::{Reviewed, named};
 use crate::support::World;
 
@@ -159,5 +160,33 @@ on_both! {
         assert_eq!((&event["diff"], &event["comment"]), (&answer.data()["diff"], &json!("Take up the edit.")));
         assert_eq!(answer.data()["original"]["description"], story["description"]);
         anew().json(json!({"feedback": "Again."})).if_match(2).await.refused(412, "PreconditionFailed");
+    }
+
+    async fn chosen_comments_are_heeded_and_named_in_the_trail(world: World) {
+        let reviewed = Reviewed::new(world.server).await;
+        let (story, requirement) = reviewed.story().await;
+        let reviewer = Review::of(world.server, &reviewed.ada, &reviewed.project, "COMMENTER").await;
+        let about = |kind: &str, item: &Value| json!({"targetType": kind, "targetId": item["id"], "comment": "Print it, please."});
+        let on_story = reviewer.say(about("USER_STORY", &story)).await.is(201).data().clone();
+        let on_requirement = reviewer.say(about("REQUIREMENT", &requirement)).await.is(201).data().clone();
+        let elsewhere = reviewer.comment("It is all fine.").await;
+        let statement = "As a clerk, I want to print the waiting list, so that I can fill free slots.";
+        reviewed.ada.client.patch(reviewed.path(&requirement)).json(json!({"statement": statement})).await.is(200);
+        let anew = |ids: Value| {
+            let body = json!({"feedback": "See the comments.", "feedbackIds": ids});
+            reviewed.ada.client.post(format!("{}/regenerate", reviewed.path(&story))).json(body)
+        };
+        let refused = anew(json!([on_story["id"], elsewhere["id"]])).await.is(422);
+        assert_eq!(refused.faults()[0].0, "feedbackIds[1]");
+        assert_eq!(anew(json!(["0189a0f0-0000-7000-8000-000000000000"])).await.is(422).faults()[0].0, "feedbackIds[0]");
+        let written = anew(json!([on_story["id"], on_requirement["id"]])).await.is(200);
+        assert_eq!(written.data()["goal"], "print the waiting list");
+        let event = reviewed.trail("action=REGENERATE").await.pop().unwrap();
+        assert_eq!(event["feedbackIds"], json!([on_story["id"], on_requirement["id"]]));
+        let path = reviewed.at(&format!("feedback/{}", on_story["id"].as_str().unwrap()));
+        for status in ["IN_PROGRESS", "RESOLVED"] {
+            reviewed.ada.client.patch(&path).json(json!({"status": status})).await.is(200);
+        }
+        anew(json!([on_story["id"]])).await.is(422);
     }
 }
