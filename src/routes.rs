@@ -172,6 +172,7 @@ pub fn public() -> Vec<Operation> {
         }
         "Trace and search" {
             GET "/api/projects/{projectId}/trace-matrix" "getTraceMatrix" trace::routes::matrix => 200 [304, 404] "Get a project's trace matrix" message "Trace matrix retrieved.";
+            GET "/api/projects/{projectId}/search" "searchProject" search::routes::search => 200 [404] "Search a project" message "Search results retrieved.";
         }
         "Baselines" {
             POST "/api/projects/{projectId}/baselines" "createBaseline" baselines::routes::create => 201 [404, 409] "Take a baseline of a project" message "Baseline taken.";
