@@ -8,7 +8,7 @@ use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
-use crate::reviews::{approvals, baselines, trace};
+use crate::reviews::{approvals, baselines, search, trace};
 use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, reviews, service};
 
 macro_rules! operations {

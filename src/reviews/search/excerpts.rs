@@ -46,10 +46,8 @@ pub fn excerpt(text: &str, terms: &[SearchTerm]) -> Excerpt {
         (start + LENGTH / 2..=most).rev().find(is_space).unwrap_or(most)
     };
     let within = found.iter().filter(|mark| mark.start_offset >= start && mark.end_offset <= end);
-    let moved = |mark: &SearchMark| SearchMark {
-        start_offset: mark.start_offset - start,
-        end_offset: mark.end_offset - start,
-    };
+    let moved =
+        |mark: &SearchMark| SearchMark { start_offset: mark.start_offset - start, end_offset: mark.end_offset - start };
     let marks = within.map(moved).collect();
     Excerpt { text: signs.into_iter().skip(start).take(end - start).collect(), start, end, marks, first }
 }

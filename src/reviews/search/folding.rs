@@ -83,7 +83,9 @@ enum Folded {
 fn folded(sign: char) -> Folded {
     match sign {
         // Accents; Hebrew points; Arabic vowel signs and tatweel; signs without width.
-        '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' => Folded::Ignored,
+        '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' => {
+            Folded::Ignored
+        }
         '\u{640}' | '\u{670}' | '\u{6d6}'..='\u{6ed}' | '\u{ad}' | '\u{200b}'..='\u{200f}' => Folded::Ignored,
         '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => Folded::Ignored,
         '\u{671}' => Folded::Letters("\u{627}".to_owned()),
@@ -131,10 +133,8 @@ mod tests {
     fn a_word_knows_where_it_stands_in_the_original() {
         let text = "🦀 Die Größe (مُحَمَّد)";
         let original: Vec<char> = text.chars().collect();
-        let found: Vec<(String, String)> = words(text)
-            .into_iter()
-            .map(|word| (word.text, original[word.start..word.end].iter().collect()))
-            .collect();
+        let found: Vec<(String, String)> =
+            words(text).into_iter().map(|word| (word.text, original[word.start..word.end].iter().collect())).collect();
         let pairs = [("die", "Die"), ("grosse", "Größe"), ("محمد", "مُحَمَّد")];
         assert_eq!(found, pairs.map(|(folded, original)| (folded.to_owned(), original.to_owned())));
     }

@@ -95,12 +95,7 @@ fn or_nothing(
 }
 
 /// Makes the passages of sources those that were found, and deletes the notes.
-async fn update(
-    db: &Db,
-    ids: Vec<Uuid>,
-    found: Vec<(Uuid, SourcePassages)>,
-    notes: Vec<i64>,
-) -> Result<(), DbError> {
+async fn update(db: &Db, ids: Vec<Uuid>, found: Vec<(Uuid, SourcePassages)>, notes: Vec<i64>) -> Result<(), DbError> {
     let present = db.read(move |conn| Box::pin(store::passages_of(conn, ids))).await?;
     let compared = spawn_blocking(move || compare(present, found)).await;
     let (mut removed, mut added) = compared.map_err(|error| DbError::Broken(error.to_string()))?;
@@ -126,10 +121,7 @@ async fn update(
 }
 
 /// Which passages are to be removed, and which added. One at the same place with the same content stays.
-fn compare(
-    present: Vec<IndexedPassage>,
-    found: Vec<(Uuid, SourcePassages)>,
-) -> (Vec<IndexedPassage>, Vec<NewPassage>) {
+fn compare(present: Vec<IndexedPassage>, found: Vec<(Uuid, SourcePassages)>) -> (Vec<IndexedPassage>, Vec<NewPassage>) {
     let mut at_place: HashMap<(Uuid, usize), IndexedPassage> = HashMap::new();
     let mut removed = Vec::new();
     for one in present {

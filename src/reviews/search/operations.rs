@@ -10,9 +10,9 @@ use super::folding;
 use super::model::{SearchHit, SearchKind, SearchTerm};
 use super::passages::SaidAt;
 use super::routes::SearchQuery;
+use super::spelling;
 use super::store::finding::{self, FoundPassage, PassageQuery};
 use super::store::{self, IndexedPassage};
-use super::spelling;
 use crate::access::policy::{Loaded, Resource};
 use crate::access::principal::Caller;
 use crate::access::role::{ProjectRole, Relation};
@@ -108,11 +108,7 @@ async fn heard(state: &Reviews, caller: Caller, id: Uuid) -> Result<Option<(Uuid
 }
 
 /// What the words of a query stand for in this project. `None` if nothing can be found.
-async fn terms(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    words: &str,
-) -> Result<Option<Vec<SearchTerm>>, DbError> {
+async fn terms(conn: &mut Conn, project_id: Id<ids::Project>, words: &str) -> Result<Option<Vec<SearchTerm>>, DbError> {
     let is_open = words.chars().next_back().is_some_and(char::is_alphanumeric);
     let mut typed = folding::words(words);
     typed.truncate(WORDS);

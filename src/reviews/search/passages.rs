@@ -99,7 +99,8 @@ pub fn of_document(file_name: &str, source_text: &str) -> Result<Vec<Passage>, s
     let mut part = String::new();
     let (mut starts_at, mut length) = (0, 0);
     for (at, sign) in source.text.chars().enumerate() {
-        let ends = (length >= PART && (sign.is_whitespace() || length >= 2 * PART)) || (length >= PART / 2 && sign == '\n');
+        let ends =
+            (length >= PART && (sign.is_whitespace() || length >= 2 * PART)) || (length >= PART / 2 && sign == '\n');
         if ends {
             parts.push((starts_at, std::mem::take(&mut part)));
             (starts_at, length) = (at, 0);
@@ -154,11 +155,8 @@ mod tests {
 
     #[test]
     fn a_passage_of_a_transcript_knows_when_each_of_its_segments_is_said() {
-        let segment = |index: u64| SpokenSegment {
-            text: "x".repeat(400),
-            start_ms: index * 1_000,
-            end_ms: index * 1_000 + 900,
-        };
+        let segment =
+            |index: u64| SpokenSegment { text: "x".repeat(400), start_ms: index * 1_000, end_ms: index * 1_000 + 900 };
         let passages = of_transcript("Booking", (0..4).map(segment).collect()).unwrap();
         assert_eq!(passages.iter().map(|one| one.text.chars().count()).collect::<Vec<_>>(), [1_202, 400]);
         let times: Vec<SaidAt> = serde_json::from_str(passages[0].times.as_ref().unwrap()).unwrap();

@@ -53,7 +53,10 @@ mod tests {
     fn a_word_may_be_wrong_in_one_place_and_a_long_one_in_two() {
         let near = |word: &str, known: &[&str]| near(word, known.iter().map(|&word| word.to_owned()).collect());
         assert_eq!(near("logn", &["login", "logic", "long"]), ["login", "long"]);
-        assert_eq!(near("appointmnet", &["appointment", "appointments", "department"]), ["appointment", "appointments"]);
+        assert_eq!(
+            near("appointmnet", &["appointment", "appointments", "department"]),
+            ["appointment", "appointments"]
+        );
         assert_eq!(near("appoinmnet", &["appointment"]), ["appointment"]);
         assert_eq!(near("cat", &["car", "cut"]), [""; 0]);
         assert_eq!(near("مستخدن", &["مستخدم"]), ["مستخدم"]);

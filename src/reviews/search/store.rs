@@ -164,7 +164,7 @@ fn count(
 async fn index(conn: &mut Conn, indexed: Vec<(i64, Vec<String>, Vec<String>, String)>) -> Result<(), DbError> {
     match conn {
         Conn::Pg(pg) => {
-            let vector = |(id, title, text, scope)| (id, lexemes(title, text, &scope));
+            let vector = |(id, title, text, scope): (_, _, _, String)| (id, lexemes(title, text, &scope));
             let (ids, vectors): (Vec<i64>, Vec<String>) = indexed.into_iter().map(vector).unzip();
             let insert = "INSERT INTO search_index (passage_id, words) \
                           SELECT id, vector::tsvector FROM unnest($1, $2) AS indexed (id, vector)";

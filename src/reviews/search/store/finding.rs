@@ -49,11 +49,7 @@ pub async fn is_known(
 }
 
 /// The words of a project that begin with a letter, so many at most.
-pub async fn words_from(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    initial: &str,
-) -> Result<Vec<String>, DbError> {
+pub async fn words_from(conn: &mut Conn, project_id: Id<ids::Project>, initial: &str) -> Result<Vec<String>, DbError> {
     let listed = search_words::table
         .filter(search_words::project_id.eq(Key(project_id)))
         .filter(search_words::word.ge(initial.to_owned()))
