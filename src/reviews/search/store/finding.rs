@@ -84,23 +84,24 @@ pub async fn find(conn: &mut Conn, query: &PassageQuery) -> Result<Vec<FoundPass
              WHEN 'DOCUMENT' THEN EXISTS (SELECT 1 FROM documents d WHERE d.id = p.source_id) \
              WHEN 'TRANSCRIPT' THEN EXISTS ( \
                SELECT 1 FROM transcripts t JOIN recordings r ON r.id = t.recording_id \
-               WHERE r.id = p.source_id AND t.status = 'READY' AND ($4 OR EXISTS ( \
-                 SELECT 1 FROM participants own WHERE own.meeting_id = r.meeting_id AND own.user_id = $5 \
+               WHERE r.id = p.source_id AND t.status = 'READY' AND ($3 OR EXISTS ( \
+                 SELECT 1 FROM participants own WHERE own.meeting_id = r.meeting_id AND own.user_id = $4 \
                  AND own.status <> 'REMOVED' AND (own.first_joined_at IS NOT NULL OR own.role IN ('HOST', 'CO_HOST'))))) \
              ELSE EXISTS (SELECT 1 FROM items i WHERE i.id = p.source_id AND i.workflow_status <> 'REJECTED') END), \
          placed AS ( \
            SELECT id, score, code, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place \
            FROM readable) \
          SELECT id, score FROM placed WHERE place <= {OF_ONE_SOURCE} \
-         ORDER BY (code IS NOT NULL AND code = $3) DESC, score DESC, id LIMIT $6",
+         ORDER BY (code IS NOT NULL AND code = $5) DESC, score DESC, id LIMIT $6",
         kinds = kinds.join(", ")
     );
+    // SQLite numbers them as they occur in the text.
     let select = diesel::sql_query(sql)
         .bind::<Text, _>(words)
         .bind::<SqlUuid, _>(Key(query.project_id))
-        .bind::<Text, _>(query.code.clone())
         .bind::<Bool, _>(query.hears_all)
         .bind::<SqlUuid, _>(Key(query.caller))
+        .bind::<Text, _>(query.code.clone())
         .bind::<BigInt, _>(query.limit);
     Ok(match conn {
         Conn::Pg(pg) => diesel_async::RunQueryDsl::load(select, &mut **pg).await?,
