@@ -10,7 +10,7 @@ const BEFORE: usize = 60;
 
 /// A part of a text, where it stands in the text, and the marks in it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Excerpt {
+pub struct TextExcerpt {
     pub text: String,
     pub start: usize,
     pub end: usize,
@@ -30,7 +30,7 @@ pub fn marks(text: &str, terms: &[SearchTerm]) -> Vec<SearchMark> {
 /// The part of a text around the first word that was found; its beginning if there is none. It begins and ends between
 /// words, unless a word is very long.
 #[must_use]
-pub fn excerpt(text: &str, terms: &[SearchTerm]) -> Excerpt {
+pub fn excerpt(text: &str, terms: &[SearchTerm]) -> TextExcerpt {
     let signs: Vec<char> = text.chars().collect();
     let found = marks(text, terms);
     let first = found.first().map_or(0, |mark| mark.start_offset);
@@ -49,7 +49,7 @@ pub fn excerpt(text: &str, terms: &[SearchTerm]) -> Excerpt {
     let moved =
         |mark: &SearchMark| SearchMark { start_offset: mark.start_offset - start, end_offset: mark.end_offset - start };
     let marks = within.map(moved).collect();
-    Excerpt { text: signs.into_iter().skip(start).take(end - start).collect(), start, end, marks, first }
+    TextExcerpt { text: signs.into_iter().skip(start).take(end - start).collect(), start, end, marks, first }
 }
 
 #[cfg(test)]

@@ -17,3 +17,6 @@ pub mod passages;
 pub mod routes;
 pub mod spelling;
 pub mod store;
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use actors::ids::{self, Id};
 use uuid::Uuid;
 
-use super::excerpts::{Excerpt, excerpt, marks};
+use super::excerpts::{TextExcerpt, excerpt, marks};
 use super::folding;
 use super::model::{SearchHit, SearchKind, SearchTerm};
 use super::passages::SaidAt;
@@ -142,7 +142,7 @@ fn hit(found: &IndexedPassage, terms: &[SearchTerm], score: f64) -> Result<Searc
     let unknown = || ApiError::internal(format!("a {} is searched", found.kind));
     let kind: SearchKind = found.kind.parse().map_err(|_| unknown())?;
     let passage = &found.passage;
-    let Excerpt { text, start, end, marks: in_excerpt, first } = excerpt(&passage.text, terms);
+    let TextExcerpt { text, start, end, marks: in_excerpt, first } = excerpt(&passage.text, terms);
     let starts_at = passage.starts_at.and_then(|at| usize::try_from(at).ok());
     let said: Vec<SaidAt> = match &passage.times {
         Some(times) => serde_json::from_str(times).map_err(ApiError::internal)?,

@@ -16,11 +16,11 @@ const PART: usize = 1_000;
 pub struct SourcePassages {
     pub project_id: Id<ids::Project>,
     pub kind: SearchKind,
-    pub passages: Vec<Passage>,
+    pub passages: Vec<SearchPassage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct SearchPassage {
     pub code: Option<String>,
     pub title: String,
     pub text: String,
@@ -41,7 +41,7 @@ pub struct SpokenSegment {
     pub end_ms: u64,
 }
 
-impl Passage {
+impl SearchPassage {
     /// The words of its title, which count only for the first passage of a source: a word in the name of a document is
     /// not in each of its parts.
     #[must_use]
@@ -61,7 +61,7 @@ impl Passage {
 ///
 /// # Errors
 /// The body is no requirement.
-pub fn of_requirement(body: &str) -> Result<Vec<Passage>, serde_json::Error> {
+pub fn of_requirement(body: &str) -> Result<Vec<SearchPassage>, serde_json::Error> {
     let one: Requirement = serde_json::from_str(body)?;
     Ok(of_item(one.workflow_status, one.code, one.title, one.statement))
 }
@@ -70,7 +70,7 @@ pub fn of_requirement(body: &str) -> Result<Vec<Passage>, serde_json::Error> {
 ///
 /// # Errors
 /// The body is no user story.
-pub fn of_story(body: &str) -> Result<Vec<Passage>, serde_json::Error> {
+pub fn of_story(body: &str) -> Result<Vec<SearchPassage>, serde_json::Error> {
     let one: UserStory = serde_json::from_str(body)?;
     let mut text = one.description;
     for criterion in one.acceptance_criteria {
@@ -80,11 +80,11 @@ pub fn of_story(body: &str) -> Result<Vec<Passage>, serde_json::Error> {
     Ok(of_item(one.workflow_status, one.code, one.title, text))
 }
 
-fn of_item(status: WorkflowStatus, code: String, title: String, text: String) -> Vec<Passage> {
+fn of_item(status: WorkflowStatus, code: String, title: String, text: String) -> Vec<SearchPassage> {
     match status {
         WorkflowStatus::Rejected => Vec::new(),
         WorkflowStatus::NeedsReview | WorkflowStatus::Approved => {
-            vec![Passage { code: Some(code), title, text, starts_at: None, times: None }]
+            vec![SearchPassage { code: Some(code), title, text, starts_at: None, times: None }]
         }
     }
 }
@@ -93,7 +93,7 @@ fn of_item(status: WorkflowStatus, code: String, title: String, text: String) ->
 ///
 /// # Errors
 /// The text is not what a reader wrote.
-pub fn of_document(file_name: &str, source_text: &str) -> Result<Vec<Passage>, serde_json::Error> {
+pub fn of_document(file_name: &str, source_text: &str) -> Result<Vec<SearchPassage>, serde_json::Error> {
     let source: SourceText = serde_json::from_str(source_text)?;
     let mut parts = Vec::new();
     let mut part = String::new();
@@ -109,7 +109,7 @@ pub fn of_document(file_name: &str, source_text: &str) -> Result<Vec<Passage>, s
         length += 1;
     }
     parts.push((starts_at, part));
-    let passage = |(starts_at, text): (usize, String)| Passage {
+    let passage = |(starts_at, text): (usize, String)| SearchPassage {
         code: None,
         title: file_name.to_owned(),
         text,
@@ -123,7 +123,7 @@ pub fn of_document(file_name: &str, source_text: &str) -> Result<Vec<Passage>, s
 ///
 /// # Errors
 /// Never in practice: numbers are written as JSON.
-pub fn of_transcript(title: &str, segments: Vec<SpokenSegment>) -> Result<Vec<Passage>, serde_json::Error> {
+pub fn of_transcript(title: &str, segments: Vec<SpokenSegment>) -> Result<Vec<SearchPassage>, serde_json::Error> {
     let mut passages = Vec::new();
     let (mut text, mut length, mut times) = (String::new(), 0, Vec::new());
     let mut segments = segments.into_iter().peekable();
@@ -136,7 +136,7 @@ pub fn of_transcript(title: &str, segments: Vec<SpokenSegment>) -> Result<Vec<Pa
         text.push_str(&segment.text);
         times.push(SaidAt(length, segment.start_ms, segment.end_ms));
         if length >= PART || segments.peek().is_none() {
-            passages.push(Passage {
+            passages.push(SearchPassage {
                 code: None,
                 title: title.to_owned(),
                 text: std::mem::take(&mut text),

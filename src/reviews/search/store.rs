@@ -11,7 +11,7 @@ use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 use uuid::Uuid;
 
-use super::passages::Passage;
+use super::passages::SearchPassage;
 use super::spelling;
 use crate::db::schema::{search_passages, search_pending, search_words};
 use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, many, number};
@@ -60,7 +60,7 @@ pub struct IndexedPassage {
     pub kind: String,
     pub source_id: Uuid,
     pub position: usize,
-    pub passage: Passage,
+    pub passage: SearchPassage,
 }
 
 impl From<Row> for IndexedPassage {
@@ -72,7 +72,7 @@ impl From<Row> for IndexedPassage {
             kind,
             source_id: source_id.0.uuid(),
             position: usize::try_from(position).unwrap_or_default(),
-            passage: Passage { code, title, text, starts_at, times },
+            passage: SearchPassage { code, title, text, starts_at, times },
         }
     }
 }
@@ -99,7 +99,7 @@ pub struct NewPassage {
     pub kind: &'static str,
     pub source_id: Uuid,
     pub position: usize,
-    pub passage: Passage,
+    pub passage: SearchPassage,
 }
 
 /// Removes passages and adds others, with their words.
@@ -121,7 +121,7 @@ pub async fn replace(conn: &mut Conn, removed: Vec<IndexedPassage>, added: Vec<N
         let title = one.passage.title_words(one.position);
         count(&mut counts, one.project_id, title.clone(), &one.passage, 1);
         indexed.push((id, title, one.passage.text_words(), scope(one.project_id)));
-        let Passage { code, title, text, starts_at, times } = one.passage;
+        let SearchPassage { code, title, text, starts_at, times } = one.passage;
         rows.push(Row {
             id,
             project_id: Key(one.project_id),
@@ -150,7 +150,7 @@ fn count(
     counts: &mut HashMap<(Id<ids::Project>, String), i64>,
     project_id: Id<ids::Project>,
     title: Vec<String>,
-    passage: &Passage,
+    passage: &SearchPassage,
     by: i64,
 ) {
     let mut words: Vec<String> = title.into_iter().chain(passage.text_words()).collect();

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::db::schema::{document_texts, documents, items, meetings, recordings, transcript_segments, transcripts};
 use crate::db::{Conn, DbError, Key, RunQueryDsl};
 use crate::reviews::search::model::SearchKind;
-use crate::reviews::search::passages::{self, Passage, SourcePassages, SpokenSegment};
+use crate::reviews::search::passages::{self, SearchPassage, SourcePassages, SpokenSegment};
 
 /// The passages of items that exist, with their ids.
 pub async fn items(conn: &mut Conn, ids: Vec<Uuid>) -> Result<Vec<(Uuid, SourcePassages)>, DbError> {
@@ -29,7 +29,7 @@ pub async fn items(conn: &mut Conn, ids: Vec<Uuid>) -> Result<Vec<(Uuid, SourceP
     found.into_iter().map(item).collect()
 }
 
-fn readable(passages: Result<Vec<Passage>, serde_json::Error>) -> Result<Vec<Passage>, DbError> {
+fn readable(passages: Result<Vec<SearchPassage>, serde_json::Error>) -> Result<Vec<SearchPassage>, DbError> {
     passages.map_err(|error| DbError::Broken(format!("what is to be searched is invalid: {error}")))
 }
 
