@@ -191,7 +191,7 @@ on_both! {
             assert!(refused.faults().iter().all(|(field, _)| field == "q"), "{:?}", refused.faults());
         }
         search(client, project, &"x".repeat(10_000), "").await.is(414);
-        for (more, field) in [("&kinds=REQUIREMENT,RISK", "kinds"), ("&kinds=", "kinds"), ("&limit=0", "limit"), ("&limit=101", "limit"), ("&cursor=x", "cursor")] {
+        for (more, field) in [("&kinds=REQUIREMENT,RISK", "kinds"), ("&kinds=", "kinds"), ("&limit=0", "limit"), ("&limit=101", "limit")] {
             let refused = search(client, project, "note", more).await.is(422);
             assert_eq!(refused.faults()[0].0, field);
         }
