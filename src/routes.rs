@@ -141,6 +141,8 @@ pub fn public() -> Vec<Operation> {
         }
         "AI Results Dashboard" {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" message "Results dashboard retrieved.";
+            POST "/api/projects/{projectId}/ai/results-dashboard/exports" "exportResultsDashboard" analysis::exports::routes::create => 201 [404, 409, 503] "Export a results dashboard as a file" message "Results dashboard exported.";
+            GET "/api/projects/{projectId}/ai/results-dashboard/exports/{exportId}/content" "downloadDashboardExport" analysis::exports::routes::download => 200 [404, 409, 410] "Download an exported file";
         }
         "HITL Approval and Regeneration" {
             GET "/api/projects/{projectId}/approval-events" "listApprovalEvents" approvals::routes::events => 200 [404] "List a project's approval events" message "Approval events retrieved.";

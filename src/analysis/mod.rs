@@ -1,4 +1,4 @@
-//! AI analysis runs, their results, and the dashboard.
+//! AI analysis runs, their results, the dashboard, and its exports as files.
 //!
 //! ```text
 //! start --> QUEUED --runner--> attempt --> pipeline (a child process, or the pipeline service) --draft--> items, dashboard
@@ -14,6 +14,7 @@ mod attempt;
 pub mod audience;
 pub mod backend;
 pub mod dashboard;
+pub mod exports;
 pub mod model;
 pub mod operations;
 pub mod operator;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use actors::registry::Registry;
 use actors::run::Run;
 
+use super::exports::Exports;
 use super::supervisor::RunSupervisor;
 use crate::http::mounted::Mounted;
 use crate::meetings::state::Meetings;
@@ -18,6 +19,7 @@ pub struct AnalysisParts {
     pub meetings: Meetings,
     pub registry: Registry<Run>,
     pub runner: RunSupervisor,
+    pub exports: Exports,
 }
 
 impl Analysis {

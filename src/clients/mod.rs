@@ -7,4 +7,5 @@ pub mod llm;
 pub mod mail;
 pub mod openid;
 pub mod pipeline;
+pub mod printer;
 pub mod speech;

@@ -12,8 +12,8 @@ use std::path::Path;
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
 
 pub use settings::{
-    Accounts, Analysis, Application, Class, Config, Database, Google, Hidden, Http, Internal, Limits, Livekit, Llm,
-    Log, Mail, Meetings, Pipeline, S3, Server, Sockets, Speech,
+    Accounts, Analysis, Application, Class, Config, Database, Exports, Google, Hidden, Http, Internal, Limits, Livekit,
+    Llm, Log, Mail, Meetings, Pipeline, S3, Server, Sockets, Speech,
 };
 
 /// The default and the documentation of every setting.

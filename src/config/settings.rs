@@ -37,7 +37,7 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, meetings: Meetings,
+        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, exports: Exports, meetings: Meetings,
         recordings: Recordings, speech: Speech, llm: Llm, pipeline: Pipeline, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
@@ -55,6 +55,7 @@ sections! {
         documents_per_run: usize, unread_documents: usize, unfinished_runs: usize,
         feedback_mails_of_address: Class, feedback_per_author: i64,
     }
+    Exports { printer: PathBuf, printer_seconds: u64, printer_memory_mib: u64 }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
         reset_token_seconds: u64,

@@ -52,6 +52,8 @@ codes! {
     PROJECT_ARCHIVED = "ProjectArchived", 409, "The project is archived: it can be read, not changed.";
     BASELINE_LIMIT_REACHED = "BaselineLimitReached", 409, "The project has as many baselines as it can have.";
     FEEDBACK_LIMIT_REACHED = "FeedbackLimitReached", 409, "You have left as much feedback as is allowed.";
+    EXPORT_LIMIT_REACHED = "ExportLimitReached", 409, "The project keeps as many exports as it can.";
+    EXPORT_NOT_READY = "ExportNotReady", 409, "The file is still being made. Try again shortly.";
     GONE = "Gone", 410, "It has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "The resource has changed since it was read. Read it again and retry.";
     PAYLOAD_TOO_LARGE = "PayloadTooLarge", 413, "The request body is too large.";
@@ -70,6 +72,7 @@ codes! {
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Internal error. It was logged under the request id.";
     LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The OpenID provider gave an invalid response. Try again later.";
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "The service is temporarily unavailable. Try again shortly.";
+    PRINTER_MISSING = "PrinterMissing", 503, "The program that makes PDF files is not installed.";
     MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "No media server is configured: set livekit.url, livekit.api_key and livekit.api_secret.";
     MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server is unavailable. Try again shortly.";
     LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This sign-in provider is not configured. Sign in with your password.";

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod answer;
+pub mod attachment;
 pub mod body_stream;
 pub mod budget;
 pub mod call_limits;

@@ -1,4 +1,4 @@
-//! What people make of a run's results: approvals, feedback of stakeholders, baselines, the trace matrix, search, and exports.
+//! What people make of a run's results: approvals, feedback of stakeholders, baselines, the trace matrix, and search.
 
 pub mod access;
 pub mod approvals;

@@ -11,6 +11,7 @@ use super::analysers::{program, reader};
 use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
+use crate::analysis::exports::making::MakeExportHandler;
 use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
 use crate::analysis::results::grounding::GroundItemsAgainHandler;
@@ -84,6 +85,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(SyncMediaRoomHandler { state: meetings.clone() })
         .with(CancelRunHandler { state: analysis.clone() })
         .with(ForgetProposalDraftsHandler { state: analysis.clone() })
+        .with(MakeExportHandler { state: analysis.clone() })
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
@@ -114,7 +116,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     core.tasks.spawn(endings::follow(accounts.clone()));
     core.tasks.spawn(run_loop::sweep(analysis.clone()));
     core.tasks.spawn(indexing::watch(states.reviews.clone()));
-    core.tasks.spawn(sweeps::hourly(meetings.clone()));
+    core.tasks.spawn(sweeps::hourly(analysis.clone()));
     core.tasks.spawn(Arc::clone(&states.http.connections).watch(core.tasks.stopping()));
     core.tasks.spawn(metrics::run_periodically(states.probes.metrics.clone(), metrics::UPKEEP, core.tasks.stopping()));
     Ok(())

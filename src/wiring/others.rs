@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::analysers::program;
 use crate::clients::files::{Bucket, BucketParts, Files, Folders};
 use crate::clients::livekit::{self, LiveKit, MediaServer};
 use crate::clients::mail::{DevOutbox, Mail, Security, Smtp, SmtpSettings as MailServer};
 use crate::clients::openid::{self, OpenId};
+use crate::clients::printer::{PROGRAM, Printer};
 use crate::config::{self, Config};
 
 /// File descriptors reserved for everything but connections: the database, documents, calls to external services.
@@ -98,6 +100,14 @@ pub async fn folders(bucket: Option<&Bucket>, name: &str, folder: PathBuf) -> Re
     };
     folders.clear_incoming().await.map_err(unusable)?;
     Ok(folders)
+}
+
+/// Returns what calls the program that sets PDF: the one of the settings, else the one beside this program.
+pub fn printer(exports: &config::Exports) -> Result<Printer, String> {
+    let is_named = !exports.printer.as_os_str().is_empty();
+    let program = if is_named { exports.printer.clone() } else { program()?.with_file_name(PROGRAM) };
+    let limit = Duration::from_secs(exports.printer_seconds);
+    Ok(Printer { program, limit, memory_mib: exports.printer_memory_mib })
 }
 
 /// Returns the OpenID provider's client, or `None` if none is configured.

@@ -25,6 +25,7 @@ use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
 use crate::accounts::sessions::refresh_locks::RefreshLocks;
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::{ProjectAudience, RunAudience};
+use crate::analysis::exports::Exports;
 use crate::analysis::state::{Analysis, AnalysisParts};
 use crate::analysis::store::{RunJournal, RunTables};
 use crate::api::openapi;
@@ -218,6 +219,10 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     let analysis = Analysis::new(AnalysisParts {
         registry: live_runs,
         runner: analysers::runner(&settings, Arc::clone(&core.clock))?,
+        exports: Exports::new(
+            others::files(bucket.as_ref(), "exports", data.join("exports")).await?,
+            others::printer(&settings.exports)?,
+        ),
         meetings: meetings.clone(),
     });
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::accounts::{self, profile};
+use crate::analysis::state::Analysis;
 use crate::db::sweep::{self, Retention};
 use crate::db::{events, idempotency, rate_limits};
 use crate::meetings::recordings;
-use crate::meetings::state::Meetings;
 use crate::projects::documents;
 use crate::{analysis, api, jobs, meetings, projects, reviews};
 
@@ -29,6 +29,7 @@ pub fn retentions() -> Vec<Retention> {
         meetings::invitations::store::RETENTION,
         analysis::store::RETENTION,
         analysis::store::answers::RETENTION,
+        analysis::exports::store::RETENTION,
     ];
     all.extend(accounts::sessions::store::RETENTION);
     all.extend(reviews::invitations::store::RETENTION);
@@ -37,7 +38,7 @@ pub fn retentions() -> Vec<Retention> {
 
 /// Runs the sweeps every hour until the server stops. Safe to repeat: a sweep that fails is retried an hour later and
 /// does not hold up the others.
-pub async fn hourly(state: Meetings) {
+pub async fn hourly(state: Analysis) {
     let stopping = state.tasks.stopping();
     let mut files_at = state.now();
     loop {
@@ -53,14 +54,9 @@ pub async fn hourly(state: Meetings) {
                 profile::avatar::sweep(&state).await,
                 recordings::files::sweep(&state).await,
             ];
-            for swept in swept {
-                match swept {
-                    Ok(0) => {}
-                    Ok(files) => tracing::info!(files, "unreferenced files were removed"),
-                    Err(error) => tracing::warn!(error, "unreferenced files could not be removed; retrying later"),
-                }
-            }
+            swept.into_iter().for_each(log_files);
         }
+        log_files(analysis::exports::files::sweep(&state).await);
         if let Err(error) = state.db.overwrite_deleted().await {
             tracing::debug!(%error, "deleted data is not overwritten yet");
         }
@@ -68,6 +64,14 @@ pub async fn hourly(state: Meetings) {
             () = tokio::time::sleep(HOURLY) => {}
             () = stopping.cancelled() => return,
         }
+    }
+}
+
+fn log_files(swept: Result<usize, String>) {
+    match swept {
+        Ok(0) => {}
+        Ok(files) => tracing::info!(files, "unreferenced files were removed"),
+        Err(error) => tracing::warn!(error, "unreferenced files could not be removed; retrying later"),
     }
 }
 

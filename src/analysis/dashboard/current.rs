@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::model::{CountedItem, ResultsDashboard, count};
+use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
 use crate::analysis::results::store::{ChangedItem, Kind};
 use crate::http::envelope::success;
@@ -45,8 +46,8 @@ struct DashboardParts<'a> {
     quality: &'a RawValue,
     #[serde(borrow)]
     artifacts: &'a RawValue,
-    #[serde(borrow)]
-    exports: &'a RawValue,
+    #[serde(skip_deserializing)]
+    exports: &'a [DashboardExport],
     #[serde(borrow)]
     decisions: &'a RawValue,
 }
@@ -74,7 +75,7 @@ pub fn hash(changed: &[ChangedItem]) -> String {
 }
 
 /// Serializes the stored result of a run with the items that changed since: in place of the former ones, and at the end those
-/// that the run proposed and people accepted.
+/// that the run proposed and people accepted. `exports` are those of the run.
 ///
 /// # Errors
 /// 500 for a stored result or item that can't be parsed.
@@ -82,9 +83,14 @@ pub fn rendered(
     stored: &str,
     run_id: Id<Run>,
     changed: &[ChangedItem],
+    exports: &[DashboardExport],
     message: &'static str,
 ) -> Result<Vec<u8>, ApiError> {
     let mut parts: DashboardParts<'_> = serde_json::from_str(stored).map_err(ApiError::internal)?;
+    parts.exports = exports;
+    if changed.is_empty() {
+        return success(200, message, &parts);
+    }
     let (mut requirements, mut stories) = (Vec::new(), Vec::new());
     for item in changed {
         let body: &RawValue = serde_json::from_str(&item.body).map_err(ApiError::internal)?;

@@ -7,10 +7,9 @@ use actors::run::Run;
 use actors::time::Time;
 use pipeline::result::{Metrics, Priority, Quality, RequirementType, Summary};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
+use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::results::model::{
     ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory, WorkflowStatus,
 };
@@ -33,6 +32,7 @@ pub struct ResultsDashboard {
     pub metrics: Metrics,
     pub quality: Quality,
     pub artifacts: Vec<Artifact>,
+    /// The exports of this run that are kept, newest first.
     pub exports: Vec<DashboardExport>,
     pub decisions: Vec<Decision>,
 }
@@ -44,21 +44,6 @@ pub struct Artifact {
     pub name: String,
     pub mime_type: String,
     pub url: String,
-}
-
-/// A file that a user exported from the dashboard.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DashboardExport {
-    pub id: Uuid,
-    pub format: String,
-    #[schema(value_type = Object)]
-    pub filters: Value,
-    pub file_name: String,
-    pub size_bytes: i64,
-    pub url: String,
-    pub expires_at: Time,
-    pub created_at: Time,
 }
 
 impl ResultsDashboard {

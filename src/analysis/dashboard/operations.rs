@@ -5,11 +5,14 @@ use std::marker::PhantomData;
 use actors::ids::{self, Id};
 use actors::run::Run;
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
 use super::current;
 use super::filter::DashboardFilter;
 use super::model::ResultsDashboard;
+use crate::analysis::exports;
+use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::results::store::{self as results, ChangedItem, StoredResult};
 use crate::analysis::state::Analysis;
 use crate::analysis::store;
@@ -32,38 +35,52 @@ pub async fn dashboard(
     filter: DashboardFilter,
     message: &'static str,
 ) -> Result<Prerendered<ResultsDashboard>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(async move { find(conn, project_id, run_id).await })).await?;
-    match (found, run_id) {
-        (None, Some(_)) => Err(ApiError::of(Code::NOT_FOUND)),
+    let now = state.now();
+    let read = async move |conn: &mut Conn| {
+        let Some(found) = find(conn, project_id, run_id).await? else { return Ok(None) };
+        let exports = exports::store::of_run(conn, project_id, found.run_id, now).await?;
+        Ok::<_, DbError>(Some((found, exports)))
+    };
+    let found = state.db.read(move |conn| Box::pin(async move { read(conn).await })).await?;
+    let (FoundResult { run_id, result, changed }, exports) = match (found, run_id) {
+        (Some(found), _) => found,
+        (None, Some(_)) => return Err(ApiError::of(Code::NOT_FOUND)),
         (None, None) => {
             let empty = ResultsDashboard::empty(project_id, state.now());
-            Ok(rendered("\"none\"".to_owned(), success(200, message, &empty)?))
+            return Ok(rendered("\"none\"".to_owned(), success(200, message, &empty)?));
         }
-        (Some(FoundResult { result: None, .. }), _) => {
-            Err(ApiError::with_message(Code::INVALID_STATE, "The run has no result."))
-        }
-        (Some(FoundResult { run_id, result: Some(result), changed }), _) if !filter.is_empty() => {
-            let etag = etag(run_id, &result, &changed);
-            let stored = StoredDashboard { run_id, etag, result, changed };
-            let etag = format!("\"{}-{}\"", stored.etag, filter.hash());
-            let body = spawn_blocking(move || {
-                let mut dashboard = stored.parse()?;
-                filter.apply(&mut dashboard);
-                success(200, message, &dashboard)
-            });
-            Ok(rendered(etag, body.await.map_err(ApiError::internal)??))
-        }
-        (Some(FoundResult { run_id, result: Some(stored), changed }), _) if changed.is_empty() => {
-            let etag = format!("\"{}\"", etag(run_id, &stored, &[]));
-            let result = RawValue::from_string(stored.result).map_err(ApiError::internal)?;
-            Ok(rendered(etag, success(200, message, &result)?))
-        }
-        (Some(FoundResult { run_id, result: Some(stored), changed }), _) => {
-            let etag = format!("\"{}\"", etag(run_id, &stored, &changed));
-            let body = spawn_blocking(move || current::rendered(&stored.result, run_id, &changed, message));
-            Ok(rendered(etag, body.await.map_err(ApiError::internal)??))
-        }
+    };
+    let result = result.ok_or_else(no_result)?;
+    let etag = etag(run_id, &result, &changed);
+    let etag = if exports.is_empty() { etag } else { format!("{etag}-{}", exports_hash(&exports)?) };
+    if !filter.is_empty() {
+        let stored = StoredDashboard { run_id, etag, result, changed };
+        let etag = format!("\"{}-{}\"", stored.etag, filter.hash());
+        let body = spawn_blocking(move || {
+            let mut dashboard = stored.parse()?;
+            filter.apply(&mut dashboard);
+            dashboard.exports = exports;
+            success(200, message, &dashboard)
+        });
+        return Ok(rendered(etag, body.await.map_err(ApiError::internal)??));
     }
+    let etag = format!("\"{etag}\"");
+    if changed.is_empty() && exports.is_empty() {
+        let result = RawValue::from_string(result.result).map_err(ApiError::internal)?;
+        return Ok(rendered(etag, success(200, message, &result)?));
+    }
+    let body = spawn_blocking(move || current::rendered(&result.result, run_id, &changed, &exports, message));
+    Ok(rendered(etag, body.await.map_err(ApiError::internal)??))
+}
+
+fn no_result() -> ApiError {
+    ApiError::with_message(Code::INVALID_STATE, "The run has no result.")
+}
+
+/// Returns 16 hex digits that change with any of the exports.
+fn exports_hash(exports: &[DashboardExport]) -> Result<String, ApiError> {
+    let text = serde_json::to_vec(exports).map_err(ApiError::internal)?;
+    Ok(hex::encode(Sha256::digest(text)).chars().take(16).collect())
 }
 
 /// Returns what changes with the content of a dashboard.
@@ -115,6 +132,22 @@ pub async fn stored(
     };
     let etag = etag(run_id, &result, &changed);
     Ok(Some(StoredDashboard { run_id, etag, result, changed }))
+}
+
+/// Finds the run whose dashboard is meant: the given one, or the newest successful one. `None` if no run of the project was
+/// successful.
+///
+/// # Errors
+/// 404 for a run that is not in the project; 409 for a run without a result.
+pub async fn run_with_result(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    run_id: Option<Id<Run>>,
+) -> Result<Option<Id<Run>>, ApiError> {
+    let Some(id) = run_id else { return Ok(store::newest_successful(conn, project_id).await?.map(|run| run.id)) };
+    let run = store::find(conn, id).await?.filter(|run| run.project_id == project_id);
+    run.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+    if results::has_result(conn, id).await? { Ok(Some(id)) } else { Err(no_result()) }
 }
 
 /// The result of a run, and the items that have changed since, if it is the newest one.

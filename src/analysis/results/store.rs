@@ -420,6 +420,12 @@ pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<StoredRes
     }))
 }
 
+/// Whether a run has a result.
+pub async fn has_result(conn: &mut Conn, run_id: Id<Run>) -> Result<bool, DbError> {
+    let found: i64 = run_results::table.filter(run_results::run_id.eq(Key(run_id))).count().get_result(conn).await?;
+    Ok(found > 0)
+}
+
 /// An item that changed after a result was composed.
 pub struct ChangedItem {
     pub kind: Kind,

@@ -192,3 +192,23 @@ diesel::table! {
 }
 
 diesel::allow_tables_to_appear_in_same_query!(items, proposal_links, proposal_texts, proposals, run_supersedes,);
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    dashboard_exports (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        run_id -> Nullable<Uuid>,
+        status -> Text,
+        format -> Text,
+        filters -> Text,
+        file_name -> Text,
+        sha256 -> Nullable<Text>,
+        size_bytes -> Nullable<BigInt>,
+        error -> Nullable<Text>,
+        created_at -> UtcTime,
+        expires_at -> UtcTime,
+    }
+}

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
-use actix_web::http::header::{Charset, ContentDisposition, DispositionParam, DispositionType, ETAG, ExtendedValue};
+use actix_web::http::header::ETAG;
 use tokio_util::io::ReaderStream;
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
@@ -14,6 +14,7 @@ use super::upload::DocumentUpload;
 use crate::access::policy::{Analyst, Member};
 use crate::api::operation::Authorized;
 use crate::http::answer::{Binary, CountedAnswer};
+use crate::http::attachment::attachment;
 use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
@@ -92,42 +93,10 @@ pub async fn download(request: Authorized<Analyst<Document>, Empty>, state: Proj
     ))
 }
 
-/// The file name in ASCII for old clients, and unchanged for all others.
-fn attachment(file_name: &str) -> ContentDisposition {
-    let plain = |c: char| if c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '%') || c == ' ' { c } else { '_' };
-    let exact = ExtendedValue {
-        charset: Charset::Ext("UTF-8".to_owned()),
-        language_tag: None,
-        value: file_name.as_bytes().to_vec(),
-    };
-    ContentDisposition {
-        disposition: DispositionType::Attachment,
-        parameters: vec![
-            DispositionParam::Filename(file_name.chars().map(plain).collect()),
-            DispositionParam::FilenameExt(exact),
-        ],
-    }
-}
-
 pub async fn delete(
     request: Authorized<Analyst<Document>, Empty>,
     state: Projects,
 ) -> Result<Reply<Nothing>, ApiError> {
     operations::delete(&state, request.access.resource, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::attachment;
-
-    #[test]
-    fn a_name_stays_within_its_header() {
-        let header = attachment("Żeby\"; filename=x.exe %00.pdf").to_string();
-        assert_eq!(
-            header,
-            "attachment; filename=\"_eby_; filename=x.exe _00.pdf\"; \
-             filename*=UTF-8''%C5%BBeby%22%3B%20filename=x.exe%20%2500.pdf"
-        );
-    }
 }

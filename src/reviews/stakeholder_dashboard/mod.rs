@@ -10,4 +10,3 @@ pub mod context;
 pub mod model;
 pub mod operations;
 pub mod routes;
-pub mod store;

@@ -16,9 +16,9 @@ use uuid::Uuid;
 use super::cache::BuiltReview;
 use super::context::{self, QuoteSpan};
 use super::model::{ReviewContent, ReviewDashboard, ReviewQuote, SharedContent};
-use super::store;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
+use crate::analysis::exports::source_names;
 use crate::analysis::results::model::SourceReference;
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
@@ -65,7 +65,7 @@ pub async fn review(
 ) -> Result<Review, ApiError> {
     let read = async move |conn: &mut Conn| {
         let stored = dashboards::stored(conn, project_id, run_id).await?;
-        Ok::<_, DbError>((stored, store::source_names(conn, project_id).await?))
+        Ok::<_, DbError>((stored, source_names(conn, project_id).await?))
     };
     let (stored, names) = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)?;
     let Some(stored) = stored else {

@@ -55,6 +55,10 @@ fn row_of(over: Retention) -> &'static str {
             "(id, project_id, email, permission, token_hash, invited_by_id, send_count, last_sent_at, expires_at, lapses_at, \
              created_at) SELECT {id}, (SELECT id FROM projects), 'e' || {i}, 'VIEWER', 't' || {i}, {user}, 1, {old}, {at}, {at}, {old}"
         }
+        ("dashboard_exports", _) => {
+            "(id, project_id, status, format, filters, file_name, created_at, expires_at) \
+             SELECT {id}, (SELECT id FROM projects), 'READY', 'CSV', '{}', 'n', {old}, {at}"
+        }
         ("former_review_tokens", _) => {
             "(token_hash, invitation_id, replaced_at) SELECT 'f' || {i}, (SELECT id FROM review_invitations ORDER BY lapses_at DESC LIMIT 1), {at}"
         }

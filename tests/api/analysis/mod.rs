@@ -2,6 +2,7 @@
 
 mod dashboard;
 pub mod ends;
+mod exports;
 mod lifecycle;
 mod limits;
 mod llm;

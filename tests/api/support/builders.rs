@@ -9,7 +9,9 @@ use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
-use colloquy::db::schema::{consents, events, jobs, members, participants, project_invitations, sessions, users};
+use colloquy::db::schema::{
+    consents, dashboard_exports, events, jobs, members, participants, project_invitations, sessions, users,
+};
 use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use colloquy::jobs::Job;
 use diesel::{ExpressionMethods, QueryDsl};
@@ -127,6 +129,22 @@ impl Server {
                     let one = project_invitations::table.find(id);
                     diesel::update(one).set(project_invitations::expires_at.eq(earlier)).execute(conn).await?;
                 }
+                Ok::<_, DbError>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Lets the exports of a project expire a day earlier.
+    pub async fn expire_exports(&self, project_id: &str) {
+        let project: Id<ids::Project> = project_id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let all = dashboard_exports::table.filter(dashboard_exports::project_id.eq(Key(project)));
+                let past = At(SystemClock.now() - Duration::from_secs(60));
+                diesel::update(all).set(dashboard_exports::expires_at.eq(past)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
         })

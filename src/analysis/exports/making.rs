@@ -1,0 +1,216 @@
+//! The job that makes a file. Idempotent: an export that has ended is not made again, and a file that was stored before a kill is
+//! stored again under the same hash.
+
+use std::io;
+
+use actors::ids::Id;
+use actors::live::{EventRecord, RequestId};
+use actors::time::Time;
+use async_trait::async_trait;
+use exports::specification::Specification;
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
+use super::specification::specification;
+use super::store::{self, StoredExport};
+use super::{KEPT, source_names};
+use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::dashboard::operations as dashboards;
+use crate::analysis::state::Analysis;
+use crate::clients::files::StoredFile;
+use crate::clients::printer::PrintError;
+use crate::db::{Conn, DbError, events};
+use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload};
+use crate::projects;
+use crate::projects::events::topic;
+
+/// How many files are made at once: each holds a whole dashboard in memory.
+const AT_ONCE: usize = 2;
+
+/// Makes the file of an export.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MakeExport {
+    pub export_id: Id<DashboardExport>,
+}
+
+impl JobPayload for MakeExport {
+    const KIND: &'static str = "make-export";
+}
+
+/// Runs [`MakeExport`].
+pub struct MakeExportHandler {
+    pub state: Analysis,
+}
+
+#[async_trait]
+impl Handler for MakeExportHandler {
+    type Payload = MakeExport;
+
+    fn concurrency(&self) -> usize {
+        AT_ONCE
+    }
+
+    async fn run(&self, job: &Job, payload: MakeExport) -> Result<(), JobError> {
+        let id = payload.export_id;
+        let found = self.state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
+        let Some(export) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
+        if export.status != DashboardExportStatus::Preparing {
+            return Ok(());
+        }
+        match self.file(&export).await {
+            Ok(None) => Ok(()),
+            Ok(Some(file)) => {
+                let size_bytes = i64::try_from(file.size).map_err(|error| error.to_string())?;
+                let ready = StoredExport {
+                    status: DashboardExportStatus::Ready,
+                    sha256: Some(file.sha256),
+                    size_bytes: Some(size_bytes),
+                    ..export
+                };
+                self.end(ready, job.request.clone()).await?;
+                drop(file.guard);
+                Ok(())
+            }
+            Err(Unmade::Again(why)) => Err(JobError::Again(why)),
+            Err(Unmade::ForGood(why)) => {
+                tracing::error!(export = %id, format = %export.format, why, "an export could not be made");
+                self.end(failed(export, &why), job.request.clone()).await
+            }
+        }
+    }
+
+    async fn ended(
+        &self,
+        conn: &mut Conn,
+        job: &Job,
+        payload: Option<MakeExport>,
+        outcome: JobOutcome<'_>,
+        now: Time,
+    ) -> Result<Vec<EventRecord>, DbError> {
+        let (Some(MakeExport { export_id }), JobOutcome::Failed(why)) = (payload, outcome) else {
+            return Ok(Vec::new());
+        };
+        let Some(export) = store::find(conn, export_id).await? else { return Ok(Vec::new()) };
+        let record = end(conn, failed(export, why), now, &job.request).await?;
+        Ok(record.into_iter().collect())
+    }
+}
+
+/// A file that is stored, and kept from the sweep until its row is committed.
+struct MadeFile {
+    sha256: String,
+    size: u64,
+    guard: StoredFile,
+}
+
+/// Why a file was not made.
+enum Unmade {
+    Again(String),
+    ForGood(String),
+}
+
+impl From<DbError> for Unmade {
+    fn from(error: DbError) -> Self {
+        Self::Again(error.to_string())
+    }
+}
+
+impl From<io::Error> for Unmade {
+    fn from(error: io::Error) -> Self {
+        Self::Again(error.to_string())
+    }
+}
+
+impl MakeExportHandler {
+    /// Makes the file and stores it; `None` if the project is gone.
+    async fn file(&self, export: &StoredExport) -> Result<Option<MadeFile>, Unmade> {
+        let Some(specification) = self.specification(export).await? else { return Ok(None) };
+        let bytes = match export.format.writer() {
+            Some(writer) => {
+                let written = spawn_blocking(move || exports::write(&specification, writer)).await;
+                let written = written.map_err(|error| Unmade::ForGood(error.to_string()))?;
+                written.map_err(|fault| Unmade::ForGood(fault.to_string()))?
+            }
+            None => self.state.exports.printer.print(&specification).await.map_err(|error| match error {
+                PrintError::Stopped => Unmade::Again(error.to_string()),
+                _ => Unmade::ForGood(error.to_string()),
+            })?,
+        };
+        let files = &self.state.exports.files;
+        let mut incoming = files.receive().await?;
+        incoming.write(&bytes).await?;
+        let received = incoming.end().await?;
+        let (sha256, size) = (received.sha256.clone(), received.size);
+        Ok(Some(MadeFile { sha256, size, guard: files.store(received).await? }))
+    }
+
+    /// Describes what is exported, as of one moment.
+    async fn specification(&self, export: &StoredExport) -> Result<Option<Specification>, Unmade> {
+        let (project_id, run_id) = (export.project_id, export.run_id);
+        let read = async move |conn: &mut Conn| {
+            let Some(project) = projects::store::find(conn, project_id).await? else { return Ok(None) };
+            let stored = match run_id {
+                Some(_) => dashboards::stored(conn, project_id, run_id).await?,
+                None => None,
+            };
+            Ok::<_, DbError>(Some((project, stored, source_names(conn, project_id).await?)))
+        };
+        let found = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await?;
+        let Some((project, stored, names)) = found else { return Ok(None) };
+        let (filters, now) = (export.filters.clone(), self.state.now());
+        let described = spawn_blocking(move || {
+            let mut dashboard = match stored {
+                Some(stored) => stored.parse().map_err(|error| error.message)?,
+                None => ResultsDashboard::empty(project.id, now),
+            };
+            if !filters.items.is_empty() {
+                filters.items.apply(&mut dashboard);
+            }
+            Ok::<_, String>(specification(&project, dashboard, &names))
+        });
+        let described = described.await.map_err(|error| Unmade::ForGood(error.to_string()))?;
+        Ok(Some(described.map_err(Unmade::ForGood)?))
+    }
+
+    /// Saves how an export ended, and wakes those who wait for it.
+    async fn end(&self, export: StoredExport, request: RequestId) -> Result<(), JobError> {
+        let (id, now) = (export.id, self.state.now());
+        let saved = self.state.db.write(move |conn| {
+            let (export, request) = (export.clone(), request.clone());
+            Box::pin(async move { end(conn, export, now, &request).await })
+        });
+        let record = saved.await.map_err(|error: DbError| error.to_string())?;
+        self.state.hub.publish(record.into_iter().collect());
+        // Nobody may be waiting.
+        let _ = self.state.exports.ended.send(id);
+        Ok(())
+    }
+}
+
+/// What an export becomes that can't be made. The cause is for the log: it may name paths.
+fn failed(export: StoredExport, why: &str) -> StoredExport {
+    let error = match export.format {
+        DashboardFormat::Pdf => format!("The PDF could not be made: {why}."),
+        _ => "The file could not be made.".to_owned(),
+    };
+    StoredExport { status: DashboardExportStatus::Failed, error: Some(error), ..export }
+}
+
+/// Saves how an export ended, with its event; `None` if it had ended before, or is gone.
+async fn end(
+    conn: &mut Conn,
+    export: StoredExport,
+    now: Time,
+    request: &RequestId,
+) -> Result<Option<EventRecord>, DbError> {
+    let export = StoredExport { expires_at: now + KEPT, ..export };
+    if !store::end(conn, &export).await? {
+        return Ok(None);
+    }
+    let topic = topic(export.project_id);
+    let data = serde_json::to_string(&DashboardExport::from(export));
+    let data = data.map_err(|error| DbError::Broken(error.to_string()))?;
+    events::append(conn, topic, "export.completed", &data, now, request).await.map(Some)
+}

@@ -1,0 +1,178 @@
+//! The types of exports.
+
+use actors::ids::Id;
+use actors::run::Run;
+use actors::time::Time;
+use exports::ExportFormat;
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+use super::store::StoredExport;
+use crate::analysis::dashboard::filter::DashboardFilter;
+use crate::http::enumeration::Enumeration;
+use crate::http::fields::{Fields, Rejected};
+
+/// The format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum DashboardFormat {
+    /// A workbook with a sheet for each kind of items.
+    Xlsx,
+    /// A zip archive with a table for each kind of items.
+    Csv,
+    Json,
+    Markdown,
+    /// One page without anything outside it.
+    Html,
+    Docx,
+    /// PDF/A-2a. It needs the program `colloquy-printer` beside the server.
+    Pdf,
+    /// ReqIF 1.2, compressed (`.reqifz`).
+    Reqif,
+}
+
+impl Enumeration for DashboardFormat {}
+
+impl DashboardFormat {
+    /// The writer of the format; `None` for PDF, which the printer sets.
+    #[must_use]
+    pub const fn writer(self) -> Option<ExportFormat> {
+        Some(match self {
+            Self::Xlsx => ExportFormat::Xlsx,
+            Self::Csv => ExportFormat::Csv,
+            Self::Json => ExportFormat::Json,
+            Self::Markdown => ExportFormat::Markdown,
+            Self::Html => ExportFormat::Html,
+            Self::Docx => ExportFormat::Docx,
+            Self::Reqif => ExportFormat::Reqif,
+            Self::Pdf => return None,
+        })
+    }
+
+    #[must_use]
+    pub fn mime_type(self) -> &'static str {
+        self.writer().map_or("application/pdf", ExportFormat::mime_type)
+    }
+
+    /// How the name of such a file ends, without the leading dot.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        self.writer().map_or("pdf", ExportFormat::extension)
+    }
+}
+
+/// `PREPARING --> READY | FAILED`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum DashboardExportStatus {
+    Preparing,
+    Ready,
+    Failed,
+}
+
+/// Which run's items are exported, and which of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportFilter {
+    /// A run; without it, the newest one that is COMPLETED or PARTIAL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub run_id: Option<Id<Run>>,
+    #[serde(flatten)]
+    pub items: DashboardFilter,
+}
+
+impl ExportFilter {
+    /// # Errors
+    /// An error was recorded in `fields`.
+    pub fn read(fields: &mut Fields) -> Result<Self, Rejected> {
+        let run_id = fields.optional("runId");
+        let items = DashboardFilter::read(fields);
+        Ok(Self { run_id: run_id?, items: items? })
+    }
+}
+
+/// A file that a member exported from the dashboard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DashboardExport {
+    pub id: Id<DashboardExport>,
+    /// A file that takes long to make is PREPARING in the answer; the event `export.completed` tells when it has ended.
+    pub status: DashboardExportStatus,
+    pub format: DashboardFormat,
+    pub filters: ExportFilter,
+    pub file_name: String,
+    /// Null unless it is READY.
+    #[schema(required)]
+    pub size_bytes: Option<i64>,
+    /// The path of its content.
+    pub url: String,
+    /// Why it FAILED.
+    #[schema(required)]
+    pub error_message: Option<String>,
+    pub expires_at: Time,
+    pub created_at: Time,
+}
+
+impl From<StoredExport> for DashboardExport {
+    fn from(stored: StoredExport) -> Self {
+        let url = format!("/api/projects/{}/ai/results-dashboard/exports/{}/content", stored.project_id, stored.id);
+        Self {
+            id: stored.id,
+            status: stored.status,
+            format: stored.format,
+            filters: stored.filters,
+            file_name: stored.file_name,
+            size_bytes: stored.size_bytes,
+            url,
+            error_message: stored.error,
+            expires_at: stored.expires_at,
+            created_at: stored.created_at,
+        }
+    }
+}
+
+/// Returns the name of a file: that of its project, as far as file systems take it, and its day.
+#[must_use]
+pub fn file_name(project: &str, format: DashboardFormat, now: Time) -> String {
+    let plain = |c: char| match c {
+        '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '-',
+        c if c.is_control() => '-',
+        // Marks that change the direction of what follows could hide how the name ends.
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '-',
+        c => c,
+    };
+    let name: String = project.chars().take(NAME_CHARACTERS).map(plain).collect();
+    let name = name.trim_matches(|c: char| c == '.' || c.is_whitespace());
+    let name = if name.is_empty() { "requirements" } else { name };
+    format!("{name} {}.{}", now.utc().format("%Y-%m-%d"), format.extension())
+}
+
+/// How much of a project's name is in the name of a file.
+const NAME_CHARACTERS: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use actors::time::Time;
+
+    use super::{DashboardFormat, file_name};
+
+    #[test]
+    fn a_file_is_named_after_its_project_as_far_as_file_systems_take_it() {
+        let now = Time::from_millis(1_795_000_000_000).unwrap();
+        for (project, expected) in [
+            ("Clinic portal", "Clinic portal 2026-11-18.xlsx"),
+            ("../../etc/passwd", "-..-etc-passwd 2026-11-18.xlsx"),
+            ("a\u{202e}xslx.exe", "a-xslx.exe 2026-11-18.xlsx"),
+            ("بوابة العيادة", "بوابة العيادة 2026-11-18.xlsx"),
+            (" . ", "requirements 2026-11-18.xlsx"),
+        ] {
+            assert_eq!(file_name(project, DashboardFormat::Xlsx, now), expected);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Operations on exports, one function each.
+
+use std::time::Duration;
+
+use actors::ids::{self, Id};
+use actors::live::RequestId;
+use tokio::fs::File;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+
+use super::making::MakeExport;
+use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, file_name};
+use super::routes::ExportDashboard;
+use super::store::{self, StoredExport};
+use super::{KEPT, MOST_EXPORTS};
+use crate::analysis::dashboard::operations as dashboards;
+use crate::analysis::state::Analysis;
+use crate::clients::printer;
+use crate::http::code::Code;
+use crate::http::error::ApiError;
+use crate::{jobs, projects};
+
+/// How long a request waits for its file. Whatever takes longer is PREPARING in the answer.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Exports the dashboard. If the id exists already, returns that export.
+///
+/// # Errors
+/// 404 for a run that is not in the project, or if the project was deleted in the meantime; 409 for a run without a result, or if
+/// the project keeps [`MOST_EXPORTS`]; 503 for PDF where the printer is not installed.
+pub async fn create(
+    state: &Analysis,
+    project_id: Id<ids::Project>,
+    id: Id<DashboardExport>,
+    body: ExportDashboard,
+    request: RequestId,
+) -> Result<DashboardExport, ApiError> {
+    if body.format == DashboardFormat::Pdf && !state.exports.printer.is_installed().await {
+        let program = printer::PROGRAM;
+        let message = format!(
+            "PDF needs the program {program}: install it beside the server, or name it in the setting exports.printer. \
+             HTML can be printed by any browser."
+        );
+        return Err(ApiError::with_message(Code::PRINTER_MISSING, message));
+    }
+    // Subscribes first: an end that comes before anybody waits is not missed.
+    let mut ended = state.exports.ended.subscribe();
+    let now = state.now();
+    let created = state.db.write(move |conn| {
+        let (body, request) = (body.clone(), request.clone());
+        Box::pin(async move {
+            let gone = || ApiError::of(Code::NOT_FOUND);
+            // Locks the project's row: exports that are counted at once can't exceed their number together.
+            let project = projects::store::find_to_change(conn, project_id).await?.ok_or_else(gone)?;
+            if let Some(export) = store::find(conn, id).await? {
+                return Ok(export);
+            }
+            let filters = body.filters.unwrap_or_default();
+            let run_id = dashboards::run_with_result(conn, project_id, filters.run_id).await?;
+            if store::count(conn, project_id, now).await? >= MOST_EXPORTS {
+                let full = format!("A project keeps at most {MOST_EXPORTS} exports, each for 24 hours.");
+                return Err(ApiError::with_message(Code::EXPORT_LIMIT_REACHED, full));
+            }
+            let export = StoredExport {
+                id,
+                project_id,
+                run_id,
+                status: DashboardExportStatus::Preparing,
+                format: body.format,
+                filters,
+                file_name: file_name(&project.name, body.format, now),
+                sha256: None,
+                size_bytes: None,
+                error: None,
+                created_at: now,
+                expires_at: now + KEPT,
+            };
+            store::insert(conn, &export).await?;
+            jobs::enqueue_in_turn(conn, &project_id.to_string(), &MakeExport { export_id: id }, now, &request).await?;
+            Ok(export)
+        })
+    });
+    let created: StoredExport = created.await?;
+    if created.status != DashboardExportStatus::Preparing {
+        return Ok(created.into());
+    }
+    state.jobs.wake();
+    let is_over = async {
+        loop {
+            match ended.recv().await {
+                Ok(other) if other != id => {}
+                // Behind by many ends: the row tells.
+                Ok(_) | Err(RecvError::Lagged(_) | RecvError::Closed) => return,
+            }
+        }
+    };
+    // Whether it is over or not, the row tells.
+    let _ = timeout(WAIT, is_over).await;
+    let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await.map_err(ApiError::from)?;
+    let ended: DashboardExport = found.unwrap_or(created).into();
+    Ok(ended)
+}
+
+/// Opens the file of an export.
+///
+/// # Errors
+/// 409 while it is being made; 410 once it has expired or if it failed.
+pub async fn open(state: &Analysis, export: &StoredExport) -> Result<File, ApiError> {
+    match (export.status, &export.sha256) {
+        (DashboardExportStatus::Preparing, _) => Err(ApiError::of(Code::EXPORT_NOT_READY)),
+        (DashboardExportStatus::Ready, Some(sha256)) if export.expires_at > state.now() => {
+            state.exports.files.open(sha256).await.map_err(|error| ApiError::of_stored_file(&error))
+        }
+        (DashboardExportStatus::Failed, _) => {
+            Err(ApiError::with_message(Code::GONE, "The file could not be made. Export it again."))
+        }
+        _ => Err(ApiError::with_message(Code::GONE, "The file has expired. Export it again.")),
+    }
+}

@@ -1,0 +1,64 @@
+//! The HTTP endpoints of exports.
+
+use actix_web::HttpResponse;
+use actix_web::body::SizedStream;
+use actix_web::http::header::ETAG;
+use tokio_util::io::ReaderStream;
+use utoipa::ToSchema;
+
+use super::model::{DashboardExport, DashboardFormat, ExportFilter};
+use super::operations;
+use super::store::StoredExport;
+use crate::access::policy::Member;
+use crate::analysis::state::Analysis;
+use crate::api::operation::Authorized;
+use crate::http::answer::Binary;
+use crate::http::attachment::attachment;
+use crate::http::envelope::Reply;
+use crate::http::error::ApiError;
+use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Empty, ValidJson};
+use crate::projects::model::Project;
+
+/// How many bytes of a file are read at once.
+const PIECE_BYTES: usize = 64 * 1024;
+
+#[derive(Clone, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ExportDashboard {
+    pub format: DashboardFormat,
+    /// Without them, everything of the newest run that is COMPLETED or PARTIAL.
+    pub filters: Option<ExportFilter>,
+}
+
+impl Body for ExportDashboard {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
+        let format = fields.required("format");
+        let filters = fields.object("filters", ExportFilter::read);
+        Ok(Self { format: format?, filters: filters? })
+    }
+}
+
+pub async fn create(
+    request: Authorized<Member<Project>, ValidJson<ExportDashboard>>,
+    state: Analysis,
+) -> Result<Reply<DashboardExport>, ApiError> {
+    let id = request.new_id();
+    let ValidJson(body) = request.input;
+    let project_id = request.access.resource.id;
+    operations::create(&state, project_id, id, body, request.request_id).await.map(Reply::created)
+}
+
+/// The response is always an attachment, so that no text of anybody runs in a browser under this server's origin.
+pub async fn download(request: Authorized<Member<StoredExport>, Empty>, state: Analysis) -> Result<Binary, ApiError> {
+    let export = request.access.resource;
+    let file = operations::open(&state, &export).await?;
+    let size = file.metadata().await.map_err(ApiError::internal)?.len();
+    let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
+    let mut response = HttpResponse::Ok();
+    response.content_type(export.format.mime_type()).insert_header(attachment(&export.file_name));
+    if let Some(sha256) = export.sha256 {
+        response.insert_header((ETAG, format!("\"{sha256}\"")));
+    }
+    Ok(Binary(response.body(body)))
+}

@@ -1,0 +1,149 @@
+//! Exports as rows.
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use actors::time::Time;
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+
+use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, ExportFilter};
+use super::{KEPT, MOST_EXPORTS};
+use crate::db::schema::dashboard_exports as table;
+use crate::db::sweep::Retention;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+
+/// A day after its file expired, an export is forgotten: until then its address answers that it has expired.
+pub const RETENTION: Retention = Retention { table: "dashboard_exports", key: "id", at: "expires_at", period: KEPT };
+
+#[derive(Debug, Clone, Queryable, Selectable, Insertable)]
+#[diesel(table_name = table)]
+struct Row {
+    id: Key<DashboardExport>,
+    project_id: Key<ids::Project>,
+    run_id: Option<Key<Run>>,
+    status: String,
+    format: String,
+    filters: String,
+    file_name: String,
+    sha256: Option<String>,
+    size_bytes: Option<i64>,
+    error: Option<String>,
+    created_at: At,
+    expires_at: At,
+}
+
+/// An export with what only the server needs to know of it.
+#[derive(Debug, Clone)]
+pub struct StoredExport {
+    pub id: Id<DashboardExport>,
+    pub project_id: Id<ids::Project>,
+    /// The run whose items it shows; `None` if no run of the project had a result.
+    pub run_id: Option<Id<Run>>,
+    pub status: DashboardExportStatus,
+    pub format: DashboardFormat,
+    pub filters: ExportFilter,
+    pub file_name: String,
+    /// Of a file that is READY, hexadecimal.
+    pub sha256: Option<String>,
+    pub size_bytes: Option<i64>,
+    pub error: Option<String>,
+    pub created_at: Time,
+    pub expires_at: Time,
+}
+
+impl StoredExport {
+    fn row(&self) -> Result<Row, DbError> {
+        let filters = serde_json::to_string(&self.filters).map_err(|error| DbError::Broken(error.to_string()))?;
+        Ok(Row {
+            id: Key(self.id),
+            project_id: Key(self.project_id),
+            run_id: self.run_id.map(Key),
+            status: self.status.to_string(),
+            format: self.format.to_string(),
+            filters,
+            file_name: self.file_name.clone(),
+            sha256: self.sha256.clone(),
+            size_bytes: self.size_bytes,
+            error: self.error.clone(),
+            created_at: At(self.created_at),
+            expires_at: At(self.expires_at),
+        })
+    }
+
+    fn of(row: Row) -> Result<Self, DbError> {
+        let broken = |what: &str| DbError::Broken(format!("an export has the {what}"));
+        Ok(Self {
+            id: row.id.0,
+            project_id: row.project_id.0,
+            run_id: row.run_id.map(|run| run.0),
+            status: row.status.parse().map_err(|_| broken(&row.status))?,
+            format: row.format.parse().map_err(|_| broken(&row.format))?,
+            filters: serde_json::from_str(&row.filters).map_err(|_| broken("filters that can't be read"))?,
+            file_name: row.file_name,
+            sha256: row.sha256,
+            size_bytes: row.size_bytes,
+            error: row.error,
+            created_at: row.created_at.0,
+            expires_at: row.expires_at.0,
+        })
+    }
+}
+
+pub async fn insert(conn: &mut Conn, export: &StoredExport) -> Result<(), DbError> {
+    diesel::insert_into(table::table).values(export.row()?).execute(conn).await?;
+    Ok(())
+}
+
+pub async fn find(conn: &mut Conn, id: Id<DashboardExport>) -> Result<Option<StoredExport>, DbError> {
+    let row: Option<Row> = table::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    row.map(StoredExport::of).transpose()
+}
+
+/// Saves how an export ended; returns whether it was PREPARING until now.
+pub async fn end(conn: &mut Conn, export: &StoredExport) -> Result<bool, DbError> {
+    let preparing = table::table
+        .filter(table::id.eq(Key(export.id)))
+        .filter(table::status.eq(DashboardExportStatus::Preparing.to_string()));
+    let changed = diesel::update(preparing)
+        .set((
+            table::status.eq(export.status.to_string()),
+            table::sha256.eq(export.sha256.clone()),
+            table::size_bytes.eq(export.size_bytes),
+            table::error.eq(export.error.clone()),
+            table::expires_at.eq(At(export.expires_at)),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(changed == 1)
+}
+
+/// Returns how many exports of a project are kept.
+pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>, now: Time) -> Result<i64, DbError> {
+    let kept = table::table.filter(table::project_id.eq(Key(project_id))).filter(table::expires_at.gt(At(now)));
+    Ok(kept.count().get_result(conn).await?)
+}
+
+/// The exports of a run that are kept, newest first.
+pub async fn of_run(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    run_id: Id<Run>,
+    now: Time,
+) -> Result<Vec<DashboardExport>, DbError> {
+    let rows: Vec<Row> = table::table
+        .filter(table::project_id.eq(Key(project_id)))
+        .filter(table::run_id.eq(Key(run_id)))
+        .filter(table::expires_at.gt(At(now)))
+        .order((table::created_at.desc(), table::id.desc()))
+        .limit(MOST_EXPORTS)
+        .select(Row::columns())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(|row| StoredExport::of(row).map(DashboardExport::from)).collect()
+}
+
+/// Returns those of the contents that an export still keeps.
+pub async fn kept(conn: &mut Conn, contents: Vec<String>, now: Time) -> Result<Vec<String>, DbError> {
+    let kept = table::table.filter(table::sha256.eq_any(contents)).filter(table::expires_at.gt(At(now)));
+    let kept: Vec<Option<String>> = kept.select(table::sha256).distinct().load(conn).await?;
+    Ok(kept.into_iter().flatten().collect())
+}

@@ -1,0 +1,252 @@
+//! Tests of exports: every format, what filters leave of it, and how long a file is kept.
+
+use std::io::{Cursor, Read};
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::NOTE;
+use crate::support::client::Request;
+use crate::support::socket::Socket;
+use crate::support::{Answer, Role, ServerSetup, User, World};
+
+/// All formats but PDF, with what their files begin with.
+const FORMATS: [(&str, &str, &[u8]); 7] = [
+    ("XLSX", "xlsx", b"PK"),
+    ("CSV", "zip", b"PK"),
+    ("JSON", "json", b"{"),
+    ("MARKDOWN", "md", b"# "),
+    ("HTML", "html", b"<!DOCTYPE html>"),
+    ("DOCX", "docx", b"PK"),
+    ("REQIF", "reqifz", b"PK"),
+];
+
+/// A project of Ada's whose document was analysed.
+struct Analysed {
+    ada: User,
+    project: String,
+}
+
+impl Analysed {
+    async fn of(ada: User, text: &str) -> Self {
+        let project = ada.project().await;
+        ada.read(&project, "booking.md", text.as_bytes()).await;
+        let (run, _) = ada.run(&project).await;
+        assert_eq!(ada.over(&run).await["status"], "COMPLETED");
+        Self { ada, project }
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("/api/projects/{}/ai/results-dashboard{path}", self.project)
+    }
+
+    fn exporting(&self, body: Value) -> Request {
+        self.ada.client.post(self.at("/exports")).json(body)
+    }
+
+    async fn export(&self, body: Value) -> Value {
+        let export = self.exporting(body).await.is(201).data().clone();
+        assert_eq!(export["status"], "READY", "{export}");
+        export
+    }
+
+    async fn content(&self, export: &Value) -> Answer {
+        self.ada.client.get(export["url"].as_str().unwrap()).await
+    }
+
+    /// Exports as JSON, and returns what is in the file.
+    async fn specification(&self, filters: Value) -> Value {
+        let export = self.export(json!({"format": "JSON", "filters": filters})).await;
+        serde_json::from_slice(&self.content(&export).await.is(200).bytes).unwrap()
+    }
+
+    async fn dashboard(&self) -> Value {
+        self.ada.client.get(self.at("")).await.is(200).data().clone()
+    }
+}
+
+/// Returns the texts of the files in an archive, by their names.
+fn unpacked(bytes: &[u8]) -> Vec<(String, String)> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    (0..archive.len())
+        .map(|at| {
+            let mut file = archive.by_index(at).unwrap();
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).unwrap();
+            (file.name().unwrap().to_string(), String::from_utf8_lossy(&bytes).into_owned())
+        })
+        .collect()
+}
+
+on_both! {
+    async fn every_format_is_a_file_with_the_items_and_equal_data_gives_equal_bytes(world: World) {
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        for (format, ending, beginning) in FORMATS {
+            let export = analysed.export(json!({"format": format})).await;
+            let file = analysed.content(&export).await.is(200);
+            let name = export["fileName"].as_str().unwrap();
+            assert!(name.ends_with(&format!(".{ending}")), "{name}");
+            assert_eq!(export["sizeBytes"], file.bytes.len(), "{format}");
+            let bytes = file.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&file.bytes);
+            assert_eq!(&bytes[..beginning.len()], beginning, "{format}");
+            assert!(file.header("content-disposition").unwrap().starts_with("attachment"));
+            assert_eq!(file.header("x-content-type-options"), Some("nosniff"));
+            let texts = if beginning == b"PK" { unpacked(bytes).into_iter().map(|(_, text)| text).collect() } else { file.text() };
+            assert!(texts.contains("cancel an appointment"), "{format}");
+            assert!(texts.contains("US-001"), "{format}");
+            let again = analysed.export(json!({"format": format})).await;
+            assert_ne!(export["id"], again["id"]);
+            assert_eq!(analysed.content(&again).await.is(200).bytes, file.bytes, "{format}");
+        }
+        let listed = analysed.dashboard().await["exports"].clone();
+        assert_eq!(listed.as_array().unwrap().len(), 2 * FORMATS.len());
+        assert_eq!(listed[0]["format"], "REQIF", "the newest comes first");
+    }
+
+    async fn filters_leave_what_the_dashboard_shows_under_them(world: World) {
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let all = analysed.specification(json!({})).await;
+        assert_eq!(all["requirements"].as_array().unwrap().len(), analysed.dashboard().await["requirements"].as_array().unwrap().len());
+        let some = analysed.specification(json!({"type": "NON_FUNCTIONAL"})).await;
+        let kinds: Vec<&Value> = some["requirements"].as_array().unwrap().iter().map(|one| &one["type"]).collect();
+        assert!(!kinds.is_empty() && kinds.iter().all(|kind| *kind == "NON_FUNCTIONAL"), "{kinds:?}");
+        let run = analysed.dashboard().await["runId"].clone();
+        assert_eq!(analysed.specification(json!({"runId": run, "search": "waiting list"})).await["risks"], json!([]));
+        let refused = analysed.exporting(json!({"format": "JPEG", "filters": {"type": "ODD", "colour": 1}})).await.is(422);
+        let named: Vec<String> = refused.faults().into_iter().map(|(field, _)| field).collect();
+        assert_eq!(named, ["filters.colour", "filters.type", "format"]);
+        let nowhere = json!({"format": "CSV", "filters": {"runId": "0189a0f0-0000-7000-8000-000000000000"}});
+        analysed.exporting(nowhere).await.refused(404, "NotFound");
+    }
+
+    async fn the_dashboard_lists_exports_and_its_tag_follows_them(world: World) {
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let before = analysed.ada.client.get(analysed.at("")).await.is(200).etag();
+        let export = analysed.export(json!({"format": "MARKDOWN", "filters": {"priority": "HIGH"}})).await;
+        let after = analysed.ada.client.get(analysed.at("")).header("if-none-match", &before).await.is(200);
+        assert_eq!(after.data()["exports"], json!([export]));
+        assert_eq!(export["filters"], json!({"priority": "HIGH"}));
+        analysed.ada.client.get(analysed.at("")).header("if-none-match", after.etag()).await.is(304);
+        let filtered = analysed.ada.client.get(analysed.at("?type=FUNCTIONAL")).await.is(200);
+        assert_eq!(filtered.data()["exports"], json!([export]));
+        world.server.expire_exports(&analysed.project).await;
+        assert_eq!(analysed.dashboard().await["exports"], json!([]));
+        analysed.content(&export).await.refused(410, "Gone");
+    }
+
+    async fn members_of_the_project_alone_get_a_file_and_its_end_is_pushed(world: World) {
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let viewer = world.server.member(&analysed.project, Role::Stakeholder).await;
+        let mut socket = Socket::open(&viewer.client).await;
+        socket.subscribe(&format!("project:{}", analysed.project)).await;
+        let made = viewer.client.post(analysed.at("/exports")).json(json!({"format": "HTML"})).await.is(201);
+        let event = socket.next().await;
+        assert_eq!((&event["event"], &event["data"]), (&json!("export.completed"), made.data()));
+        let url = made.data()["url"].as_str().unwrap().to_owned();
+        viewer.client.get(&url).await.is(200);
+        let stranger = world.user().await;
+        stranger.client.get(&url).await.refused(404, "NotFound");
+        stranger.client.post(analysed.at("/exports")).json(json!({"format": "HTML"})).await.refused(404, "NotFound");
+        let own = stranger.project().await;
+        let elsewhere = url.replace(&analysed.project, &own);
+        stranger.client.get(elsewhere).await.refused(404, "NotFound");
+    }
+
+    async fn one_key_makes_one_export_however_often_it_is_sent(world: World) {
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let answers = join_all((0..20).map(|_| analysed.exporting(json!({"format": "DOCX"})).key("once"))).await;
+        let made: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
+        assert!(!made.is_empty());
+        assert!(made.iter().all(|answer| answer.data()["id"] == made[0].data()["id"]));
+        assert_eq!(analysed.dashboard().await["exports"].as_array().unwrap().len(), 1);
+    }
+
+    async fn a_project_without_results_and_an_archived_one_are_exported_too(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let empty = Analysed { ada, project };
+        for (format, ..) in FORMATS {
+            let export = empty.export(json!({"format": format})).await;
+            empty.content(&export).await.is(200);
+        }
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let path = format!("/api/projects/{}", analysed.project);
+        analysed.ada.client.patch(path).json(json!({"status": "ARCHIVED"})).await.is(200);
+        analysed.export(json!({"format": "XLSX"})).await;
+    }
+
+    async fn what_a_document_says_is_no_formula_markup_or_link_in_any_file(world: World) {
+        let hostile = "# Payments\n\n\
+            =HYPERLINK(\"http://evil.example\",\"pay\") must be shown to the clerk by the system.\n\n\
+            The system must show <script>alert(1)</script> and [a link](http://evil.example) to the clerk.\n\n\
+            @SUM(1+1) The system shall print +49 and -1 within two seconds.\n";
+        let analysed = Analysed::of(world.user().await, hostile).await;
+        for (format, ..) in FORMATS {
+            let export = analysed.export(json!({"format": format})).await;
+            let file = analysed.content(&export).await.is(200);
+            let parts = if file.bytes.starts_with(b"PK") { unpacked(&file.bytes) } else { vec![(format.to_owned(), file.text())] };
+            assert!(parts.iter().any(|(_, text)| text.contains("evil.example")), "{format} has the text");
+            for (name, text) in parts {
+                for active in ["<script", "<a href=\"http", "w:hyperlink", "<hyperlink", "<f>", "](http", "HYPERLINK \\"] {
+                    assert!(!text.contains(active) || format == "JSON", "{format} {name} has {active}");
+                }
+                if format == "CSV" {
+                    let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+                    for row in rows.records() {
+                        for cell in &row.unwrap() {
+                            assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{name}: {cell}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    async fn an_export_that_is_cut_off_by_a_kill_is_made_after_it(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let analysed = Analysed::of(server.user().await, &super::text_of(1_500)).await;
+        let (client, path) = (analysed.ada.client.clone(), analysed.at("/exports"));
+        let call = tokio::spawn(async move { client.post(path).json(json!({"format": "DOCX"})).tried().await });
+        let job = async {
+            while server.waiting_jobs("make-export").await.is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(10), job).await.expect("the job was enqueued");
+        server.kill();
+        assert!(call.await.is_ok());
+        let server = setup.start(&[]);
+        let again = Analysed { ada: analysed.ada.at(&server), project: analysed.project };
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        loop {
+            let export = again.dashboard().await["exports"][0].clone();
+            if export["status"] == "READY" {
+                again.content(&export).await.is(200);
+                break;
+            }
+            assert!(std::time::Instant::now() < deadline, "{export}");
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+
+    async fn without_its_printer_pdf_is_refused_with_what_to_do(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__EXPORTS__PRINTER", "/nonexistent/colloquy-printer")]);
+        let analysed = Analysed::of(server.user().await, NOTE).await;
+        let refused = analysed.exporting(json!({"format": "PDF"})).await.refused(503, "PrinterMissing");
+        assert!(refused.text().contains("exports.printer"), "{}", refused.text());
+        assert_eq!(analysed.dashboard().await["exports"], json!([]));
+    }
+
+    async fn a_printer_that_fails_fails_the_export_alone(setup: ServerSetup) {
+        let printer = setup.data.join("printer.sh");
+        std::fs::write(&printer, "#!/bin/sh\ncat >/dev/null\nexit 2\n").unwrap();
+        std::fs::set_permissions(&printer, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let server = setup.start(&[("COLLOQUY__EXPORTS__PRINTER", printer.to_str().unwrap())]);
+        let analysed = Analysed::of(server.user().await, NOTE).await;
+        let export = analysed.exporting(json!({"format": "PDF"})).await.is(201).data().clone();
+        assert_eq!((&export["status"], &export["sizeBytes"]), (&json!("FAILED"), &json!(null)), "{export}");
+        assert!(export["errorMessage"].as_str().unwrap().contains("PDF"));
+        analysed.content(&export).await.refused(410, "Gone");
+        analysed.export(json!({"format": "HTML"})).await;
+    }
+}
