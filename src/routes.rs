@@ -8,7 +8,7 @@ use crate::accounts::{external, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
-use crate::reviews::{approvals, baselines, trace};
+use crate::reviews::{approvals, baselines, search, trace};
 use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, reviews, service};
 
 macro_rules! operations {
@@ -174,6 +174,7 @@ pub fn public() -> Vec<Operation> {
         }
         "Trace and search" {
             GET "/api/projects/{projectId}/trace-matrix" "getTraceMatrix" trace::routes::matrix => 200 [304, 404] "Get a project's trace matrix" message "Trace matrix retrieved.";
+            GET "/api/projects/{projectId}/search" "searchProject" search::routes::search => 200 [404] "Search a project" message "Search results retrieved.";
         }
         "Baselines" {
             POST "/api/projects/{projectId}/baselines" "createBaseline" baselines::routes::create => 201 [404, 409] "Take a baseline of a project" message "Baseline taken.";

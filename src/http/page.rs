@@ -40,12 +40,29 @@ impl Field for Cursor {
     }
 }
 
-struct Limit(i64);
+/// How many items are asked for: 1–100.
+pub struct Limit(pub i64);
 
 impl Field for Limit {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let limit = value.as_str().and_then(|text| text.parse().ok()).filter(|limit| (1..=100).contains(limit));
         limit.map(Self).ok_or_else(|| InvalidValue::value("This must be a number from 1 to 100."))
+    }
+}
+
+impl Limit {
+    pub const DEFAULT: i64 = 25;
+
+    /// The query parameter `limit`.
+    #[must_use]
+    pub fn parameter(description: &str) -> Parameter {
+        let number = ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(1))
+            .maximum(Some(100))
+            .default(Some(Self::DEFAULT.into()));
+        query_parameter("limit", description, number)
     }
 }
 
@@ -56,18 +73,12 @@ impl Query for PageQuery {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let limit = fields.optional::<Limit>("limit");
         let after = fields.optional::<Cursor>("cursor");
-        Ok(Self { limit: limit?.map_or(25, |limit| limit.0), after: after? })
+        Ok(Self { limit: limit?.map_or(Limit::DEFAULT, |limit| limit.0), after: after? })
     }
     fn parameters() -> Vec<Parameter> {
-        let number = ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .minimum(Some(1))
-            .maximum(Some(100))
-            .default(Some(25.into()));
         let cursor = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]{21}[AQgw]$"));
         vec![
-            query_parameter("limit", "Maximum number of items on the page.", number),
+            Limit::parameter("Maximum number of items on the page."),
             query_parameter("cursor", "The `nextCursor` of the previous page; absent for the first page.", cursor),
         ]
     }

@@ -7,6 +7,7 @@ pub mod deletion;
 pub mod feedback;
 pub mod invitations;
 pub mod known_reviewers;
+pub mod search;
 pub mod stakeholder_dashboard;
 pub mod state;
 pub mod trace;

@@ -35,6 +35,7 @@ use crate::meetings::transcripts::{expiry, waiting};
 use crate::metrics;
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
+use crate::reviews::search::indexing;
 use crate::{meetings, projects};
 
 /// How many excerpts of recordings are cut at once.
@@ -114,6 +115,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     });
     core.tasks.spawn(endings::follow(accounts.clone()));
     core.tasks.spawn(run_loop::sweep(analysis.clone()));
+    core.tasks.spawn(indexing::watch(states.reviews.clone()));
     core.tasks.spawn(sweeps::hourly(analysis.clone()));
     core.tasks.spawn(Arc::clone(&states.http.connections).watch(core.tasks.stopping()));
     core.tasks.spawn(metrics::run_periodically(states.probes.metrics.clone(), metrics::UPKEEP, core.tasks.stopping()));

@@ -10,6 +10,7 @@ pub use analysis::{
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 pub use reviews::{
     approval_events, approval_trails, baseline_items, baselines, feedback, former_review_tokens, review_invitations,
+    search_passages, search_pending, search_words,
 };
 
 diesel::table! {

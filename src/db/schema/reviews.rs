@@ -124,3 +124,43 @@ diesel::table! {
         resolved_at -> Nullable<UtcTime>,
     }
 }
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    search_passages (id) {
+        id -> BigInt,
+        project_id -> Uuid,
+        kind -> Text,
+        source_id -> Uuid,
+        position -> BigInt,
+        code -> Nullable<Text>,
+        title -> Text,
+        text -> Text,
+        starts_at -> Nullable<BigInt>,
+        times -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    search_words (project_id, word) {
+        project_id -> Uuid,
+        word -> Text,
+        passages -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    search_pending (id) {
+        id -> BigInt,
+        kind -> Text,
+        source_id -> Uuid,
+    }
+}

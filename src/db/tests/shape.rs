@@ -1,5 +1,5 @@
 //! The tables in `schema/` equal those that the migrations create, on both databases: columns, types, nullability,
-//! keys.
+//! keys. The index of search is the databases' own: each has another, and only SQL text names it.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ struct Row {
 }
 
 const IN_SQLITE: &str = r#"SELECT m.name AS "table", c.name AS "column", c.type AS kind, c."notnull" = 0 AS nullable, c.pk AS key
- FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name <> 'things' AND m.name NOT LIKE '\_\_%' ESCAPE '\'
+ FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name <> 'things' AND m.name NOT LIKE '\_\_%' ESCAPE '\' AND m.name NOT LIKE 'search\_index%' ESCAPE '\'
  ORDER BY m.name, c.pk"#;
 
 const IN_POSTGRES: &str = r#"SELECT c.table_name::text AS "table", c.column_name::text AS "column", c.data_type::text AS kind,
@@ -80,6 +80,7 @@ const IN_POSTGRES: &str = r#"SELECT c.table_name::text AS "table", c.column_name
    ON k.constraint_schema = t.constraint_schema AND k.constraint_name = t.constraint_name AND k.table_name = c.table_name
    AND k.column_name = c.column_name
  WHERE c.table_schema = current_schema() AND c.table_name <> 'things' AND c.table_name NOT LIKE '\_\_%'
+   AND c.table_name <> 'search_index'
  ORDER BY c.table_name, key"#;
 
 /// The names in `schema/` that a database's type can stand for.

@@ -69,6 +69,9 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "approval_trails (project_id, last, head) SELECT projects.id, 1, 'h' FROM n, projects WHERE i = 1",
         "approval_events (id, project_id, number, target_type, target_id, action, actor_id, actor_salt, sealed, hash) \
          SELECT {id}, projects.id, i, 'REQUIREMENT', {id}, 'APPROVE', {id}, 's', '{}', 'h' FROM n, projects",
+        "search_passages (id, project_id, kind, source_id, position, title, text) \
+         SELECT i, projects.id, 'DOCUMENT', {id}, i, 't', 't' FROM n, projects",
+        "search_words (project_id, word, passages) SELECT projects.id, 'word' || i, 1 FROM n, projects",
         "baselines (id, project_id, number, name, requirements, user_stories, acceptance_criteria, created_by_id, created_at) \
          SELECT {id}, projects.id, i, 'n', 0, 0, 0, owner_id, {old} FROM n, projects WHERE i = 1",
         "baseline_items (project_id, baseline_id, item_id, kind, number, body) \

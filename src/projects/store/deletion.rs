@@ -15,13 +15,15 @@ pub const BURIED: &str = "BURIED";
 const DOCUMENTS: i64 = 20;
 
 /// The tables that may hold many rows of a project, a meeting or a run; all other rows are deleted by cascade.
-pub const OF_PROJECT: [Part; 6] = [
+pub const OF_PROJECT: [Part; 8] = [
     Part { table: "proposals", key: "id", of: "project_id" },
     Part { table: "items", key: "id", of: "project_id" },
     Part { table: "approval_events", key: "id", of: "project_id" },
     Part { table: "baseline_items", key: "project_id, baseline_id, item_id", of: "project_id" },
     Part { table: "feedback", key: "id", of: "project_id" },
     Part { table: "review_invitations", key: "id", of: "project_id" },
+    Part { table: "search_passages", key: "id", of: "project_id" },
+    Part { table: "search_words", key: "project_id, word", of: "project_id" },
 ];
 pub const OF_MEETING: [Part; 5] = [
     Part { table: "recording_chunks", key: "recording_id, number", of: "meeting_id" },

@@ -3,6 +3,7 @@
 mod approvals;
 mod baselines;
 mod edits;
+mod search;
 mod sequences;
 mod signatures;
 pub mod stakeholders;

@@ -27,7 +27,7 @@ pub const MODEL: &str = "whisper-tiny.en";
 const PATIENCE: Duration = Duration::from_secs(180);
 
 const WEBM: &[u8] = include_bytes!("../../samples/speech/booking.webm");
-const MP3: &[u8] = include_bytes!("../../samples/speech/booking.mp3");
+pub const MP3: &[u8] = include_bytes!("../../samples/speech/booking.mp3");
 pub const SPOKEN: &str = include_str!("../../samples/speech/booking.txt");
 
 /// The folder of installed models; `None`, with a message, where there is none.
@@ -46,7 +46,7 @@ fn listening(setup: &ServerSetup, models: &Path) -> Server {
 }
 
 /// A recording of a file, in a meeting that nobody joined.
-async fn imported(room: &TestMeeting, mime_type: &str, bytes: Vec<u8>) -> Recorder {
+pub async fn imported(room: &TestMeeting, mime_type: &str, bytes: Vec<u8>) -> Recorder {
     let attestation = json!({"text": "Everyone agreed."});
     let body = json!({"uploadMode": "SINGLE_FILE", "mimeType": mime_type, "consentAttestation": attestation});
     let recorder = Recorder::of(room, body).await;

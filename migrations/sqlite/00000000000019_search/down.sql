@@ -1,0 +1,14 @@
+DROP TRIGGER search_item_added;
+DROP TRIGGER search_item_changed;
+DROP TRIGGER search_item_removed;
+DROP TRIGGER search_document_added;
+DROP TRIGGER search_document_removed;
+DROP TRIGGER search_transcript_added;
+DROP TRIGGER search_transcript_changed;
+DROP TRIGGER search_transcript_removed;
+DROP TRIGGER search_segment_changed;
+DROP TRIGGER search_meeting_renamed;
+DROP TABLE search_pending;
+DROP TABLE search_words;
+DROP TABLE search_passages;
+DROP TABLE search_index;

@@ -1,0 +1,229 @@
+//! The passages that are searched, and what is still to be indexed. Written by one task alone.
+
+pub mod finding;
+pub mod sources;
+
+use std::collections::HashMap;
+
+use actors::ids::{self, Id};
+use diesel::sql_types::{Array, BigInt, Text};
+use diesel::upsert::excluded;
+use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
+use uuid::Uuid;
+
+use super::passages::SearchPassage;
+use super::spelling;
+use crate::db::schema::{search_passages, search_pending, search_words};
+use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, many, number};
+
+/// A note that something changed.
+#[derive(Debug, Clone, Queryable, Selectable)]
+#[diesel(table_name = search_pending)]
+pub struct PendingNote {
+    pub id: i64,
+    pub kind: String,
+    pub source_id: Key<()>,
+}
+
+/// The oldest notes.
+pub async fn pending(conn: &mut Conn, most: i64) -> Result<Vec<PendingNote>, DbError> {
+    let oldest = search_pending::table.order(search_pending::id.asc()).limit(most);
+    Ok(oldest.select(PendingNote::columns()).load(conn).await?)
+}
+
+/// Deletes the notes, once what they name is indexed.
+pub async fn settle(conn: &mut Conn, notes: Vec<i64>) -> Result<(), DbError> {
+    diesel::delete(search_pending::table.filter(search_pending::id.eq_any(notes))).execute(conn).await?;
+    Ok(())
+}
+
+#[derive(Debug, Clone, Queryable, Selectable, Insertable)]
+#[diesel(table_name = search_passages)]
+struct Row {
+    id: i64,
+    project_id: Key<ids::Project>,
+    kind: String,
+    source_id: Key<()>,
+    position: i64,
+    code: Option<String>,
+    title: String,
+    text: String,
+    starts_at: Option<i64>,
+    times: Option<String>,
+}
+
+/// A passage that is indexed.
+#[derive(Debug, Clone)]
+pub struct IndexedPassage {
+    pub id: i64,
+    pub project_id: Id<ids::Project>,
+    pub kind: String,
+    pub source_id: Uuid,
+    pub position: usize,
+    pub passage: SearchPassage,
+}
+
+impl From<Row> for IndexedPassage {
+    fn from(row: Row) -> Self {
+        let Row { id, project_id, kind, source_id, position, code, title, text, starts_at, times } = row;
+        Self {
+            id,
+            project_id: project_id.0,
+            kind,
+            source_id: source_id.0.uuid(),
+            position: usize::try_from(position).unwrap_or_default(),
+            passage: SearchPassage { code, title, text, starts_at, times },
+        }
+    }
+}
+
+/// The passages of sources, in no order.
+pub async fn passages_of(conn: &mut Conn, sources: Vec<Uuid>) -> Result<Vec<IndexedPassage>, DbError> {
+    let sources: Vec<Key<()>> = sources.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
+    let found = search_passages::table.filter(search_passages::source_id.eq_any(sources));
+    let rows: Vec<Row> = found.select(Row::columns()).load(conn).await?;
+    Ok(rows.into_iter().map(IndexedPassage::from).collect())
+}
+
+/// Passages by their ids, in no order.
+pub async fn passages(conn: &mut Conn, ids: Vec<i64>) -> Result<Vec<IndexedPassage>, DbError> {
+    let found = search_passages::table.filter(search_passages::id.eq_any(ids));
+    let rows: Vec<Row> = found.select(Row::columns()).load(conn).await?;
+    Ok(rows.into_iter().map(IndexedPassage::from).collect())
+}
+
+/// A passage to be indexed; its id is given when it is written.
+#[derive(Debug, Clone)]
+pub struct NewPassage {
+    pub project_id: Id<ids::Project>,
+    pub kind: &'static str,
+    pub source_id: Uuid,
+    pub position: usize,
+    pub passage: SearchPassage,
+}
+
+/// Removes passages and adds others, with their words.
+///
+/// # Errors
+/// `Violated(ForeignKey)` when a project is deleted at the same time.
+pub async fn replace(conn: &mut Conn, removed: Vec<IndexedPassage>, added: Vec<NewPassage>) -> Result<(), DbError> {
+    let mut counts: HashMap<(Id<ids::Project>, String), i64> = HashMap::new();
+    let ids: Vec<i64> = removed.iter().map(|one| one.id).collect();
+    for one in &removed {
+        count(&mut counts, one.project_id, one.passage.title_words(one.position), &one.passage, -1);
+    }
+    diesel::delete(search_passages::table.filter(search_passages::id.eq_any(ids))).execute(conn).await?;
+    let last: Option<i64> =
+        search_passages::table.select(diesel::dsl::max(search_passages::id)).get_result(conn).await?;
+    let mut rows = Vec::with_capacity(added.len());
+    let mut indexed = Vec::with_capacity(added.len());
+    for (id, one) in (last.unwrap_or_default() + 1..).zip(added) {
+        let title = one.passage.title_words(one.position);
+        count(&mut counts, one.project_id, title.clone(), &one.passage, 1);
+        indexed.push((id, title, one.passage.text_words(), scope(one.project_id)));
+        let SearchPassage { code, title, text, starts_at, times } = one.passage;
+        rows.push(Row {
+            id,
+            project_id: Key(one.project_id),
+            kind: one.kind.to_owned(),
+            source_id: Key(Id::from_uuid(one.source_id)),
+            position: number(u64::try_from(one.position).unwrap_or(u64::MAX)),
+            code,
+            title,
+            text,
+            starts_at,
+            times,
+        });
+    }
+    many!(conn, &rows, |some| diesel::insert_into(search_passages::table).values(some));
+    index(conn, indexed).await?;
+    list_words(conn, counts).await
+}
+
+/// The word under which all passages of a project are indexed.
+#[must_use]
+pub fn scope(project_id: Id<ids::Project>) -> String {
+    format!("p{}", project_id.uuid().simple())
+}
+
+fn count(
+    counts: &mut HashMap<(Id<ids::Project>, String), i64>,
+    project_id: Id<ids::Project>,
+    title: Vec<String>,
+    passage: &SearchPassage,
+    by: i64,
+) {
+    let mut words: Vec<String> = title.into_iter().chain(passage.text_words()).collect();
+    words.sort_unstable();
+    words.dedup();
+    for word in words.into_iter().filter(|word| spelling::is_listed(word)) {
+        *counts.entry((project_id, word)).or_default() += by;
+    }
+}
+
+async fn index(conn: &mut Conn, indexed: Vec<(i64, Vec<String>, Vec<String>, String)>) -> Result<(), DbError> {
+    match conn {
+        Conn::Pg(pg) => {
+            let vector = |(id, title, text, scope): (_, _, _, String)| (id, lexemes(title, text, &scope));
+            let (ids, vectors): (Vec<i64>, Vec<String>) = indexed.into_iter().map(vector).unzip();
+            let insert = "INSERT INTO search_index (passage_id, words) \
+                          SELECT id, vector::tsvector FROM unnest($1, $2) AS indexed (id, vector)";
+            let insert = diesel::sql_query(insert).bind::<Array<BigInt>, _>(ids).bind::<Array<Text>, _>(vectors);
+            diesel_async::RunQueryDsl::execute(insert, &mut **pg).await?;
+        }
+        Conn::Sqlite(lite) => {
+            for (id, title, text, scope) in indexed {
+                let insert = "INSERT INTO search_index (rowid, title, words, scope) VALUES ($1, $2, $3, $4)";
+                let insert = diesel::sql_query(insert)
+                    .bind::<BigInt, _>(id)
+                    .bind::<Text, _>(title.join(" "))
+                    .bind::<Text, _>(text.join(" "))
+                    .bind::<Text, _>(scope);
+                diesel_async::RunQueryDsl::execute(insert, &mut *lite).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A passage as PostgreSQL's tsvector. Words are letters and digits alone, so that none needs an escape.
+fn lexemes(title: Vec<String>, text: Vec<String>, scope: &str) -> String {
+    let weighted = title.into_iter().map(|word| (word, 'A')).chain(text.into_iter().map(|word| (word, 'B')));
+    let mut vector = format!("'{scope}'");
+    for (position, (word, weight)) in (1..).zip(weighted) {
+        vector.push_str(&format!(" '{word}':{position}{weight}"));
+    }
+    vector
+}
+
+async fn list_words(conn: &mut Conn, counts: HashMap<(Id<ids::Project>, String), i64>) -> Result<(), DbError> {
+    let mut gone: HashMap<Id<ids::Project>, Vec<String>> = HashMap::new();
+    let mut changed: Vec<_> = counts.into_iter().filter(|(_, by)| *by != 0).collect();
+    changed.sort_unstable();
+    for ((project_id, word), by) in &changed {
+        if *by < 0 {
+            gone.entry(*project_id).or_default().push(word.clone());
+        }
+    }
+    let rows: Vec<_> = changed
+        .into_iter()
+        .map(|((project_id, word), by)| {
+            (search_words::project_id.eq(Key(project_id)), search_words::word.eq(word), search_words::passages.eq(by))
+        })
+        .collect();
+    many!(conn, &rows, |some| {
+        diesel::insert_into(search_words::table)
+            .values(some)
+            .on_conflict((search_words::project_id, search_words::word))
+            .do_update()
+            .set(search_words::passages.eq(search_words::passages + excluded(search_words::passages)))
+    });
+    for (project_id, words) in gone {
+        let unused = search_words::table
+            .filter(search_words::project_id.eq(Key(project_id)))
+            .filter(search_words::word.eq_any(words))
+            .filter(search_words::passages.le(0));
+        diesel::delete(unused).execute(conn).await?;
+    }
+    Ok(())
+}

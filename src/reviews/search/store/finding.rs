@@ -1,0 +1,141 @@
+//! The queries of search. Words reach the databases' query languages in quotes, and consist of letters and digits alone.
+
+use actors::ids::{self, Id, User};
+use diesel::sql_types::{BigInt, Bool, Double, Text};
+use diesel::{ExpressionMethods, QueryDsl, QueryableByName};
+
+use super::scope;
+use crate::db::schema::search_words;
+use crate::db::{Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid};
+use crate::reviews::search::model::{SearchKind, SearchTerm};
+
+/// How many hits of one document, transcript or item are listed.
+const OF_ONE_SOURCE: i64 = 3;
+/// How many words of the list are compared with a misspelt one.
+const COMPARED: i64 = 20_000;
+/// Above every letter, so that it ends the range of the words that begin with something.
+const ABOVE_ALL: char = '\u{10ffff}';
+
+/// What is asked for, and by whom.
+#[derive(Debug, Clone)]
+pub struct PassageQuery {
+    pub project_id: Id<ids::Project>,
+    pub caller: Id<User>,
+    /// Whether the caller may read the transcripts of meetings that they did not take part in.
+    pub hears_all: bool,
+    pub terms: Vec<SearchTerm>,
+    /// The code that the query may be, such as `REQ-001`: that item comes first.
+    pub code: String,
+    pub kinds: Vec<SearchKind>,
+    pub limit: i64,
+}
+
+/// Whether a project has a word, or one that begins with it.
+pub async fn is_known(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    word: &str,
+    is_beginning: bool,
+) -> Result<bool, DbError> {
+    let to = if is_beginning { format!("{word}{ABOVE_ALL}") } else { word.to_owned() };
+    let known = search_words::table
+        .filter(search_words::project_id.eq(Key(project_id)))
+        .filter(search_words::word.ge(word))
+        .filter(search_words::word.le(to))
+        .select(search_words::word)
+        .limit(1);
+    let known: Vec<String> = known.load(conn).await?;
+    Ok(!known.is_empty())
+}
+
+/// The words of a project that begin with a letter, so many at most.
+pub async fn words_from(conn: &mut Conn, project_id: Id<ids::Project>, initial: &str) -> Result<Vec<String>, DbError> {
+    let listed = search_words::table
+        .filter(search_words::project_id.eq(Key(project_id)))
+        .filter(search_words::word.ge(initial.to_owned()))
+        .filter(search_words::word.le(format!("{initial}{ABOVE_ALL}")))
+        .select(search_words::word)
+        .limit(COMPARED);
+    Ok(listed.load(conn).await?)
+}
+
+/// A passage that was found, best first.
+#[derive(Debug, Clone, QueryableByName)]
+pub struct FoundPassage {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    #[diesel(sql_type = Double)]
+    pub score: f64,
+}
+
+/// Finds the passages in which all terms occur, best first: of existing sources that the caller may read.
+pub async fn find(conn: &mut Conn, query: &PassageQuery) -> Result<Vec<FoundPassage>, DbError> {
+    let kinds: Vec<String> = query.kinds.iter().map(|kind| format!("'{}'", kind.into_str())).collect();
+    let (found, words) = match conn {
+        Conn::Pg(_) => (IN_POSTGRES, for_postgres(query)),
+        Conn::Sqlite(_) => (IN_SQLITE, for_sqlite(query)),
+    };
+    let sql = format!(
+        "WITH found AS MATERIALIZED ({found}), \
+         readable AS ( \
+           SELECT p.id, p.source_id, p.position, found.score, p.code \
+           FROM found JOIN search_passages p ON p.id = found.id \
+           WHERE p.project_id = $2 AND p.kind IN ({kinds}) AND CASE p.kind \
+             WHEN 'DOCUMENT' THEN EXISTS (SELECT 1 FROM documents d WHERE d.id = p.source_id) \
+             WHEN 'TRANSCRIPT' THEN EXISTS ( \
+               SELECT 1 FROM transcripts t JOIN recordings r ON r.id = t.recording_id \
+               WHERE r.id = p.source_id AND t.status = 'READY' AND ($3 OR EXISTS ( \
+                 SELECT 1 FROM participants own WHERE own.meeting_id = r.meeting_id AND own.user_id = $4 \
+                 AND own.status <> 'REMOVED' AND (own.first_joined_at IS NOT NULL OR own.role IN ('HOST', 'CO_HOST'))))) \
+             ELSE EXISTS (SELECT 1 FROM items i WHERE i.id = p.source_id AND i.workflow_status <> 'REJECTED') END), \
+         placed AS ( \
+           SELECT id, score, code, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place \
+           FROM readable) \
+         SELECT id, score FROM placed WHERE place <= {OF_ONE_SOURCE} \
+         ORDER BY (code IS NOT NULL AND code = $5) DESC, score DESC, id LIMIT $6",
+        kinds = kinds.join(", ")
+    );
+    // SQLite numbers them as they occur in the text.
+    let select = diesel::sql_query(sql)
+        .bind::<Text, _>(words)
+        .bind::<SqlUuid, _>(Key(query.project_id))
+        .bind::<Bool, _>(query.hears_all)
+        .bind::<SqlUuid, _>(Key(query.caller))
+        .bind::<Text, _>(query.code.clone())
+        .bind::<BigInt, _>(query.limit);
+    Ok(match conn {
+        Conn::Pg(pg) => diesel_async::RunQueryDsl::load(select, &mut **pg).await?,
+        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::load(select, lite).await?,
+    })
+}
+
+const IN_SQLITE: &str = "SELECT rowid AS id, -bm25(search_index, 4.0, 1.0, 0.0) AS score FROM search_index \
+                         WHERE search_index MATCH $1";
+/// The weights are those of the scope (D), of nothing (C), of the text (B) and of the title (A).
+const IN_POSTGRES: &str = "SELECT passage_id AS id, \
+                           ts_rank('{0, 0, 0.25, 1}', words, $1::tsquery)::double precision AS score \
+                           FROM search_index WHERE words @@ $1::tsquery";
+
+/// The terms in the query language of FTS5.
+fn for_sqlite(query: &PassageQuery) -> String {
+    let term = |term: &SearchTerm| {
+        let words = term.words.iter().map(|word| format!("\"{word}\""));
+        let beginnings = term.beginnings.iter().map(|beginning| format!("\"{beginning}\"*"));
+        let any: Vec<String> = words.chain(beginnings).collect();
+        format!(" AND {{title words}} : ({})", any.join(" OR "))
+    };
+    let terms: String = query.terms.iter().map(term).collect();
+    format!("scope : \"{}\"{terms}", scope(query.project_id))
+}
+
+/// The terms as PostgreSQL's tsquery.
+fn for_postgres(query: &PassageQuery) -> String {
+    let term = |term: &SearchTerm| {
+        let words = term.words.iter().map(|word| format!("'{word}':AB"));
+        let beginnings = term.beginnings.iter().map(|beginning| format!("'{beginning}':*AB"));
+        let any: Vec<String> = words.chain(beginnings).collect();
+        format!(" & ({})", any.join(" | "))
+    };
+    let terms: String = query.terms.iter().map(term).collect();
+    format!("'{}'{terms}", scope(query.project_id))
+}
