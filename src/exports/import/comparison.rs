@@ -193,17 +193,8 @@ impl Comparison {
                 self.note(&found.place, "The file names another duplicate; duplicates are not taken over.".into());
             }
         }
-        if let Some(conflicts) = &found.conflicts_with {
-            let mut in_file: Vec<String> =
-                conflicts.iter().map(|link| index.requirement_id(link).unwrap_or_else(|| link.clone())).collect();
-            let mut here = item.conflicts_with.clone();
-            for ids in [&mut in_file, &mut here] {
-                ids.sort();
-                ids.dedup();
-            }
-            if in_file != here {
-                self.note(&found.place, "The file names other conflicts; conflicts are not taken over.".into());
-            }
+        if found.conflicts_with.is_some() && index.has_other_conflicts(&item.id) {
+            self.note(&found.place, "The file names other conflicts; conflicts are not taken over.".into());
         }
     }
 

@@ -66,6 +66,8 @@ pub struct ImportedUserStory {
     pub role: Option<String>,
     pub goal: Option<String>,
     pub benefit: Option<String>,
+    /// The story in one sentence.
+    pub description: Option<String>,
     pub priority: Option<String>,
     pub acceptance_criteria: Option<Vec<ImportedCriterion>>,
     /// Read to report a difference; it is never taken over.
