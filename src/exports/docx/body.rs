@@ -287,9 +287,10 @@ fn footnote_references<W: Write>(
     sources: usize,
 ) -> io::Result<()> {
     for index in 0..sources {
+        // A space, since a comma in a heading would show in contents that are brought up to date.
         if index > 0 {
             markup.run(Some("FootnoteReference"), false, |markup| {
-                markup.element("w:t", &[("xml:space", "preserve")], ", ")
+                markup.element("w:t", &[("xml:space", "preserve")], " ")
             })?;
         }
         *footnotes += 1;
