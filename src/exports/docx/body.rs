@@ -175,7 +175,8 @@ fn fact_value<W: Write>(markup: &mut WordMarkup<'_, W>, value: &OutlineFact<'_>)
         OutlineFact::Lines(lines) => lines.iter().try_for_each(|line| markup.text_paragraph("CellText", line)),
         OutlineFact::Codes(codes) => {
             let codes = codes.iter().map(|(code, _)| clean_line(code)).collect::<Vec<_>>().join(", ");
-            markup.text_paragraph("CellText", &codes)
+            let page = markup.page();
+            markup.paragraph("CellText", page, |markup| markup.inline(&codes))
         }
     }
 }

@@ -387,6 +387,28 @@ fn spelling_is_checked_in_the_language_of_the_project() {
 }
 
 #[test]
+fn long_words_and_letters_of_both_directions_in_turn_stay_whole() {
+    let mut specification = samples::large(6);
+    let texts = [
+        "x".repeat(100_000),
+        "aש".repeat(5_000),
+        "\n\t".repeat(5_000) + "z",
+        "🙂".to_owned(),
+        "e\u{301}\u{200d}".repeat(999),
+    ];
+    for (entry, text) in specification.requirements.iter_mut().zip(&texts) {
+        entry.statement.clone_from(text);
+        entry.title.clone_from(text);
+    }
+    let body = paragraphs(&part(&specification, "word/document.xml"));
+    for (entry, text) in specification.requirements.iter().zip(&texts) {
+        let has = |style: &str, shown: &str| body.iter().any(|(found, _, text)| found == style && text == shown);
+        assert!(has("Normal", &format!("{text} ")), "{}", entry.code);
+        assert!(has("Heading2", &clean_line(&format!("{} {text}", entry.code))), "{}", entry.code);
+    }
+}
+
+#[test]
 fn ten_thousand_requirements_stay_cheap() {
     let specification = samples::large(10_000);
     let started = Instant::now();
