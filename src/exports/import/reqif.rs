@@ -8,8 +8,8 @@ mod fields;
 mod items;
 mod links;
 mod notes;
-mod rich_text;
 mod tokens;
+mod xhtml;
 
 use std::borrow::Cow;
 

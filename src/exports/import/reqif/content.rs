@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::notes::{ImportNotes, quoted};
-use super::rich_text::RichText;
 use super::tokens::{ReqifElement, ReqifToken, ReqifTokens};
+use super::xhtml::XhtmlText;
 use crate::import::ImportFault;
 use crate::import::bounds::MAX_ITEMS;
 use crate::text::clean;
@@ -59,7 +59,7 @@ pub(super) struct RawRelation {
 
 pub(super) enum RawValue {
     Text(String),
-    Rich(RichText),
+    Rich(XhtmlText),
     /// Identifiers of words of an enumeration.
     Words(Vec<String>),
 }
@@ -224,7 +224,7 @@ fn value(tokens: &mut ReqifTokens<'_>, mut element: ReqifElement) -> Result<(Str
     };
     tokens.children(|tokens, element| {
         match element.name.as_str() {
-            "THE-VALUE" => value = RawValue::Rich(RichText::read(tokens)?),
+            "THE-VALUE" => value = RawValue::Rich(XhtmlText::read(tokens)?),
             "DEFINITION" => attribute = tokens.text()?,
             "VALUES" => {
                 let mut words = Vec::new();

@@ -6,7 +6,7 @@ use super::content::{RawObject, RawValue, ReqifContent};
 use super::fields::{field_named, is_heading, is_user_story_type};
 use super::links::{ItemPosition, link};
 use super::notes::quoted;
-use super::rich_text::{BULLET, RichText};
+use super::xhtml::{BULLET, XhtmlText};
 use crate::import::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use crate::reqif::{ReqifDatatype, ReqifField};
 use crate::words::Label;
@@ -77,7 +77,7 @@ impl<'a> ObjectFields<'a> {
                 this.places.extend(field);
                 continue;
             }
-            if let RawValue::Rich(RichText { has_objects: true, .. }) = value {
+            if let RawValue::Rich(XhtmlText { has_objects: true, .. }) = value {
                 notes.add(&object.place, "Pictures and embedded files are not taken over.");
             }
             match field {

@@ -5,7 +5,7 @@ use crate::import::ImportFault;
 use crate::text::clean;
 
 #[derive(Debug, Default)]
-pub(super) struct RichText {
+pub(super) struct XhtmlText {
     pub(super) text: String,
     /// The rows of the outermost tables.
     pub(super) rows: Vec<Vec<String>>,
@@ -16,10 +16,10 @@ pub(super) struct RichText {
 /// How an item of a list begins.
 pub(super) const BULLET: &str = "- ";
 
-impl RichText {
+impl XhtmlText {
     /// Reads up to the end of the element that was opened last.
     pub(super) fn read(tokens: &mut ReqifTokens<'_>) -> Result<Self, ImportFault> {
-        let mut flow = TextFlow::default();
+        let mut flow = XhtmlFlow::default();
         let mut open: Vec<String> = Vec::new();
         while let Some(token) = tokens.next()? {
             match token {
@@ -45,14 +45,14 @@ impl RichText {
 }
 
 #[derive(Default)]
-struct TextFlow {
-    result: RichText,
+struct XhtmlFlow {
+    result: XhtmlText,
     preformatted: usize,
     /// Where the open cells begin in the text.
     cells: Vec<usize>,
 }
 
-impl TextFlow {
+impl XhtmlFlow {
     fn open(&mut self, name: &str) {
         match name {
             "br" => self.result.text.push('\n'),
