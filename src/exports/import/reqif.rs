@@ -14,7 +14,7 @@ mod xhtml;
 use std::borrow::Cow;
 
 use super::bounds::{BoundedArchive, check_file_size};
-use super::{ImportFault, Imported};
+use super::{ImportFault, Imported, quoted};
 use content::ReqifContent;
 use tokens::ReqifTokens;
 
@@ -37,7 +37,7 @@ fn read_archive(bytes: &[u8], content: &mut ReqifContent) -> Result<(), ImportFa
         return Err(ImportFault::new("The archive has no .reqif file."));
     }
     for name in &others {
-        content.notes.add(name, "This file of the archive is not used.");
+        content.notes.add(name, format!("The file {} of the archive is not used.", quoted(name)));
     }
     for name in &documents {
         let Some(document) = archive.read(name)? else { continue };

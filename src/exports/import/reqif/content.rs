@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::notes::{ImportNotes, quoted};
+use super::notes::ImportNotes;
 use super::tokens::{ReqifElement, ReqifToken, ReqifTokens};
 use super::xhtml::XhtmlText;
-use crate::import::ImportFault;
 use crate::import::bounds::MAX_ITEMS;
+use crate::import::{ImportFault, quoted};
 use crate::text::clean;
 
 /// Maps are by identifier.

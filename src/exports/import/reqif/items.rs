@@ -5,9 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::content::{RawObject, RawValue, ReqifContent};
 use super::fields::{field_named, is_heading, is_user_story_type};
 use super::links::{ItemPosition, link};
-use super::notes::quoted;
 use super::xhtml::{BULLET, XhtmlText};
-use crate::import::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory};
+use crate::import::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory, quoted};
 use crate::reqif::{ReqifDatatype, ReqifField};
 use crate::words::Label;
 

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::content::{RawRelation, ReqifContent};
 use super::fields::relation_named;
 use super::items::plain_id;
-use super::notes::quoted;
-use crate::import::Imported;
+use crate::import::{Imported, quoted};
 use crate::reqif::RelationKind;
 
 /// Where an object went, by its identifier.

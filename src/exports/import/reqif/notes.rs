@@ -30,12 +30,3 @@ impl ImportNotes {
         list.collect()
     }
 }
-
-/// A text of the file within a message: in one line, and not longer than a line.
-pub(super) fn quoted(text: &str) -> String {
-    const SHOWN: usize = 60;
-    let line = crate::text::clean_line(text);
-    let shown: String = line.chars().take(SHOWN).collect();
-    let ellipsis = if shown.len() < line.len() { "…" } else { "" };
-    format!("“{shown}{ellipsis}”")
-}
