@@ -81,6 +81,7 @@ fn a_file_of_another_program_is_read_and_what_it_has_beyond_is_listed() {
             ..Default::default()
         }],
         not_understood: vec![
+            note("line 118", "The attributes of the specification “Ward” are not used."),
             note("line 56", "The heading “Access” is not a requirement."),
             note("line 61", "The attribute “Cost centre” is not used. (2 times in the file)"),
             note("line 78", "Pictures and embedded files are not taken over."),

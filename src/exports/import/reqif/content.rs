@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::fields::field_named;
 use super::notes::ImportNotes;
 use super::tokens::{ReqifElement, ReqifToken, ReqifTokens};
 use super::xhtml::XhtmlText;
 use crate::import::bounds::MAX_ITEMS;
 use crate::import::{ImportFault, quoted};
+use crate::reqif::ReqifField;
 use crate::text::clean;
 
 /// Maps are by identifier.
@@ -31,6 +33,8 @@ pub(super) struct EnumWord {
 
 pub(super) struct AttributeHead {
     pub(super) name: String,
+    /// `None` where it has no counterpart here.
+    pub(super) field: Option<ReqifField>,
     pub(super) default: Option<RawValue>,
 }
 
@@ -117,9 +121,22 @@ impl ReqifContent {
             }),
             "SPEC-OBJECTS" => tokens.children(|tokens, element| self.object(tokens, element)),
             "SPEC-RELATIONS" => tokens.children(|tokens, _| self.relation(tokens)),
-            "SPECIFICATIONS" => tokens.skip().map(drop),
+            "SPECIFICATIONS" => tokens.children(|tokens, element| self.specification(tokens, element)),
             _ => self.unused(tokens, name),
         }
+    }
+
+    /// Only its own attributes would say something.
+    fn specification(&mut self, tokens: &mut ReqifTokens<'_>, mut element: ReqifElement) -> Result<(), ImportFault> {
+        let name = element.take("LONG-NAME");
+        tokens.children(|tokens, element| {
+            let place = tokens.place();
+            if tokens.skip()? && element.name == "VALUES" {
+                let reason = format!("The attributes of the specification {} are not used.", quoted(&name));
+                self.notes.add(&place, reason);
+            }
+            Ok(())
+        })
     }
 
     fn unused(&mut self, tokens: &mut ReqifTokens<'_>, name: &str) -> Result<(), ImportFault> {
@@ -155,7 +172,8 @@ impl ReqifContent {
         tokens.children(|tokens, element| match element.name.as_str() {
             "SPEC-ATTRIBUTES" => tokens.children(|tokens, mut element| {
                 let identifier = element.take("IDENTIFIER");
-                let mut attribute = AttributeHead { name: element.take("LONG-NAME"), default: None };
+                let name = element.take("LONG-NAME");
+                let mut attribute = AttributeHead { field: field_named(&name), name, default: None };
                 tokens.children(|tokens, element| match element.name.as_str() {
                     "DEFAULT-VALUE" => tokens.children(|tokens, element| {
                         attribute.default = Some(value(tokens, element)?.1);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::content::{RawObject, RawValue, ReqifContent};
-use super::fields::{field_named, is_heading, is_user_story_type};
+use super::fields::{is_heading, is_user_story_type};
 use super::links::{ItemPosition, link};
 use super::xhtml::{BULLET, XhtmlText};
 use crate::import::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory, quoted};
@@ -70,8 +70,7 @@ impl<'a> ObjectFields<'a> {
         let mut this = Self { object, places: HashSet::new(), values: HashMap::new() };
         let mut heading = None;
         for (identifier, value) in &object.values {
-            let name = attributes.get(identifier).map_or("", |head| head.name.as_str());
-            let field = field_named(name);
+            let (name, field) = attributes.get(identifier).map_or(("", None), |head| (head.name.as_str(), head.field));
             if value.is_empty() {
                 this.places.extend(field);
                 continue;
@@ -103,7 +102,7 @@ impl<'a> ObjectFields<'a> {
         let of_type = object_types.get(&object.object_type).map_or(&[][..], |head| head.attributes.as_slice());
         for identifier in of_type {
             let Some(attribute) = attributes.get(identifier) else { continue };
-            let Some(field) = field_named(&attribute.name) else { continue };
+            let Some(field) = attribute.field else { continue };
             this.places.insert(field);
             if attribute.default.is_some() && !object.values.iter().any(|(given, _)| given == identifier) {
                 this.values.entry(field).or_insert_with(|| FieldSource::Default(identifier.clone()));
