@@ -119,6 +119,24 @@ fn an_archive_may_hold_several_documents_and_other_files() {
 }
 
 #[test]
+fn what_has_no_name_is_named_by_its_identifier() {
+    let content = "<SPEC-OBJECTS><SPEC-OBJECT IDENTIFIER=\"_a\"><VALUES><ATTRIBUTE-VALUE-STRING THE-VALUE=\"x\"><DEFINITION>\
+                   <R>_f</R></DEFINITION></ATTRIBUTE-VALUE-STRING></VALUES></SPEC-OBJECT></SPEC-OBJECTS><SPEC-RELATIONS>\
+                   <SPEC-RELATION><TYPE><R>_r</R></TYPE></SPEC-RELATION></SPEC-RELATIONS><SPEC-RELATION-GROUPS><G/></SPEC-RELATION-GROUPS>";
+    let imported = read_reqif(document(content).as_bytes()).unwrap();
+    assert_eq!(
+        imported.not_understood,
+        [
+            note("line 2", "The part “SPEC-RELATION-GROUPS” is not used."),
+            note("line 2", "The attribute “_f” is not used."),
+            note("line 2", "Relations of type “_r” are not used."),
+        ]
+    );
+    let expected = ImportedRequirement { id: some("_a"), place: "line 2".into(), ..Default::default() };
+    assert_eq!(imported.requirements, [expected]);
+}
+
+#[test]
 fn encodings_with_a_byte_order_mark_are_read() {
     let text = FOREIGN.replacen("encoding=\"UTF-8\"", "encoding=\"UTF-16\"", 1);
     let plain = read_reqif(FOREIGN.as_bytes()).unwrap();

@@ -70,7 +70,10 @@ impl<'a> ObjectFields<'a> {
         let mut this = Self { object, places: HashSet::new(), values: HashMap::new() };
         let mut heading = None;
         for (identifier, value) in &object.values {
-            let (name, field) = attributes.get(identifier).map_or(("", None), |head| (head.name.as_str(), head.field));
+            let head = attributes.get(identifier);
+            let field = head.and_then(|head| head.field);
+            let name = head.map_or("", |head| head.name.as_str());
+            let shown = || quoted(if name.trim().is_empty() { identifier } else { name });
             if value.is_empty() {
                 this.places.extend(field);
                 continue;
@@ -82,7 +85,7 @@ impl<'a> ObjectFields<'a> {
                 Some(field) if this.values.contains_key(&field) => {
                     notes.add(
                         &object.place,
-                        format!("The attribute {} is not used beside another of its meaning.", quoted(name)),
+                        format!("The attribute {} is not used beside another of its meaning.", shown()),
                     );
                 }
                 Some(field) => {
@@ -90,7 +93,7 @@ impl<'a> ObjectFields<'a> {
                     this.places.insert(field);
                     this.values.insert(field, FieldSource::Value(value));
                 }
-                None => notes.add(&object.place, format!("The attribute {} is not used.", quoted(name))),
+                None => notes.add(&object.place, format!("The attribute {} is not used.", shown())),
             }
         }
         if let Some(heading) = heading

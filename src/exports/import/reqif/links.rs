@@ -34,13 +34,14 @@ pub(super) fn link(content: &mut ReqifContent, imported: &mut Imported, position
         }
     }
     for relation in &content.relations {
-        let name = content.relation_types.get(&relation.relation_type).map_or("", String::as_str);
+        let name = content.relation_types.get(&relation.relation_type).filter(|name| !name.trim().is_empty());
+        let name = quoted(name.unwrap_or(&relation.relation_type));
         let Some(kind) = kinds.get(relation.relation_type.as_str()).copied().flatten() else {
-            content.notes.add(&relation.place, format!("Relations of type {} are not used.", quoted(name)));
+            content.notes.add(&relation.place, format!("Relations of type {name} are not used."));
             continue;
         };
         if !add(kind, relation, imported, positions) {
-            let reason = format!("A relation of type {} links objects that it cannot link here.", quoted(name));
+            let reason = format!("A relation of type {name} links objects that it cannot link here.");
             content.notes.add(&relation.place, reason);
         }
     }
