@@ -37,9 +37,9 @@ pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFaul
 fn package(specification: &Specification) -> io::Result<Vec<u8>> {
     let words = Words::of(&specification.project.language);
     let codes = RequirementCodes::of(specification);
-    let languages = Languages::of(&specification.project.language, words);
+    let languages = SpellingLanguages::of(&specification.project.language, words);
     let setting = PageSetting { words, complex_language: &languages.complex };
-    let mut archive = Package(ZipWriter::new(Cursor::new(Vec::new())));
+    let mut archive = DocxArchive(ZipWriter::new(Cursor::new(Vec::new())));
     archive.part("[Content_Types].xml", |out| out.write_all(CONTENT_TYPES.as_bytes()))?;
     archive.part("_rels/.rels", |out| out.write_all(PACKAGE_RELATIONS.as_bytes()))?;
     archive.part("word/document.xml", |out| {
@@ -65,11 +65,11 @@ fn package(specification: &Specification) -> io::Result<Vec<u8>> {
     Ok(archive.0.finish()?.into_inner())
 }
 
-struct Package(ZipWriter<Cursor<Vec<u8>>>);
+struct DocxArchive(ZipWriter<Cursor<Vec<u8>>>);
 
 type PartWriter<'a> = BufWriter<&'a mut ZipWriter<Cursor<Vec<u8>>>>;
 
-impl Package {
+impl DocxArchive {
     fn part(&mut self, name: &str, content: impl FnOnce(&mut PartWriter<'_>) -> io::Result<()>) -> io::Result<()> {
         // The time is fixed: the same specification gives the same bytes.
         let options = SimpleFileOptions::default()
@@ -117,12 +117,12 @@ fn whole_seconds(time: &str) -> Option<String> {
 }
 
 /// The languages that spelling is checked in: one for letters from the left, one for letters from the right.
-struct Languages {
+struct SpellingLanguages {
     latin: String,
     complex: String,
 }
 
-impl Languages {
+impl SpellingLanguages {
     fn of(project: &str, words: Words) -> Self {
         let tag = language_tag(project);
         let (latin, complex) = if words.direction().is_rtl() { (None, tag) } else { (tag, None) };

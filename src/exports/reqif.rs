@@ -18,10 +18,10 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 use crate::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::{Specification, UserStoryEntry};
-use crate::text::{clean, clean_line};
+use crate::text::clean_line;
 use markup::{ReqifMarkup, identifier, moment};
 
-pub(crate) use fields::{RelationKind, ReqifField};
+pub(crate) use fields::{RelationKind, ReqifDatatype, ReqifField};
 
 const DOCUMENT_NAME: &str = "specification.reqif";
 const TOOL: &str = "Colloquy";
@@ -101,7 +101,7 @@ fn write_hierarchy<W: Write>(
             ("IDENTIFIER", &identifier(&project.id)),
             ("LAST-CHANGE", moment(&specification.as_of)),
             ("LONG-NAME", &clean_line(&project.name)),
-            ("DESC", &clean(&project.description)),
+            ("DESC", &clean_line(&project.description)),
         ],
     )?;
     xml.reference("TYPE", "SPECIFICATION-TYPE-REF", definitions::SPECIFICATION_TYPE)?;

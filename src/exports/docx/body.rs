@@ -175,7 +175,8 @@ fn fact_value<W: Write>(markup: &mut WordMarkup<'_, W>, value: &OutlineFact<'_>)
         OutlineFact::Lines(lines) => lines.iter().try_for_each(|line| markup.text_paragraph("CellText", line)),
         OutlineFact::Codes(codes) => {
             let codes = codes.iter().map(|(code, _)| clean_line(code)).collect::<Vec<_>>().join(", ");
-            markup.text_paragraph("CellText", &codes)
+            let page = markup.page();
+            markup.paragraph("CellText", page, |markup| markup.inline(&codes))
         }
     }
 }
@@ -287,9 +288,10 @@ fn footnote_references<W: Write>(
     sources: usize,
 ) -> io::Result<()> {
     for index in 0..sources {
+        // A space, since a comma in a heading would show in contents that are brought up to date.
         if index > 0 {
             markup.run(Some("FootnoteReference"), false, |markup| {
-                markup.element("w:t", &[("xml:space", "preserve")], ", ")
+                markup.element("w:t", &[("xml:space", "preserve")], " ")
             })?;
         }
         *footnotes += 1;

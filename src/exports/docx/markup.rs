@@ -26,7 +26,7 @@ pub(super) struct WordMarkup<'a, W: Write> {
 }
 
 /// The width of the text on the page, in twentieths of a point.
-const TEXT_WIDTH: usize = 9072;
+const TEXT_WIDTH: &str = "9072";
 
 impl<'a, W: Write> WordMarkup<'a, W> {
     pub(super) fn new(out: W, setting: PageSetting<'a>) -> io::Result<Self> {
@@ -204,7 +204,7 @@ impl<'a, W: Write> WordMarkup<'a, W> {
         if self.page().is_rtl() {
             self.empty("w:bidiVisual", &[])?;
         }
-        self.empty("w:tblW", &[("w:w", &TEXT_WIDTH.to_string()), ("w:type", "dxa")])?;
+        self.empty("w:tblW", &[("w:w", TEXT_WIDTH), ("w:type", "dxa")])?;
         self.empty("w:tblLayout", &[("w:type", "fixed")])?;
         let first_row = if has_header { "1" } else { "0" };
         self.empty("w:tblLook", &[("w:val", if has_header { "0020" } else { "0000" }), ("w:firstRow", first_row)])?;

@@ -1,6 +1,7 @@
 //! Rules that hold for every kind of file.
 
 mod docx;
+mod import;
 mod reqif;
 pub(crate) mod samples;
 mod workbooks;

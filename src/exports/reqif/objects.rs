@@ -8,7 +8,7 @@ use super::markup::{ReqifMarkup, identifier, moment};
 use crate::outline::source_line;
 use crate::references::RequirementCodes;
 use crate::specification::{CriterionEntry, RequirementEntry, SourceEntry, Specification, UserStoryEntry};
-use crate::text::{clean, clean_line};
+use crate::text::clean_line;
 use crate::words::{Label, TermSet, Words};
 
 pub(super) fn write<W: Write>(
@@ -84,11 +84,12 @@ impl<'a, W: Write> ObjectMarkup<'a, W> {
         self.xml.close("SPEC-OBJECT")
     }
 
+    /// In one line: not every program keeps line ends in such values.
     fn line(&mut self, field: ReqifField, text: &str) -> io::Result<()> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        self.simple(field, &clean(text))
+        self.simple(field, &clean_line(text))
     }
 
     fn number(&mut self, field: ReqifField, number: i64) -> io::Result<()> {

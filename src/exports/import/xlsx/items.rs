@@ -114,6 +114,7 @@ impl RowReader<'_> {
             role: self.text(Label::Role),
             goal: self.text(Label::Goal),
             benefit: self.text(Label::Benefit),
+            description: self.text(Label::Story),
             priority: self.word(Label::Priority, TermSet::Priority),
             acceptance_criteria: None,
             workflow_status: self.word(Label::Status, TermSet::WorkflowStatus),
