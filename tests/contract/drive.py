@@ -279,6 +279,7 @@ def main():
             "REVOKED_REVIEW_INVITATION": client.reviewer(project, "lise@example.org")[0],
             "REVIEW_TOKEN": nobody.call("POST", f"/api/review-invitations/{reviewed}/accept")["reviewToken"],
             "FEEDBACK": client.call("POST", f"/api/projects/{project}/feedback", {"targetType": "SUMMARY", "comment": "Good."})["id"],
+            "EXPORT": client.call("POST", f"/api/projects/{project}/ai/results-dashboard/exports", {"format": "MARKDOWN"})["id"],
         }
         passed = []
         for name in ("known", "unknown"):
