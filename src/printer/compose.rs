@@ -6,7 +6,6 @@ use std::num::NonZeroU16;
 use exports::text::{clean, clean_line, direction_of};
 use exports::words::{Direction, Label, TermSet, Words};
 
-use crate::draw::Bookmark;
 use crate::flow::{AnchorIndex, AreaColor, PageFlow, SetCell, TEXT_WIDTH};
 use crate::structure::{ElementIndex, ElementRole, ROOT};
 use crate::typeset::{LineSide, RichText, SpanStyle, TextColor};
