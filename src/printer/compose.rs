@@ -8,7 +8,7 @@ use exports::words::{Direction, Label, TermSet, Words};
 
 use crate::flow::{AnchorIndex, AreaColor, PageFlow, SetCell, TEXT_WIDTH};
 use crate::structure::{ElementIndex, ElementRole, ROOT};
-use crate::typeset::{LineSide, RichText, SpanStyle, TextColor};
+use crate::typeset::{RichText, SpanStyle, TextColor};
 
 pub(crate) const fn style(size: f32, bold: bool, color: TextColor) -> SpanStyle {
     SpanStyle { size, bold, color }
@@ -36,14 +36,6 @@ const LONGEST_CELL: usize = 90;
 
 /// What a cell has where there is nothing to say: an empty one would be missing from the structure.
 const NOTHING: &str = "–";
-
-/// Where a heading stands among others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum HeadingRank {
-    Section,
-    Group,
-    Item,
-}
 
 pub(crate) struct Composer {
     pub(crate) flow: PageFlow,
@@ -152,15 +144,6 @@ impl Composer {
         let element = self.flow.tree.add(parent, ElementRole::Paragraph);
         self.flow.paragraph(element, &paragraph, 0.0, TEXT_WIDTH);
         self.flow.gap(5.0);
-    }
-
-    /// Fixed words that stand alone.
-    pub(crate) fn remark(&mut self, parent: ElementIndex, words: &str) {
-        let mut paragraph = self.in_page();
-        paragraph.push(words, SMALL_MUTED);
-        let element = self.flow.tree.add(parent, ElementRole::Paragraph);
-        self.flow.paragraph(element, &paragraph, 0.0, TEXT_WIDTH);
-        self.flow.gap(3.0);
     }
 
     /// A list whose items have labels in a column of their own.

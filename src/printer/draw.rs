@@ -59,16 +59,14 @@ pub(crate) fn write(flow: PageFlow, bookmarks: &[Bookmark], facts: &FileFacts) -
     }
     document.set_outline(outline(bookmarks, &anchors));
     document.set_tag_tree(tree.finish(&facts.language));
-    let mut metadata = Metadata::new()
+    let metadata = Metadata::new()
         .title(facts.title.clone())
         .language(facts.language.clone())
         .creator("Colloquy".to_owned())
         .producer("Colloquy".to_owned())
         .document_id(format!("{} {}", facts.id, facts.as_of))
+        .creation_date(date_of(&facts.as_of).unwrap_or(DateTime::new(NO_YEAR)))
         .text_direction(if is_rtl { TextDirection::RightToLeft } else { TextDirection::LeftToRight });
-    if let Some(date) = date_of(&facts.as_of) {
-        metadata = metadata.creation_date(date);
-    }
     document.set_metadata(metadata);
     document.finish()
 }
@@ -186,6 +184,9 @@ fn outline_node(bookmark: &Bookmark, anchors: &[PagePlace]) -> Option<OutlineNod
     bookmark.children.iter().filter_map(|child| outline_node(child, anchors)).for_each(|child| node.push_child(child));
     Some(node)
 }
+
+/// A PDF/A has a date; one from no known time says the first year of computers' calendars.
+const NO_YEAR: u16 = 1970;
 
 /// None for what is no RFC 3339 time.
 fn date_of(time: &str) -> Option<DateTime> {

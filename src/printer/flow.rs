@@ -155,12 +155,12 @@ impl PageFlow {
 
     /// The side of the paper where reading begins.
     pub(crate) fn page_start(&self) -> LineSide {
-        LineSide::PageStart(if self.direction.is_rtl() { PageSide::Right } else { PageSide::Left })
+        LineSide::Page(if self.direction.is_rtl() { PageSide::Right } else { PageSide::Left })
     }
 
     /// The side of the paper where reading ends.
     pub(crate) fn page_end(&self) -> LineSide {
-        LineSide::PageStart(if self.direction.is_rtl() { PageSide::Left } else { PageSide::Right })
+        LineSide::Page(if self.direction.is_rtl() { PageSide::Left } else { PageSide::Right })
     }
 
     /// A paragraph that may go on over pages.

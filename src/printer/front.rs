@@ -154,8 +154,10 @@ impl Composer {
         let begun = self.flow.here();
         self.flow.lines(link, &set, start, width);
         let place = PagePlace { page: begun.page, y: self.flow.here().y - set.lines.last().map_or(0.0, |line| line.height) };
-        let said = format!("{code} {title}");
-        self.flow.link(begun, link, target, self.shortened(&said, LONGEST_TITLE));
+        let said = self.shortened(&format!("{code} {title}"), LONGEST_TITLE);
+        // A link without a name would be none for a screen reader.
+        let said = if said.is_empty() { self.label(Label::Item).to_owned() } else { said };
+        self.flow.link(begun, link, target, said);
         self.flow.area(start, TEXT_WIDTH - start, 0.3, AreaColor::Rule);
         PendingNumber { place, element: link, target, look }
     }

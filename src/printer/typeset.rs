@@ -31,14 +31,14 @@ pub(crate) struct SpanStyle {
     pub(crate) color: TextColor,
 }
 
-/// Where lines stand in their width, seen from the direction of their text.
+/// Where lines stand in their width.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) enum LineSide {
+    /// Where the text begins in its own direction.
     #[default]
     Start,
-    End,
-    /// The start of the page, whatever the direction of the text.
-    PageStart(PageSide),
+    /// A side of the paper, whatever the direction of the text.
+    Page(PageSide),
 }
 
 /// A side of the paper.
@@ -115,9 +115,6 @@ pub(crate) struct SetLine {
     pub(crate) height: f32,
     /// From the top of the line.
     pub(crate) baseline: f32,
-    /// Where the ink begins and ends in the width.
-    pub(crate) left: f32,
-    pub(crate) right: f32,
 }
 
 /// One paragraph in lines.
@@ -209,9 +206,8 @@ impl Typesetter {
         self.layout.break_all_lines(Some(width));
         let alignment = match paragraph.side {
             LineSide::Start => parley::Alignment::Start,
-            LineSide::End => parley::Alignment::End,
-            LineSide::PageStart(PageSide::Left) => parley::Alignment::Left,
-            LineSide::PageStart(PageSide::Right) => parley::Alignment::Right,
+            LineSide::Page(PageSide::Left) => parley::Alignment::Left,
+            LineSide::Page(PageSide::Right) => parley::Alignment::Right,
         };
         self.layout.align(alignment, AlignmentOptions::default());
         let lines = self.layout.lines().map(|line| set_line(&line, &self.layout, &paragraph.text, &self.fonts)).collect();
@@ -229,8 +225,7 @@ fn set_line(
     fonts: &EmbeddedFonts,
 ) -> SetLine {
     let metrics = line.metrics();
-    let begin = metrics.inline_min_coord + metrics.offset;
-    let mut x = begin;
+    let mut x = metrics.inline_min_coord + metrics.offset;
     let mut spans: Vec<GlyphSpan> = Vec::new();
     for run in line.runs() {
         let size = run.font_size();
@@ -278,8 +273,6 @@ fn set_line(
         spans: spans.into_boxed_slice(),
         height: metrics.line_height,
         baseline: metrics.baseline - metrics.block_min_coord,
-        left: begin,
-        right: begin + metrics.advance - metrics.hanging_advance,
     }
 }
 
