@@ -45,22 +45,24 @@ pub(crate) struct Composer {
 }
 
 impl Composer {
-    /// A text as it can be shown: harmless, with a glyph for every character.
+    /// A text as it can be shown: harmless, with a glyph for every character, and with its numbers in order.
     pub(crate) fn shown(&self, text: &str) -> String {
-        self.flow.typesetter.fonts.covered(&clean(text))
+        isolate_numbers(&self.flow.typesetter.fonts.covered(&clean(text)))
     }
 
     pub(crate) fn shown_line(&self, text: &str) -> String {
-        self.flow.typesetter.fonts.covered(&clean_line(text))
+        isolate_numbers(&self.flow.typesetter.fonts.covered(&clean_line(text)))
     }
 
     /// The beginning of a text, in one line.
     pub(crate) fn shortened(&self, text: &str, longest: usize) -> String {
-        let line = self.shown_line(text);
-        match line.char_indices().nth(longest) {
+        let line = self.flow.typesetter.fonts.covered(&clean_line(text));
+        let line = match line.char_indices().nth(longest) {
             Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
             None => line,
-        }
+        };
+        // Cut marks of direction would reorder what follows.
+        clean(&line).into_owned()
     }
 
     /// Where a text is read from: its own direction, or that of the page where it has none.
@@ -87,7 +89,8 @@ impl Composer {
     pub(crate) fn section(&mut self, label: Label, anchor: AnchorIndex) -> ElementIndex {
         let section = self.flow.tree.add(ROOT, ElementRole::Section);
         self.flow.gap(26.0);
-        self.flow.reserve(BELOW_HEADING);
+        // The first item below it stays with it.
+        self.flow.reserve(2.0 * BELOW_HEADING);
         self.flow.anchor(anchor);
         let title = self.label(label);
         let mut paragraph = self.in_page();
@@ -111,7 +114,13 @@ impl Composer {
     }
 
     /// The heading of an item: its code and, where it has one, its title.
-    pub(crate) fn item(&mut self, parent: ElementIndex, level: u16, anchor: AnchorIndex, (code, title): (&str, &str)) -> ElementIndex {
+    pub(crate) fn item(
+        &mut self,
+        parent: ElementIndex,
+        level: u16,
+        anchor: AnchorIndex,
+        (code, title): (&str, &str),
+    ) -> ElementIndex {
         let section = self.flow.tree.add(parent, ElementRole::Section);
         self.flow.gap(16.0);
         self.flow.reserve(BELOW_HEADING);
@@ -123,7 +132,8 @@ impl Composer {
             paragraph.push("   ", ITEM_TITLE);
             paragraph.push_isolated(&title, ITEM_TITLE);
         }
-        let heading = self.flow.tree.add(section, heading(level, &self.shortened(&format!("{code} {title}"), LONGEST_TITLE)));
+        let heading =
+            self.flow.tree.add(section, heading(level, &self.shortened(&format!("{code} {title}"), LONGEST_TITLE)));
         self.flow.paragraph(heading, &paragraph, 0.0, TEXT_WIDTH);
         self.flow.gap(3.0);
         section
@@ -255,6 +265,29 @@ impl Composer {
         }
         self.flow.gap(7.0);
     }
+}
+
+/// In a text from right to left, `2026-11-22` would be read `22-11-2026` and `1.2-beta` `beta-1.2`: words with digits and separators are
+/// kept from left to right. Brackets and closing punctuation stay outside, so that they follow the sentence.
+fn isolate_numbers(text: &str) -> String {
+    if !text
+        .chars()
+        .any(|character| matches!(character, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'))
+    {
+        return text.to_owned();
+    }
+    let mut isolated = String::with_capacity(text.len() + 16);
+    for piece in text.split_inclusive([' ', '\n']) {
+        let inner = piece.trim_matches(|character: char| !character.is_ascii_alphanumeric());
+        let is_number = inner.chars().all(|character| character.is_ascii() || character == '–')
+            && inner.contains(|character: char| character.is_ascii_digit())
+            && inner.contains(|character: char| character.is_ascii_punctuation() || character == '–');
+        match piece.split_once(inner).filter(|_| is_number) {
+            Some((before, after)) => isolated.extend([before, "\u{2066}", inner, "\u{2069}", after]),
+            None => isolated.push_str(piece),
+        }
+    }
+    isolated
 }
 
 const CELL_PADDING: f32 = 6.0;

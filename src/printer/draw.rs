@@ -17,7 +17,8 @@ use krilla::text::{GlyphId, KrillaGlyph};
 use krilla::{SerializeSettings, error::KrillaError};
 
 use crate::flow::{
-    AnchorIndex, AreaColor, FilledArea, LineOwner, PAGE_HEIGHT, PAGE_WIDTH, PageFlow, PagePlace, PageSheet, PlacedLine, text_edges,
+    AnchorIndex, AreaColor, FilledArea, LineOwner, PAGE_HEIGHT, PAGE_WIDTH, PageFlow, PagePlace, PageSheet, PlacedLine,
+    text_edges,
 };
 use crate::fonts::EmbeddedFonts;
 use crate::structure::StructureTree;

@@ -60,7 +60,9 @@ impl Composer {
             self.text(item, &action.text, notes.clone());
             let list = self.list(item);
             self.fact_text(list, Label::Assignee, action.assignee.as_deref());
-            if let Some(due) = action.due_date.as_deref().map(|due| self.shortened(due, 40)).filter(|due| !due.is_empty()) {
+            if let Some(due) =
+                action.due_date.as_deref().map(|due| self.shortened(due, 40)).filter(|due| !due.is_empty())
+            {
                 self.fact(list, Label::DueDate, |composer, body| {
                     let mut date = composer.in_page();
                     date.push_code(&due, SMALL);
@@ -132,7 +134,9 @@ impl Composer {
             line.push(&format!(" · {} ", self.label(Label::Page)), SMALL_MUTED);
             line.push_code(&page.to_string(), SMALL_MUTED);
         }
-        if let Some(section) = source.section.as_deref().map(|section| self.shown_line(section)).filter(|text| !text.is_empty()) {
+        if let Some(section) =
+            source.section.as_deref().map(|section| self.shown_line(section)).filter(|text| !text.is_empty())
+        {
             line.push(" · ", SMALL_MUTED);
             line.push_isolated(&section, SMALL_MUTED);
         }
@@ -144,7 +148,9 @@ impl Composer {
             line.push(" · ", SMALL_MUTED);
             line.push_code(&time, SMALL_MUTED);
         }
-        if let Some(speaker) = source.speaker.as_deref().map(|speaker| self.shown_line(speaker)).filter(|text| !text.is_empty()) {
+        if let Some(speaker) =
+            source.speaker.as_deref().map(|speaker| self.shown_line(speaker)).filter(|text| !text.is_empty())
+        {
             line.push(" · ", SMALL_MUTED);
             line.push_isolated(&speaker, SMALL_MUTED);
         }

@@ -177,8 +177,13 @@ impl PageFlow {
             let left = heights.len() - index;
             let wanted: usize = if index == 0 || left == 2 { 2 } else { 1 };
             self.reserve(heights.iter().skip(index).take(wanted).sum());
-            let placed =
-                PlacedLine { text: Rc::clone(set), line: index, x, y: self.y + line.baseline, owner: LineOwner::Element(owner) };
+            let placed = PlacedLine {
+                text: Rc::clone(set),
+                line: index,
+                x,
+                y: self.y + line.baseline,
+                owner: LineOwner::Element(owner),
+            };
             self.put(placed);
             self.y += line.height;
         }
@@ -204,7 +209,13 @@ impl PageFlow {
             let mut y = self.y + padding + baseline - cell.text.first_baseline();
             for (index, line) in cell.text.lines.iter().enumerate() {
                 let text = Rc::clone(&cell.text);
-                self.put(PlacedLine { text, line: index, x, y: y + line.baseline, owner: LineOwner::Element(cell.owner) });
+                self.put(PlacedLine {
+                    text,
+                    line: index,
+                    x,
+                    y: y + line.baseline,
+                    owner: LineOwner::Element(cell.owner),
+                });
                 y += line.height;
             }
         }
@@ -253,7 +264,14 @@ impl PageFlow {
     }
 
     /// Puts a line beside or beyond the flow: page numbers, headers and footers.
-    pub(crate) fn stamp(&mut self, page: usize, owner: LineOwner, paragraph: &RichText, (start, width): (f32, f32), y: f32) {
+    pub(crate) fn stamp(
+        &mut self,
+        page: usize,
+        owner: LineOwner,
+        paragraph: &RichText,
+        (start, width): (f32, f32),
+        y: f32,
+    ) {
         let set = self.typesetter.set(paragraph, width);
         let x = self.left(start, width);
         let baseline = set.first_baseline();

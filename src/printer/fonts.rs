@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use parley::fontique::{Blob, Charmap, Collection, CollectionOptions, SourceCache};
 use parley::FontContext;
+use parley::fontique::{Blob, Charmap, Collection, CollectionOptions, SourceCache};
 
 /// The families in the order in which a character looks for its glyph.
 pub(crate) const FAMILIES: [&str; 2] = ["Noto Sans", "Noto Naskh Arabic"];

@@ -75,7 +75,8 @@ impl Composer {
         let names = kinds.iter().map(|(label, _)| self.label(*label).to_owned()).collect();
         let counts = kinds.iter().map(|(_, count)| count.to_string()).collect();
         self.table(section, &[names, counts], false);
-        let requirements: Vec<&str> = specification.requirements.iter().map(|item| item.workflow_status.as_str()).collect();
+        let requirements: Vec<&str> =
+            specification.requirements.iter().map(|item| item.workflow_status.as_str()).collect();
         let stories: Vec<&str> = specification.user_stories.iter().map(|item| item.workflow_status.as_str()).collect();
         let head = [Label::Status, Label::Requirements, Label::UserStories].map(|label| self.label(label).to_owned());
         let mut rows = vec![head.to_vec()];
@@ -117,7 +118,13 @@ impl Composer {
     }
 
     /// `REQ-001 – REQ-050`: an entry for some items together.
-    fn ranges(&mut self, contents: ElementIndex, section: &PlannedSection<'_>, items: usize, pending: &mut Vec<PendingNumber>) {
+    fn ranges(
+        &mut self,
+        contents: ElementIndex,
+        section: &PlannedSection<'_>,
+        items: usize,
+        pending: &mut Vec<PendingNumber>,
+    ) {
         let stride = items.div_ceil(WANTED_RANGES).next_multiple_of(10);
         if section.items.len() <= stride {
             return;
@@ -153,12 +160,14 @@ impl Composer {
         self.flow.reserve(set.height());
         let begun = self.flow.here();
         self.flow.lines(link, &set, start, width);
-        let place = PagePlace { page: begun.page, y: self.flow.here().y - set.lines.last().map_or(0.0, |line| line.height) };
+        let place =
+            PagePlace { page: begun.page, y: self.flow.here().y - set.lines.last().map_or(0.0, |line| line.height) };
         let said = self.shortened(&format!("{code} {title}"), LONGEST_TITLE);
         // A link without a name would be none for a screen reader.
         let said = if said.is_empty() { self.label(Label::Item).to_owned() } else { said };
         self.flow.link(begun, link, target, said);
         self.flow.area(start, TEXT_WIDTH - start, 0.3, AreaColor::Rule);
+        self.flow.gap(1.5);
         PendingNumber { place, element: link, target, look }
     }
 

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
-use exports::specification::{CriterionEntry, QualityNote, RequirementEntry, Specification, SpecificationSummary, UserStoryEntry};
+use exports::specification::{
+    CriterionEntry, QualityNote, RequirementEntry, Specification, SpecificationSummary, UserStoryEntry,
+};
 use exports::words::{Label, TermSet};
 
-use crate::compose::{Composer, SMALL, SMALL_MUTED, style};
+use crate::compose::{BODY, Composer, SMALL, SMALL_MUTED, style};
+use crate::flow::TEXT_WIDTH;
 use crate::plan::PlannedSection;
 use crate::structure::{ElementIndex, ElementRole};
-use crate::typeset::{SpanStyle, TextColor};
+use crate::typeset::{RichText, SpanStyle, TextColor};
 
 /// What is in the column of labels but is no label: codes of criteria, bullets.
 const CODE: SpanStyle = style(8.5, true, TextColor::Accent);
@@ -91,7 +94,12 @@ impl Composer {
         self.sources(list, &requirement.sources, notes);
     }
 
-    pub(crate) fn stories(&mut self, planned: &PlannedSection<'_>, stories: &[UserStoryEntry], codes: &RequirementCodes<'_>) {
+    pub(crate) fn stories(
+        &mut self,
+        planned: &PlannedSection<'_>,
+        stories: &[UserStoryEntry],
+        codes: &RequirementCodes<'_>,
+    ) {
         let section = self.section(planned.label, planned.anchor);
         if stories.is_empty() {
             self.nothing(section);
@@ -139,8 +147,11 @@ impl Composer {
             (Label::When, criterion.when.as_deref()),
             (Label::Then, criterion.then.as_deref()),
         ];
-        let parts: Vec<(Label, &str)> =
-            parts.into_iter().filter_map(|(label, part)| Some((label, part?.trim()))).filter(|(_, part)| !part.is_empty()).collect();
+        let parts: Vec<(Label, &str)> = parts
+            .into_iter()
+            .filter_map(|(label, part)| Some((label, part?.trim())))
+            .filter(|(_, part)| !part.is_empty())
+            .collect();
         let text = criterion.text.trim();
         let said = text.to_lowercase();
         let repeats = !parts.is_empty() && parts.iter().all(|(_, part)| said.contains(&part.to_lowercase()));
@@ -213,27 +224,27 @@ impl Composer {
     pub(crate) fn bullets(&mut self, parent: ElementIndex, texts: &[String]) {
         let list = self.list(parent);
         let mut bullet = self.in_page();
-        bullet.push("•", CODE);
+        bullet.push("•", BODY);
         for text in texts {
             let shown = self.shown(text.trim());
             if shown.is_empty() {
                 continue;
             }
-            let inner = (BULLET_WIDTH, crate::flow::TEXT_WIDTH - BULLET_WIDTH);
+            let inner = (BULLET_WIDTH, TEXT_WIDTH - BULLET_WIDTH);
             self.labelled(list, &bullet, (0.0, BULLET_WIDTH), |composer, body| {
-                composer.boxed_text(body, &shown, style(10.0, false, TextColor::Body), inner);
+                composer.boxed_text(body, &shown, BODY, inner);
             });
         }
     }
 
     pub(crate) fn boxed_text(&mut self, parent: ElementIndex, text: &str, look: SpanStyle, inner: (f32, f32)) {
-        let mut paragraph = crate::typeset::RichText::new(self.direction_of(text));
+        let mut paragraph = RichText::new(self.direction_of(text));
         paragraph.push(text, look);
         paragraph.side = self.flow.page_start();
         self.boxed(parent, &paragraph, inner);
     }
 
-    pub(crate) fn boxed(&mut self, parent: ElementIndex, paragraph: &crate::typeset::RichText, (start, width): (f32, f32)) {
+    pub(crate) fn boxed(&mut self, parent: ElementIndex, paragraph: &RichText, (start, width): (f32, f32)) {
         let element = self.flow.tree.add(parent, ElementRole::Paragraph);
         self.flow.paragraph(element, paragraph, start, width);
     }
@@ -244,8 +255,10 @@ const BULLET_WIDTH: f32 = 14.0;
 
 /// Whether each type stands in one piece, and there are several.
 fn is_grouped(requirements: &[RequirementEntry]) -> bool {
-    let mut kinds: Vec<&str> =
-        requirements.chunk_by(|one, next| one.kind == next.kind).filter_map(|group| Some(group.first()?.kind.as_str())).collect();
+    let mut kinds: Vec<&str> = requirements
+        .chunk_by(|one, next| one.kind == next.kind)
+        .filter_map(|group| Some(group.first()?.kind.as_str()))
+        .collect();
     let pieces = kinds.len();
     kinds.sort_unstable();
     kinds.dedup();

@@ -76,6 +76,7 @@ fn bookmark(composer: &Composer, section: &PlannedSection<'_>) -> Bookmark {
 }
 
 fn title(composer: &Composer, specification: &Specification) -> String {
-    let (name, kind) = (composer.shortened(&specification.project.name, LONGEST_TITLE), composer.label(Label::Specification));
+    let (name, kind) =
+        (composer.shortened(&specification.project.name, LONGEST_TITLE), composer.label(Label::Specification));
     if name.is_empty() { kind.to_owned() } else { format!("{name} – {kind}") }
 }

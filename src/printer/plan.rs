@@ -77,14 +77,6 @@ impl<'a> FilePlan<'a> {
     }
 
     pub(crate) fn sections(&self) -> [&PlannedSection<'a>; 7] {
-        [
-            &self.summary,
-            &self.requirements,
-            &self.stories,
-            &self.risks,
-            &self.questions,
-            &self.actions,
-            &self.decisions,
-        ]
+        [&self.summary, &self.requirements, &self.stories, &self.risks, &self.questions, &self.actions, &self.decisions]
     }
 }

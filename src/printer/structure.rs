@@ -95,7 +95,10 @@ impl StructureTree {
         let mut groups: Vec<Option<TagGroup>> = Vec::with_capacity(self.elements.len());
         let mut children: Vec<Vec<ElementIndex>> = Vec::with_capacity(self.elements.len());
         for element in self.elements {
-            groups.push(Some(TagGroup::with_children(element.role.tag(), element.marks.into_iter().map(Into::into).collect())));
+            groups.push(Some(TagGroup::with_children(
+                element.role.tag(),
+                element.marks.into_iter().map(Into::into).collect(),
+            )));
             children.push(element.children);
         }
         // A child stands after its parent: from the last on, each is whole when its parent takes it.

@@ -183,8 +183,7 @@ impl Typesetter {
 
     fn shape(&mut self, paragraph: &RichText, width: f32) -> SetText {
         let families: Vec<_> = FAMILIES.iter().map(|name| FontFamilyName::Named(Cow::Borrowed(name))).collect();
-        let mut builder =
-            self.context.ranged_builder(&mut self.fonts.context, &paragraph.text, 1.0, false);
+        let mut builder = self.context.ranged_builder(&mut self.fonts.context, &paragraph.text, 1.0, false);
         builder.set_base_direction(match paragraph.direction {
             Direction::LeftToRight => BaseDirection::Ltr,
             Direction::RightToLeft => BaseDirection::Rtl,
@@ -210,7 +209,8 @@ impl Typesetter {
             LineSide::Page(PageSide::Right) => parley::Alignment::Right,
         };
         self.layout.align(alignment, AlignmentOptions::default());
-        let lines = self.layout.lines().map(|line| set_line(&line, &self.layout, &paragraph.text, &self.fonts)).collect();
+        let lines =
+            self.layout.lines().map(|line| set_line(&line, &self.layout, &paragraph.text, &self.fonts)).collect();
         SetText { text: paragraph.text.as_str().into(), lines }
     }
 }
@@ -290,6 +290,7 @@ fn finish(
     if glyphs.is_empty() {
         return;
     }
-    let color = style.and_then(|index| layout.styles().get(usize::from(index))).map(|style| style.brush).unwrap_or_default();
+    let color =
+        style.and_then(|index| layout.styles().get(usize::from(index))).map(|style| style.brush).unwrap_or_default();
     spans.push(GlyphSpan { face, size, color, x, glyphs: std::mem::take(glyphs).into_boxed_slice() });
 }
