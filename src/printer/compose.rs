@@ -269,7 +269,7 @@ impl Composer {
 
 /// In a text from right to left, `2026-11-22` would be read `22-11-2026` and `1.2-beta` `beta-1.2`: words with digits and separators are
 /// kept from left to right. Brackets and closing punctuation stay outside, so that they follow the sentence.
-fn isolate_numbers(text: &str) -> String {
+pub(crate) fn isolate_numbers(text: &str) -> String {
     if !text
         .chars()
         .any(|character| matches!(character, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'))

@@ -3,13 +3,16 @@
 use exports::specification::Specification;
 use exports::words::{Label, TermSet};
 
-use crate::compose::{BODY, Composer, LONGEST_TITLE, SMALL, SMALL_MUTED, STRONG, heading, style};
+use crate::compose::{BODY, Composer, LONGEST_TITLE, SMALL, SMALL_MUTED, STRONG, heading, isolate_numbers, style};
 use crate::flow::{AnchorIndex, AreaColor, LineOwner, PAGE_HEIGHT, PagePlace, TEXT_WIDTH};
 use crate::plan::{FilePlan, PlannedSection};
 use crate::structure::{ElementIndex, ElementRole, ROOT};
 use crate::typeset::{SpanStyle, TextColor};
 
 const TITLE: SpanStyle = style(26.0, true, TextColor::Accent);
+const SMALLER_TITLE: SpanStyle = style(14.0, true, TextColor::Accent);
+/// Of characters: longer names of projects would fill the page.
+const LONGEST_BIG_TITLE: usize = 120;
 const SUBTITLE: SpanStyle = style(13.0, false, TextColor::Muted);
 const CONTENTS_TITLE: SpanStyle = style(14.0, true, TextColor::Accent);
 const RUNNING: SpanStyle = style(8.0, false, TextColor::Muted);
@@ -37,7 +40,8 @@ impl Composer {
         let (words, name) = (self.label(Label::Specification), self.shown_line(&project.name));
         let name = if name.is_empty() { words.to_owned() } else { name };
         let mut title = self.in_page();
-        title.push_isolated(&name, TITLE);
+        let length = name.chars().count();
+        title.push_isolated(&name, if length > LONGEST_BIG_TITLE { SMALLER_TITLE } else { TITLE });
         let level = heading(1, &self.shortened(&name, LONGEST_TITLE));
         let element = self.flow.tree.add(section, level);
         self.flow.paragraph(element, &title, 0.0, TEXT_WIDTH);
@@ -107,7 +111,7 @@ impl Composer {
             pending.push(self.contents_entry(contents, "", title, section.anchor, (0.0, STRONG)));
             if items <= MOST_LISTED {
                 for item in &section.items {
-                    let (code, title) = (self.shown_line(item.code), self.shortened(item.title, LONGEST_TITLE));
+                    let (code, title) = (self.shortened(item.code, 40), self.shortened(item.title, LONGEST_TITLE));
                     pending.push(self.contents_entry(contents, &code, &title, item.anchor, (14.0, SMALL)));
                 }
             } else {
@@ -152,7 +156,7 @@ impl Composer {
             entry.push("  ", look);
         }
         if !title.is_empty() {
-            entry.push_isolated(title, look);
+            entry.push_isolated(&isolate_numbers(title), look);
         }
         let width = TEXT_WIDTH - start - NUMBER_WIDTH;
         let set = self.flow.typesetter.set(&entry, width);

@@ -96,6 +96,7 @@ pub(crate) struct SetGlyph {
     pub(crate) start: u32,
     pub(crate) advance: f32,
     pub(crate) dx: f32,
+    /// Upwards, as the file counts; shaping counts downwards.
     pub(crate) dy: f32,
 }
 
@@ -264,7 +265,7 @@ fn set_line(
                 let Some(id) = id else { continue };
                 let start = u32::try_from(range.start).unwrap_or(u32::MAX);
                 let length = length_of(range.start, end);
-                glyphs.push(SetGlyph { id, length, start, advance: glyph.advance, dx: glyph.x, dy: glyph.y });
+                glyphs.push(SetGlyph { id, length, start, advance: glyph.advance, dx: glyph.x, dy: -glyph.y });
             }
         }
         finish(&mut spans, &mut glyphs, layout, current, (face, size, span_x));
