@@ -8,7 +8,7 @@ use exports::words::{Direction, Label, TermSet, Words};
 
 use crate::flow::{AnchorIndex, AreaColor, PageFlow, SetCell, TEXT_WIDTH};
 use crate::structure::{ElementIndex, ElementRole, ROOT};
-use crate::typeset::{RichText, SpanStyle, TextColor};
+use crate::typeset::{SpanStyle, StyledText, TextColor};
 
 pub(crate) const fn style(size: f32, bold: bool, color: TextColor) -> SpanStyle {
     SpanStyle { size, bold, color }
@@ -75,15 +75,15 @@ impl Composer {
     }
 
     /// A paragraph in the direction of its own text, cleaned already.
-    fn own(&self, text: &str, style: SpanStyle) -> RichText {
-        let mut paragraph = RichText::new(self.direction_of(text));
+    fn own(&self, text: &str, style: SpanStyle) -> StyledText {
+        let mut paragraph = StyledText::new(self.direction_of(text));
         paragraph.push(text, style);
         paragraph
     }
 
     /// A paragraph in the direction of the page.
-    pub(crate) fn in_page(&self) -> RichText {
-        RichText::new(self.flow.direction)
+    pub(crate) fn in_page(&self) -> StyledText {
+        StyledText::new(self.flow.direction)
     }
 
     pub(crate) fn section(&mut self, label: Label, anchor: AnchorIndex) -> ElementIndex {
@@ -165,7 +165,7 @@ impl Composer {
     pub(crate) fn labelled(
         &mut self,
         list: ElementIndex,
-        label: &RichText,
+        label: &StyledText,
         (start, width): (f32, f32),
         body: impl FnOnce(&mut Self, ElementIndex),
     ) {
@@ -179,7 +179,7 @@ impl Composer {
     pub(crate) fn beside(
         &mut self,
         owner: ElementIndex,
-        label: &RichText,
+        label: &StyledText,
         (start, width): (f32, f32),
         body: impl FnOnce(&mut Self),
     ) {
@@ -210,7 +210,7 @@ impl Composer {
         self.body(parent, &paragraph);
     }
 
-    pub(crate) fn body(&mut self, parent: ElementIndex, paragraph: &RichText) {
+    pub(crate) fn body(&mut self, parent: ElementIndex, paragraph: &StyledText) {
         let element = self.flow.tree.add(parent, ElementRole::Paragraph);
         let start = LABEL_WIDTH + LABEL_GAP;
         self.flow.paragraph(element, paragraph, start, TEXT_WIDTH - start);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use exports::words::Direction;
 
 use crate::structure::{ElementIndex, StructureTree};
-use crate::typeset::{LineSide, PageSide, RichText, SetText, Typesetter};
+use crate::typeset::{LineSide, PageSide, SetText, StyledText, Typesetter};
 
 /// A4, in points.
 pub(crate) const PAGE_WIDTH: f32 = 595.28;
@@ -164,7 +164,7 @@ impl PageFlow {
     }
 
     /// A paragraph that may go on over pages.
-    pub(crate) fn paragraph(&mut self, owner: ElementIndex, paragraph: &RichText, start: f32, width: f32) {
+    pub(crate) fn paragraph(&mut self, owner: ElementIndex, paragraph: &StyledText, start: f32, width: f32) {
         let set = self.typesetter.set(paragraph, width);
         self.lines(owner, &set, start, width);
     }
@@ -268,7 +268,7 @@ impl PageFlow {
         &mut self,
         page: usize,
         owner: LineOwner,
-        paragraph: &RichText,
+        paragraph: &StyledText,
         (start, width): (f32, f32),
         y: f32,
     ) {

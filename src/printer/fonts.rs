@@ -1,7 +1,8 @@
 //! The embedded typefaces: which characters they have, and their handles for shaping and for the file.
 //!
-//! Noto Sans for Latin, Greek and Cyrillic, digits and punctuation; Noto Naskh Arabic for Arabic letters. What neither has is shown as
-//! U+FFFD, since a PDF/A must not show the empty glyph of a font.
+//! Noto Sans for Latin, Greek and Cyrillic, digits and punctuation; Noto Naskh Arabic and Noto Sans Hebrew for their letters; of Noto Sans
+//! Math and Noto Sans Symbols2 what occurs in requirements: operators, arrows, check marks. What none of them has is shown as U+FFFD,
+//! since a PDF/A must not show the empty glyph of a font.
 
 use std::sync::Arc;
 
@@ -9,13 +10,18 @@ use parley::FontContext;
 use parley::fontique::{Blob, Charmap, Collection, CollectionOptions, SourceCache};
 
 /// The families in the order in which a character looks for its glyph.
-pub(crate) const FAMILIES: [&str; 2] = ["Noto Sans", "Noto Naskh Arabic"];
+pub(crate) const FAMILIES: [&str; 5] =
+    ["Noto Sans", "Noto Naskh Arabic", "Noto Sans Hebrew", "Noto Sans Math", "Noto Sans Symbols2"];
 
-static FILES: [&[u8]; 4] = [
+static FILES: [&[u8]; 8] = [
     include_bytes!("fonts/NotoSans-Regular.ttf"),
     include_bytes!("fonts/NotoSans-Bold.ttf"),
     include_bytes!("fonts/NotoNaskhArabic-Regular.ttf"),
     include_bytes!("fonts/NotoNaskhArabic-Bold.ttf"),
+    include_bytes!("fonts/NotoSansHebrew-Regular.ttf"),
+    include_bytes!("fonts/NotoSansHebrew-Bold.ttf"),
+    include_bytes!("fonts/NotoSansMath-Subset.ttf"),
+    include_bytes!("fonts/NotoSansSymbols2-Subset.ttf"),
 ];
 
 /// One embedded font file, by its place among them.
@@ -106,8 +112,9 @@ mod tests {
 
     #[test]
     fn a_character_without_a_glyph_is_replaced_where_it_can_be_seen() {
+        const USUAL: &str = "Größe ≥ 5 → ✓ ☐ ■ ∞ Ελλάδα Москва مرحبا שלום";
         let fonts = EmbeddedFonts::load().unwrap();
-        assert_eq!(fonts.covered("Größe ≥ Ελλάδα Москва مرحبا"), "Größe ≥ Ελλάδα Москва مرحبا");
+        assert_eq!(fonts.covered(USUAL), USUAL);
         assert_eq!(fonts.covered("a 😀 漢\u{e000}b"), "a \u{fffd} \u{fffd}\u{fffd}b");
         assert_eq!(fonts.covered("a\u{0}\u{feff}\u{fe0f}\tb"), "a b");
         assert!(fonts.replacement_glyph(0).is_some() && fonts.replacement_glyph(1).is_some());

@@ -11,15 +11,15 @@ use crate::compose::{BODY, Composer, SMALL, SMALL_MUTED, style};
 use crate::flow::TEXT_WIDTH;
 use crate::plan::PlannedSection;
 use crate::structure::{ElementIndex, ElementRole};
-use crate::typeset::{RichText, SpanStyle, TextColor};
+use crate::typeset::{SpanStyle, StyledText, TextColor};
 
 /// What is in the column of labels but is no label: codes of criteria, bullets.
 const CODE: SpanStyle = style(8.5, true, TextColor::Accent);
 
 /// The codes of requirements by their ids.
-pub(crate) type RequirementCodes<'a> = HashMap<&'a str, &'a str>;
+pub(crate) type CodesById<'a> = HashMap<&'a str, &'a str>;
 
-pub(crate) fn requirement_codes(specification: &Specification) -> RequirementCodes<'_> {
+pub(crate) fn requirement_codes(specification: &Specification) -> CodesById<'_> {
     specification.requirements.iter().map(|item| (item.id.as_str(), item.code.as_str())).collect()
 }
 
@@ -46,7 +46,7 @@ impl Composer {
         &mut self,
         planned: &PlannedSection<'_>,
         requirements: &[RequirementEntry],
-        codes: &RequirementCodes<'_>,
+        codes: &CodesById<'_>,
     ) {
         let section = self.section(planned.label, planned.anchor);
         if requirements.is_empty() {
@@ -71,7 +71,7 @@ impl Composer {
         }
     }
 
-    fn requirement(&mut self, item: ElementIndex, requirement: &RequirementEntry, codes: &RequirementCodes<'_>) {
+    fn requirement(&mut self, item: ElementIndex, requirement: &RequirementEntry, codes: &CodesById<'_>) {
         let notes = self.numbers(&requirement.sources);
         self.text(item, &requirement.statement, notes.clone());
         let head = [Label::Type, Label::Category, Label::Priority, Label::Status, Label::Confidence];
@@ -94,12 +94,7 @@ impl Composer {
         self.sources(list, &requirement.sources, notes);
     }
 
-    pub(crate) fn stories(
-        &mut self,
-        planned: &PlannedSection<'_>,
-        stories: &[UserStoryEntry],
-        codes: &RequirementCodes<'_>,
-    ) {
+    pub(crate) fn stories(&mut self, planned: &PlannedSection<'_>, stories: &[UserStoryEntry], codes: &CodesById<'_>) {
         let section = self.section(planned.label, planned.anchor);
         if stories.is_empty() {
             self.nothing(section);
@@ -110,7 +105,7 @@ impl Composer {
         }
     }
 
-    fn story(&mut self, item: ElementIndex, story: &UserStoryEntry, codes: &RequirementCodes<'_>) {
+    fn story(&mut self, item: ElementIndex, story: &UserStoryEntry, codes: &CodesById<'_>) {
         let notes = self.numbers(&story.sources);
         self.text(item, &story.description, notes.clone());
         let head = [Label::Priority, Label::Status, Label::QualityScore, Label::Version];
@@ -204,7 +199,7 @@ impl Composer {
     }
 
     /// Other requirements by their codes; those that are not in the file are shown by their ids.
-    fn codes(&mut self, list: ElementIndex, label: Label, ids: &[&str], codes: &RequirementCodes<'_>) {
+    fn codes(&mut self, list: ElementIndex, label: Label, ids: &[&str], codes: &CodesById<'_>) {
         if ids.is_empty() {
             return;
         }
@@ -238,13 +233,13 @@ impl Composer {
     }
 
     pub(crate) fn boxed_text(&mut self, parent: ElementIndex, text: &str, look: SpanStyle, inner: (f32, f32)) {
-        let mut paragraph = RichText::new(self.direction_of(text));
+        let mut paragraph = StyledText::new(self.direction_of(text));
         paragraph.push(text, look);
         paragraph.side = self.flow.page_start();
         self.boxed(parent, &paragraph, inner);
     }
 
-    pub(crate) fn boxed(&mut self, parent: ElementIndex, paragraph: &RichText, (start, width): (f32, f32)) {
+    pub(crate) fn boxed(&mut self, parent: ElementIndex, paragraph: &StyledText, (start, width): (f32, f32)) {
         let element = self.flow.tree.add(parent, ElementRole::Paragraph);
         self.flow.paragraph(element, paragraph, start, width);
     }

@@ -50,14 +50,14 @@ pub(crate) enum PageSide {
 
 /// One paragraph before it is set.
 #[derive(Debug, Clone)]
-pub(crate) struct RichText {
+pub(crate) struct StyledText {
     text: String,
     spans: Vec<(Range<usize>, SpanStyle)>,
     direction: Direction,
     pub(crate) side: LineSide,
 }
 
-impl RichText {
+impl StyledText {
     pub(crate) fn new(direction: Direction) -> Self {
         Self { text: String::new(), spans: Vec::new(), direction, side: LineSide::Start }
     }
@@ -156,7 +156,7 @@ impl Typesetter {
     }
 
     /// The lines of the paragraph in this width, in points.
-    pub(crate) fn set(&mut self, paragraph: &RichText, width: f32) -> Rc<SetText> {
+    pub(crate) fn set(&mut self, paragraph: &StyledText, width: f32) -> Rc<SetText> {
         let key = match paragraph.spans.as_slice() {
             [(_, style)] if paragraph.text.len() <= LONGEST_CACHED => Some((
                 paragraph.text.clone(),
@@ -182,7 +182,7 @@ impl Typesetter {
         set
     }
 
-    fn shape(&mut self, paragraph: &RichText, width: f32) -> SetText {
+    fn shape(&mut self, paragraph: &StyledText, width: f32) -> SetText {
         let families: Vec<_> = FAMILIES.iter().map(|name| FontFamilyName::Named(Cow::Borrowed(name))).collect();
         let mut builder = self.context.ranged_builder(&mut self.fonts.context, &paragraph.text, 1.0, false);
         builder.set_base_direction(match paragraph.direction {
