@@ -40,3 +40,15 @@ fn send(pdf: &[u8]) -> Result<(), String> {
     let mut output = io::stdout().lock();
     output.write_all(pdf).and_then(|()| output.flush()).map_err(|error| format!("the file cannot be written: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_may_be() {
+        assert_eq!(run(io::repeat(b' '), 3 << 20), Err("the input is larger than 3 MiB".to_owned()));
+        // As large as may be: read whole, and judged by what it says.
+        assert!(run(&[b' '; 16][..], 16).is_err_and(|reason| reason.starts_with("the input is no specification")));
+    }
+}
