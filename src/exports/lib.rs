@@ -9,11 +9,17 @@ mod html;
 pub mod import;
 mod json;
 mod markdown;
+mod outline;
+pub mod references;
 mod reqif;
 pub mod specification;
+mod tables;
 pub mod text;
 pub mod words;
 mod xlsx;
+
+#[cfg(test)]
+mod file_tests;
 
 use std::fmt;
 

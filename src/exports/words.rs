@@ -140,6 +140,9 @@ mod tests {
             }
         }
         for language in FileLanguage::ALL {
+            // The note in a cell names the sheet where its text goes on.
+            let note = language.of_row(Label::ContinuesInRow.row());
+            assert!(note.contains(language.of_row(Label::LongTexts.row())), "{language:?}");
             for sheet in Label::SECTIONS {
                 let same =
                     Label::SECTIONS.iter().filter(|other| language.of_row(other.row()) == language.of_row(sheet.row()));

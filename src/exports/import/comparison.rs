@@ -9,7 +9,7 @@ mod index;
 
 use serde::Serialize;
 
-use super::{Imported, ImportedRequirement, ImportedUserStory, NotUnderstood};
+use super::{Imported, ImportedRequirement, ImportedUserStory, NotUnderstood, quoted};
 use crate::specification::{RequirementEntry, Specification, UserStoryEntry};
 use fields::Differences;
 use index::{Match, ProjectIndex};
@@ -177,7 +177,7 @@ impl Comparison {
             match index.requirement_id(link) {
                 Some(id) if resolved.contains(&id) => {}
                 Some(id) => resolved.push(id),
-                None => self.note(place, format!("The link to “{}” leads to no requirement.", shortened(link))),
+                None => self.note(place, format!("The link to {} leads to no requirement.", quoted(link))),
             }
         }
         resolved
@@ -193,17 +193,8 @@ impl Comparison {
                 self.note(&found.place, "The file names another duplicate; duplicates are not taken over.".into());
             }
         }
-        if let Some(conflicts) = &found.conflicts_with {
-            let mut in_file: Vec<String> =
-                conflicts.iter().map(|link| index.requirement_id(link).unwrap_or_else(|| link.clone())).collect();
-            let mut here = item.conflicts_with.clone();
-            for ids in [&mut in_file, &mut here] {
-                ids.sort();
-                ids.dedup();
-            }
-            if in_file != here {
-                self.note(&found.place, "The file names other conflicts; conflicts are not taken over.".into());
-            }
+        if found.conflicts_with.is_some() && index.has_other_conflicts(&item.id) {
+            self.note(&found.place, "The file names other conflicts; conflicts are not taken over.".into());
         }
     }
 
@@ -226,16 +217,6 @@ fn repeated(code: &str) -> String {
 
 fn is_blank(text: &Option<String>) -> bool {
     text.as_deref().unwrap_or_default().trim().is_empty()
-}
-
-/// A text of the file for a message.
-fn shortened(text: &str) -> String {
-    const SHOWN: usize = 60;
-    let mut shown: String = text.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    shown
 }
 
 fn requirement_entry(item: &RequirementEntry) -> ComparisonEntry {

@@ -12,6 +12,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::clean_line;
+
 pub use comparison::{
     ChangedEntry, Comparison, ComparisonEntry, CriterionText, EntryKind, FieldDifference, FieldValue, compare,
 };
@@ -66,6 +68,8 @@ pub struct ImportedUserStory {
     pub role: Option<String>,
     pub goal: Option<String>,
     pub benefit: Option<String>,
+    /// The story in one sentence.
+    pub description: Option<String>,
     pub priority: Option<String>,
     pub acceptance_criteria: Option<Vec<ImportedCriterion>>,
     /// Read to report a difference; it is never taken over.
@@ -131,4 +135,13 @@ pub fn read_reqif(bytes: &[u8]) -> Result<Imported, ImportFault> {
 /// Reads a workbook that was exported from here.
 pub fn read_xlsx(bytes: &[u8]) -> Result<Imported, ImportFault> {
     xlsx::read(bytes)
+}
+
+/// A text of the file within a message: in one line, and not longer than a line.
+fn quoted(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let line = clean_line(text);
+    let shown: String = line.chars().take(SHOWN).collect();
+    let ellipsis = if shown.len() < line.len() { "…" } else { "" };
+    format!("“{shown}{ellipsis}”")
 }

@@ -3,13 +3,14 @@
 use super::{CriterionText, FieldDifference, FieldValue};
 use crate::import::{ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use crate::specification::{CriterionEntry, RequirementEntry, UserStoryEntry};
+use crate::text::{clean, clean_line};
 
 #[derive(Default)]
 pub(super) struct Differences(pub(super) Vec<FieldDifference>);
 
 impl Differences {
     pub(super) fn requirement(&mut self, item: &RequirementEntry, found: &ImportedRequirement) {
-        self.text("title", Some(&item.title), found.title.as_deref());
+        self.title(&item.title, found.title.as_deref());
         self.text("statement", Some(&item.statement), found.statement.as_deref());
         self.text("type", Some(&item.kind), found.kind.as_deref());
         self.text("category", item.category.as_deref(), found.category.as_deref());
@@ -18,16 +19,26 @@ impl Differences {
 
     /// `links` are the ids that `found.requirement_ids` mean.
     pub(super) fn user_story(&mut self, item: &UserStoryEntry, found: &ImportedUserStory, links: Option<Vec<String>>) {
-        self.text("title", Some(&item.title), found.title.as_deref());
+        self.title(&item.title, found.title.as_deref());
         self.text("role", item.role.as_deref(), found.role.as_deref());
         self.text("goal", Some(&item.goal), found.goal.as_deref());
         self.text("benefit", item.benefit.as_deref(), found.benefit.as_deref());
+        self.text("description", Some(&item.description), found.description.as_deref());
         self.text("priority", Some(&item.priority), found.priority.as_deref());
         if let Some(links) = links {
             self.links("requirementIds", &item.requirement_ids, links);
         }
         if let Some(criteria) = &found.acceptance_criteria {
             self.criteria(&item.acceptance_criteria, criteria);
+        }
+    }
+
+    /// A title is one line: some formats carry no other.
+    fn title(&mut self, before: &str, after: Option<&str>) {
+        let Some(after) = after else { return };
+        if clean_line(before) != clean_line(after) {
+            let (before, after) = (text_value(Some(before)), text_value(Some(after)));
+            self.0.push(FieldDifference { name: "title", before, after });
         }
     }
 
@@ -73,6 +84,7 @@ fn text_value(text: Option<&str>) -> FieldValue {
 
 /// A text as far as it is compared. Other programs indent, wrap and end lines in their own ways, and files carry no control characters.
 fn comparable(text: &str) -> String {
+    let text = clean(text);
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }

@@ -1,6 +1,6 @@
 //! Which item of the project an item of the file is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{ComparisonEntry, requirement_entry, user_story_entry};
 use crate::import::{Imported, ImportedRequirement, ImportedUserStory};
@@ -21,6 +21,8 @@ pub(super) struct ProjectIndex<'a> {
     user_stories: ItemsByKey<'a, UserStoryEntry>,
     /// From ids and codes of requirements that only the file has, to the name that the file links them by.
     new_requirements: HashMap<String, String>,
+    conflicts: ConflictPairs,
+    conflicts_in_file: ConflictPairs,
 }
 
 impl<'a> ProjectIndex<'a> {
@@ -29,13 +31,38 @@ impl<'a> ProjectIndex<'a> {
         let user_stories = ItemsByKey::new(&current.user_stories, |item| (&item.id, &item.code));
         let mut new_requirements = HashMap::new();
         for found in &imported.requirements {
-            let keys = [&found.id, &found.code].into_iter().flatten();
             let Some(name) = found.id.as_ref().or(found.code.as_ref()) else { continue };
             if requirements.find(found.id.as_deref(), found.code.as_deref()).is_none() {
-                keys.for_each(|given| drop(new_requirements.entry(key(given)).or_insert_with(|| name.clone())));
+                for given in [&found.id, &found.code].into_iter().flatten() {
+                    new_requirements.entry(key(given)).or_insert_with(|| name.clone());
+                }
             }
         }
-        Self { requirements, user_stories, new_requirements }
+        let mut index = Self {
+            requirements,
+            user_stories,
+            new_requirements,
+            conflicts: ConflictPairs::default(),
+            conflicts_in_file: ConflictPairs::default(),
+        };
+        for item in &current.requirements {
+            item.conflicts_with.iter().for_each(|other| index.conflicts.add(item.id.clone(), other.clone()));
+        }
+        for found in &imported.requirements {
+            let here = index.requirements.find(found.id.as_deref(), found.code.as_deref());
+            let here = here.and_then(|(position, _)| index.requirements.items.get(position));
+            let Some(id) = here.map(|item| &item.id).or(found.id.as_ref()).or(found.code.as_ref()) else { continue };
+            for link in found.conflicts_with.iter().flatten() {
+                let other = index.requirement_id(link).unwrap_or_else(|| link.clone());
+                index.conflicts_in_file.add(id.clone(), other);
+            }
+        }
+        index
+    }
+
+    /// Whether the file says that the requirement of this id conflicts with others than it does here.
+    pub(super) fn has_other_conflicts(&self, id: &str) -> bool {
+        self.conflicts.of(id) != self.conflicts_in_file.of(id)
     }
 
     pub(super) fn requirement(&mut self, found: &ImportedRequirement) -> Match<&'a RequirementEntry> {
@@ -58,6 +85,22 @@ impl<'a> ProjectIndex<'a> {
     pub(super) fn unseen(&self) -> Vec<ComparisonEntry> {
         let requirements = self.requirements.unseen().map(requirement_entry);
         requirements.chain(self.user_stories.unseen().map(user_story_entry)).collect()
+    }
+}
+
+/// What conflicts with what, by ids. A conflict holds for both, whichever of them names it.
+#[derive(Default)]
+struct ConflictPairs(HashMap<String, BTreeSet<String>>);
+
+impl ConflictPairs {
+    fn add(&mut self, one: String, other: String) {
+        self.0.entry(one.clone()).or_default().insert(other.clone());
+        self.0.entry(other).or_default().insert(one);
+    }
+
+    /// `None` where it conflicts with nothing.
+    fn of(&self, id: &str) -> Option<&BTreeSet<String>> {
+        self.0.get(id)
     }
 }
 
