@@ -1,0 +1,54 @@
+//! Reads the results of a project as JSON from standard input and writes them as a PDF to standard output.
+//!
+//! The server runs this program for the format `PDF`, so that shaping and fonts are neither in its build nor in its memory. It reads no
+//! file and opens no connection. It ends with 0, or with 2 and one line on standard error where the input is no specification, is larger
+//! than 256 MiB, or cannot be set.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use exports::specification::Specification;
+
+/// Of the JSON, in bytes.
+const LARGEST_INPUT: u64 = 256 << 20;
+
+fn main() -> ExitCode {
+    match run(io::stdin().lock(), LARGEST_INPUT).and_then(|pdf| send(&pdf)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            // What a stranger wrote into the input must not move the cursor of who reads the line.
+            let line: String = reason.chars().map(|c| if c.is_control() { ' ' } else { c }).take(400).collect();
+            eprintln!("colloquy-printer: {line}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(input: impl Read, largest: u64) -> Result<Vec<u8>, String> {
+    let mut json = Vec::new();
+    input.take(largest + 1).read_to_end(&mut json).map_err(|error| format!("the input cannot be read: {error}"))?;
+    if json.len() as u64 > largest {
+        return Err(format!("the input is larger than {} MiB", largest >> 20));
+    }
+    let specification: Specification =
+        serde_json::from_slice(&json).map_err(|error| format!("the input is no specification: {error}"))?;
+    drop(json);
+    printer::print(&specification).map_err(|error| error.to_string())
+}
+
+fn send(pdf: &[u8]) -> Result<(), String> {
+    let mut output = io::stdout().lock();
+    output.write_all(pdf).and_then(|()| output.flush()).map_err(|error| format!("the file cannot be written: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_may_be() {
+        assert_eq!(run(io::repeat(b' '), 3 << 20), Err("the input is larger than 3 MiB".to_owned()));
+        // As large as may be: read whole, and judged by what it says.
+        assert!(run(&[b' '; 16][..], 16).is_err_and(|reason| reason.starts_with("the input is no specification")));
+    }
+}
