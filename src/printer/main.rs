@@ -8,12 +8,14 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use exports::specification::Specification;
+use rlimit::Resource;
 
 /// Of the JSON, in bytes.
 const LARGEST_INPUT: u64 = 256 << 20;
 
 fn main() -> ExitCode {
-    match run(io::stdin().lock(), LARGEST_INPUT).and_then(|pdf| send(&pdf)) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match limit(&arguments).and_then(|()| run(io::stdin().lock(), LARGEST_INPUT)).and_then(|pdf| send(&pdf)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             // What a stranger wrote into the input must not move the cursor of who reads the line.
@@ -22,6 +24,25 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Sets the limits that the server names on this process: `--memory-mib N --seconds N`, its address space and its processor time.
+/// Without arguments there are none.
+fn limit(arguments: &[String]) -> Result<(), String> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let usage = || "usage: colloquy-printer [--memory-mib N --seconds N] < SPECIFICATION.json > FILE.pdf".to_owned();
+    let number = |text: &str| text.parse::<u64>().map_err(|_| usage());
+    let (memory, seconds) = match arguments.as_slice() {
+        [] => return Ok(()),
+        ["--memory-mib", memory, "--seconds", seconds] => (number(memory)?.saturating_mul(1 << 20), number(seconds)?),
+        _ => return Err(usage()),
+    };
+    for (resource, most) in [(Resource::AS, memory), (Resource::CPU, seconds), (Resource::CORE, 0)] {
+        // This process may run under a hard limit already, which it can't raise.
+        let limited = resource.get().and_then(|(_, hard)| resource.set(most.min(hard), most.min(hard)));
+        limited.map_err(|error| format!("the limits cannot be set: {error}"))?;
+    }
+    Ok(())
 }
 
 fn run(input: impl Read, largest: u64) -> Result<Vec<u8>, String> {

@@ -9,7 +9,12 @@ use exports::specification::{
 };
 
 fn run(input: &[u8]) -> Output {
+    run_with(&["--memory-mib", "2048", "--seconds", "60"], input)
+}
+
+fn run_with(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_colloquy-printer"))
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -363,4 +368,16 @@ fn a_thousand_requirements_are_one_file_with_a_readable_table_of_contents() {
     assert!(text.contains("REQ-1000") && text.contains("[1000]"));
     let contents = text.split_once("Contents").unwrap().1.split_once("It shows stock.").unwrap().0;
     assert!(contents.contains("REQ-001 – REQ-020") && contents.lines().count() < 250, "{contents}");
+}
+
+#[test]
+fn limits_are_kept_and_other_arguments_refused() {
+    let json = serde_json::to_vec(&Specification::default()).unwrap();
+    assert!(run_with(&[], &json).status.success(), "by hand there are no limits");
+    assert!(!run_with(&["--memory-mib", "8", "--seconds", "60"], &json).status.success());
+    for arguments in [&["--memory-mib", "x", "--seconds", "60"][..], &["--memory-mib", "64"], &["file.json"]] {
+        let refused = run_with(arguments, &json);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("usage"), "{arguments:?}");
+    }
 }

@@ -143,7 +143,7 @@ async fn story_to_write(
         return Err(ApiError::with_message(Code::INVALID_STATE, message));
     }
     heeded(&story, &asked, &comments)?;
-    let texts = iter::once(feedback).chain(comments.into_iter().map(|one| one.comment));
+    let texts = iter::once(feedback.0).chain(comments.into_iter().map(|one| one.comment));
     let request = StoryRequest {
         story: StoryContent {
             role: story.role.clone(),

@@ -1,5 +1,6 @@
 //! The HTTP endpoints of approval.
 
+use actors::ids::Id;
 use pipeline::result::{Priority, QualityCategory, RequirementType};
 use serde_json::Value;
 use utoipa::openapi::path::Parameter;

@@ -93,6 +93,28 @@ on_both! {
         assert_eq!(reviewed.verification().await["valid"], true);
     }
 
+    async fn of_a_hundred_equal_decisions_about_many_items_with_one_key_one_has_an_effect(world: World) {
+        let reviewed = Reviewed::new(world.server).await;
+        let requirements = reviewed.items("requirements").await;
+        let items: Vec<Value> =
+            requirements.iter().map(|one| json!({"targetType": "REQUIREMENT", "id": one["id"], "version": 1})).collect();
+        let call = || {
+            let body = json!({"items": items, "workflowStatus": APPROVED});
+            reviewed.ada.client.post(reviewed.at("items/status")).key("once").json(body)
+        };
+        let answers = join_all((0..100).map(|_| call())).await;
+        let done: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+        assert!(!done.is_empty());
+        assert!(done.iter().all(|answer| answer.data() == done[0].data()), "one answer");
+        for answer in answers.iter().filter(|answer| answer.status != 200) {
+            assert_eq!(answer.codes(), ["RequestInProgress"]);
+        }
+        assert!(done[0].data()["items"].as_array().unwrap().iter().all(|one| one["ok"] == true));
+        assert_eq!(call().await.is(200).data(), done[0].data(), "the same answer later");
+        assert_eq!(reviewed.trail("").await.len(), requirements.len());
+        assert_eq!(reviewed.verification().await["valid"], true);
+    }
+
     async fn a_rejection_says_why_and_a_deferral_until_when(world: World) {
         let reviewed = Reviewed::new(world.server).await;
         let (story, _) = reviewed.story().await;
