@@ -1,11 +1,12 @@
 //! Tests of exports: every format, what filters leave of it, and how long a file is kept.
 
+use std::future::IntoFuture;
 use std::io::{Cursor, Read};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::NOTE;
+use super::{NOTE, text_of};
 use crate::support::client::Request;
 use crate::support::socket::Socket;
 use crate::support::{Answer, Role, ServerSetup, User, World};
@@ -154,7 +155,7 @@ on_both! {
 
     async fn one_key_makes_one_export_however_often_it_is_sent(world: World) {
         let analysed = Analysed::of(world.user().await, NOTE).await;
-        let answers = join_all((0..20).map(|_| analysed.exporting(json!({"format": "DOCX"})).key("once"))).await;
+        let answers = join_all((0..20).map(|_| analysed.exporting(json!({"format": "DOCX"})).key("once").into_future())).await;
         let made: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
         assert!(!made.is_empty());
         assert!(made.iter().all(|answer| answer.data()["id"] == made[0].data()["id"]));
@@ -204,7 +205,7 @@ on_both! {
 
     async fn an_export_that_is_cut_off_by_a_kill_is_made_after_it(setup: ServerSetup) {
         let server = setup.start(&[]);
-        let analysed = Analysed::of(server.user().await, &super::text_of(1_500)).await;
+        let analysed = Analysed::of(server.user().await, &text_of(1_500)).await;
         let (client, path) = (analysed.ada.client.clone(), analysed.at("/exports"));
         let call = tokio::spawn(async move { client.post(path).json(json!({"format": "DOCX"})).tried().await });
         let job = async {

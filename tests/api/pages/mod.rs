@@ -6,3 +6,4 @@ mod console;
 mod files;
 mod join;
 mod recording;
+mod review;

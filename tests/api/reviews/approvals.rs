@@ -102,7 +102,7 @@ on_both! {
             let body = json!({"items": items, "workflowStatus": APPROVED});
             reviewed.ada.client.post(reviewed.at("items/status")).key("once").json(body)
         };
-        let answers = join_all((0..100).map(|_| call())).await;
+        let answers = join_all((0..100).map(|_| call().into_future())).await;
         let done: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
         assert!(!done.is_empty());
         assert!(done.iter().all(|answer| answer.data() == done[0].data()), "one answer");
