@@ -23,6 +23,9 @@ use crate::{jobs, projects};
 /// How long a request waits for its file. Whatever takes longer is PREPARING in the answer.
 const WAIT: Duration = Duration::from_secs(5);
 
+/// When to look again for a printer that is not installed.
+const UNTIL_INSTALLED: Duration = Duration::from_secs(60 * 60);
+
 /// Exports the dashboard. If the id exists already, returns that export.
 ///
 /// # Errors
@@ -41,7 +44,10 @@ pub async fn create(
             "PDF needs the program {program}: install it beside the server, or name it in the setting exports.printer. \
              HTML can be printed by any browser."
         );
-        return Err(ApiError::with_message(Code::PRINTER_MISSING, message));
+        return Err(ApiError {
+            retry_after: Some(UNTIL_INSTALLED),
+            ..ApiError::with_message(Code::PRINTER_MISSING, message)
+        });
     }
     // Subscribes first: an end that comes before anybody waits is not missed.
     let mut ended = state.exports.ended.subscribe();
