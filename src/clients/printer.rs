@@ -33,14 +33,14 @@ pub enum PrintError {
 
 /// Calls the program.
 #[derive(Debug, Clone)]
-pub struct Printer {
+pub struct PdfPrinter {
     pub program: PathBuf,
     pub limit: Duration,
     /// Of its address space.
     pub memory_mib: u64,
 }
 
-impl Printer {
+impl PdfPrinter {
     /// Whether the program is installed.
     pub async fn is_installed(&self) -> bool {
         tokio::fs::metadata(&self.program).await.is_ok_and(|found| found.is_file())

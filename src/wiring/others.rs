@@ -10,7 +10,7 @@ use crate::clients::files::{Bucket, BucketParts, Files, Folders};
 use crate::clients::livekit::{self, LiveKit, MediaServer};
 use crate::clients::mail::{DevOutbox, Mail, Security, Smtp, SmtpSettings as MailServer};
 use crate::clients::openid::{self, OpenId};
-use crate::clients::printer::{PROGRAM, Printer};
+use crate::clients::printer::{PROGRAM, PdfPrinter};
 use crate::config::{self, Config};
 
 /// File descriptors reserved for everything but connections: the database, documents, calls to external services.
@@ -103,11 +103,11 @@ pub async fn folders(bucket: Option<&Bucket>, name: &str, folder: PathBuf) -> Re
 }
 
 /// Returns what calls the program that sets PDF: the one of the settings, else the one beside this program.
-pub fn printer(exports: &config::Exports) -> Result<Printer, String> {
+pub fn printer(exports: &config::Exports) -> Result<PdfPrinter, String> {
     let is_named = !exports.printer.as_os_str().is_empty();
     let program = if is_named { exports.printer.clone() } else { program()?.with_file_name(PROGRAM) };
     let limit = Duration::from_secs(exports.printer_seconds);
-    Ok(Printer { program, limit, memory_mib: exports.printer_memory_mib })
+    Ok(PdfPrinter { program, limit, memory_mib: exports.printer_memory_mib })
 }
 
 /// Returns the OpenID provider's client, or `None` if none is configured.

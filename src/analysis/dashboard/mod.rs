@@ -2,6 +2,7 @@
 
 mod current;
 pub mod filter;
+mod filtering;
 pub mod model;
 pub mod operations;
 pub mod routes;

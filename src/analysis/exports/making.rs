@@ -11,10 +11,10 @@ use exports::specification::Specification;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
+use super::KEPT;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
 use super::specification::specification;
 use super::store::{self, StoredExport};
-use super::{KEPT, source_names};
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
@@ -155,7 +155,7 @@ impl MakeExportHandler {
                 Some(_) => dashboards::stored(conn, project_id, run_id).await?,
                 None => None,
             };
-            Ok::<_, DbError>(Some((project, stored, source_names(conn, project_id).await?)))
+            Ok::<_, DbError>(Some((project, stored, store::source_names(conn, project_id).await?)))
         };
         let found = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await?;
         let Some((project, stored, names)) = found else { return Ok(None) };

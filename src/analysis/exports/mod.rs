@@ -13,7 +13,6 @@ pub mod making;
 pub mod model;
 pub mod operations;
 pub mod routes;
-mod source_names;
 pub mod specification;
 pub mod store;
 
@@ -28,13 +27,11 @@ use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::analysis::state::Analysis;
 use crate::clients::files::Files;
-use crate::clients::printer::Printer;
+use crate::clients::printer::PdfPrinter;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::model::Project;
-
-pub use source_names::source_names;
 
 /// How long a file is kept.
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -46,14 +43,14 @@ const ENDS: usize = 256;
 /// What exports need beside the database.
 pub struct Exports {
     pub files: Files,
-    pub printer: Printer,
+    pub printer: PdfPrinter,
     /// The ids of exports that have just ended.
     pub ended: broadcast::Sender<Id<DashboardExport>>,
 }
 
 impl Exports {
     #[must_use]
-    pub fn new(files: Files, printer: Printer) -> Self {
+    pub fn new(files: Files, printer: PdfPrinter) -> Self {
         Self { files, printer, ended: broadcast::channel(ENDS).0 }
     }
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use super::store::StoredExport;
 use crate::analysis::dashboard::filter::DashboardFilter;
 use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Fields, Rejected};
@@ -117,24 +116,6 @@ pub struct DashboardExport {
     pub error_message: Option<String>,
     pub expires_at: Time,
     pub created_at: Time,
-}
-
-impl From<StoredExport> for DashboardExport {
-    fn from(stored: StoredExport) -> Self {
-        let url = format!("/api/projects/{}/ai/results-dashboard/exports/{}/content", stored.project_id, stored.id);
-        Self {
-            id: stored.id,
-            status: stored.status,
-            format: stored.format,
-            filters: stored.filters,
-            file_name: stored.file_name,
-            size_bytes: stored.size_bytes,
-            url,
-            error_message: stored.error,
-            expires_at: stored.expires_at,
-            created_at: stored.created_at,
-        }
-    }
 }
 
 /// Returns the name of a file: that of its project, as far as file systems take it, and its day.

@@ -1,13 +1,17 @@
 //! Exports as rows.
 
+use std::collections::HashMap;
+
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
-use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable};
+use uuid::Uuid;
 
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, ExportFilter};
 use super::{KEPT, MOST_EXPORTS};
 use crate::db::schema::dashboard_exports as table;
+use crate::db::schema::{documents, meetings, recordings};
 use crate::db::sweep::Retention;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
@@ -88,6 +92,24 @@ impl StoredExport {
     }
 }
 
+impl From<StoredExport> for DashboardExport {
+    fn from(stored: StoredExport) -> Self {
+        let url = format!("/api/projects/{}/ai/results-dashboard/exports/{}/content", stored.project_id, stored.id);
+        Self {
+            id: stored.id,
+            status: stored.status,
+            format: stored.format,
+            filters: stored.filters,
+            file_name: stored.file_name,
+            size_bytes: stored.size_bytes,
+            url,
+            error_message: stored.error,
+            expires_at: stored.expires_at,
+            created_at: stored.created_at,
+        }
+    }
+}
+
 pub async fn insert(conn: &mut Conn, export: &StoredExport) -> Result<(), DbError> {
     diesel::insert_into(table::table).values(export.row()?).execute(conn).await?;
     Ok(())
@@ -146,4 +168,20 @@ pub async fn kept(conn: &mut Conn, contents: Vec<String>, now: Time) -> Result<V
     let kept = table::table.filter(table::sha256.eq_any(contents)).filter(table::expires_at.gt(At(now)));
     let kept: Vec<Option<String>> = kept.select(table::sha256).distinct().load(conn).await?;
     Ok(kept.into_iter().flatten().collect())
+}
+
+/// The names of the project's documents, and the titles of its meetings by their recordings.
+pub async fn source_names(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<HashMap<Uuid, String>, DbError> {
+    let documents: Vec<(Key<()>, String)> = documents::table
+        .filter(documents::project_id.eq(Key(project_id)))
+        .select((documents::id, documents::file_name))
+        .load(conn)
+        .await?;
+    let recordings: Vec<(Key<()>, String)> = recordings::table
+        .inner_join(meetings::table.on(meetings::id.eq(recordings::meeting_id)))
+        .filter(meetings::project_id.eq(Key(project_id)))
+        .select((recordings::id, meetings::title))
+        .load(conn)
+        .await?;
+    Ok(documents.into_iter().chain(recordings).map(|(id, name)| (id.0.uuid(), name)).collect())
 }

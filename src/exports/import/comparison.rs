@@ -74,12 +74,12 @@ pub enum FieldValue {
     Text(String),
     /// Ids of requirements: of the project, or as the file names its new ones.
     Links(Vec<String>),
-    Criteria(Vec<CriterionText>),
+    Criteria(Vec<CriterionWording>),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CriterionText {
+pub struct CriterionWording {
     pub text: String,
     pub given: Option<String>,
     pub when: Option<String>,

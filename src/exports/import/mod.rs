@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::clean_line;
 
 pub use comparison::{
-    ChangedEntry, Comparison, ComparisonEntry, CriterionText, EntryKind, FieldDifference, FieldValue, compare,
+    ChangedEntry, Comparison, ComparisonEntry, CriterionWording, EntryKind, FieldDifference, FieldValue, compare,
 };
 
 /// What a file says. An absent field (`None`) is one that the file has no place for: it is not compared. An empty text is one that the file

@@ -96,14 +96,14 @@ impl ImportedSheet {
 }
 
 /// One row with what is needed to read its cells.
-struct RowReader<'a> {
+struct ImportedRows<'a> {
     sheet: &'a ImportedSheet,
     row: &'a SheetRow,
     continuations: &'a mut Continuations,
     notes: &'a mut Vec<NotUnderstood>,
 }
 
-impl RowReader<'_> {
+impl ImportedRows<'_> {
     /// `None` where the sheet has no such column, or its cell cannot be used; an empty text where the cell is empty.
     fn text(&mut self, label: Label) -> Option<String> {
         let (_, column) = self.sheet.columns.iter().find(|(known, _)| *known == label)?;
@@ -128,7 +128,7 @@ impl RowReader<'_> {
         }
     }
 
-    /// As [`RowReader::text`], where an empty cell says nothing.
+    /// As [`ImportedRows::text`], where an empty cell says nothing.
     fn filled(&mut self, label: Label) -> Option<String> {
         self.text(label).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }

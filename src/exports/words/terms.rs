@@ -16,7 +16,7 @@ pub enum TermSet {
 }
 
 /// The word of the interface, then English, Arabic and German.
-type Rows = &'static [(&'static str, [&'static str; 3])];
+type TermRows = &'static [(&'static str, [&'static str; 3])];
 
 impl TermSet {
     pub const ALL: [TermSet; 8] = [
@@ -44,7 +44,7 @@ impl TermSet {
     }
 
     /// All words with the way they are shown in English, Arabic and German.
-    pub fn rows(self) -> Rows {
+    pub fn rows(self) -> TermRows {
         match self {
             Self::RequirementType => &[
                 ("FUNCTIONAL", ["Functional", "وظيفي", "Funktional"]),

@@ -18,7 +18,7 @@ use super::context::{self, QuoteSpan};
 use super::model::{ReviewContent, ReviewDashboard, ReviewQuote, SharedContent};
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
-use crate::analysis::exports::source_names;
+use crate::analysis::exports::store::source_names;
 use crate::analysis::results::model::SourceReference;
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;

@@ -1,6 +1,6 @@
 //! How the fields of one item differ.
 
-use super::{CriterionText, FieldDifference, FieldValue};
+use super::{CriterionWording, FieldDifference, FieldValue};
 use crate::import::{ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use crate::specification::{CriterionEntry, RequirementEntry, UserStoryEntry};
 use crate::text::{clean, clean_line};
@@ -64,8 +64,8 @@ impl Differences {
     }
 
     fn criteria(&mut self, before: &[CriterionEntry], after: &[ImportedCriterion]) {
-        let before: Vec<CriterionText> = before.iter().map(CriterionText::from).collect();
-        let after: Vec<CriterionText> = after.iter().map(CriterionText::from).collect();
+        let before: Vec<CriterionWording> = before.iter().map(CriterionWording::from).collect();
+        let after: Vec<CriterionWording> = after.iter().map(CriterionWording::from).collect();
         let is_same = before.len() == after.len()
             && before.iter().zip(&after).all(|(before, after)| before.comparable() == after.comparable());
         if !is_same {
@@ -89,14 +89,14 @@ fn comparable(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-impl CriterionText {
+impl CriterionWording {
     fn comparable(&self) -> [String; 4] {
         let part = |part: &Option<String>| comparable(part.as_deref().unwrap_or_default());
         [comparable(&self.text), part(&self.given), part(&self.when), part(&self.then)]
     }
 }
 
-impl From<&CriterionEntry> for CriterionText {
+impl From<&CriterionEntry> for CriterionWording {
     fn from(criterion: &CriterionEntry) -> Self {
         Self {
             text: criterion.text.clone(),
@@ -107,7 +107,7 @@ impl From<&CriterionEntry> for CriterionText {
     }
 }
 
-impl From<&ImportedCriterion> for CriterionText {
+impl From<&ImportedCriterion> for CriterionWording {
     fn from(criterion: &ImportedCriterion) -> Self {
         let part = |part: &Option<String>| part.clone().filter(|text| !text.trim().is_empty());
         Self {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::{Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory, NotUnderstood};
-use super::{Continuations, ImportedSheet, RowReader, note};
+use super::{Continuations, ImportedRows, ImportedSheet, note};
 use crate::words::{Label, TermSet};
 
 /// The columns that are read; the others are exported for people to read.
@@ -53,7 +53,7 @@ pub(super) fn read(
     for sheet in sheets {
         has_criteria |= sheet.label == Label::AcceptanceCriteria && !sheet.columns.is_empty();
         for row in &sheet.rows {
-            let mut reader = RowReader { sheet, row, continuations, notes };
+            let mut reader = ImportedRows { sheet, row, continuations, notes };
             match sheet.label {
                 Label::Requirements => imported.requirements.push(reader.requirement()),
                 Label::UserStories => imported.user_stories.push(reader.user_story()),
@@ -86,7 +86,7 @@ fn key(code: &str) -> String {
     code.trim().to_lowercase()
 }
 
-impl RowReader<'_> {
+impl ImportedRows<'_> {
     fn requirement(&mut self) -> ImportedRequirement {
         ImportedRequirement {
             id: self.filled(Label::Id),
