@@ -1,5 +1,7 @@
 //! The program as the server runs it: JSON in, a PDF or a reason out.
 
+#![expect(clippy::unwrap_used, reason = "tests: what can't be is to end the test, loudly")]
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
