@@ -76,7 +76,7 @@ impl Handler for MakeExportHandler {
             Err(Unmade::Again(why)) => Err(JobError::Again(why)),
             Err(Unmade::ForGood(why)) => {
                 tracing::error!(export = %id, format = %export.format, why, "an export could not be made");
-                self.end(failed(export, &why), job.request.clone()).await
+                self.end(failed(export), job.request.clone()).await
             }
         }
     }
@@ -89,11 +89,11 @@ impl Handler for MakeExportHandler {
         outcome: JobOutcome<'_>,
         now: Time,
     ) -> Result<Vec<EventRecord>, DbError> {
-        let (Some(MakeExport { export_id }), JobOutcome::Failed(why)) = (payload, outcome) else {
+        let (Some(MakeExport { export_id }), JobOutcome::Failed(_)) = (payload, outcome) else {
             return Ok(Vec::new());
         };
         let Some(export) = store::find(conn, export_id).await? else { return Ok(Vec::new()) };
-        let record = end(conn, failed(export, why), now, &job.request).await?;
+        let record = end(conn, failed(export), now, &job.request).await?;
         Ok(record.into_iter().collect())
     }
 }
@@ -152,7 +152,7 @@ impl MakeExportHandler {
         let read = async move |conn: &mut Conn| {
             let Some(project) = projects::store::find(conn, project_id).await? else { return Ok(None) };
             let stored = match run_id {
-                Some(_) => dashboards::stored(conn, project_id, run_id).await?,
+                Some(_) => Some(dashboards::stored(conn, project_id, run_id).await?),
                 None => None,
             };
             Ok::<_, DbError>(Some((project, stored, store::source_names(conn, project_id).await?)))
@@ -162,7 +162,8 @@ impl MakeExportHandler {
         let (filters, now) = (export.filters.clone(), self.state.now());
         let described = spawn_blocking(move || {
             let mut dashboard = match stored {
-                Some(stored) => stored.parse().map_err(|error| error.message)?,
+                Some(Some(stored)) => stored.parse().map_err(|error| error.message)?,
+                Some(None) => return Err("the result of the run is missing".to_owned()),
                 None => ResultsDashboard::empty(project.id, now),
             };
             if !filters.items.is_empty() {
@@ -189,13 +190,13 @@ impl MakeExportHandler {
     }
 }
 
-/// What an export becomes that can't be made. The cause is for the log: it may name paths.
-fn failed(export: StoredExport, why: &str) -> StoredExport {
+/// What an export becomes that can't be made. Why is for the log alone: it may name paths of this machine.
+fn failed(export: StoredExport) -> StoredExport {
     let error = match export.format {
-        DashboardFormat::Pdf => format!("The PDF could not be made: {why}."),
-        _ => "The file could not be made.".to_owned(),
+        DashboardFormat::Pdf => "The PDF could not be made. Try another format, or filters that leave less.",
+        _ => "The file could not be made.",
     };
-    StoredExport { status: DashboardExportStatus::Failed, error: Some(error), ..export }
+    StoredExport { status: DashboardExportStatus::Failed, error: Some(error.to_owned()), ..export }
 }
 
 /// Saves how an export ended, with its event; `None` if it had ended before, or is gone.
