@@ -7,6 +7,7 @@ mod bounds;
 mod comparison;
 mod reqif;
 mod xlsx;
+mod xml;
 
 use std::fmt;
 

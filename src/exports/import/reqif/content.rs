@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::fields::field_named;
 use super::notes::ImportNotes;
-use super::tokens::{ReqifElement, ReqifToken, ReqifTokens};
+use super::tokens::ReqifTokens;
 use super::xhtml::XhtmlText;
 use crate::import::bounds::MAX_ITEMS;
+use crate::import::xml::{XmlElement, XmlToken};
 use crate::import::{ImportFault, quoted};
 use crate::reqif::ReqifField;
 use crate::text::clean;
@@ -83,8 +84,8 @@ impl ReqifContent {
     pub(super) fn read(&mut self, tokens: &mut ReqifTokens<'_>) -> Result<(), ImportFault> {
         let root = loop {
             match tokens.next()? {
-                Some(ReqifToken::Start(root)) => break root,
-                Some(ReqifToken::Text(text)) if text.trim().is_empty() => {}
+                Some(XmlToken::Start(root)) => break root,
+                Some(XmlToken::Text(text)) if text.trim().is_empty() => {}
                 _ => return Err(tokens.fault("The file is not ReqIF: it has no elements.")),
             }
         };
@@ -127,7 +128,7 @@ impl ReqifContent {
     }
 
     /// Only its own attributes would say something.
-    fn specification(&mut self, tokens: &mut ReqifTokens<'_>, mut element: ReqifElement) -> Result<(), ImportFault> {
+    fn specification(&mut self, tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(), ImportFault> {
         let name = element.take("LONG-NAME");
         tokens.children(|tokens, element| {
             let place = tokens.place();
@@ -166,7 +167,7 @@ impl ReqifContent {
         })
     }
 
-    fn object_type(&mut self, tokens: &mut ReqifTokens<'_>, mut element: ReqifElement) -> Result<(), ImportFault> {
+    fn object_type(&mut self, tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(), ImportFault> {
         let identifier = element.take("IDENTIFIER");
         let mut head = ObjectTypeHead { name: element.take("LONG-NAME"), attributes: Vec::new() };
         tokens.children(|tokens, element| match element.name.as_str() {
@@ -191,7 +192,7 @@ impl ReqifContent {
         Ok(())
     }
 
-    fn object(&mut self, tokens: &mut ReqifTokens<'_>, mut element: ReqifElement) -> Result<(), ImportFault> {
+    fn object(&mut self, tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(), ImportFault> {
         if self.objects.len() >= MAX_ITEMS {
             return Err(tokens.fault(format!("The file has more than {MAX_ITEMS} objects.")));
         }
@@ -234,7 +235,7 @@ impl ReqifContent {
 }
 
 /// A value with the identifier of its attribute.
-fn value(tokens: &mut ReqifTokens<'_>, mut element: ReqifElement) -> Result<(String, RawValue), ImportFault> {
+fn value(tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(String, RawValue), ImportFault> {
     let mut attribute = String::new();
     let mut value = match element.name.as_str() {
         "ATTRIBUTE-VALUE-ENUMERATION" => RawValue::Words(Vec::new()),

@@ -1,7 +1,8 @@
 //! XHTML as plain text: its lines, and the cells of its tables.
 
-use super::tokens::{ReqifElement, ReqifToken, ReqifTokens};
+use super::tokens::ReqifTokens;
 use crate::import::ImportFault;
+use crate::import::xml::{XmlElement, XmlToken};
 use crate::text::clean;
 
 #[derive(Debug, Default)]
@@ -23,19 +24,19 @@ impl XhtmlText {
         let mut open: Vec<String> = Vec::new();
         while let Some(token) = tokens.next()? {
             match token {
-                ReqifToken::Start(ReqifElement { name, .. }) if matches!(name.as_str(), "object" | "img") => {
+                XmlToken::Start(XmlElement { name, .. }) if matches!(name.as_str(), "object" | "img") => {
                     flow.result.has_objects = true;
                     tokens.skip()?;
                 }
-                ReqifToken::Start(ReqifElement { name, .. }) => {
+                XmlToken::Start(XmlElement { name, .. }) => {
                     flow.open(&name);
                     open.push(name);
                 }
-                ReqifToken::End => match open.pop() {
+                XmlToken::End(_) => match open.pop() {
                     Some(name) => flow.close(&name),
                     None => break,
                 },
-                ReqifToken::Text(text) => flow.push(&text),
+                XmlToken::Text(text) => flow.push(&text),
             }
         }
         let mut result = flow.result;

@@ -2,7 +2,8 @@
 
 use super::super::ImportFault;
 use super::super::bounds::{BoundedArchive, MAX_UNPACKED_BYTES};
-use super::tokens::{XmlToken, XmlTokens};
+use super::super::xml::XmlToken;
+use super::tokens::PartTokens;
 
 /// As many as Excel has.
 const MAX_COLUMNS: usize = 16_384;
@@ -60,7 +61,7 @@ impl<'a> WorkbookReader<'a> {
         let path = path.ok_or_else(|| ImportFault::new(format!("The workbook has no sheet “{sheet}”.")))?;
         let missing = || ImportFault::at(sheet, "The workbook names this sheet, but does not have it.");
         let part = self.archive.read(&path)?.ok_or_else(missing)?;
-        let mut tokens = XmlTokens::of(sheet, &part);
+        let mut tokens = PartTokens::of(sheet, &part);
         let mut rows = Vec::new();
         let mut row = SheetRow { number: 0, cells: Vec::new() };
         let mut next_column = 0;
@@ -99,7 +100,7 @@ impl<'a> WorkbookReader<'a> {
 
     fn cell(
         &mut self,
-        tokens: &mut XmlTokens<'_>,
+        tokens: &mut PartTokens<'_>,
         column: usize,
         kind: &str,
         place: impl Fn() -> String,
@@ -172,7 +173,7 @@ impl RichText {
 
 fn sheet_paths(workbook: &[u8], relations: &[u8]) -> Result<Vec<(String, String)>, ImportFault> {
     let mut targets = Vec::new();
-    let mut tokens = XmlTokens::of(RELATIONS, relations);
+    let mut tokens = PartTokens::of(RELATIONS, relations);
     while let Some(token) = tokens.next()? {
         if let XmlToken::Start(element) = token
             && let (Some(id), Some(target)) = (element.attribute("Id"), element.attribute("Target"))
@@ -181,7 +182,7 @@ fn sheet_paths(workbook: &[u8], relations: &[u8]) -> Result<Vec<(String, String)
         }
     }
     let mut sheets = Vec::new();
-    let mut tokens = XmlTokens::of(WORKBOOK, workbook);
+    let mut tokens = PartTokens::of(WORKBOOK, workbook);
     while let Some(token) = tokens.next()? {
         if let XmlToken::Start(element) = token
             && element.name == "sheet"
@@ -202,7 +203,7 @@ fn sheet_paths(workbook: &[u8], relations: &[u8]) -> Result<Vec<(String, String)
 }
 
 fn shared_strings(part: &[u8]) -> Result<Vec<String>, ImportFault> {
-    let mut tokens = XmlTokens::of(SHARED_STRINGS, part);
+    let mut tokens = PartTokens::of(SHARED_STRINGS, part);
     let mut strings = Vec::new();
     let mut current = RichText::default();
     while let Some(token) = tokens.next()? {
