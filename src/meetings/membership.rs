@@ -4,7 +4,8 @@
 //! The removal is written in the transaction that ends the membership, using the meeting's own `decide` and its own
 //! save. The meeting's actor re-reads its state right after, and whatever it was about to save in the meantime is
 //! refused because of its revision. A job that runs after the commit handles what is left: more participants than one
-//! transaction should write, and one that was added concurrently.
+//! transaction should write, and one that was added concurrently; a join that is saved later still enqueues it again
+//! (`exclusion`).
 
 use actors::ids::{self, Id, User};
 use actors::live::{Batch, Decided, EventRecord, Live};
@@ -13,15 +14,15 @@ use actors::registry::Registry;
 use actors::shell;
 use actors::time::Time;
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::exclusion::RemoveFromMeetings;
 use super::invitations::store as invitations;
 use super::participants::store as participants;
 use super::store::{self, MeetingTables};
 use crate::db::journal::{self, NotSaved, Tables};
 use crate::db::{Conn, Db, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, RetryPolicy};
 use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::people::membership_end::{EndedMembership, MembershipHook};
@@ -127,19 +128,6 @@ async fn reload_by_and_by(db: &Db, registry: &Registry<Meeting>, project_id: Id<
 fn before(at: Time) -> Id<ids::Invitation> {
     let millis = u64::try_from(at.millis()).unwrap_or(0);
     Id::from_uuid(Uuid::from_u128((u128::from(millis) << 80) | (0x7 << 76)))
-}
-
-/// Removes a user from the meetings of a project that the transaction did not cover.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RemoveFromMeetings {
-    project_id: Id<ids::Project>,
-    user_id: Id<User>,
-    at: Time,
-}
-
-impl JobPayload for RemoveFromMeetings {
-    const KIND: &'static str = "exclude from meetings";
 }
 
 /// Runs [`RemoveFromMeetings`]. Idempotent.

@@ -4,6 +4,7 @@
 mod audience;
 pub mod consents;
 pub mod deletion;
+pub mod exclusion;
 pub mod invitations;
 pub mod media;
 pub mod membership;

@@ -23,7 +23,7 @@ use crate::meetings::media::jobs;
 use crate::meetings::recordings::model::{DeletedRecording, RecordingView};
 use crate::meetings::transcripts::grounding;
 use crate::meetings::transcripts::model::ChangedTranscript;
-use crate::meetings::{consents, model, participants, recordings};
+use crate::meetings::{consents, exclusion, model, participants, recordings};
 
 /// Loads and saves meetings for their actors.
 pub type MeetingJournal = DbJournal<MeetingTables>;
@@ -149,11 +149,13 @@ async fn save_related(
         Event::Recording { recording, what } => {
             recordings::projection::follow(conn, meeting, *recording, *what, at, request).await
         }
+        Event::Joined { participant } => {
+            exclusion::enqueue_unless_member(conn, meeting, *participant, at, request).await
+        }
         Event::Updated
         | Event::Started { .. }
         | Event::Ended { .. }
         | Event::Cancelled { .. }
-        | Event::Joined { .. }
         | Event::Left { .. }
         | Event::Removed { .. }
         | Event::Changed { .. } => Ok(false),

@@ -240,6 +240,20 @@ on_both! {
         assert_eq!(analysed.dashboard().await["exports"], json!([]));
     }
 
+    async fn the_printer_beside_the_server_makes_the_same_pdf_of_the_same_data(world: World) {
+        let printer = std::path::Path::new(env!("CARGO_BIN_EXE_colloquy")).with_file_name("colloquy-printer");
+        if !printer.exists() {
+            println!("SKIPPED: cargo build --package printer has not made {}", printer.display());
+            return;
+        }
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let [one, two] = [analysed.export(json!({"format": "PDF"})).await, analysed.export(json!({"format": "PDF"})).await];
+        let file = analysed.content(&one).await.is(200);
+        assert_eq!(file.header("content-type"), Some("application/pdf"));
+        assert!(file.bytes.starts_with(b"%PDF-1.7"));
+        assert_eq!(analysed.content(&two).await.is(200).bytes, file.bytes);
+    }
+
     async fn a_printer_that_fails_fails_the_export_alone(setup: ServerSetup) {
         let printer = setup.data.join("printer.sh");
         std::fs::write(&printer, "#!/bin/sh\ncat >/dev/null\nexit 2\n").unwrap();

@@ -1,7 +1,7 @@
 //! A member who loses a project loses its meetings at once: participation, credentials, sockets, media room (S29).
 
 use std::future::IntoFuture;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
@@ -171,9 +171,11 @@ on_both! {
             let (joined, removed) = tokio::join!(joining, room.ada.client.apart().delete(path).into_future());
             removed.is(200);
             assert!(matches!(joined.status, 200 | 403), "{round}: {}", joined.text());
+            let deadline = Instant::now() + Duration::from_secs(20);
             loop {
                 let (is_member, statuses) = membership_and_statuses(world.server, &eve).await;
                 assert!(!is_member);
+                assert!(Instant::now() < deadline, "{round}: {statuses:?}");
                 if statuses.iter().all(|status| status == "REMOVED") {
                     break;
                 }
