@@ -159,7 +159,8 @@ export const join = {
 
   /** A meeting that nobody joined has ended. Its host uploads a recording from elsewhere, `file`, and deletes it. */
   async imported(browser, { page, host, file }) {
-    const ada = await Person.at(browser, page);
+    // Later than the answers: who presses a button doesn't depend on the events that follow.
+    const ada = await Person.at(browser, page, { eventsLateMs: 500 });
     await ada.logIn(host);
     await ada.sees('The meeting has ended');
     await ada.press('Upload a recording');

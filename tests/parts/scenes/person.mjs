@@ -17,10 +17,16 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 /** Somebody in a window of their own, with a keyboard. */
 export class Person {
-  /** `prepare` runs in each page before its own scripts. */
-  static async at(browser, address, { prepare, ...settings } = {}) {
+  /** `prepare` runs in each page before its own scripts. Events arrive `eventsLateMs` after they were sent. */
+  static async at(browser, address, { prepare, eventsLateMs, ...settings } = {}) {
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...settings });
     if (prepare) await context.addInitScript(prepare);
+    if (eventsLateMs) {
+      await context.routeWebSocket(/./, (socket) => {
+        const server = socket.connectToServer();
+        server.onMessage((message) => setTimeout(() => socket.send(message), eventsLateMs));
+      });
+    }
     const person = new this(context);
     await person.opens(address);
     return person;

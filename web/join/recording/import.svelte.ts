@@ -1,5 +1,7 @@
 // A recording that was made elsewhere and is uploaded as a file.
 
+import { SvelteSet } from 'svelte/reactivity';
+
 import { addressOf, ApiError, authorizedFetch } from '$shared/api/client';
 import { t } from '$shared/words/text.svelte';
 import * as operations from '../operations';
@@ -24,6 +26,8 @@ export class RecordingImport {
   fault = $state.raw<ApiError | FileFault | null>(null);
   /** Whether the server asks for the declaration that everyone who can be heard has agreed. */
   needsDeclaration = $state(false);
+  /** Recordings that were given up here, also before the event says that they are deleted. */
+  readonly discarded = new SvelteSet<string>();
   #upload: FileUpload | null = null;
   #isCancelled = false;
   readonly #transport = new UploadTransport(authorizedFetch, addressOf);
@@ -80,6 +84,7 @@ export class RecordingImport {
 
   async #discard(recordingId: string): Promise<void> {
     forget(recordingId);
+    this.discarded.add(recordingId);
     try {
       await operations.deleteRecording(recordingId);
     } catch (error) {
