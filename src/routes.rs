@@ -144,6 +144,11 @@ pub fn public() -> Vec<Operation> {
             POST "/api/projects/{projectId}/ai/results-dashboard/exports" "exportResultsDashboard" analysis::exports::routes::create => 201 [404, 409, 503] "Export a results dashboard as a file" message "Results dashboard exported.";
             GET "/api/projects/{projectId}/ai/results-dashboard/exports/{exportId}/content" "downloadDashboardExport" analysis::exports::routes::download => 200 [404, 409, 410] "Download an exported file";
         }
+        "Imports" {
+            POST "/api/projects/{projectId}/imports" "importItems" analysis::imports::routes::create => 201 [404, 409, 413, 415] "Import a file of changed items as proposals" message "File imported; see its proposals.";
+            GET "/api/projects/{projectId}/imports" "listImports" analysis::imports::routes::list => 200 [404] "List a project's imports" message "Imports retrieved.";
+            GET "/api/projects/{projectId}/imports/{importId}" "getImport" analysis::imports::routes::details => 200 [404] "Get an import with its report" message "Import retrieved.";
+        }
         "HITL Approval and Regeneration" {
             GET "/api/projects/{projectId}/approval-events" "listApprovalEvents" approvals::routes::events => 200 [404] "List a project's approval events" message "Approval events retrieved.";
             GET "/api/projects/{projectId}/approval-events/verification" "verifyApprovalTrail" approvals::routes::verification => 200 [404] "Verify a project's approval trail" message "Approval trail verified.";

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use actors::registry::Registry;
 use actors::run::Run;
 
+use super::ends::FilesToRead;
 use super::exports::Exports;
 use super::supervisor::RunSupervisor;
 use crate::http::mounted::Mounted;
@@ -20,6 +21,7 @@ pub struct AnalysisParts {
     pub registry: Registry<Run>,
     pub runner: RunSupervisor,
     pub exports: Exports,
+    pub imports: FilesToRead,
 }
 
 impl Analysis {

@@ -192,6 +192,7 @@ fn about(tag: &str) -> &'static str {
         "Lifecycle" => "Start and end of a meeting.",
         "AI Runs" => "AI analysis runs over the sources of a project, their progress, and what they propose to change.",
         "AI Results Dashboard" => "The results of a run in one response.",
+        "Imports" => "Files of items that were changed elsewhere come back as proposals.",
         "AI Pipeline Internal" => {
             "The AI pipeline as a service of its own (`colloquy pipeline`), on an address of its own."
         }

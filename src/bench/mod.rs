@@ -6,6 +6,7 @@
 //! can do (`disk`).
 
 mod bare;
+mod dashboard;
 mod disk;
 mod enumeration;
 mod joins;
@@ -67,6 +68,8 @@ pub struct Bench {
 /// The measurements that run on their own.
 #[derive(clap::Subcommand)]
 enum Apart {
+    /// Measure how long the dashboard of a large project takes, cold and warm.
+    Dashboard(dashboard::DashboardBench),
     /// Measure whether response times reveal if an e-mail address has an account.
     Enumeration(enumeration::EnumerationBench),
     /// Measure how long it takes when many participants join one meeting at once, and what it costs.
@@ -128,6 +131,7 @@ const OF_ONE: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS_PER_CLIENT", "0");
 async fn measure(arguments: &Bench) -> Result<(), String> {
     match &arguments.apart {
         None => {}
+        Some(Apart::Dashboard(arguments)) => return dashboard::measure(arguments).await,
         Some(Apart::Enumeration(arguments)) => return enumeration::measure(arguments).await,
         Some(Apart::Joins(arguments)) => return joins::measure(arguments).await,
         Some(Apart::Restart(arguments)) => return restart::measure(arguments).await,

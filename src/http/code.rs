@@ -53,6 +53,7 @@ codes! {
     BASELINE_LIMIT_REACHED = "BaselineLimitReached", 409, "The project has as many baselines as it can have.";
     FEEDBACK_LIMIT_REACHED = "FeedbackLimitReached", 409, "You have left as much feedback as is allowed.";
     EXPORT_LIMIT_REACHED = "ExportLimitReached", 409, "The project keeps as many exports as it can.";
+    IMPORT_LIMIT_REACHED = "ImportLimitReached", 409, "The project keeps as many imports as it can.";
     EXPORT_NOT_READY = "ExportNotReady", 409, "The file is still being made. Try again shortly.";
     GONE = "Gone", 410, "It has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "The resource has changed since it was read. Read it again and retry.";

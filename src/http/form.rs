@@ -9,9 +9,10 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
 use super::code::Code;
-use super::error::ApiError;
+use super::error::{ApiError, FieldError, MOST_FAULTS};
 use super::input::Raw;
 use super::pace::is_too_slow;
+use super::reason::Reason;
 use crate::clients::files::{Files, Received};
 
 /// The largest size of a part that is not the file, in bytes.
@@ -49,6 +50,60 @@ pub async fn file(mut part: Part, files: &Files, limit: usize) -> Result<Receive
         incoming.write(&bytes).await.map_err(ApiError::unavailable)?;
     }
     incoming.end().await.map_err(ApiError::unavailable)
+}
+
+/// The file of a form that has nothing else.
+pub struct OnlyFile {
+    pub file: Received,
+    /// As the client gives it.
+    pub name: Option<String>,
+}
+
+/// Receives a form with one part `file` of at most `limit` bytes.
+///
+/// # Errors
+/// 422 for other parts, repeated ones or none; otherwise as [`parts`] and [`file`].
+pub async fn only_file(request: &HttpRequest, body: Raw, files: &Files, limit: usize) -> Result<OnlyFile, ApiError> {
+    let mut parts = parts(request, body)?;
+    let (mut found, mut faults) = (None, Vec::new());
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(unreadable)?;
+        match part.name().unwrap_or_default().to_owned() {
+            name if name == "file" && found.is_none() => {
+                let name = name_of(&part);
+                found = Some(OnlyFile { file: file(part, files, limit).await?, name });
+            }
+            name => {
+                let known = name == "file";
+                faults.push(if known {
+                    FieldError::value(Reason::Repeated, Some(name), Reason::Repeated.sentence())
+                } else {
+                    FieldError::value(Reason::UnknownKey, Some(name), "This part of the form is unknown.")
+                });
+                small(part).await?;
+            }
+        }
+        // Further errors would not be reported.
+        if faults.len() >= MOST_FAULTS {
+            return Err(ApiError::invalid(faults));
+        }
+    }
+    match found {
+        Some(found) if faults.is_empty() => Ok(found),
+        Some(_) => Err(ApiError::invalid(faults)),
+        None => {
+            faults.push(FieldError::value(Reason::Required, Some("file".to_owned()), Reason::Required.sentence()));
+            Err(ApiError::invalid(faults))
+        }
+    }
+}
+
+/// The name that the client gives the file of a part.
+#[must_use]
+pub fn name_of(part: &Part) -> Option<String> {
+    let given = part.content_disposition()?;
+    let extended = given.get_filename_ext().and_then(|name| String::from_utf8(name.value.clone()).ok());
+    extended.or_else(|| given.get_filename().map(str::to_owned))
 }
 
 /// Reads a part other than the file into memory.

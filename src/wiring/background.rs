@@ -12,6 +12,7 @@ use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
 use crate::analysis::exports::making::MakeExportHandler;
+use crate::analysis::imports::reading::ReadImportHandler;
 use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
 use crate::analysis::results::grounding::GroundItemsAgainHandler;
@@ -86,6 +87,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(CancelRunHandler { state: analysis.clone() })
         .with(ForgetProposalDraftsHandler { state: analysis.clone() })
         .with(MakeExportHandler { state: analysis.clone() })
+        .with(ReadImportHandler { state: analysis.clone() })
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })

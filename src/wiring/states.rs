@@ -25,6 +25,7 @@ use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
 use crate::accounts::sessions::refresh_locks::RefreshLocks;
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::{ProjectAudience, RunAudience};
+use crate::analysis::ends::{Ends, FilesToRead};
 use crate::analysis::exports::Exports;
 use crate::analysis::state::{Analysis, AnalysisParts};
 use crate::analysis::store::{RunJournal, RunTables};
@@ -223,6 +224,10 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
             others::files(bucket.as_ref(), "exports", data.join("exports")).await?,
             others::printer(&settings.exports)?,
         ),
+        imports: FilesToRead {
+            files: others::files(bucket.as_ref(), "imports", data.join("imports")).await?,
+            ended: Ends::default(),
+        },
         meetings: meetings.clone(),
     });
 

@@ -30,6 +30,7 @@ pub fn retentions() -> Vec<Retention> {
         analysis::store::RETENTION,
         analysis::store::answers::RETENTION,
         analysis::exports::store::RETENTION,
+        analysis::imports::store::RETENTION,
     ];
     all.extend(accounts::sessions::store::RETENTION);
     all.extend(reviews::invitations::store::RETENTION);
@@ -57,6 +58,7 @@ pub async fn hourly(state: Analysis) {
             swept.into_iter().for_each(log_files);
         }
         log_files(analysis::exports::files::sweep(&state).await);
+        log_files(analysis::imports::files::sweep(&state).await);
         if let Err(error) = state.db.overwrite_deleted().await {
             tracing::debug!(%error, "deleted data is not overwritten yet");
         }

@@ -184,8 +184,7 @@ impl MakeExportHandler {
         });
         let record = saved.await.map_err(|error: DbError| error.to_string())?;
         self.state.hub.publish(record.into_iter().collect());
-        // Nobody may be waiting.
-        let _ = self.state.exports.ended.send(id);
+        self.state.exports.ended.tell(id);
         Ok(())
     }
 }

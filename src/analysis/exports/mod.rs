@@ -19,12 +19,12 @@ pub mod store;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
-use tokio::sync::broadcast;
 
 use self::model::DashboardExport;
 use self::store::StoredExport;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
+use crate::analysis::ends::Ends;
 use crate::analysis::state::Analysis;
 use crate::clients::files::Files;
 use crate::clients::printer::PdfPrinter;
@@ -37,21 +37,17 @@ use crate::projects::model::Project;
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many exports of a project are kept at once.
 pub const MOST_EXPORTS: i64 = 200;
-/// How many ends of exports a request that waits may be behind.
-const ENDS: usize = 256;
-
 /// What exports need beside the database.
 pub struct Exports {
     pub files: Files,
     pub printer: PdfPrinter,
-    /// The ids of exports that have just ended.
-    pub ended: broadcast::Sender<Id<DashboardExport>>,
+    pub ended: Ends,
 }
 
 impl Exports {
     #[must_use]
     pub fn new(files: Files, printer: PdfPrinter) -> Self {
-        Self { files, printer, ended: broadcast::channel(ENDS).0 }
+        Self { files, printer, ended: Ends::default() }
     }
 }
 

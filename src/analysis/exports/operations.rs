@@ -5,8 +5,6 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use tokio::fs::File;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::time::timeout;
 
 use super::making::MakeExport;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, file_name};
@@ -19,9 +17,6 @@ use crate::clients::printer;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::{jobs, projects};
-
-/// How long a request waits for its file. Whatever takes longer is PREPARING in the answer.
-const WAIT: Duration = Duration::from_secs(5);
 
 /// When to look again for a printer that is not installed.
 const UNTIL_INSTALLED: Duration = Duration::from_secs(60 * 60);
@@ -49,8 +44,7 @@ pub async fn create(
             ..ApiError::with_message(Code::PRINTER_MISSING, message)
         });
     }
-    // Subscribes first: an end that comes before anybody waits is not missed.
-    let mut ended = state.exports.ended.subscribe();
+    let ended = state.exports.ended.subscribe();
     let now = state.now();
     let created = state.db.write(move |conn| {
         let (body, request) = (body.clone(), request.clone());
@@ -91,17 +85,7 @@ pub async fn create(
         return Ok(created.into());
     }
     state.jobs.wake();
-    let is_over = async {
-        loop {
-            match ended.recv().await {
-                Ok(other) if other != id => {}
-                // Behind by many ends: the row tells.
-                Ok(_) | Err(RecvError::Lagged(_) | RecvError::Closed) => return,
-            }
-        }
-    };
-    // Whether it is over or not, the row tells.
-    let _ = timeout(WAIT, is_over).await;
+    ended.wait(id).await;
     let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await.map_err(ApiError::from)?;
     let ended: DashboardExport = found.unwrap_or(created).into();
     Ok(ended)

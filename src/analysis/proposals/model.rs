@@ -36,7 +36,7 @@ pub enum ProposalStatus {
     Open,
     Accepted,
     Dismissed,
-    /// A later run had a say about the same item.
+    /// A later run had a say about the same item, or a later import if an import proposed it.
     Superseded,
 }
 
@@ -54,12 +54,16 @@ pub enum ProposalTarget {
 
 impl Enumeration for ProposalTarget {}
 
-/// A change of a project's items that a run proposes.
+/// A change of a project's items that a run or an import proposes.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
     pub id: Id<Proposal>,
+    /// The run that proposes it, or to whose dashboard an import adds.
     pub run_id: Id<Run>,
+    /// The import that proposes it; null if the run does.
+    #[schema(required)]
+    pub import_id: Option<Uuid>,
     pub target_type: ProposalTarget,
     /// The item; null for a NEW one that is not accepted. Its id would be that of `after`.
     #[schema(required)]

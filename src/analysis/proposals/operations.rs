@@ -11,7 +11,7 @@ use super::model::{Proposal, ProposalKind, ProposalStatus};
 use super::store::{self, Filter, StoredProposal};
 use crate::access::principal::Caller;
 use crate::analysis::results::changes::{ItemChanges, MOST_FOLLOWERS};
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::results::model::{RevisionSource, WorkflowStatus};
 use crate::analysis::results::project_item::{ProjectItem, ReferenceKind};
 use crate::analysis::results::store::change::find_to_change;
 use crate::analysis::results::store::{FoundKeys, item_of};
@@ -116,7 +116,7 @@ fn must_be_open(project: &Project, proposal: &StoredProposal) -> Result<(), ApiE
         ProposalStatus::Open => return projects::must_be_active(project),
         ProposalStatus::Accepted => "The proposal was accepted.",
         ProposalStatus::Dismissed => "The proposal was dismissed.",
-        ProposalStatus::Superseded => "A later run had a say about the same item.",
+        ProposalStatus::Superseded => "A later run or import had a say about the same item.",
     };
     Err(ApiError::with_message(Code::INVALID_STATE, why))
 }
@@ -132,6 +132,11 @@ async fn apply(
 ) -> Result<(Proposal, Vec<EventRecord>), ApiError> {
     let now = changes.now();
     let keys = FoundKeys { text: proposal.text_key.clone(), content: proposal.content_key.clone() };
+    // What a file says of an item is no finding of the analysis: the next run compares with what it last found itself.
+    let (author, found) = match proposal.import_id {
+        Some(_) => (RevisionSource::HumanEdited, None),
+        None => (RevisionSource::AiRegenerated, Some(keys.clone())),
+    };
     let proposed = proposal.after.as_deref().map(|body| item_of(proposal.target.into(), body)).transpose()?;
     let decision = ItemDecision::of(ApprovalAction::AcceptProposal);
     let incomplete = || DbError::Broken(format!("the proposal {} can't be accepted: it lacks an item", proposal.id));
@@ -149,8 +154,8 @@ async fn apply(
         }
         (ProposalKind::Changed, Some(target), Some(proposed)) => {
             let (proposed, missing) = without_missing(conn, project_id, proposed).await?;
-            let after = target.regenerated(proposed, now).ok_or_else(incomplete)?;
-            changes.change(conn, &target, &after, Some(keys), decision).await?;
+            let after = target.with_content(proposed, author, now).ok_or_else(incomplete)?;
+            changes.change(conn, &target, &after, found, decision).await?;
             store::link(conn, project_id, after.id(), missing).await?;
             (Some(target), Some(after))
         }

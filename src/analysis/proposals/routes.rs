@@ -21,23 +21,26 @@ use crate::projects::model::Project;
 
 impl Query for Filter {
     fn has(key: &str) -> bool {
-        matches!(key, "status" | "kind" | "targetType" | "runId")
+        matches!(key, "status" | "kind" | "targetType" | "runId" | "importId")
     }
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let status = fields.optional("status");
         let kind = fields.optional("kind");
         let target = fields.optional("targetType");
         let run_id = fields.optional("runId");
-        Ok(Self { status: status?, kind: kind?, target: target?, run_id: run_id? })
+        let import_id = fields.optional("importId");
+        Ok(Self { status: status?, kind: kind?, target: target?, run_id: run_id?, import_id: import_id? })
     }
     fn parameters() -> Vec<Parameter> {
-        let uuid =
-            ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
+        let uuid = || {
+            ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)))
+        };
         vec![
             query_parameter("status", "Return only proposals with this status.", ProposalStatus::schema()),
             query_parameter("kind", "Return only proposals of this kind.", ProposalKind::schema()),
             query_parameter("targetType", "Return only proposals about this kind of items.", ProposalTarget::schema()),
-            query_parameter("runId", "Return only proposals of this run.", uuid),
+            query_parameter("runId", "Return only proposals of this run.", uuid()),
+            query_parameter("importId", "Return only proposals of this import.", uuid()),
         ]
     }
 }

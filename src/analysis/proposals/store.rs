@@ -10,8 +10,8 @@ use actors::run::Run;
 use actors::time::Time;
 use diesel::sql_types::Bool;
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl, Queryable,
-    Selectable,
+    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl, NullableExpressionMethods,
+    OptionalExtension, QueryDsl, Queryable, Selectable,
 };
 use uuid::Uuid;
 
@@ -58,6 +58,7 @@ struct Row {
     content_key: String,
     target_version: Option<i64>,
     created_at: At,
+    import_id: Option<Key<()>>,
 }
 
 /// A row with the texts before and after.
@@ -68,6 +69,7 @@ type RowWithTexts = (Row, Option<String>, Option<String>);
 pub struct StoredProposal {
     pub id: Id<Proposal>,
     pub run_id: Id<Run>,
+    pub import_id: Option<Uuid>,
     pub item_id: Id<()>,
     pub target: ProposalTarget,
     pub kind: ProposalKind,
@@ -87,6 +89,7 @@ impl StoredProposal {
         Ok(Self {
             id: row.id.0,
             run_id: row.run_id.0,
+            import_id: row.import_id.map(|id| id.0.uuid()),
             item_id: row.item_id.0,
             target: row.target_type.parse().map_err(|_| invalid("target"))?,
             kind: row.kind.parse().map_err(|_| invalid("kind"))?,
@@ -111,6 +114,7 @@ impl StoredProposal {
         Ok(Proposal {
             id: self.id,
             run_id: self.run_id,
+            import_id: self.import_id,
             target_type: self.target,
             target_id: is_item.then(|| self.item_id.uuid()),
             kind: self.kind,
@@ -146,6 +150,7 @@ pub struct Filter {
     pub kind: Option<ProposalKind>,
     pub target: Option<ProposalTarget>,
     pub run_id: Option<Id<Run>>,
+    pub import_id: Option<Id<()>>,
 }
 
 /// Lists a project's proposals, newest first.
@@ -155,6 +160,9 @@ pub async fn list(
     Listing { filter, page }: Listing<Filter>,
 ) -> Result<List<StoredProposal>, DbError> {
     let run_id = Key(filter.run_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
+    let import_id = Key(filter.import_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
+    let of_import =
+        filter.import_id.is_none().into_sql::<Bool>().or(proposals::import_id.assume_not_null().eq(import_id));
     let of_run = filter.run_id.is_none().into_sql::<Bool>().or(proposals::run_id.eq(run_id));
     let listed = proposals::table
         .inner_join(proposal_texts::table.on(proposal_texts::proposal_id.eq(proposals::id)))
@@ -163,7 +171,8 @@ pub async fn list(
         .filter(is_wanted(proposals::status, filter.status))
         .filter(is_wanted(proposals::kind, filter.kind))
         .filter(is_wanted(proposals::target_type, filter.target))
-        .filter(of_run);
+        .filter(of_run)
+        .filter(of_import);
     let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
     let (rows, total): (Vec<RowWithTexts>, _) = page_of!(conn, page, listed, proposals::id, columns);
     page.list(rows, total, |(row, _, _)| row.id.0.uuid()).try_map(StoredProposal::of)

@@ -244,7 +244,9 @@ impl DraftContext<'_> {
         while drafts.peek().is_some() {
             let (some, run): (Vec<ProposalDraft>, Run) = (drafts.by_ref().take(AT_ONCE).collect(), self.run.clone());
             self.write_at_work(move |conn| {
-                Box::pin(async move { proposals::insert_drafts(conn, &run, target, some, now).await })
+                Box::pin(async move {
+                    proposals::insert_drafts(conn, proposals::Drafter::run(&run), target, some, now).await
+                })
             })
             .await?;
         }

@@ -7,6 +7,7 @@ use actors::time::Time;
 use uuid::Uuid;
 
 use super::items::{Known, content_key};
+use super::model::RevisionSource;
 use super::project_item::ProjectItem;
 use super::store::{FoundKeys, Item, Kind, item_of};
 use crate::analysis::proposals::model::{Proposal, ProposalKind};
@@ -161,7 +162,10 @@ impl PlannedKind {
                     // What quoted the former words does not quote these.
                     item.keep_sources(sources);
                 }
-                let after = stored.regenerated(item, now).map(|after| body(&after)).transpose()?;
+                let after = stored
+                    .with_content(item, RevisionSource::AiRegenerated, now)
+                    .map(|after| body(&after))
+                    .transpose()?;
                 drafted.proposals.push(ProposalDraft {
                     id: Id::generate(),
                     item_id,

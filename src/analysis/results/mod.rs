@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod draft;
 mod drafted;
+pub mod edits;
 pub mod grounding;
 pub mod items;
 pub mod model;

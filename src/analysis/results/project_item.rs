@@ -78,16 +78,16 @@ impl ProjectItem {
         self
     }
 
-    /// This item with the content of `found`, still to be reviewed. `None` if they are not of one kind.
+    /// This item with the content of `found`, which is by `author`, still to be reviewed. `None` if they are not of one kind.
     #[must_use]
-    pub fn regenerated(&self, found: Self, now: Time) -> Option<Self> {
+    pub fn with_content(&self, found: Self, author: RevisionSource, now: Time) -> Option<Self> {
         Some(match (self, found) {
             (Self::Requirement(own), Self::Requirement(found)) => Self::Requirement(Requirement {
                 id: own.id,
                 code: own.code.clone(),
                 version: own.version + 1,
                 workflow_status: WorkflowStatus::NeedsReview,
-                revision_source: RevisionSource::AiRegenerated,
+                revision_source: author,
                 suspect: false,
                 run_id: own.run_id,
                 created_at: own.created_at,
@@ -101,7 +101,7 @@ impl ProjectItem {
                 code: own.code.clone(),
                 version: own.version + 1,
                 workflow_status: WorkflowStatus::NeedsReview,
-                revision_source: RevisionSource::AiRegenerated,
+                revision_source: author,
                 suspect: false,
                 tracker_issue: own.tracker_issue.clone(),
                 run_id: own.run_id,

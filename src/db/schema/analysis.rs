@@ -156,6 +156,7 @@ diesel::table! {
         content_key -> Text,
         target_version -> Nullable<BigInt>,
         created_at -> UtcTime,
+        import_id -> Nullable<Uuid>,
     }
 }
 
@@ -210,5 +211,23 @@ diesel::table! {
         error -> Nullable<Text>,
         created_at -> UtcTime,
         expires_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    item_imports (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        run_id -> Uuid,
+        status -> Text,
+        format -> Text,
+        file_name -> Text,
+        sha256 -> Nullable<Text>,
+        report -> Nullable<Text>,
+        error -> Nullable<Text>,
+        created_at -> UtcTime,
     }
 }

@@ -4,8 +4,8 @@ mod analysis;
 mod media;
 mod reviews;
 pub use analysis::{
-    dashboard_exports, item_numbers, items, model_answers, proposal_links, proposal_texts, proposals, run_drafts,
-    run_items, run_nodes, run_results, run_supersedes, runs,
+    dashboard_exports, item_imports, item_numbers, items, model_answers, proposal_links, proposal_texts, proposals,
+    run_drafts, run_items, run_nodes, run_results, run_supersedes, runs,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 pub use reviews::{

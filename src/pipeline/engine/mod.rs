@@ -73,7 +73,7 @@ pub use heads::TrainedHeads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
 pub use regenerate::regenerate;
-pub use reviewed::{edited_story_quality, requirement_quality};
+pub use reviewed::{edited_story_quality, requirement_key, requirement_quality, story_key};
 pub use stories::describe;
 pub use texts::{OpenText, Texts};
 

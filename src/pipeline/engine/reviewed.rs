@@ -3,6 +3,7 @@
 use super::super::glossary::ProjectTerms;
 use super::super::result::{EarsPattern, IssueCode, Priority, QualityIssue, RequirementDraft, RequirementType};
 use super::ears;
+use super::fingerprint::Fingerprint;
 use super::issues::{issues_of, story_quality};
 
 /// The issues of a story that are its own, and not those of the requirements that it covers.
@@ -45,6 +46,19 @@ pub fn edited_story_quality(
 ) -> (f64, Vec<QualityIssue>) {
     let inherited = former.iter().filter(|issue| !OF_A_STORY.contains(&issue.code)).cloned().collect();
     story_quality(inherited, (has_role, has_benefit, is_testable))
+}
+
+/// Returns the key of a requirement that a person has written: that of a finding with the same words.
+#[must_use]
+pub fn requirement_key(statement: &str) -> String {
+    Fingerprint::of(statement).key("requirement")
+}
+
+/// Returns the key of a story that a person has written. The analysis finds a story by the requirement that it covers, so that
+/// no finding has this key.
+#[must_use]
+pub fn story_key(description: &str) -> String {
+    Fingerprint::of(description).key("written story")
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 9] = [
+const FEW: [&str; 10] = [
     "run_results",
     "run_drafts",
     "item_numbers",
@@ -30,6 +30,7 @@ const FEW: [&str; 9] = [
     "approval_trails",
     "baselines",
     "dashboard_exports",
+    "item_imports",
 ];
 /// Deleted when a project is buried, since it has no members from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
@@ -212,6 +213,7 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "baselines",
             "baseline_items",
             "dashboard_exports",
+            "item_imports",
             "review_invitations",
             "former_review_tokens",
             "feedback",

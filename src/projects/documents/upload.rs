@@ -97,11 +97,7 @@ impl Form {
         self.seen.push(name.clone());
         match name.as_str() {
             "file" => {
-                let given = part.content_disposition().and_then(|given| {
-                    let extended = given.get_filename_ext().and_then(|name| String::from_utf8(name.value.clone()).ok());
-                    extended.or_else(|| given.get_filename().map(str::to_owned))
-                });
-                let file_name = given.map_or_else(
+                let file_name = form::name_of(&part).map_or_else(
                     || Err(InvalidValue::of(Reason::Required, "The file needs a name.")),
                     |given| FileName::of(&given),
                 );

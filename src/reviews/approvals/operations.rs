@@ -6,13 +6,13 @@ use actors::time::Time;
 use uuid::Uuid;
 
 use super::TargetItem;
-use super::edits::{RequirementEdit, StoryEdit};
 use super::model::{BulkItem, BulkResult, SignatureInput, StatusDecision};
 use crate::access::principal::Caller;
 use crate::accounts::profile::proof;
 use crate::analysis;
 use crate::analysis::results::Kind;
 use crate::analysis::results::changes::ItemChanges;
+use crate::analysis::results::edits::{RequirementEdit, StoryEdit};
 use crate::analysis::results::model::WorkflowStatus;
 use crate::analysis::results::project_item::ProjectItem;
 use crate::analysis::trail::decider;

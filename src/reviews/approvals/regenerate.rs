@@ -16,11 +16,11 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::TargetItem;
-use super::edits::{CriterionText, renumbered, revised};
 use super::model::ReviewComment;
 use super::operations::{Signs, begin, find_to_change};
 use crate::access::principal::Caller;
 use crate::analysis;
+use crate::analysis::results::edits::{CriterionText, renumbered, revised};
 use crate::analysis::results::model::{RevisionSource, UserStory};
 use crate::analysis::results::project_item::ProjectItem;
 use crate::analysis::results::{Kind, item_of};

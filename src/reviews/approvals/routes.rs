@@ -7,7 +7,6 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::edits::{ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, RequirementEdit, StatementText, StoryEdit};
 use super::model::{BulkItem, BulkResults, DeferralDate, ReviewComment, SignatureInput, StatusDecision};
 use super::operations::{self, ItemEdit};
 use super::regenerate::{self, RegeneratedUserStory, Wishes};
@@ -15,6 +14,9 @@ use super::{ReviewedRequirement, ReviewedStory, trail};
 use crate::access::policy::{Approver, Member};
 use crate::access::principal::Caller;
 use crate::analysis::proposals::model::ProposalTarget;
+use crate::analysis::results::edits::{
+    ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, RequirementEdit, StatementText, StoryEdit,
+};
 use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
 use crate::analysis::results::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ApprovalEvent, RejectionReason, TrailFilter, TrailVerification};

@@ -55,6 +55,10 @@ fn row_of(over: Retention) -> &'static str {
             "(id, project_id, email, permission, token_hash, invited_by_id, send_count, last_sent_at, expires_at, lapses_at, \
              created_at) SELECT {id}, (SELECT id FROM projects), 'e' || {i}, 'VIEWER', 't' || {i}, {user}, 1, {old}, {at}, {at}, {old}"
         }
+        ("item_imports", _) => {
+            "(id, project_id, run_id, status, format, file_name, created_at) \
+             SELECT {id}, (SELECT id FROM projects), {id}, 'READY', 'XLSX', 'n', {at}"
+        }
         ("dashboard_exports", _) => {
             "(id, project_id, status, format, filters, file_name, created_at, expires_at) \
              SELECT {id}, (SELECT id FROM projects), 'READY', 'CSV', '{}', 'n', {old}, {at}"

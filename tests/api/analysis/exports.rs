@@ -23,13 +23,13 @@ const FORMATS: [(&str, &str, &[u8]); 7] = [
 ];
 
 /// A project of Ada's whose document was analysed.
-struct Analysed {
-    ada: User,
-    project: String,
+pub struct Analysed {
+    pub ada: User,
+    pub project: String,
 }
 
 impl Analysed {
-    async fn of(ada: User, text: &str) -> Self {
+    pub async fn of(ada: User, text: &str) -> Self {
         let project = ada.project().await;
         ada.read(&project, "booking.md", text.as_bytes()).await;
         let (run, _) = ada.run(&project).await;
@@ -37,7 +37,7 @@ impl Analysed {
         Self { ada, project }
     }
 
-    fn at(&self, path: &str) -> String {
+    pub fn at(&self, path: &str) -> String {
         format!("/api/projects/{}/ai/results-dashboard{path}", self.project)
     }
 
@@ -45,13 +45,13 @@ impl Analysed {
         self.ada.client.post(self.at("/exports")).json(body)
     }
 
-    async fn export(&self, body: Value) -> Value {
+    pub async fn export(&self, body: Value) -> Value {
         let export = self.exporting(body).await.is(201).data().clone();
         assert_eq!(export["status"], "READY", "{export}");
         export
     }
 
-    async fn content(&self, export: &Value) -> Answer {
+    pub async fn content(&self, export: &Value) -> Answer {
         self.ada.client.get(export["url"].as_str().unwrap()).await
     }
 
@@ -61,7 +61,7 @@ impl Analysed {
         serde_json::from_slice(&self.content(&export).await.is(200).bytes).unwrap()
     }
 
-    async fn dashboard(&self) -> Value {
+    pub async fn dashboard(&self) -> Value {
         self.ada.client.get(self.at("")).await.is(200).data().clone()
     }
 }

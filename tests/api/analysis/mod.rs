@@ -3,6 +3,7 @@
 mod dashboard;
 pub mod ends;
 mod exports;
+mod imports;
 mod lifecycle;
 mod limits;
 mod llm;

@@ -10,7 +10,7 @@ use actors::live::{Topic, TopicKind};
 use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
 use colloquy::db::schema::{
-    consents, dashboard_exports, events, jobs, members, participants, project_invitations, sessions, users,
+    consents, dashboard_exports, events, jobs, members, participants, project_invitations, proposals, sessions, users,
 };
 use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use colloquy::jobs::Job;
@@ -240,6 +240,15 @@ impl Server {
             })
         });
         found.await.unwrap()
+    }
+
+    /// Returns how many proposals there are, drafts among them.
+    pub async fn proposals(&self) -> i64 {
+        let db = self.db().await;
+        let counted = db.read(move |conn| {
+            Box::pin(async move { Ok::<_, DbError>(proposals::table.count().get_result(conn).await?) })
+        });
+        counted.await.unwrap()
     }
 
     /// Inserts a job that is due now, with any payload.

@@ -1,15 +1,27 @@
-//! Queries of the proposals that a run drafts and publishes, and of those that earlier runs made.
+//! Queries of the proposals that a run or an import drafts and publishes, and of those that earlier ones made.
+
+use std::collections::HashSet;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
-use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
+use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
 use uuid::Uuid;
 
 use super::{DRAFT, ReferenceDraft, Row};
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
+
+/// The drafts that a run made. An import to the dashboard of the run has its own.
+macro_rules! drafts_of {
+    ($run_id:expr) => {
+        proposals::table
+            .filter(proposals::run_id.eq(Key($run_id)))
+            .filter(proposals::import_id.is_null())
+            .filter(proposals::status.eq(DRAFT))
+    };
+}
 
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = proposal_texts)]
@@ -19,7 +31,26 @@ struct TextRow {
     after_body: Option<String>,
 }
 
-/// A proposal that a run makes.
+/// How many proposals are named in one statement.
+const AT_ONCE: usize = 500;
+
+/// Who drafts proposals.
+#[derive(Debug, Clone, Copy)]
+pub struct Drafter {
+    pub project_id: Id<ids::Project>,
+    pub run_id: Id<Run>,
+    /// `None` if the run does.
+    pub import_id: Option<Uuid>,
+}
+
+impl Drafter {
+    #[must_use]
+    pub const fn run(run: &Run) -> Self {
+        Self { project_id: run.project_id, run_id: run.id, import_id: None }
+    }
+}
+
+/// A proposal that is made.
 #[derive(Debug, Clone)]
 pub struct ProposalDraft {
     pub id: Id<Proposal>,
@@ -35,7 +66,7 @@ pub struct ProposalDraft {
 /// Inserts a batch of drafts.
 pub async fn insert_drafts(
     conn: &mut Conn,
-    run: &Run,
+    drafter: Drafter,
     target: ProposalTarget,
     drafts: Vec<ProposalDraft>,
     now: Time,
@@ -44,8 +75,8 @@ pub async fn insert_drafts(
     for draft in drafts {
         rows.push(Row {
             id: Key(draft.id),
-            project_id: Key(run.project_id),
-            run_id: Key(run.id),
+            project_id: Key(drafter.project_id),
+            run_id: Key(drafter.run_id),
             item_id: Key(Id::from_uuid(draft.item_id)),
             target_type: target.into_str().to_owned(),
             kind: draft.kind.into_str().to_owned(),
@@ -54,6 +85,7 @@ pub async fn insert_drafts(
             content_key: draft.content_key,
             target_version: draft.target_version,
             created_at: At(now),
+            import_id: drafter.import_id.map(|id| Key(Id::from_uuid(id))),
         });
         texts.push(TextRow { proposal_id: Key(draft.id), before_body: draft.before, after_body: draft.after });
     }
@@ -92,7 +124,7 @@ pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<R
         .filter(proposals::id.eq_any(noted().select(run_supersedes::proposal_id)))
         .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
     diesel::update(open).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
-    let own = || proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
+    let own = || drafts_of!(run_id);
     let added = items::table.filter(items::project_id.eq(Key(project_id))).select(items::id);
     let outdated =
         own().filter(proposals::kind.eq(ProposalKind::New.into_str())).filter(proposals::item_id.eq_any(added));
@@ -104,34 +136,80 @@ pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<R
 
 /// Whether a run has drafts.
 pub async fn has_drafts(conn: &mut Conn, run_id: Id<Run>) -> Result<bool, DbError> {
-    let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
-    let first: Option<Key<Proposal>> = own.select(proposals::id).first(conn).await.optional()?;
+    let first: Option<Key<Proposal>> = drafts_of!(run_id).select(proposals::id).first(conn).await.optional()?;
     Ok(first.is_some())
 }
 
 /// Deletes a page of the drafts of a run, and what they would have superseded stays; returns how many.
 pub async fn forget_page(conn: &mut Conn, run_id: Id<Run>, most: i64) -> Result<usize, DbError> {
     diesel::delete(run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)))).execute(conn).await?;
-    let own = proposals::table.filter(proposals::run_id.eq(Key(run_id))).filter(proposals::status.eq(DRAFT));
-    let page: Vec<Key<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
+    let page: Vec<Key<Proposal>> = drafts_of!(run_id).select(proposals::id).limit(most).load(conn).await?;
     let deleted = diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?;
     Ok(deleted)
 }
 
-/// Deletes a page of a project's superseded proposals that were made by then; returns how many.
+/// Deletes a page of a project's superseded proposals, and of drafts that a failed import left, that were made by then; returns
+/// how many.
 pub async fn prune_page(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     then: Time,
     most: i64,
 ) -> Result<usize, DbError> {
+    let is_superseded = proposals::status.eq(ProposalStatus::Superseded.into_str());
+    let is_left = proposals::status.eq(DRAFT).and(proposals::import_id.is_not_null());
     let former = proposals::table
         .filter(proposals::project_id.eq(Key(project_id)))
-        .filter(proposals::status.eq(ProposalStatus::Superseded.into_str()))
+        .filter(is_superseded.or(is_left))
         .filter(proposals::created_at.le(At(then)));
     let page: Vec<Key<Proposal>> = former.select(proposals::id).limit(most).load(conn).await?;
     let deleted = diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?;
     Ok(deleted)
+}
+
+/// Deletes a page of the drafts of an import; returns how many.
+pub async fn forget_page_of_import(conn: &mut Conn, import_id: Uuid, most: i64) -> Result<usize, DbError> {
+    let own = proposals::table
+        .filter(proposals::import_id.eq(Key(Id::<()>::from_uuid(import_id))))
+        .filter(proposals::status.eq(DRAFT));
+    let page: Vec<Key<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
+    Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
+}
+
+/// What is compared of two proposals of imports: the target, the item, the words, and whether it is NEW.
+type ProposedRow = (String, Key<()>, String, String);
+
+/// Publishes the drafts of an import: they become OPEN, and what earlier imports propose for the same items, or as NEW with the
+/// same words, is superseded. The caller holds the lock of the project's row.
+pub async fn publish_import(conn: &mut Conn, project_id: Id<ids::Project>, import_id: Uuid) -> Result<(), DbError> {
+    let import_id: Key<()> = Key(Id::from_uuid(import_id));
+    let own = || proposals::table.filter(proposals::import_id.eq(import_id)).filter(proposals::status.eq(DRAFT));
+    let proposed = (proposals::target_type, proposals::item_id, proposals::text_key, proposals::kind);
+    let drafts: Vec<ProposedRow> = own().select(proposed).load(conn).await?;
+    let open = proposals::table
+        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::import_id.is_not_null())
+        .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
+    let open: Vec<(Key<Proposal>, ProposedRow)> = open.select((proposals::id, proposed)).load(conn).await?;
+    let is_new = |kind: &str| kind == ProposalKind::New.into_str();
+    let items: HashSet<Uuid> = drafts.iter().map(|(_, item, _, _)| item.0.uuid()).collect();
+    let texts: HashSet<(&str, &str)> = drafts
+        .iter()
+        .filter(|(_, _, _, kind)| is_new(kind))
+        .map(|(target, _, text, _)| (target.as_str(), text.as_str()))
+        .collect();
+    let is_superseded = |(target, item, text, kind): &ProposedRow| match is_new(kind) {
+        true => texts.contains(&(target.as_str(), text.as_str())),
+        false => items.contains(&item.0.uuid()),
+    };
+    let superseded: Vec<Key<Proposal>> =
+        open.iter().filter(|(_, proposed)| is_superseded(proposed)).map(|(id, _)| *id).collect();
+    for some in superseded.chunks(AT_ONCE) {
+        let some = proposals::table.filter(proposals::id.eq_any(some.to_vec()));
+        diesel::update(some).set(proposals::status.eq(ProposalStatus::Superseded.into_str())).execute(conn).await?;
+    }
+    diesel::update(own()).set(proposals::status.eq(ProposalStatus::Open.into_str())).execute(conn).await?;
+    Ok(())
 }
 
 /// A proposal that nobody accepted, without its texts.
@@ -145,8 +223,8 @@ pub struct PastProposal {
     pub content_key: String,
 }
 
-/// Returns some of a project's open and dismissed proposals for one kind of items: those with an id after `after`, in the
-/// order of their ids.
+/// Returns some of the open and dismissed proposals that runs made for one kind of a project's items: those with an id after
+/// `after`, in the order of their ids.
 pub async fn undecided_or_dismissed(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
@@ -159,6 +237,7 @@ pub async fn undecided_or_dismissed(
         .filter(proposals::project_id.eq(Key(project_id)))
         .filter(proposals::id.gt(Key(after)))
         .filter(proposals::target_type.eq(target.into_str()))
+        .filter(proposals::import_id.is_null())
         .filter(proposals::status.eq_any(wanted));
     let rows: Vec<Row> = found.order(proposals::id.asc()).limit(most).select(Row::columns()).load(conn).await?;
     let past = |row: Row| {

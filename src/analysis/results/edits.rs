@@ -7,9 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::model::{
-    AcceptanceCriterion, Requirement, RevisionSource, UserStory, UserStoryText, WorkflowStatus,
-};
+use super::model::{AcceptanceCriterion, Requirement, RevisionSource, UserStory, UserStoryText, WorkflowStatus};
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::http::patch::Patch;

@@ -1,0 +1,261 @@
+//! Plans what a file would change: compares it with the project's items and drafts proposals. Nothing is read or written here.
+
+use std::collections::{HashMap, HashSet};
+
+use actors::ids::Id;
+use actors::run::Run;
+use actors::time::Time;
+use exports::import::{
+    ChangedEntry, ComparisonEntry, EntryKind, Imported, ImportedRequirement, ImportedUserStory, NotUnderstood, compare,
+};
+use exports::specification::Specification;
+use pipeline::engine;
+use uuid::Uuid;
+
+use super::model::{ImportNote, ImportReport, MissingItem};
+use super::wording::{LinkedRequirements, changed_requirement, changed_story, new_requirement, new_story};
+use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::exports::specification::specification;
+use crate::analysis::proposals::model::{ProposalKind, ProposalTarget};
+use crate::analysis::proposals::store::drafts::ProposalDraft;
+use crate::analysis::results::items::content_key;
+use crate::analysis::results::project_item::ProjectItem;
+use crate::projects::model::Project;
+
+/// The most proposals that an import makes: as many as a run has items.
+const MOST_PROPOSALS: usize = 20_000;
+/// The most entries of a list of the report.
+const MOST_LISTED: usize = 1_000;
+
+/// An item of the project.
+pub struct PresentItem {
+    pub item: ProjectItem,
+    /// As it is stored.
+    pub body: String,
+    pub text_key: String,
+}
+
+/// What a file is compared with.
+pub struct ImportGround {
+    pub project: Project,
+    pub items: Vec<PresentItem>,
+    /// The items on the dashboard of the run.
+    pub shown: HashSet<Uuid>,
+    pub run_id: Id<Run>,
+    pub now: Time,
+}
+
+/// What an import proposes and reports.
+pub struct ImportPlan {
+    pub drafts: Vec<(ProposalTarget, ProposalDraft)>,
+    pub report: ImportReport,
+}
+
+/// Plans an import. Takes long for a large file.
+///
+/// # Errors
+/// A sentence for the person who uploads the file.
+pub fn plan(ground: &ImportGround, imported: &Imported) -> Result<ImportPlan, String> {
+    let comparison = compare(&current(ground), imported);
+    if comparison.changed.len() + comparison.new_requirements.len() + comparison.new_user_stories.len() > MOST_PROPOSALS
+    {
+        return Err(format!("The file changes more than {MOST_PROPOSALS} items. Split it."));
+    }
+    let mut planner = Planner::new(ground);
+    for found in &comparison.new_requirements {
+        planner.add_requirement(found);
+    }
+    for found in &comparison.new_user_stories {
+        planner.add_story(found);
+    }
+    for entry in &comparison.changed {
+        planner.change(entry)?;
+    }
+    let is_shown = |entry: &&ComparisonEntry| entry.id.parse().is_ok_and(|id: Uuid| ground.shown.contains(&id));
+    let missing: Vec<&ComparisonEntry> = comparison.missing.iter().filter(is_shown).collect();
+    planner.unchanged += comparison.unchanged.len();
+    Ok(planner.end(&missing, comparison.not_understood))
+}
+
+/// All items of the project in the words of the comparison.
+fn current(ground: &ImportGround) -> Specification {
+    let mut all = ResultsDashboard::empty(ground.project.id, ground.now);
+    for known in &ground.items {
+        match known.item.clone() {
+            ProjectItem::Requirement(one) => all.requirements.push(one),
+            ProjectItem::UserStory(one) => all.user_stories.push(one),
+        }
+    }
+    specification(&ground.project, all, &HashMap::new())
+}
+
+struct Planner<'a> {
+    ground: &'a ImportGround,
+    by_id: HashMap<Uuid, &'a PresentItem>,
+    /// The codes of items by their words, of those that are here and of those that are new.
+    worded: HashMap<String, String>,
+    linked: LinkedRequirements,
+    drafts: Vec<(ProposalTarget, ProposalDraft)>,
+    new: usize,
+    unchanged: usize,
+    notes: Vec<ImportNote>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(ground: &'a ImportGround) -> Self {
+        let requirements = ground.items.iter().filter(|known| matches!(known.item, ProjectItem::Requirement(_)));
+        let mut worded = HashMap::new();
+        for known in &ground.items {
+            let code = || known.item.code().to_owned();
+            // By the words that the analysis found, and by those that people made of them.
+            worded.insert(known.text_key.clone(), code());
+            worded.entry(written_key(&known.item)).or_insert_with(code);
+        }
+        Self {
+            ground,
+            by_id: ground.items.iter().map(|known| (known.item.id(), known)).collect(),
+            worded,
+            linked: requirements.map(|known| (known.item.id().to_string(), known.item.id())).collect(),
+            drafts: Vec::new(),
+            new: 0,
+            unchanged: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    fn add_requirement(&mut self, found: &ImportedRequirement) {
+        let ImportGround { run_id, now, .. } = *self.ground;
+        match new_requirement(found, run_id, now) {
+            Err(wrong) => self.note(&found.place, left_out(&wrong)),
+            Ok(one) => {
+                let id = one.id;
+                let is_added = self.add(&ProjectItem::Requirement(one), &found.place);
+                if let (true, Some(name)) = (is_added, found.id.as_ref().or(found.code.as_ref())) {
+                    self.linked.insert(name.clone(), id);
+                }
+            }
+        }
+    }
+
+    fn add_story(&mut self, found: &ImportedUserStory) {
+        let ImportGround { run_id, now, .. } = *self.ground;
+        match new_story(found, &self.linked, run_id, now) {
+            Err(wrong) => self.note(&found.place, left_out(&wrong)),
+            Ok(one) => drop(self.add(&ProjectItem::UserStory(one), &found.place)),
+        }
+    }
+
+    /// Proposes a new item, unless there is one with its words. Returns whether it does.
+    fn add(&mut self, item: &ProjectItem, place: &str) -> bool {
+        let text_key = written_key(item);
+        if let Some(other) = self.worded.get(&text_key) {
+            let other = if other.is_empty() { "an item before it" } else { other };
+            self.note(place, left_out(&format!("It has the words of {other}.")));
+            return false;
+        }
+        self.worded.insert(text_key.clone(), String::new());
+        self.new += 1;
+        self.draft(item, ProposalKind::New, None, None, text_key);
+        true
+    }
+
+    fn change(&mut self, entry: &ChangedEntry) -> Result<(), String> {
+        let ChangedEntry { entry: head, matched_by_id, current_version, version_in_file, fields } = entry;
+        let id: Option<Uuid> = head.id.parse().ok();
+        let Some(known) = id.and_then(|id| self.by_id.get(&id).copied()) else {
+            return Err(format!("{} is not an item of the project.", head.code));
+        };
+        let now = self.ground.now;
+        let changed = match &known.item {
+            ProjectItem::Requirement(one) => changed_requirement(one, fields, now).map(ProjectItem::Requirement),
+            ProjectItem::UserStory(one) => changed_story(one, fields, &self.linked, now).map(ProjectItem::UserStory),
+        };
+        match changed {
+            Err(wrong) => self.note(&head.code, left_out(&wrong)),
+            // What differs is written otherwise, and means the same.
+            Ok(changed) if changed == known.item => self.unchanged += 1,
+            Ok(changed) => {
+                if !matched_by_id {
+                    self.note(&head.code, "It was recognised by its code alone.".to_owned());
+                }
+                let version = version_in_file.unwrap_or(*current_version);
+                if version != *current_version {
+                    let changed_here = format!(
+                        "It was exported as version {version} and is version {current_version} now: accepting what the file \
+                         says takes back what was changed since, and needs If-Match."
+                    );
+                    self.note(&head.code, changed_here);
+                }
+                self.draft(&changed, ProposalKind::Changed, Some(known), Some(version), known.text_key.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn draft(
+        &mut self,
+        after: &ProjectItem,
+        kind: ProposalKind,
+        before: Option<&PresentItem>,
+        target_version: Option<i64>,
+        text_key: String,
+    ) {
+        let target = match after {
+            ProjectItem::Requirement(_) => ProposalTarget::Requirement,
+            ProjectItem::UserStory(_) => ProposalTarget::UserStory,
+        };
+        let draft = ProposalDraft {
+            id: Id::generate(),
+            item_id: after.id(),
+            kind,
+            text_key,
+            content_key: content_key(after),
+            target_version,
+            before: before.map(|known| known.body.clone()),
+            after: serde_json::to_string(after).ok(),
+        };
+        self.drafts.push((target, draft));
+    }
+
+    fn note(&mut self, place: &str, message: String) {
+        self.notes.push(ImportNote { place: place.to_owned(), message });
+    }
+
+    fn end(self, missing: &[&ComparisonEntry], not_understood: Vec<NotUnderstood>) -> ImportPlan {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let read = not_understood.into_iter().map(|note| ImportNote { place: note.place, message: note.reason });
+        let notes: Vec<ImportNote> = self.notes.into_iter().chain(read).collect();
+        let mut report = ImportReport::default();
+        report.counts.new = count(self.new);
+        report.counts.changed = count(self.drafts.len() - self.new);
+        report.counts.unchanged = count(self.unchanged);
+        report.counts.missing = count(missing.len());
+        report.counts.notes = count(notes.len());
+        report.missing = missing.iter().take(MOST_LISTED).filter_map(|entry| missing_item(entry)).collect();
+        report.notes = notes.into_iter().take(MOST_LISTED).collect();
+        ImportPlan { drafts: self.drafts, report }
+    }
+}
+
+fn written_key(item: &ProjectItem) -> String {
+    match item {
+        ProjectItem::Requirement(one) => engine::requirement_key(&one.statement),
+        ProjectItem::UserStory(one) => engine::story_key(&one.description),
+    }
+}
+
+fn left_out(why: &str) -> String {
+    format!("{why} It is not taken over.")
+}
+
+fn missing_item(entry: &ComparisonEntry) -> Option<MissingItem> {
+    Some(MissingItem {
+        target_type: match entry.kind {
+            EntryKind::Requirement => ProposalTarget::Requirement,
+            EntryKind::UserStory => ProposalTarget::UserStory,
+        },
+        id: entry.id.parse().ok()?,
+        code: entry.code.clone(),
+        title: entry.title.clone(),
+    })
+}

@@ -1,0 +1,141 @@
+//! Imports as rows, and the items that files are compared with.
+
+use actors::ids::{self, Id};
+use actors::run::Run;
+use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+
+use super::KEPT;
+use super::model::{ImportStatus, ItemImport};
+use super::planning::PresentItem;
+use crate::analysis::results::item_of;
+use crate::analysis::results::store::Kind;
+use crate::db::schema::item_imports as table;
+use crate::db::schema::items;
+use crate::db::sweep::Retention;
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, page_of};
+use crate::http::envelope::List;
+use crate::http::page::PageQuery;
+
+/// What an import proposed and nobody decided stays open when the import is forgotten.
+pub const RETENTION: Retention = Retention { table: "item_imports", key: "id", at: "created_at", period: KEPT };
+
+#[derive(Debug, Clone, Queryable, Selectable, Insertable)]
+#[diesel(table_name = table)]
+struct Row {
+    id: Key<ItemImport>,
+    project_id: Key<ids::Project>,
+    run_id: Key<Run>,
+    status: String,
+    format: String,
+    file_name: String,
+    sha256: Option<String>,
+    report: Option<String>,
+    error: Option<String>,
+    created_at: At,
+}
+
+/// An import with what only the server needs to know of it.
+#[derive(Debug, Clone)]
+pub struct StoredImport {
+    pub import: ItemImport,
+    /// Of the file, while it is READING; hexadecimal.
+    pub sha256: Option<String>,
+}
+
+fn report(import: &ItemImport) -> Result<Option<String>, DbError> {
+    let text = import.report.as_ref().map(serde_json::to_string).transpose();
+    text.map_err(|error| DbError::Broken(error.to_string()))
+}
+
+impl StoredImport {
+    fn of(row: Row) -> Result<Self, DbError> {
+        let broken = |what: &str| DbError::Broken(format!("an import has the {what}"));
+        let report = row.report.as_deref().map(serde_json::from_str).transpose();
+        Ok(Self {
+            sha256: row.sha256,
+            import: ItemImport {
+                id: row.id.0,
+                project_id: row.project_id.0,
+                run_id: row.run_id.0,
+                status: row.status.parse().map_err(|_| broken(&row.status))?,
+                format: row.format.parse().map_err(|_| broken(&row.format))?,
+                file_name: row.file_name,
+                report: report.map_err(|_| broken("report that can't be read"))?,
+                error_message: row.error,
+                created_at: row.created_at.0,
+            },
+        })
+    }
+}
+
+pub async fn insert(conn: &mut Conn, StoredImport { import, sha256 }: &StoredImport) -> Result<(), DbError> {
+    let row = Row {
+        id: Key(import.id),
+        project_id: Key(import.project_id),
+        run_id: Key(import.run_id),
+        status: import.status.to_string(),
+        format: import.format.to_string(),
+        file_name: import.file_name.clone(),
+        sha256: sha256.clone(),
+        report: report(import)?,
+        error: import.error_message.clone(),
+        created_at: At(import.created_at),
+    };
+    diesel::insert_into(table::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+pub async fn find(conn: &mut Conn, id: Id<ItemImport>) -> Result<Option<StoredImport>, DbError> {
+    let row: Option<Row> = table::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    row.map(StoredImport::of).transpose()
+}
+
+/// Lists a project's imports, newest first.
+pub async fn list(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    page: PageQuery,
+) -> Result<List<StoredImport>, DbError> {
+    let listed = table::table.filter(table::project_id.eq(Key(project_id)));
+    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, table::id, Row::columns());
+    page.list(rows, total, |row| row.id.0.uuid()).try_map(StoredImport::of)
+}
+
+/// Returns how many imports of a project are kept.
+pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<i64, DbError> {
+    Ok(table::table.filter(table::project_id.eq(Key(project_id))).count().get_result(conn).await?)
+}
+
+/// Saves how an import ended, and lets go of its file; returns whether it was READING until now.
+pub async fn end(conn: &mut Conn, import: &ItemImport) -> Result<bool, DbError> {
+    let reading =
+        table::table.filter(table::id.eq(Key(import.id))).filter(table::status.eq(ImportStatus::Reading.to_string()));
+    let ended = (
+        table::status.eq(import.status.to_string()),
+        table::sha256.eq(None::<String>),
+        table::report.eq(report(import)?),
+        table::error.eq(import.error_message.clone()),
+    );
+    Ok(diesel::update(reading).set(ended).execute(conn).await? == 1)
+}
+
+/// Returns those of the contents that an import still has to read.
+pub async fn kept(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, DbError> {
+    let kept = table::table.filter(table::sha256.eq_any(contents)).select(table::sha256).distinct();
+    let kept: Vec<Option<String>> = kept.load(conn).await?;
+    Ok(kept.into_iter().flatten().collect())
+}
+
+/// All items of a project, each kind in the order of its codes.
+pub async fn all_items(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<PresentItem>, DbError> {
+    let mut all = Vec::new();
+    for kind in [Kind::Requirement, Kind::UserStory] {
+        let own = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::kind.eq(kind.as_str()));
+        let rows: Vec<(String, String)> =
+            own.order(items::number.asc()).select((items::text_key, items::body)).load(conn).await?;
+        for (text_key, body) in rows {
+            all.push(PresentItem { item: item_of(kind, &body)?, body, text_key });
+        }
+    }
+    Ok(all)
+}

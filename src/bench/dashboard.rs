@@ -1,0 +1,135 @@
+//! `colloquy bench dashboard`: how long the dashboard of a large project takes, cold and warm.
+//!
+//! A text with so many demands is analysed; then the server is killed and started again, so that the first dashboard is read by
+//! a server that has read nothing before. Times are those of one client on the same machine, from the request to the last byte.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use colloquy::analysis::dashboard::model::ResultsDashboard;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::people;
+use crate::api_client::account::ClientAccount;
+use crate::api_client::answer::{ProjectAnswer, RunAnswer};
+use crate::api_client::caller::ApiClient;
+use crate::api_client::own_server::OwnServer;
+use crate::api_client::runs;
+use crate::api_client::sources::{self, SampleFile};
+
+/// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
+const SETTINGS: [(&str, &str); 3] =
+    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
+/// Items that are approved in one call.
+const APPROVED: usize = 200;
+/// Of each measurement; the fastest and the slowest are printed.
+const TIMES: usize = 5;
+
+#[derive(clap::Args)]
+pub struct DashboardBench {
+    /// Number of demands in the analysed text. The analysis finds nearly all of them.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=20_000))]
+    requirements: u64,
+}
+
+/// Runs the measurement and prints its results.
+///
+/// # Errors
+/// Returns a message if the server doesn't start, the analysis does not succeed, or an answer is unexpected.
+pub async fn measure(arguments: &DashboardBench) -> Result<(), String> {
+    let mut server = OwnServer::start(&SETTINGS).await?;
+    let mut caller = ApiClient::at(&server.url)?;
+    let account = ClientAccount::named("Dora Dash", "dora@colloquy.example");
+    account.open(&caller, server.data()).await?;
+    caller.token = Some(account.log_in(&caller).await?.access_token);
+    let project: ProjectAnswer = caller.post("/api/projects", &json!({ "name": "Dashboard" })).await?;
+    let text = SampleFile { name: "demands.md".to_owned(), content: demands(arguments.requirements).into_bytes() };
+    let document = sources::upload(&caller, &project.id, text).await?;
+    sources::read(&caller, &project.id, &document.id).await?;
+    let began = Instant::now();
+    let run: RunAnswer = caller.post(&format!("/api/projects/{}/ai/runs", project.id), &json!({})).await?;
+    let run = runs::follow(&caller, &run, |_| ()).await?;
+    if !run.has_results() {
+        return Err(format!("The run ended with the status {}.", run.status));
+    }
+    let analysed = began.elapsed();
+
+    server.crash_and_start(&SETTINGS).await?;
+    caller.url.clone_from(&server.url);
+    let path = format!("/api/projects/{}/ai/results-dashboard", project.id);
+    let (cold, bytes) = timed(&caller, &path).await?;
+    let found: ResultsDashboard = caller.get(&path).await?;
+    println!(
+        "a dashboard of {} requirements and {} stories, {:.1} MB (its analysis took {:.1} s)",
+        found.requirements.len(),
+        found.user_stories.len(),
+        mega(bytes),
+        analysed.as_secs_f64()
+    );
+    println!("  cold, right after a restart     {:>6.0} ms", millis(cold));
+    repeated("as it was stored", &caller, &path).await?;
+
+    let some: Vec<Value> = found
+        .requirements
+        .iter()
+        .take(APPROVED)
+        .map(|one| json!({ "targetType": "REQUIREMENT", "id": one.id }))
+        .collect();
+    let decision = json!({ "items": some, "workflowStatus": "APPROVED" });
+    let _: Value = caller.post(&format!("/api/projects/{}/items/status", project.id), &decision).await?;
+    let (first, _) = timed(&caller, &path).await?;
+    println!("  first after {APPROVED} approvals       {:>6.0} ms", millis(first));
+    repeated("after the approvals", &caller, &path).await?;
+    repeated("filtered by status", &caller, &format!("{path}?status=APPROVED")).await?;
+    repeated("filtered by a word", &caller, &format!("{path}?search=ward%2017")).await
+}
+
+/// Returns how long an answer takes, and its size.
+async fn timed(caller: &ApiClient, path: &str) -> Result<(Duration, usize), String> {
+    let began = Instant::now();
+    let answer = caller.request(Method::GET, path).send().await.map_err(|error| error.to_string())?;
+    if !answer.status().is_success() {
+        return Err(format!("{path} was refused with {}.", answer.status().as_u16()));
+    }
+    let bytes = answer.bytes().await.map_err(|error| error.to_string())?;
+    Ok((began.elapsed(), bytes.len()))
+}
+
+async fn repeated(what: &str, caller: &ApiClient, path: &str) -> Result<(), String> {
+    let mut times = Vec::with_capacity(TIMES);
+    let mut size = 0;
+    for _ in 0..TIMES {
+        let (time, bytes) = timed(caller, path).await?;
+        times.push(time);
+        size = bytes;
+    }
+    times.sort_unstable();
+    let (Some(fastest), Some(slowest)) = (times.first(), times.last()) else { return Ok(()) };
+    println!("  {what:<31} {:>6.0} to {:.0} ms, {:.1} MB", millis(*fastest), millis(*slowest), mega(size));
+    Ok(())
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "megabytes, to one digit")]
+fn mega(bytes: usize) -> f64 {
+    bytes as f64 / 1e6
+}
+
+/// A text with so many demands, each of which is another one.
+fn demands(count: u64) -> String {
+    let mut text = String::from("# Demands\n\n");
+    for number in 0..count {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "The booking desk number {number} must be able to print the list of ward {} within {} seconds.\n",
+            number * 7 % 613,
+            number % 50 + 1
+        );
+    }
+    text
+}
