@@ -142,6 +142,13 @@ class Client:
         self.wait(f"{path}/{run}", lambda found: found["status"] not in ("QUEUED", "PROCESSING"))
         return run
 
+    def imported(self, project):
+        """An import of a file that says nothing."""
+        edge = "edge-of-a-part"
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="items.reqif"\r\nContent-Type: application/xml'
+        body = f"{head}\r\n\r\n<REQ-IF/>\r\n--{edge}--\r\n".encode()
+        return self.call("POST", f"/api/projects/{project}/imports", body, f"multipart/form-data; boundary={edge}")["id"]
+
     def wait(self, path, done):
         for _ in range(300):
             found = self.call("GET", path)
@@ -279,6 +286,7 @@ def main():
             "REVOKED_REVIEW_INVITATION": client.reviewer(project, "lise@example.org")[0],
             "REVIEW_TOKEN": nobody.call("POST", f"/api/review-invitations/{reviewed}/accept")["reviewToken"],
             "FEEDBACK": client.call("POST", f"/api/projects/{project}/feedback", {"targetType": "SUMMARY", "comment": "Good."})["id"],
+            "IMPORT": client.imported(project),
             "EXPORT": client.call("POST", f"/api/projects/{project}/ai/results-dashboard/exports", {"format": "MARKDOWN"})["id"],
         }
         passed = []
