@@ -1,0 +1,175 @@
+//! The documents of the sequences, and what the analysis finds in them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::Reviewed;
+use super::Play;
+use super::model::{content, id, is_story, words};
+
+/// Sentences in three wordings that are nearly the same. Those of two topics have no telling word in common, so that none is
+/// taken for a change of the other one, wherever it stands.
+struct Topic {
+    wordings: [&'static str; 3],
+    /// One of these is in whatever is said about it.
+    signs: &'static [&'static str],
+}
+
+const TOPICS: [Topic; 6] = [
+    Topic {
+        wordings: [
+            "The system must let a patient cancel an appointment until 24 hours before it begins.",
+            "The system must let a patient cancel an appointment until 12 hours before it begins.",
+            "The system must let a patient cancel an appointment until 36 hours before it begins.",
+        ],
+        signs: &["patient", "cancel", "appointment", "hours"],
+    },
+    Topic {
+        wordings: [
+            "The system shall answer every search within two seconds.",
+            "The system shall answer every search within five seconds.",
+            "The system shall answer every search within nine seconds.",
+        ],
+        signs: &["answer", "search", "seconds"],
+    },
+    Topic {
+        wordings: [
+            "As a clerk, I want to see the waiting list, so that I can fill free slots.",
+            "As a clerk, I want to sort the waiting list, so that I can fill free slots.",
+            "As a clerk, I want to browse the waiting list, so that I can fill free slots.",
+        ],
+        signs: &["clerk", "waiting", "slots"],
+    },
+    Topic {
+        wordings: [
+            "The system must export all bookings as a CSV file.",
+            "The system must export all bookings as a PDF file.",
+            "The system must export all bookings as a JSON file.",
+        ],
+        signs: &["export", "bookings", "file"],
+    },
+    Topic {
+        wordings: [
+            "As a nurse, I want to read the ward rota, so that I know who is on duty.",
+            "As a nurse, I want to copy the ward rota, so that I know who is on duty.",
+            "As a nurse, I want to download the ward rota, so that I know who is on duty.",
+        ],
+        signs: &["nurse", "ward", "rota", "duty"],
+    },
+    Topic {
+        wordings: [
+            "The system must print a short receipt for each payment.",
+            "The system must print a signed receipt for each payment.",
+            "The system must print a coloured receipt for each payment.",
+        ],
+        signs: &["print", "receipt", "payment"],
+    },
+];
+
+pub const TOPIC_COUNT: usize = TOPICS.len();
+/// How many topics a document has.
+const TOPICS_EACH: usize = TOPIC_COUNT / 2;
+pub const NAMES: [&str; 2] = ["booking.md", "desk.md"];
+
+/// For each topic its wording, or that it is left out.
+pub type Wordings = [Option<usize>; TOPIC_COUNT];
+
+/// The text of one of the two documents. Each topic is in one of them only.
+pub fn text(wordings: &Wordings, document: usize) -> String {
+    let mut text = String::from("# Clinic\n\n");
+    for topic in document * TOPICS_EACH..(document + 1) * TOPICS_EACH {
+        if let Some(wording) = wordings[topic] {
+            text.push_str(TOPICS[topic].wordings[wording]);
+            text.push_str("\n\n");
+        }
+    }
+    text
+}
+
+pub const fn first_topic(document: usize) -> usize {
+    document * TOPICS_EACH
+}
+
+/// The topics that a text has a sign of.
+fn topics_of(text: &str) -> BTreeSet<usize> {
+    let lower = text.to_lowercase();
+    let has_sign = |topic: &usize| TOPICS[*topic].signs.iter().any(|sign| lower.contains(sign));
+    (0..TOPIC_COUNT).filter(has_sign).collect()
+}
+
+/// A requirement or a story that a run is to find.
+#[derive(Debug, Clone)]
+pub struct Found {
+    pub is_story: bool,
+    pub content: Value,
+    pub words: String,
+    topic: usize,
+    /// The words of the requirements that it covers.
+    pub covers: BTreeSet<String>,
+}
+
+/// Whether an item is what a finding is a change of, provided that it was not found itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Likeness {
+    Alike,
+    /// It has words of the same topic and others; what is nearly the same is for the analysis to say.
+    Perhaps,
+    Unlike,
+}
+
+impl Found {
+    pub fn likeness(&self, is_found_text: bool, words: &str) -> Likeness {
+        match topics_of(words).contains(&self.topic) {
+            false => Likeness::Unlike,
+            true if is_found_text => Likeness::Alike,
+            true => Likeness::Perhaps,
+        }
+    }
+}
+
+/// The document that rests the words of a finding.
+pub fn document_of(found: &str) -> usize {
+    let topics = topics_of(found);
+    assert_eq!(topics.len(), 1, "a finding has one topic: {found}");
+    topics.first().unwrap() / TOPICS_EACH
+}
+
+impl Play<'_> {
+    /// What the analysis finds in some of the documents: what it publishes in a project that has nothing else, where nobody has
+    /// reviewed anything.
+    pub async fn findings(&mut self, documents: &[usize]) -> Vec<Found> {
+        let texts: Vec<(usize, String)> = documents.iter().map(|one| (*one, text(&self.wordings, *one))).collect();
+        if let Some(known) = self.findings.get(&texts) {
+            return known.clone();
+        }
+        let ada = self.reviewed.ada.clone();
+        let project = ada.project().await;
+        for (document, text) in &texts {
+            ada.read(&project, NAMES[*document], text.as_bytes()).await;
+        }
+        let (path, _) = ada.run(&project).await;
+        let over = ada.over(&path).await;
+        assert_eq!(over["status"], "COMPLETED", "{over}");
+        let apart = Reviewed { ada, project };
+        let requirements = apart.items("requirements").await;
+        let found = |item: &Value| {
+            let (is_story, content) = (is_story(item), content(item));
+            let words = words(is_story, &content);
+            let topics = topics_of(&words);
+            assert_eq!(topics.len(), 1, "a finding has one topic: {item:#}");
+            let is_covered =
+                |one: &&Value| item["requirementIds"].as_array().is_some_and(|ids| ids.contains(&json!(id(one))));
+            let covers =
+                requirements.iter().filter(is_covered).map(|one| one["statement"].as_str().unwrap().to_owned());
+            Found { is_story, content, words, topic: *topics.first().unwrap(), covers: covers.collect() }
+        };
+        let mut all: Vec<Found> = requirements.iter().map(found).collect();
+        all.extend(apart.items("user-stories").await.iter().map(found));
+        for one in &all {
+            self.found_texts.insert((one.is_story, one.words.clone()));
+        }
+        self.findings.insert(texts, all.clone());
+        all
+    }
+}
