@@ -104,6 +104,8 @@ pub struct Found {
     pub is_story: bool,
     pub content: Value,
     pub words: String,
+    /// By what it is known again: of a story, what the requirement demands that it is told of.
+    pub key: String,
     topic: usize,
     /// The words of the requirements that it covers.
     pub covers: BTreeSet<String>,
@@ -162,7 +164,10 @@ impl Play<'_> {
                 |one: &&Value| item["requirementIds"].as_array().is_some_and(|ids| ids.contains(&json!(id(one))));
             let covers =
                 requirements.iter().filter(is_covered).map(|one| one["statement"].as_str().unwrap().to_owned());
-            Found { is_story, content, words, topic: *topics.first().unwrap(), covers: covers.collect() }
+            let covers: BTreeSet<String> = covers.collect();
+            assert_eq!(covers.len(), usize::from(is_story), "{item:#}");
+            let key = covers.first().unwrap_or(&words).clone();
+            Found { is_story, content, words, key, topic: *topics.first().unwrap(), covers }
         };
         let mut all: Vec<Found> = requirements.iter().map(found).collect();
         all.extend(apart.items("user-stories").await.iter().map(found));

@@ -22,7 +22,7 @@ use crate::support::chance::Chance;
 use crate::support::client::Request;
 use crate::support::{Role, Server, User, World};
 
-const STEPS: usize = 110;
+const STEPS: usize = 80;
 
 #[derive(Debug, Clone, Copy)]
 enum Step {

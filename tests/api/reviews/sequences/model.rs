@@ -117,6 +117,8 @@ pub struct PlayedItem {
     pub touched: bool,
     /// The content that the analysis last found, and that became this item's.
     pub found: Value,
+    /// The words by which the analysis knows it again: what is demanded, also of a story that is told of it.
+    pub key: String,
     /// The requirements that its proposal named: it covers them once they exist.
     pub wishes: BTreeSet<String>,
     /// The state before its first event.
@@ -133,6 +135,8 @@ pub struct PlayedProposal {
     pub kind: &'static str,
     /// The item, also one that is not there yet.
     pub item: String,
+    /// By what the analysis knows it again; empty for a GONE one.
+    pub key: String,
     /// Null for a GONE one.
     pub content: Value,
     pub covers: BTreeSet<String>,
@@ -141,10 +145,6 @@ pub struct PlayedProposal {
 }
 
 impl PlayedProposal {
-    pub fn words(&self) -> String {
-        words(self.is_story, &self.content)
-    }
-
     pub fn is_open(&self) -> bool {
         self.status == "OPEN"
     }
@@ -167,7 +167,7 @@ pub struct ProjectModel {
     pub items: BTreeMap<String, PlayedItem>,
     pub proposals: Vec<PlayedProposal>,
     pub events: Vec<PlayedEvent>,
-    /// Words of NEW proposals that were dismissed.
+    /// What is known again of NEW proposals that were dismissed.
     pub dismissed_texts: BTreeSet<(bool, String)>,
     /// Items of CHANGED proposals that were dismissed, with the content.
     pub dismissed_changes: Vec<(String, Value)>,
@@ -232,8 +232,8 @@ impl ProjectModel {
     }
 
     /// The item whose words the analysis has found before.
-    pub fn known(&self, is_story: bool, found: &str) -> Option<String> {
-        let is_known = |item: &PlayedItem| item.now.is_story == is_story && words(is_story, &item.found) == found;
+    pub fn known(&self, is_story: bool, key: &str) -> Option<String> {
+        let is_known = |item: &PlayedItem| item.now.is_story == is_story && item.key == key;
         let mut known = self.items.iter().filter(|(_, item)| is_known(item)).map(|(id, _)| id.clone());
         let first = known.next();
         assert_eq!(known.next(), None, "nobody accepts the same words twice");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::model::{Expected, PlayedItem, PlayedProposal, id, words};
+use super::model::{Expected, PlayedItem, PlayedProposal, id};
 use super::{Play, Seen};
 
 impl Play<'_> {
@@ -28,7 +28,7 @@ impl Play<'_> {
         let Some(at) = self.some_proposal() else { return };
         let proposal = self.model.proposals[at].clone();
         // Two items with the same words would be one to the analysis, but which of them is nowhere said.
-        let has_words = |item: &PlayedItem| words(item.now.is_story, &item.found) == proposal.words();
+        let has_words = |item: &PlayedItem| item.key == proposal.key;
         let others = self
             .model
             .items
@@ -84,6 +84,7 @@ impl Play<'_> {
             now,
             touched: true,
             found: proposal.content.clone(),
+            key: proposal.key.clone(),
             wishes: proposal.covers.clone(),
             is_added: true,
         };
@@ -120,7 +121,8 @@ impl Play<'_> {
         self.model.unsettle(actor, unsettling.as_slice());
         if proposal.kind == "CHANGED" {
             let item = self.model.items.get_mut(&proposal.item).unwrap();
-            (item.found, item.wishes) = (proposal.content.clone(), proposal.covers.clone());
+            (item.found, item.key) = (proposal.content.clone(), proposal.key.clone());
+            item.wishes = proposal.covers.clone();
         }
     }
 
@@ -137,7 +139,7 @@ impl Play<'_> {
         assert_eq!((id(answer.data()), answer.text_of("status")), (proposal.id.clone(), "DISMISSED".to_owned()));
         self.model.proposals[at].status = "DISMISSED";
         match proposal.kind {
-            "NEW" => drop(self.model.dismissed_texts.insert((proposal.is_story, proposal.words()))),
+            "NEW" => drop(self.model.dismissed_texts.insert((proposal.is_story, proposal.key))),
             "CHANGED" => self.model.dismissed_changes.push((proposal.item, proposal.content)),
             _ => drop(self.model.kept.insert(proposal.item)),
         }

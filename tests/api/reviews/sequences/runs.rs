@@ -19,6 +19,15 @@ struct Proposed {
     gone: BTreeMap<String, Value>,
 }
 
+/// What a run read, and what there was before and after it.
+struct SeenRun<'a> {
+    documents: &'a [usize],
+    /// Whether anybody has touched an item.
+    is_reviewed: bool,
+    before: BTreeMap<String, Value>,
+    after: BTreeMap<String, Value>,
+}
+
 impl Proposed {
     fn of(listed: &[Value], wants_stories: bool) -> Self {
         let mut proposed = Self::default();
@@ -83,15 +92,16 @@ impl Play<'_> {
                 assert_eq!(before[id], after[id], "a run changes nothing that a person has touched");
             }
         }
+        let seen = SeenRun { documents, is_reviewed, before, after };
         let mut ids = BTreeMap::new();
         for wants_stories in [false, true] {
             let own: Vec<Found> = findings.iter().filter(|one| one.is_story == wants_stories).cloned().collect();
             let proposed = Proposed::of(&listed, wants_stories);
-            self.ran(&own, documents, is_reviewed, &proposed, &before, &after, &mut ids);
+            self.ran(&seen, wants_stories, &own, &proposed, &mut ids);
         }
         // What a story covers is an item by now, or will be one.
         for story in findings.iter().filter(|one| one.is_story) {
-            let Some(own) = ids.get(&(true, story.words.clone())) else { continue };
+            let Some(own) = ids.get(&(true, story.key.clone())) else { continue };
             for requirement in story.covers.iter().filter_map(|covered| ids.get(&(false, covered.clone()))) {
                 self.model.links.insert((own.clone(), requirement.clone()));
             }
@@ -103,34 +113,30 @@ impl Play<'_> {
     }
 
     /// What a run makes of its findings of one kind. Adds to `ids` those of the items that they are about.
-    #[expect(clippy::too_many_arguments, reason = "what there was, what was found, and what there is")]
     fn ran(
         &mut self,
+        seen: &SeenRun<'_>,
+        is_story: bool,
         findings: &[Found],
-        documents: &[usize],
-        is_reviewed: bool,
         proposed: &Proposed,
-        before: &BTreeMap<String, Value>,
-        after: &BTreeMap<String, Value>,
         ids: &mut BTreeMap<(bool, String), String>,
     ) {
-        let Some(is_story) = findings.first().map(|one| one.is_story) else { panic!("nothing was found") };
         let (mut found, mut changed, mut unknown) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for finding in findings {
-            let Some(id) = self.model.known(is_story, &finding.words) else {
-                if is_reviewed {
+            let Some(id) = self.model.known(is_story, &finding.key) else {
+                if seen.is_reviewed {
                     unknown.push(finding);
                 } else {
-                    let id = self.published(finding, after);
+                    let id = self.published(finding, &seen.after);
                     found.insert(id.clone());
-                    ids.insert((is_story, finding.words.clone()), id);
+                    ids.insert((is_story, finding.key.clone()), id);
                 }
                 continue;
             };
             found.insert(id.clone());
-            ids.insert((is_story, finding.words.clone()), id.clone());
+            ids.insert((is_story, finding.key.clone()), id.clone());
             if !self.model.items[&id].touched {
-                self.refreshed(&id, finding, after);
+                self.refreshed(&id, finding, &seen.after);
             } else if self.model.items[&id].found != finding.content && !self.was_dismissed(&id, finding) {
                 changed.insert(id);
             }
@@ -171,7 +177,7 @@ impl Play<'_> {
                     missing.iter().find(|(one, _)| *one == id).unwrap_or_else(|| panic!("{id}: {finding:?}"));
                 assert_ne!(like(self, finding, words), Likeness::Unlike, "{words} is another matter than {finding:?}");
                 assert_eq!(matched.insert(id.clone(), finding.words.clone()), None, "an item is matched once");
-                ids.insert((is_story, finding.words.clone()), id);
+                ids.insert((is_story, finding.key.clone()), id);
             }
         }
         found.extend(matched.keys().cloned());
@@ -181,7 +187,7 @@ impl Play<'_> {
                 let is_free = !matched.contains_key(id);
                 assert!(!is_free || like(self, finding, words) != Likeness::Alike, "{finding:?} is like {words}");
             }
-            if self.model.dismissed_texts.contains(&(is_story, finding.words.clone())) {
+            if self.model.dismissed_texts.contains(&(is_story, finding.key.clone())) {
                 continue;
             }
             new.insert(finding.words.clone());
@@ -191,7 +197,7 @@ impl Play<'_> {
         assert_eq!(proposed.changed.keys().cloned().collect::<BTreeSet<_>>(), changed, "what is CHANGED");
         let is_gone = |id: &&String| {
             let item = &self.model.items[*id];
-            let is_read = documents.contains(&document_of(&words(is_story, &item.found)));
+            let is_read = seen.documents.contains(&document_of(&item.key));
             !found.contains(*id) && item.now.status != "REJECTED" && !self.model.kept.contains(*id) && is_read
         };
         let gone: BTreeSet<String> = missing.iter().map(|(id, _)| id).filter(is_gone).cloned().collect();
@@ -199,12 +205,12 @@ impl Play<'_> {
 
         for one in self.model.proposals.iter_mut().filter(|one| one.is_open() && one.is_story == is_story) {
             let is_superseded = match one.kind {
-                "NEW" => documents.contains(&document_of(&one.words())),
+                "NEW" => seen.documents.contains(&document_of(&one.key)),
                 _ => found.contains(&one.item) || gone.contains(&one.item),
             };
             one.status = if is_superseded { "SUPERSEDED" } else { one.status };
         }
-        self.register(is_story, proposed, findings, before);
+        self.register(is_story, proposed, findings, &seen.before);
     }
 
     fn was_dismissed(&self, id: &str, finding: &Found) -> bool {
@@ -224,6 +230,7 @@ impl Play<'_> {
             now,
             touched: false,
             found: finding.content.clone(),
+            key: finding.key.clone(),
             wishes,
             is_added: false,
         };
@@ -245,15 +252,12 @@ impl Play<'_> {
         assert_eq!((&one["before"], content(&one["after"])), (&Value::Null, finding.content.clone()));
         let of_item = id(&one["after"]);
         let same = self.model.proposals.iter().find(|former| {
-            former.is_open()
-                && former.kind == "NEW"
-                && former.is_story == finding.is_story
-                && former.words() == finding.words
+            former.is_open() && former.kind == "NEW" && former.is_story == finding.is_story && former.key == finding.key
         });
         if let Some(same) = same {
             assert_eq!(same.item, of_item, "the same finding keeps the id under which it would become an item");
         }
-        ids.insert((finding.is_story, finding.words.clone()), of_item);
+        ids.insert((finding.is_story, finding.key.clone()), of_item);
     }
 
     /// Notes what is proposed now, in an order that is the same whenever the seed is played again.
@@ -268,14 +272,12 @@ impl Play<'_> {
                 let now = self.model.items.get(item).map(|item| &item.now);
                 let content = if kind == "GONE" { Value::Null } else { content(&one["after"]) };
                 if let (Some(now), "CHANGED") = (now, kind) {
-                    assert!(
-                        findings.iter().any(|finding| finding.content == content),
-                        "nothing that was found: {one:#}"
-                    );
                     let shown = Expected::of(&one["after"]);
                     let revised = now.revised(content.clone(), "AI_REGENERATED");
                     assert_eq!(Expected { covers: revised.covers.clone(), ..shown }, revised);
                 }
+                let key = findings.iter().find(|finding| finding.content == content).map(|finding| finding.key.clone());
+                assert_eq!(key.is_some(), kind != "GONE", "nothing that was found: {one:#}");
                 let covers = one["after"]["requirementIds"].as_array().into_iter().flatten();
                 noted.push((
                     now.map(|now| now.code.clone()).unwrap_or_else(|| item.clone()),
@@ -284,6 +286,7 @@ impl Play<'_> {
                         is_story,
                         kind,
                         item: if kind == "NEW" { id(&one["after"]) } else { item.clone() },
+                        key: key.unwrap_or_default(),
                         content,
                         covers: covers.map(|id| id.as_str().unwrap().to_owned()).collect(),
                         target_version: now.map(|now| now.version),
