@@ -130,7 +130,7 @@ impl Found {
     }
 }
 
-/// The document that rests the words of a finding.
+/// The document that a finding is in.
 pub fn document_of(found: &str) -> usize {
     let topics = topics_of(found);
     assert_eq!(topics.len(), 1, "a finding has one topic: {found}");
@@ -138,22 +138,22 @@ pub fn document_of(found: &str) -> usize {
 }
 
 impl Play<'_> {
-    /// What the analysis finds in some of the documents: what it publishes in a project that has nothing else, where nobody has
-    /// reviewed anything.
+    /// What the analysis finds in some of the documents: what it finds in each.
     pub async fn findings(&mut self, documents: &[usize]) -> Vec<Found> {
-        let texts: Vec<(usize, String)> = documents.iter().map(|one| (*one, text(&self.wordings, *one))).collect();
-        if let Some(known) = self.findings.get(&texts) {
+        let mut all = Vec::new();
+        for document in documents {
+            all.extend(self.findings_in(*document).await);
+        }
+        all
+    }
+
+    /// What the analysis publishes in a project that has this document and nothing else, where nobody has reviewed anything.
+    async fn findings_in(&mut self, document: usize) -> Vec<Found> {
+        let text = text(&self.wordings, document);
+        if let Some(known) = self.findings.get(&text) {
             return known.clone();
         }
-        let ada = self.reviewed.ada.clone();
-        let project = ada.project().await;
-        for (document, text) in &texts {
-            ada.read(&project, NAMES[*document], text.as_bytes()).await;
-        }
-        let (path, _) = ada.run(&project).await;
-        let over = ada.over(&path).await;
-        assert_eq!(over["status"], "COMPLETED", "{over}");
-        let apart = Reviewed { ada, project };
+        let apart = Reviewed::of(self.server, &text).await;
         let requirements = apart.items("requirements").await;
         let found = |item: &Value| {
             let (is_story, content) = (is_story(item), content(item));
@@ -162,9 +162,8 @@ impl Play<'_> {
             assert_eq!(topics.len(), 1, "a finding has one topic: {item:#}");
             let is_covered =
                 |one: &&Value| item["requirementIds"].as_array().is_some_and(|ids| ids.contains(&json!(id(one))));
-            let covers =
-                requirements.iter().filter(is_covered).map(|one| one["statement"].as_str().unwrap().to_owned());
-            let covers: BTreeSet<String> = covers.collect();
+            let covers = requirements.iter().filter(is_covered);
+            let covers: BTreeSet<String> = covers.map(|one| one["statement"].as_str().unwrap().to_owned()).collect();
             assert_eq!(covers.len(), usize::from(is_story), "{item:#}");
             let key = covers.first().unwrap_or(&words).clone();
             Found { is_story, content, words, key, topic: *topics.first().unwrap(), covers }
@@ -174,7 +173,7 @@ impl Play<'_> {
         for one in &all {
             self.found_texts.insert((one.is_story, one.words.clone()));
         }
-        self.findings.insert(texts, all.clone());
+        self.findings.insert(text, all.clone());
         all
     }
 }

@@ -91,7 +91,7 @@ struct Play<'w> {
     model: ProjectModel,
     baselines: Vec<KeptBaseline>,
     /// What was found in texts.
-    findings: HashMap<Vec<(usize, String)>, Vec<Found>>,
+    findings: HashMap<String, Vec<Found>>,
     /// The words of all requirements and stories that were ever found.
     found_texts: BTreeSet<(bool, String)>,
     /// How often something happened, to see that the sequences are not about nothing.
