@@ -17,13 +17,14 @@ enum Act {
     EditAndApprove,
 }
 
-const ACTS: [Act; 9] = [
+const ACTS: [Act; 10] = [
     Act::Judge(Verdict::Approve),
     Act::Judge(Verdict::Approve),
     Act::Judge(Verdict::Reject),
     Act::Judge(Verdict::Reopen),
     Act::Judge(Verdict::Defer),
     Act::EditTitle,
+    Act::EditWords,
     Act::EditWords,
     Act::EditNothing,
     Act::EditAndApprove,

@@ -75,6 +75,9 @@ pub const NAMES: [&str; 2] = ["booking.md", "desk.md"];
 /// For each topic its wording, or that it is left out.
 pub type Wordings = [Option<usize>; TOPIC_COUNT];
 
+/// Some topics come up later, when their items are NEW.
+pub const FIRST_WORDINGS: Wordings = [Some(0), Some(0), None, Some(0), None, None];
+
 /// The text of one of the two documents. Each topic is in one of them only.
 pub fn text(wordings: &Wordings, document: usize) -> String {
     let mut text = String::from("# Clinic\n\n");

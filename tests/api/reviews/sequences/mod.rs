@@ -15,7 +15,7 @@ use actors::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use self::baselines::KeptBaseline;
-use self::findings::{Found, NAMES, TOPIC_COUNT, Wordings, text};
+use self::findings::{FIRST_WORDINGS, Found, NAMES, Wordings, text};
 use self::model::{Expected, ProjectModel, id};
 use super::Reviewed;
 use crate::support::chance::Chance;
@@ -54,7 +54,7 @@ const STEPS_OF: [Step; 20] = [
     Step::Accept,
     Step::Accept,
     Step::Accept,
-    Step::Dismiss,
+    Step::Accept,
     Step::Dismiss,
     Step::TakeBaseline,
 ];
@@ -104,7 +104,7 @@ impl<'w> Play<'w> {
         let project = ada.project().await;
         let people =
             vec![ada.clone(), world.member(&project, Role::Analyst).await, world.member(&project, Role::Manager).await];
-        let wordings = [Some(0); TOPIC_COUNT];
+        let wordings = FIRST_WORDINGS;
         let mut documents = Vec::new();
         for (document, name) in NAMES.iter().enumerate() {
             let (path, _) = ada.read(&project, name, text(&wordings, document).as_bytes()).await;

@@ -5,6 +5,9 @@ use serde_json::Value;
 use super::model::{Expected, PlayedItem, PlayedProposal, id};
 use super::{Play, Seen};
 
+const SEEN_OF_PROPOSED: [Seen; 6] =
+    [Seen::Nothing, Seen::Nothing, Seen::Nothing, Seen::Nothing, Seen::Present, Seen::Another];
+
 impl Play<'_> {
     /// The proposals that a query selects.
     pub async fn proposals(&self, query: &str) -> Vec<Value> {
@@ -15,10 +18,10 @@ impl Play<'_> {
         items
     }
 
-    /// Mostly one that is open.
+    /// Mostly one that is open, and of each kind as often as of the others.
     fn some_proposal(&mut self) -> Option<usize> {
-        let wants_any = self.below(6) == 0;
-        let is_wanted = |one: &PlayedProposal| wants_any || one.is_open();
+        let (wants_any, kind) = (self.below(6) == 0, self.one_of(&["NEW", "CHANGED", "GONE"]));
+        let is_wanted = |one: &PlayedProposal| wants_any || (one.is_open() && one.kind == kind);
         let all: Vec<usize> =
             (0..self.model.proposals.len()).filter(|at| is_wanted(&self.model.proposals[*at])).collect();
         if all.is_empty() { None } else { Some(self.one_of(&all)) }
@@ -37,8 +40,7 @@ impl Play<'_> {
         if proposal.is_open() && others.map(|(_, item)| item).any(has_words) {
             return;
         }
-        let (person, seen) =
-            (self.somebody(), self.one_of(&[Seen::Nothing, Seen::Nothing, Seen::Present, Seen::Another]));
+        let (person, seen) = (self.somebody(), self.one_of(&SEEN_OF_PROPOSED));
         println!("{}: accept {} {} of {} seen {seen:?}", self.number, proposal.status, proposal.kind, proposal.item);
         let target = self.model.items.get(&proposal.item).map(|item| item.now.clone());
         let target = target.filter(|_| proposal.kind != "NEW");

@@ -51,8 +51,8 @@ impl Play<'_> {
         let former = self.wordings;
         for topic in 0..TOPIC_COUNT {
             self.wordings[topic] = match self.below(8) {
-                0..5 => self.wordings[topic],
-                5 => None,
+                0..4 => self.wordings[topic],
+                4 => None,
                 _ => Some(self.below(3)),
             };
         }
