@@ -17,10 +17,26 @@ enum Act {
     EditAndApprove,
 }
 
-const ACTS: [Act; 10] = [
+const ACTS_OF_STORY: [Act; 11] = [
+    Act::Judge(Verdict::Approve),
     Act::Judge(Verdict::Approve),
     Act::Judge(Verdict::Approve),
     Act::Judge(Verdict::Reject),
+    Act::Judge(Verdict::Reopen),
+    Act::Judge(Verdict::Defer),
+    Act::EditTitle,
+    Act::EditWords,
+    Act::EditNothing,
+    Act::EditAndApprove,
+    Act::EditAndApprove,
+];
+
+/// Its words and its rejection make stories suspect.
+const ACTS_OF_REQUIREMENT: [Act; 11] = [
+    Act::Judge(Verdict::Approve),
+    Act::Judge(Verdict::Reject),
+    Act::Judge(Verdict::Reject),
+    Act::Judge(Verdict::Reopen),
     Act::Judge(Verdict::Reopen),
     Act::Judge(Verdict::Defer),
     Act::EditTitle,
@@ -94,9 +110,16 @@ impl Act {
 
 impl Play<'_> {
     pub async fn decide(&mut self) {
-        let items = self.model.in_order();
-        let (id, act, person, seen) = (self.one_of(&items), self.one_of(&ACTS), self.somebody(), self.seen());
+        let mut items = self.model.in_order();
+        if self.below(3) == 0 {
+            items.retain(|id| self.model.has_consequences(id));
+        }
+        if items.is_empty() {
+            return;
+        }
+        let (id, person, seen) = (self.one_of(&items), self.somebody(), self.seen());
         let before = self.model.items[&id].now.clone();
+        let act = self.one_of(if before.is_story { &ACTS_OF_STORY } else { &ACTS_OF_REQUIREMENT });
         println!("{}: {act:?} {} seen {seen:?}", self.number, before.code);
         let mut path = self.path(&id);
         if matches!(act, Act::Judge(_)) {
@@ -111,8 +134,8 @@ impl Play<'_> {
             (_, Outcome::Changed(after, action)) => {
                 assert_eq!(Expected::of(answer.is(200).data()), after, "{act:?} after {before:?}");
                 let unsettling = self.model.change(&person.id, &id, after, action);
-                self.model.unsettle(&person.id, unsettling.as_slice());
-                self.count("decided");
+                self.unsettle(&person.id, unsettling.as_slice());
+                self.count(if before.suspect { "decided while suspect" } else { "decided" });
             }
         }
     }
@@ -146,7 +169,7 @@ impl Play<'_> {
             self.count(if refusal.is_none() { "decided among many" } else { "refused among many" });
             asked.push(item);
         }
-        self.model.unsettle(&person.id, &unsettling);
+        self.unsettle(&person.id, &unsettling);
         println!("{}: {verdict:?} {asked:?}", self.number);
         let mut body = verdict.body();
         body["items"] = json!(asked);

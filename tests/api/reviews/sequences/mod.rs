@@ -22,7 +22,7 @@ use crate::support::chance::Chance;
 use crate::support::client::Request;
 use crate::support::{Role, Server, User, World};
 
-const STEPS: usize = 80;
+const STEPS: usize = 120;
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
@@ -43,11 +43,11 @@ const STEPS_OF: [Step; 20] = [
     Step::Decide,
     Step::Decide,
     Step::Decide,
+    Step::Decide,
     Step::DecideMany,
     Step::DecideMany,
     Step::Regenerate,
     Step::Regenerate,
-    Step::Run,
     Step::Run,
     Step::Run,
     Step::Accept,
@@ -141,11 +141,21 @@ impl<'w> Play<'w> {
 
     /// Mostly the present version.
     fn seen(&mut self) -> Seen {
-        self.one_of(&[Seen::Present, Seen::Present, Seen::Present, Seen::Nothing, Seen::Nothing, Seen::Another])
+        match self.below(8) {
+            0..4 => Seen::Present,
+            4..7 => Seen::Nothing,
+            _ => Seen::Another,
+        }
     }
 
     fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// What stories lose when the requirements that they cover are not what they were.
+    fn unsettle(&mut self, actor: &str, requirements: &[String]) {
+        let shaken = self.model.unsettle(actor, requirements);
+        *self.counts.entry("became suspect").or_default() += shaken;
     }
 
     fn path(&self, id: &str) -> String {

@@ -33,7 +33,9 @@ pub enum Verdict {
     Defer,
 }
 
-pub const VERDICTS: [Verdict; 4] = [Verdict::Approve, Verdict::Reject, Verdict::Reopen, Verdict::Defer];
+/// Of many items: mostly approvals, so that there is something to unsettle.
+pub const VERDICTS: [Verdict; 5] =
+    [Verdict::Approve, Verdict::Approve, Verdict::Reject, Verdict::Reopen, Verdict::Defer];
 
 impl Verdict {
     pub fn body(self) -> Value {
@@ -189,6 +191,13 @@ impl ProjectModel {
         all.into_iter().map(|(_, _, id)| id.clone()).collect()
     }
 
+    /// Whether it is a requirement on which an approved story rests, or such a story that became suspect.
+    pub fn has_consequences(&self, id: &String) -> bool {
+        let rests =
+            |item: &PlayedItem| item.now.status == "APPROVED" && !item.now.suspect && item.now.covers.contains(id);
+        self.items[id].now.suspect || self.items.values().any(rests)
+    }
+
     /// The next code of a kind: none is used twice, as no item is ever deleted.
     pub fn next_code(&self, is_story: bool) -> String {
         let count = self.items.values().filter(|item| item.now.is_story == is_story).count();
@@ -218,17 +227,18 @@ impl ProjectModel {
         });
     }
 
-    /// Makes the approved stories that cover one of some requirements suspect.
-    pub fn unsettle(&mut self, actor: &str, requirements: &[String]) {
+    /// Makes the approved stories that cover one of some requirements suspect. Returns how many.
+    pub fn unsettle(&mut self, actor: &str, requirements: &[String]) -> usize {
         let covers = |item: &PlayedItem| requirements.iter().any(|id| item.now.covers.contains(id));
         let shaken = self.items.iter().filter(|(_, item)| item.now.status == "APPROVED" && !item.now.suspect);
         let shaken: Vec<String> = shaken.filter(|(_, item)| covers(item)).map(|(id, _)| id.clone()).collect();
-        for id in shaken {
-            let item = self.items.get_mut(&id).unwrap();
+        for id in &shaken {
+            let item = self.items.get_mut(id).unwrap();
             item.now.suspect = true;
             let now = item.now.clone();
-            self.note(actor, &id, Some(&now), &now, "BECOME_SUSPECT");
+            self.note(actor, id, Some(&now), &now, "BECOME_SUSPECT");
         }
+        shaken.len()
     }
 
     /// The item whose words the analysis has found before.

@@ -120,7 +120,7 @@ impl Play<'_> {
             }
         };
         let unsettling = self.model.change(actor, &proposal.item, after, "ACCEPT_PROPOSAL");
-        self.model.unsettle(actor, unsettling.as_slice());
+        self.unsettle(actor, unsettling.as_slice());
         if proposal.kind == "CHANGED" {
             let item = self.model.items.get_mut(&proposal.item).unwrap();
             (item.found, item.key) = (proposal.content.clone(), proposal.key.clone());
