@@ -42,7 +42,7 @@ impl Race {
         let approval = on(self.reviewed.judging(&self.story, json!({"workflowStatus": "APPROVED"})));
         let edit = self.ben.client.patch(self.reviewed.path(&self.story)).json(json!({"title": title(round)}));
         let (approval, edit) = (async { approval.await }, async { on(edit).await });
-        if round % 2 == 0 {
+        if round.is_multiple_of(2) {
             tokio::join!(approval, edit)
         } else {
             let (edit, approval) = tokio::join!(edit, approval);

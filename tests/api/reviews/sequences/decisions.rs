@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::model::{Expected, VERDICTS, Verdict, content, is_story};
+use super::model::{ExpectedItem, StatusVerdict, VERDICTS, content, is_story};
 use super::{Play, Seen};
 
 /// What a person does to one item.
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    Judge(Verdict),
+    Judge(StatusVerdict),
     EditTitle,
     /// Of a requirement its statement, of a story all that is told.
     EditWords,
@@ -18,12 +18,12 @@ enum Act {
 }
 
 const ACTS_OF_STORY: [Act; 11] = [
-    Act::Judge(Verdict::Approve),
-    Act::Judge(Verdict::Approve),
-    Act::Judge(Verdict::Approve),
-    Act::Judge(Verdict::Reject),
-    Act::Judge(Verdict::Reopen),
-    Act::Judge(Verdict::Defer),
+    Act::Judge(StatusVerdict::Approve),
+    Act::Judge(StatusVerdict::Approve),
+    Act::Judge(StatusVerdict::Approve),
+    Act::Judge(StatusVerdict::Reject),
+    Act::Judge(StatusVerdict::Reopen),
+    Act::Judge(StatusVerdict::Defer),
     Act::EditTitle,
     Act::EditWords,
     Act::EditNothing,
@@ -33,12 +33,12 @@ const ACTS_OF_STORY: [Act; 11] = [
 
 /// Its words and its rejection make stories suspect.
 const ACTS_OF_REQUIREMENT: [Act; 11] = [
-    Act::Judge(Verdict::Approve),
-    Act::Judge(Verdict::Reject),
-    Act::Judge(Verdict::Reject),
-    Act::Judge(Verdict::Reopen),
-    Act::Judge(Verdict::Reopen),
-    Act::Judge(Verdict::Defer),
+    Act::Judge(StatusVerdict::Approve),
+    Act::Judge(StatusVerdict::Reject),
+    Act::Judge(StatusVerdict::Reject),
+    Act::Judge(StatusVerdict::Reopen),
+    Act::Judge(StatusVerdict::Reopen),
+    Act::Judge(StatusVerdict::Defer),
     Act::EditTitle,
     Act::EditWords,
     Act::EditWords,
@@ -50,10 +50,10 @@ const ACTS_OF_REQUIREMENT: [Act; 11] = [
 const TOLD: [&str; 6] = ["title", "role", "goal", "benefit", "priority", "acceptanceCriteria"];
 
 #[derive(Debug)]
-enum Outcome {
+enum ActOutcome {
     Refused,
     Same,
-    Changed(Expected, &'static str),
+    Changed(ExpectedItem, &'static str),
 }
 
 /// The words of a person, which have none in common with any topic.
@@ -67,7 +67,7 @@ fn edited_words(is_story: bool, number: usize) -> Value {
 }
 
 /// What an item says after an edit.
-fn with(before: &Expected, edit: &Value) -> Value {
+fn with(before: &ExpectedItem, edit: &Value) -> Value {
     let mut content = before.content.clone();
     for (name, value) in edit.as_object().unwrap() {
         content[name] = value.clone();
@@ -81,7 +81,7 @@ fn with(before: &Expected, edit: &Value) -> Value {
 }
 
 impl Act {
-    fn body(self, before: &Expected, number: usize) -> Value {
+    fn body(self, before: &ExpectedItem, number: usize) -> Value {
         match self {
             Self::Judge(verdict) => verdict.body(),
             Self::EditTitle => json!({"title": format!("Title {number}")}),
@@ -91,18 +91,18 @@ impl Act {
         }
     }
 
-    fn outcome(self, before: &Expected, number: usize) -> Outcome {
+    fn outcome(self, before: &ExpectedItem, number: usize) -> ActOutcome {
         let edited = |edit: &Value| before.revised(with(before, edit), "HUMAN_EDITED");
         match self {
             Self::Judge(verdict) => match before.judged(verdict) {
-                Some((after, action)) => Outcome::Changed(after, action),
-                None => Outcome::Refused,
+                Some((after, action)) => ActOutcome::Changed(after, action),
+                None => ActOutcome::Refused,
             },
-            Self::EditNothing => Outcome::Same,
-            Self::EditTitle | Self::EditWords => Outcome::Changed(edited(&self.body(before, number)), "EDIT"),
+            Self::EditNothing => ActOutcome::Same,
+            Self::EditTitle | Self::EditWords => ActOutcome::Changed(edited(&self.body(before, number)), "EDIT"),
             Self::EditAndApprove => {
                 let title = json!({"title": format!("Approved {number}")});
-                Outcome::Changed(edited(&title).approved_at_once(), "EDIT_AND_APPROVE")
+                ActOutcome::Changed(edited(&title).approved_at_once(), "EDIT_AND_APPROVE")
             }
         }
     }
@@ -129,10 +129,10 @@ impl Play<'_> {
         let answer = seen.on(request, before.version).await;
         match (seen, act.outcome(&before, self.number)) {
             (Seen::Another, _) => drop(answer.refused(412, "PreconditionFailed")),
-            (_, Outcome::Refused) => drop(answer.refused(409, "InvalidState")),
-            (_, Outcome::Same) => assert_eq!(Expected::of(answer.is(200).data()), before),
-            (_, Outcome::Changed(after, action)) => {
-                assert_eq!(Expected::of(answer.is(200).data()), after, "{act:?} after {before:?}");
+            (_, ActOutcome::Refused) => drop(answer.refused(409, "InvalidState")),
+            (_, ActOutcome::Same) => assert_eq!(ExpectedItem::of(answer.is(200).data()), before),
+            (_, ActOutcome::Changed(after, action)) => {
+                assert_eq!(ExpectedItem::of(answer.is(200).data()), after, "{act:?} after {before:?}");
                 let unsettling = self.model.change(&person.id, &id, after, action);
                 self.unsettle(&person.id, unsettling.as_slice());
                 self.count(if before.suspect { "decided while suspect" } else { "decided" });
@@ -203,17 +203,17 @@ impl Play<'_> {
         let diff = diff.map(|name| json!({"name": name, "before": before.content[*name], "after": after[*name]}));
         assert_eq!(written["diff"], diff.collect::<Value>(), "what is said to be different is what is different");
         if written["diff"] == json!([]) {
-            assert_eq!(Expected::of(written), before, "a story that came out as it was is left as it is");
+            assert_eq!(ExpectedItem::of(written), before, "a story that came out as it was is left as it is");
             self.count("regenerated as it was");
         } else {
             let revised = before.revised(after, "AI_REGENERATED");
-            assert_eq!(Expected::of(written), revised);
+            assert_eq!(ExpectedItem::of(written), revised);
             self.model.change(&person.id, &id, revised, "REGENERATE");
             self.count("regenerated");
         }
         // From the same requirements the same story comes out: it is left as it is now.
         let again = anew().await.is(200);
         assert_eq!(again.data()["diff"], json!([]));
-        assert_eq!(Expected::of(again.data()), self.model.items[&id].now);
+        assert_eq!(ExpectedItem::of(again.data()), self.model.items[&id].now);
     }
 }

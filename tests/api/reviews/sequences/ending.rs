@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Play;
-use super::model::{Expected, PlayedEvent};
+use super::model::{ExpectedItem, PlayedEvent};
 
 /// The state of an item in the trail.
 #[derive(Debug, PartialEq)]
@@ -17,7 +17,7 @@ struct Replayed {
 
 impl Replayed {
     /// The description follows from what is told, and is in no difference.
-    fn of(item: &Expected) -> Self {
+    fn of(item: &ExpectedItem) -> Self {
         let mut content = item.content.clone();
         content.as_object_mut().unwrap().remove("description");
         Self { status: item.status.to_owned(), version: item.version, content }
@@ -62,7 +62,7 @@ impl Play<'_> {
             }
         }
         for (id, item) in self.items().await {
-            assert_eq!(states[id.as_str()], Replayed::of(&Expected::of(&item)), "what the trail leads to");
+            assert_eq!(states[id.as_str()], Replayed::of(&ExpectedItem::of(&item)), "what the trail leads to");
         }
     }
 }

@@ -10,14 +10,14 @@ use super::model::{content, id, is_story, words};
 
 /// Sentences in three wordings that are nearly the same. Those of two topics have no telling word in common, so that none is
 /// taken for a change of the other one, wherever it stands.
-struct Topic {
+struct SentenceTopic {
     wordings: [&'static str; 3],
     /// One of these is in whatever is said about it.
     signs: &'static [&'static str],
 }
 
-const TOPICS: [Topic; 6] = [
-    Topic {
+const TOPICS: [SentenceTopic; 6] = [
+    SentenceTopic {
         wordings: [
             "The system must let a patient cancel an appointment until 24 hours before it begins.",
             "The system must let a patient cancel an appointment until 12 hours before it begins.",
@@ -25,7 +25,7 @@ const TOPICS: [Topic; 6] = [
         ],
         signs: &["patient", "cancel", "appointment", "hours"],
     },
-    Topic {
+    SentenceTopic {
         wordings: [
             "The system shall answer every search within two seconds.",
             "The system shall answer every search within five seconds.",
@@ -33,7 +33,7 @@ const TOPICS: [Topic; 6] = [
         ],
         signs: &["answer", "search", "seconds"],
     },
-    Topic {
+    SentenceTopic {
         wordings: [
             "As a clerk, I want to see the waiting list, so that I can fill free slots.",
             "As a clerk, I want to sort the waiting list, so that I can fill free slots.",
@@ -41,7 +41,7 @@ const TOPICS: [Topic; 6] = [
         ],
         signs: &["clerk", "waiting", "slots"],
     },
-    Topic {
+    SentenceTopic {
         wordings: [
             "The system must export all bookings as a CSV file.",
             "The system must export all bookings as a PDF file.",
@@ -49,7 +49,7 @@ const TOPICS: [Topic; 6] = [
         ],
         signs: &["export", "bookings", "file"],
     },
-    Topic {
+    SentenceTopic {
         wordings: [
             "As a nurse, I want to read the ward rota, so that I know who is on duty.",
             "As a nurse, I want to copy the ward rota, so that I know who is on duty.",
@@ -57,7 +57,7 @@ const TOPICS: [Topic; 6] = [
         ],
         signs: &["nurse", "ward", "rota", "duty"],
     },
-    Topic {
+    SentenceTopic {
         wordings: [
             "The system must print a short receipt for each payment.",
             "The system must print a signed receipt for each payment.",
@@ -73,13 +73,13 @@ const TOPICS_EACH: usize = TOPIC_COUNT / 2;
 pub const NAMES: [&str; 2] = ["booking.md", "desk.md"];
 
 /// For each topic its wording, or that it is left out.
-pub type Wordings = [Option<usize>; TOPIC_COUNT];
+pub type TopicWordings = [Option<usize>; TOPIC_COUNT];
 
 /// Some topics come up later, when their items are NEW.
-pub const FIRST_WORDINGS: Wordings = [Some(0), Some(0), None, Some(0), None, None];
+pub const FIRST_WORDINGS: TopicWordings = [Some(0), Some(0), None, Some(0), None, None];
 
 /// The text of one of the two documents. Each topic is in one of them only.
-pub fn text(wordings: &Wordings, document: usize) -> String {
+pub fn text(wordings: &TopicWordings, document: usize) -> String {
     let mut text = String::from("# Clinic\n\n");
     for topic in document * TOPICS_EACH..(document + 1) * TOPICS_EACH {
         if let Some(wording) = wordings[topic] {
@@ -103,7 +103,7 @@ fn topics_of(text: &str) -> BTreeSet<usize> {
 
 /// A requirement or a story that a run is to find.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ExpectedFinding {
     pub is_story: bool,
     pub content: Value,
     pub words: String,
@@ -123,7 +123,7 @@ pub enum Likeness {
     Unlike,
 }
 
-impl Found {
+impl ExpectedFinding {
     pub fn likeness(&self, is_found_text: bool, words: &str) -> Likeness {
         match topics_of(words).contains(&self.topic) {
             false => Likeness::Unlike,
@@ -142,7 +142,7 @@ pub fn document_of(found: &str) -> usize {
 
 impl Play<'_> {
     /// What the analysis finds in some of the documents: what it finds in each.
-    pub async fn findings(&mut self, documents: &[usize]) -> Vec<Found> {
+    pub async fn findings(&mut self, documents: &[usize]) -> Vec<ExpectedFinding> {
         let mut all = Vec::new();
         for document in documents {
             all.extend(self.findings_in(*document).await);
@@ -151,7 +151,7 @@ impl Play<'_> {
     }
 
     /// What the analysis publishes in a project that has this document and nothing else, where nobody has reviewed anything.
-    async fn findings_in(&mut self, document: usize) -> Vec<Found> {
+    async fn findings_in(&mut self, document: usize) -> Vec<ExpectedFinding> {
         let text = text(&self.wordings, document);
         if let Some(known) = self.findings.get(&text) {
             return known.clone();
@@ -169,9 +169,9 @@ impl Play<'_> {
             let covers: BTreeSet<String> = covers.map(|one| one["statement"].as_str().unwrap().to_owned()).collect();
             assert_eq!(covers.len(), usize::from(is_story), "{item:#}");
             let key = covers.first().unwrap_or(&words).clone();
-            Found { is_story, content, words, key, topic: *topics.first().unwrap(), covers }
+            ExpectedFinding { is_story, content, words, key, topic: *topics.first().unwrap(), covers }
         };
-        let mut all: Vec<Found> = requirements.iter().map(found).collect();
+        let mut all: Vec<ExpectedFinding> = requirements.iter().map(found).collect();
         all.extend(apart.items("user-stories").await.iter().map(found));
         for one in &all {
             self.found_texts.insert((one.is_story, one.words.clone()));

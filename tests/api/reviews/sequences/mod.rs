@@ -15,8 +15,8 @@ use actors::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use self::baselines::KeptBaseline;
-use self::findings::{FIRST_WORDINGS, Found, NAMES, Wordings, text};
-use self::model::{Expected, ProjectModel, id};
+use self::findings::{ExpectedFinding, FIRST_WORDINGS, NAMES, TopicWordings, text};
+use self::model::{ExpectedItem, ProjectModel, id};
 use super::Reviewed;
 use crate::support::chance::Chance;
 use crate::support::client::Request;
@@ -25,7 +25,7 @@ use crate::support::{Role, Server, User, World};
 const STEPS: usize = 120;
 
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum PlayedStep {
     Decide,
     DecideMany,
     Regenerate,
@@ -36,27 +36,27 @@ enum Step {
 }
 
 /// Each as often as it is to come.
-const STEPS_OF: [Step; 20] = [
-    Step::Decide,
-    Step::Decide,
-    Step::Decide,
-    Step::Decide,
-    Step::Decide,
-    Step::Decide,
-    Step::Decide,
-    Step::DecideMany,
-    Step::DecideMany,
-    Step::Regenerate,
-    Step::Regenerate,
-    Step::Run,
-    Step::Run,
-    Step::Accept,
-    Step::Accept,
-    Step::Accept,
-    Step::Accept,
-    Step::Accept,
-    Step::Dismiss,
-    Step::TakeBaseline,
+const STEPS_OF: [PlayedStep; 20] = [
+    PlayedStep::Decide,
+    PlayedStep::Decide,
+    PlayedStep::Decide,
+    PlayedStep::Decide,
+    PlayedStep::Decide,
+    PlayedStep::Decide,
+    PlayedStep::Decide,
+    PlayedStep::DecideMany,
+    PlayedStep::DecideMany,
+    PlayedStep::Regenerate,
+    PlayedStep::Regenerate,
+    PlayedStep::Run,
+    PlayedStep::Run,
+    PlayedStep::Accept,
+    PlayedStep::Accept,
+    PlayedStep::Accept,
+    PlayedStep::Accept,
+    PlayedStep::Accept,
+    PlayedStep::Dismiss,
+    PlayedStep::TakeBaseline,
 ];
 
 /// The version that somebody says to have seen.
@@ -85,13 +85,13 @@ struct Play<'w> {
     people: Vec<User>,
     /// The paths of the two documents, and what they say.
     documents: Vec<String>,
-    wordings: Wordings,
+    wordings: TopicWordings,
     chance: Chance,
     number: usize,
     model: ProjectModel,
     baselines: Vec<KeptBaseline>,
     /// What was found in texts.
-    findings: HashMap<String, Vec<Found>>,
+    findings: HashMap<String, Vec<ExpectedFinding>>,
     /// The words of all requirements and stories that were ever found.
     found_texts: BTreeSet<(bool, String)>,
     /// How often something happened, to see that the sequences are not about nothing.
@@ -170,22 +170,22 @@ impl<'w> Play<'w> {
         items.into_iter().map(|item| (id(&item), item)).collect()
     }
 
-    async fn step(&mut self, step: Step) {
+    async fn step(&mut self, step: PlayedStep) {
         match step {
-            Step::Decide => self.decide().await,
-            Step::DecideMany => self.decide_many().await,
-            Step::Regenerate => self.regenerate().await,
-            Step::Run => self.run_again().await,
-            Step::Accept => self.accept().await,
-            Step::Dismiss => self.dismiss().await,
-            Step::TakeBaseline => self.take_baseline().await,
+            PlayedStep::Decide => self.decide().await,
+            PlayedStep::DecideMany => self.decide_many().await,
+            PlayedStep::Regenerate => self.regenerate().await,
+            PlayedStep::Run => self.run_again().await,
+            PlayedStep::Accept => self.accept().await,
+            PlayedStep::Dismiss => self.dismiss().await,
+            PlayedStep::TakeBaseline => self.take_baseline().await,
         }
     }
 
     /// The project is as the rules have it, and the trail is whole.
     async fn must_agree(&self) {
-        let now: BTreeMap<String, Expected> =
-            self.items().await.iter().map(|(id, item)| (id.clone(), Expected::of(item))).collect();
+        let now: BTreeMap<String, ExpectedItem> =
+            self.items().await.iter().map(|(id, item)| (id.clone(), ExpectedItem::of(item))).collect();
         for (id, expected) in self.model.now() {
             assert_eq!(now.get(&id), Some(&expected), "the item {id} after {} steps", self.number);
             let is_there = |id: &String| now.get(id).is_some_and(|one| !one.is_story);

@@ -11,7 +11,7 @@ const DEMAND: [&str; 3] = ["statement", "type", "category"];
 
 /// What an item is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedItem {
     pub is_story: bool,
     pub code: String,
     pub status: &'static str,
@@ -26,7 +26,7 @@ pub struct Expected {
 
 /// A decision about the status of an item.
 #[derive(Debug, Clone, Copy)]
-pub enum Verdict {
+pub enum StatusVerdict {
     Approve,
     Reject,
     Reopen,
@@ -34,10 +34,15 @@ pub enum Verdict {
 }
 
 /// Of many items: mostly approvals, so that there is something to unsettle.
-pub const VERDICTS: [Verdict; 5] =
-    [Verdict::Approve, Verdict::Approve, Verdict::Reject, Verdict::Reopen, Verdict::Defer];
+pub const VERDICTS: [StatusVerdict; 5] = [
+    StatusVerdict::Approve,
+    StatusVerdict::Approve,
+    StatusVerdict::Reject,
+    StatusVerdict::Reopen,
+    StatusVerdict::Defer,
+];
 
-impl Verdict {
+impl StatusVerdict {
     pub fn body(self) -> Value {
         match self {
             Self::Approve => json!({"workflowStatus": "APPROVED"}),
@@ -48,7 +53,7 @@ impl Verdict {
     }
 }
 
-impl Expected {
+impl ExpectedItem {
     pub fn of(item: &Value) -> Self {
         let one_of = |name: &str, values: &[&'static str]| {
             let found = values.iter().find(|value| item[name] == **value);
@@ -80,13 +85,13 @@ impl Expected {
     }
 
     /// The item after a decision, and the action of its event; `None` if it is refused.
-    pub fn judged(&self, verdict: Verdict) -> Option<(Self, &'static str)> {
+    pub fn judged(&self, verdict: StatusVerdict) -> Option<(Self, &'static str)> {
         Some(match (self.status, verdict) {
-            ("NEEDS_REVIEW", Verdict::Approve) => (self.at("APPROVED"), "APPROVE"),
-            ("APPROVED", Verdict::Approve) if self.suspect => (self.at("APPROVED"), "APPROVE"),
-            ("NEEDS_REVIEW", Verdict::Reject) => (self.at("REJECTED"), "REJECT"),
-            ("APPROVED" | "REJECTED", Verdict::Reopen) => (self.at("NEEDS_REVIEW"), "REOPEN"),
-            (_, Verdict::Defer) => (Self { is_deferred: true, ..self.at("NEEDS_REVIEW") }, "DEFER"),
+            ("NEEDS_REVIEW", StatusVerdict::Approve) => (self.at("APPROVED"), "APPROVE"),
+            ("APPROVED", StatusVerdict::Approve) if self.suspect => (self.at("APPROVED"), "APPROVE"),
+            ("NEEDS_REVIEW", StatusVerdict::Reject) => (self.at("REJECTED"), "REJECT"),
+            ("APPROVED" | "REJECTED", StatusVerdict::Reopen) => (self.at("NEEDS_REVIEW"), "REOPEN"),
+            (_, StatusVerdict::Defer) => (Self { is_deferred: true, ..self.at("NEEDS_REVIEW") }, "DEFER"),
             _ => return None,
         })
     }
@@ -114,7 +119,7 @@ impl Expected {
 /// An item of the project, and what is known of its past.
 #[derive(Debug, Clone)]
 pub struct PlayedItem {
-    pub now: Expected,
+    pub now: ExpectedItem,
     /// Whether a person has judged, edited or accepted it.
     pub touched: bool,
     /// The content that the analysis last found, and that became this item's.
@@ -124,7 +129,7 @@ pub struct PlayedItem {
     /// The requirements that its proposal named: it covers them once they exist.
     pub wishes: BTreeSet<String>,
     /// The state before its first event.
-    pub first: Expected,
+    pub first: ExpectedItem,
     /// Whether its first event adds it.
     pub is_added: bool,
 }
@@ -180,7 +185,7 @@ pub struct ProjectModel {
 }
 
 impl ProjectModel {
-    pub fn now(&self) -> BTreeMap<String, Expected> {
+    pub fn now(&self) -> BTreeMap<String, ExpectedItem> {
         self.items.iter().map(|(id, item)| (id.clone(), item.now.clone())).collect()
     }
 
@@ -205,7 +210,7 @@ impl ProjectModel {
     }
 
     /// What a decision makes of an item, with its event. Returns the item if stories that cover it become suspect.
-    pub fn change(&mut self, actor: &str, id: &str, after: Expected, action: &str) -> Option<String> {
+    pub fn change(&mut self, actor: &str, id: &str, after: ExpectedItem, action: &str) -> Option<String> {
         let item = self.items.get_mut(id).unwrap();
         let before = std::mem::replace(&mut item.now, after);
         item.touched = true;
@@ -216,8 +221,8 @@ impl ProjectModel {
         (!after.is_story && (demands_else || is_rejected)).then(|| id.to_owned())
     }
 
-    pub fn note(&mut self, actor: &str, id: &str, before: Option<&Expected>, after: &Expected, action: &str) {
-        let state = |item: &Expected| (item.status.to_owned(), item.version);
+    pub fn note(&mut self, actor: &str, id: &str, before: Option<&ExpectedItem>, after: &ExpectedItem, action: &str) {
+        let state = |item: &ExpectedItem| (item.status.to_owned(), item.version);
         self.events.push(PlayedEvent {
             action: action.to_owned(),
             actor: actor.to_owned(),

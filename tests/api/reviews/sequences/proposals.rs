@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::model::{Expected, PlayedItem, PlayedProposal, id};
+use super::model::{ExpectedItem, PlayedItem, PlayedProposal, id};
 use super::{Play, Seen};
 
 const SEEN_OF_PROPOSED: [Seen; 6] =
@@ -79,7 +79,7 @@ impl Play<'_> {
     async fn added(&mut self, actor: &str, proposal: &PlayedProposal) {
         let covers = proposal.covers.iter().filter(|id| self.model.items.contains_key(*id)).cloned().collect();
         let code = self.model.next_code(proposal.is_story);
-        let now = Expected::added(proposal.is_story, code, proposal.content.clone(), covers);
+        let now = ExpectedItem::added(proposal.is_story, code, proposal.content.clone(), covers);
         self.model.note(actor, &proposal.item, None, &now, "ACCEPT_PROPOSAL");
         let item = PlayedItem {
             first: now.clone(),
@@ -101,7 +101,7 @@ impl Play<'_> {
         let now = self.items().await;
         let links = &self.model.links;
         for (id, item) in self.model.items.iter_mut().filter(|(_, item)| item.now.is_story) {
-            let covers = Expected::of(&now[id]).covers.contains(requirement);
+            let covers = ExpectedItem::of(&now[id]).covers.contains(requirement);
             assert!(covers || !item.wishes.contains(requirement), "{id} was to cover {requirement}");
             assert!(!covers || links.contains(&(id.clone(), requirement.clone())), "{id} never meant {requirement}");
             if covers {
@@ -111,12 +111,12 @@ impl Play<'_> {
     }
 
     /// An accepted CHANGED or GONE one.
-    fn replaced(&mut self, actor: &str, proposal: &PlayedProposal, target: &Expected) {
+    fn replaced(&mut self, actor: &str, proposal: &PlayedProposal, target: &ExpectedItem) {
         let after = match proposal.kind {
             "GONE" => target.rejected(),
             _ => {
                 let covers = proposal.covers.iter().filter(|id| self.model.items.contains_key(*id)).cloned().collect();
-                Expected { covers, ..target.revised(proposal.content.clone(), "AI_REGENERATED") }
+                ExpectedItem { covers, ..target.revised(proposal.content.clone(), "AI_REGENERATED") }
             }
         };
         let unsettling = self.model.change(actor, &proposal.item, after, "ACCEPT_PROPOSAL");

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::Play;
-use super::findings::{Found, Likeness, TOPIC_COUNT, document_of, first_topic, text};
-use super::model::{Expected, PlayedItem, PlayedProposal, content, id, is_story, words};
+use super::findings::{ExpectedFinding, Likeness, TOPIC_COUNT, document_of, first_topic, text};
+use super::model::{ExpectedItem, PlayedItem, PlayedProposal, content, id, is_story, words};
 use crate::analysis::runs;
 
 /// What a run proposes for the items of one kind.
 #[derive(Default)]
-struct Proposed {
+struct ProposedByRun {
     /// By their words.
     new: BTreeMap<String, Value>,
     /// By their items.
@@ -28,7 +28,7 @@ struct SeenRun<'a> {
     after: BTreeMap<String, Value>,
 }
 
-impl Proposed {
+impl ProposedByRun {
     fn of(listed: &[Value], wants_stories: bool) -> Self {
         let mut proposed = Self::default();
         for one in listed.iter().filter(|one| (one["targetType"] == "USER_STORY") == wants_stories) {
@@ -95,8 +95,9 @@ impl Play<'_> {
         let seen = SeenRun { documents, is_reviewed, before, after };
         let mut ids = BTreeMap::new();
         for wants_stories in [false, true] {
-            let own: Vec<Found> = findings.iter().filter(|one| one.is_story == wants_stories).cloned().collect();
-            let proposed = Proposed::of(&listed, wants_stories);
+            let own: Vec<ExpectedFinding> =
+                findings.iter().filter(|one| one.is_story == wants_stories).cloned().collect();
+            let proposed = ProposedByRun::of(&listed, wants_stories);
             self.ran(&seen, wants_stories, &own, &proposed, &mut ids);
         }
         // What a story covers is an item by now, or will be one.
@@ -117,8 +118,8 @@ impl Play<'_> {
         &mut self,
         seen: &SeenRun<'_>,
         is_story: bool,
-        findings: &[Found],
-        proposed: &Proposed,
+        findings: &[ExpectedFinding],
+        proposed: &ProposedByRun,
         ids: &mut BTreeMap<(bool, String), String>,
     ) {
         let (mut found, mut changed, mut unknown) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
@@ -149,7 +150,7 @@ impl Play<'_> {
             .iter()
             .filter(|(id, item)| item.touched && item.now.is_story == is_story && !found.contains(*id));
         let missing: Vec<(String, String)> = missing.map(|(id, item)| (id.clone(), item.now.words())).collect();
-        let like = |play: &Self, finding: &Found, words: &String| {
+        let like = |play: &Self, finding: &ExpectedFinding, words: &String| {
             finding.likeness(play.found_texts.contains(&(is_story, words.clone())), words)
         };
         let mut matched = BTreeMap::new();
@@ -213,17 +214,17 @@ impl Play<'_> {
         self.register(is_story, proposed, findings, &seen.before);
     }
 
-    fn was_dismissed(&self, id: &str, finding: &Found) -> bool {
+    fn was_dismissed(&self, id: &str, finding: &ExpectedFinding) -> bool {
         self.model.dismissed_changes.iter().any(|(item, content)| item == id && *content == finding.content)
     }
 
     /// A finding that becomes an item at once.
-    fn published(&mut self, finding: &Found, after: &BTreeMap<String, Value>) -> String {
+    fn published(&mut self, finding: &ExpectedFinding, after: &BTreeMap<String, Value>) -> String {
         let code = self.model.next_code(finding.is_story);
         let is_it = |item: &&Value| is_story(item) == finding.is_story && item["code"] == code.as_str();
         let item = after.values().find(is_it).unwrap_or_else(|| panic!("no {code}"));
-        let covers = Expected::of(item).covers;
-        let now = Expected::added(finding.is_story, code, finding.content.clone(), covers);
+        let covers = ExpectedItem::of(item).covers;
+        let now = ExpectedItem::added(finding.is_story, code, finding.content.clone(), covers);
         let wishes = BTreeSet::new();
         let played = PlayedItem {
             first: now.clone(),
@@ -239,16 +240,16 @@ impl Play<'_> {
     }
 
     /// An item that nobody has touched becomes as it is found.
-    fn refreshed(&mut self, id: &str, finding: &Found, after: &BTreeMap<String, Value>) {
+    fn refreshed(&mut self, id: &str, finding: &ExpectedFinding, after: &BTreeMap<String, Value>) {
         let item = self.model.items.get_mut(id).unwrap();
         item.now.version += i64::from(item.now.content != finding.content);
         item.now.content = finding.content.clone();
         item.found = finding.content.clone();
-        item.now.covers = Expected::of(&after[id]).covers;
+        item.now.covers = ExpectedItem::of(&after[id]).covers;
         item.first = item.now.clone();
     }
 
-    fn must_be_new(&self, finding: &Found, one: &Value, ids: &mut BTreeMap<(bool, String), String>) {
+    fn must_be_new(&self, finding: &ExpectedFinding, one: &Value, ids: &mut BTreeMap<(bool, String), String>) {
         assert_eq!((&one["before"], content(&one["after"])), (&Value::Null, finding.content.clone()));
         let of_item = id(&one["after"]);
         let same = self.model.proposals.iter().find(|former| {
@@ -261,7 +262,13 @@ impl Play<'_> {
     }
 
     /// Notes what is proposed now, in an order that is the same whenever the seed is played again.
-    fn register(&mut self, is_story: bool, proposed: &Proposed, findings: &[Found], before: &BTreeMap<String, Value>) {
+    fn register(
+        &mut self,
+        is_story: bool,
+        proposed: &ProposedByRun,
+        findings: &[ExpectedFinding],
+        before: &BTreeMap<String, Value>,
+    ) {
         let mut noted = Vec::new();
         for (kind, some) in [("NEW", &proposed.new), ("CHANGED", &proposed.changed), ("GONE", &proposed.gone)] {
             for (item, one) in some {
@@ -272,9 +279,9 @@ impl Play<'_> {
                 let now = self.model.items.get(item).map(|item| &item.now);
                 let content = if kind == "GONE" { Value::Null } else { content(&one["after"]) };
                 if let (Some(now), "CHANGED") = (now, kind) {
-                    let shown = Expected::of(&one["after"]);
+                    let shown = ExpectedItem::of(&one["after"]);
                     let revised = now.revised(content.clone(), "AI_REGENERATED");
-                    assert_eq!(Expected { covers: revised.covers.clone(), ..shown }, revised);
+                    assert_eq!(ExpectedItem { covers: revised.covers.clone(), ..shown }, revised);
                 }
                 let key = findings.iter().find(|finding| finding.content == content).map(|finding| finding.key.clone());
                 assert_eq!(key.is_some(), kind != "GONE", "nothing that was found: {one:#}");
