@@ -9,7 +9,7 @@ use actors::time::{Clock, SystemClock};
 use colloquy::analysis::results::model::WorkflowStatus;
 use colloquy::analysis::results::project_item::ProjectItem;
 use colloquy::analysis::results::store::change;
-use colloquy::db::schema::{document_texts, proposals};
+use colloquy::db::schema::proposals;
 use colloquy::db::{DbError, Key, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
@@ -70,23 +70,9 @@ impl Analysed {
         over["id"].as_str().unwrap().to_owned()
     }
 
-    /// Lets the document have another text, as if a later reader had read it otherwise: a document itself never changes.
+    /// Lets the document have another text.
     async fn reread(&self, server: &Server, text: &str) {
-        let (other, _) = self.ada.read(&self.project, "again.md", text.as_bytes()).await;
-        let id = |path: &str| path.rsplit('/').next().unwrap().parse::<Id<ids::Document>>().unwrap();
-        let (own, read) = (id(&self.document), id(&other));
-        let db = server.db().await;
-        let changed = db.write(move |conn| {
-            Box::pin(async move {
-                let read = document_texts::table.find(Key(read)).select(document_texts::source_text);
-                let read: String = read.first(conn).await?;
-                let own = document_texts::table.find(Key(own));
-                diesel::update(own).set(document_texts::source_text.eq(read)).execute(conn).await?;
-                Ok::<_, DbError>(())
-            })
-        });
-        changed.await.unwrap();
-        self.ada.client.delete(&other).await.is(200);
+        self.ada.reread(server, &self.project, &self.document, text).await;
     }
 
     /// Returns the project's items of a kind, `requirements` or `user-stories`, in the order of their codes.

@@ -2,8 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use actors::ids::{self, Id};
+use colloquy::db::schema::document_texts;
+use colloquy::db::{DbError, Key, RunQueryDsl};
+use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::Value;
 
+use super::Server;
 use super::builders::User;
 use super::client::{Client, Request};
 
@@ -73,5 +78,24 @@ impl User {
         let document = self.settled(&path).await;
         assert_eq!(document["status"], "READY", "{name}: {document}");
         (path, document)
+    }
+
+    /// Lets a document have another text, as if a later reader had read it otherwise: a document itself never changes.
+    pub async fn reread(&self, server: &Server, project: &str, document: &str, text: &str) {
+        let (other, _) = self.read(project, "again.md", text.as_bytes()).await;
+        let id = |path: &str| path.rsplit('/').next().unwrap().parse::<Id<ids::Document>>().unwrap();
+        let (own, read) = (id(document), id(&other));
+        let db = server.db().await;
+        let changed = db.write(move |conn| {
+            Box::pin(async move {
+                let read = document_texts::table.find(Key(read)).select(document_texts::source_text);
+                let read: String = read.first(conn).await?;
+                let own = document_texts::table.find(Key(own));
+                diesel::update(own).set(document_texts::source_text.eq(read)).execute(conn).await?;
+                Ok::<_, DbError>(())
+            })
+        });
+        changed.await.unwrap();
+        self.client.delete(&other).await.is(200);
     }
 }

@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use super::{DASHBOARD, DAY, OWN_FEEDBACK, Review, accept, age, analysed, feedback_of, invitations, invite, link};
+use crate::openapi;
+use crate::reviews::Reviewed;
 use crate::support::client::Request;
 use crate::support::dump::dump;
 use crate::support::{Client, Server, ServerSetup, World, outbox};
@@ -25,6 +27,65 @@ on_both! {
         // A link's token gives access to nothing by itself, and the review token is none of a link.
         world.nobody.get(link(&review.review_token)).await.refused(404, "NotFound");
         get(&review.client).await.is(200);
+    }
+
+    /// Most paths name what there is in the project of the access, so that nothing but the missing account can refuse the call.
+    async fn a_review_token_alone_opens_what_is_the_reviewers_and_nothing_else(world: World) {
+        let reviewed = Reviewed::new(world.server).await;
+        let (ada, project) = (&reviewed.ada, &reviewed.project);
+        let (story, requirement) = reviewed.story().await;
+        let first = async |path: &str| ada.client.get(reviewed.at(path)).await.is(200).data()["items"][0]["id"].clone();
+        let body = json!({"name": "As sent"});
+        let baseline = ada.client.post(reviewed.at("baselines")).json(body).await.is(201).data()["id"].clone();
+        let review = Review::of(world.server, ada, project, "APPROVER").await;
+        let comment = review.comment("It is well.").await;
+        let meeting = ada.meeting(project).await;
+        let named = [
+            ("{projectId}", json!(project)),
+            ("{requirementId}", requirement["id"].clone()),
+            ("{userStoryId}", story["id"].clone()),
+            ("{documentId}", first("documents").await),
+            ("{runId}", first("ai/runs").await),
+            ("{memberId}", first("members").await),
+            ("{baselineId}", baseline),
+            ("{feedbackId}", comment["id"].clone()),
+            ("{meetingId}", meeting["id"].clone()),
+            ("{userId}", json!(ada.id)),
+        ];
+        let path = |row: &openapi::Row| {
+            let is_about_reviews = row.path.contains("review-invitations");
+            let filled = named.iter().fold(row.path.to_owned(), |path, (name, value)| path.replace(name, value.as_str().unwrap()));
+            let filled = if is_about_reviews { filled.replace("{invitationId}", &review.invitation) } else { filled };
+            let segments = filled.split('/').map(|segment| match segment {
+                "{chunkIndex}" | "{segmentIndex}" => "0",
+                segment if segment.starts_with('{') => "0189a0f0-0000-7000-8000-000000000000",
+                segment => segment,
+            });
+            segments.collect::<Vec<_>>().join("/")
+        };
+        let (mut opened, mut refused) = (Vec::new(), 0_usize);
+        for row in openapi::table().iter().filter(|row| row.who != "public") {
+            let call = || review.client.request(row.method.to_uppercase().parse().unwrap(), path(row));
+            let answer = call().await;
+            if row.who == "reviewer" {
+                assert!(![401, 403, 404].contains(&answer.status), "{}: {}", answer.call, answer.text());
+                opened.push(row.id);
+                continue;
+            }
+            assert!([401, 403, 404].contains(&answer.status), "{}: {}", answer.call, answer.text());
+            assert!(answer.body["data"].is_null(), "{}: {}", answer.call, answer.text());
+            if row.path.starts_with("/api/") {
+                assert_eq!(answer.status, 401, "{}: {}", answer.call, answer.text());
+                // Nor is it an access token.
+                let borne = call().header("authorization", format!("Bearer {}", review.review_token)).await;
+                assert_eq!((borne.status, borne.body["data"].is_null()), (401, true), "{}", borne.text());
+            }
+            refused += 1;
+        }
+        opened.sort_unstable();
+        assert_eq!(opened, OPENED);
+        assert_eq!((reviewed.now(&story).await, reviewed.now(&requirement).await), (story, requirement), "nothing was done");
+        println!("{refused} operations refused");
     }
 
     async fn an_access_ends_at_once_when_its_invitation_is_revoked(world: World) {
@@ -130,6 +191,9 @@ on_both! {
         }
     }
 }
+
+/// The operations of reviewers.
+const OPENED: [&str; 3] = ["getReviewDashboard", "listFeedbackByReviewToken", "submitFeedback"];
 
 const MOST: usize = 30;
 const PROXY: (&str, &str) = ("COLLOQUY__HTTP__TRUSTED_PROXIES", "127.0.0.1");
