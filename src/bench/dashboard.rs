@@ -1,9 +1,11 @@
 //! `colloquy bench dashboard`: how long the dashboard of a large project takes, cold and warm.
 //!
-//! A text with so many demands is analysed; then the server is killed and started again, so that the first dashboard is read by
-//! a server that has read nothing before. Times are those of one client on the same machine, from the request to the last byte.
+//! A text with so many demands is analysed. What is beyond the items that a run keeps comes as ReqIF, whose proposals are accepted
+//! one by one. Then the server is killed and started again, so that the first dashboard is read by a server that has read nothing
+//! before. Times are those of one client on the same machine, from the request to the last byte.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
@@ -23,12 +25,13 @@ const SETTINGS: [(&str, &str); 3] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
 /// Items that are approved in one call.
 const APPROVED: usize = 200;
+const LOOK: Duration = Duration::from_millis(20);
 /// Of each measurement; the fastest and the slowest are printed.
 const TIMES: usize = 5;
 
 #[derive(clap::Args)]
 pub struct DashboardBench {
-    /// Number of demands in the analysed text. The analysis finds nearly all of them.
+    /// Number of requirements on the dashboard.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=20_000))]
     requirements: u64,
 }
@@ -54,19 +57,19 @@ pub async fn measure(arguments: &DashboardBench) -> Result<(), String> {
         return Err(format!("The run ended with the status {}.", run.status));
     }
     let analysed = began.elapsed();
+    let path = format!("/api/projects/{}/ai/results-dashboard", project.id);
+    let found: ResultsDashboard = caller.get(&path).await?;
+    let (from, to) = (u64::try_from(found.requirements.len()).unwrap_or(u64::MAX), arguments.requirements);
+    println!("an analysis of {to} demands kept {from} and took {:.1} s", analysed.as_secs_f64());
+    if from < to {
+        import(&caller, &project.id, from..to).await?;
+    }
 
     server.crash_and_start(&SETTINGS).await?;
     caller.url.clone_from(&server.url);
-    let path = format!("/api/projects/{}/ai/results-dashboard", project.id);
     let (cold, bytes) = timed(&caller, &path).await?;
     let found: ResultsDashboard = caller.get(&path).await?;
-    println!(
-        "a dashboard of {} requirements and {} stories, {:.1} MB (its analysis took {:.1} s)",
-        found.requirements.len(),
-        found.user_stories.len(),
-        mega(bytes),
-        analysed.as_secs_f64()
-    );
+    println!("a dashboard of {} requirements, {:.1} MB", found.requirements.len(), mega(bytes));
     println!("  cold, right after a restart     {:>6.0} ms", millis(cold));
     repeated("as it was stored", &caller, &path).await?;
 
@@ -83,6 +86,40 @@ pub async fn measure(arguments: &DashboardBench) -> Result<(), String> {
     repeated("after the approvals", &caller, &path).await?;
     repeated("filtered by status", &caller, &format!("{path}?status=APPROVED")).await?;
     repeated("filtered by a word", &caller, &format!("{path}?search=ward%2017")).await
+}
+
+/// Adds requirements by an import, all of whose proposals are accepted.
+async fn import(caller: &ApiClient, project_id: &str, numbers: Range<u64>) -> Result<(), String> {
+    let count = numbers.end - numbers.start;
+    let began = Instant::now();
+    let file = reqif(numbers).into_bytes();
+    let imports = format!("/api/projects/{project_id}/imports");
+    let mut import: Value = caller.upload(&imports, "demands.reqif", file).await?;
+    let id = import["id"].as_str().unwrap_or_default().to_owned();
+    while import["status"] == "READING" {
+        tokio::time::sleep(LOOK).await;
+        import = caller.get(&format!("{imports}/{id}")).await?;
+    }
+    if import["status"] != "READY" {
+        return Err(format!("The import is {import}."));
+    }
+    println!("an import of {count} requirements took {:.1} s", began.elapsed().as_secs_f64());
+
+    let (proposals, mut cursor) = (format!("/api/projects/{project_id}/proposals"), String::new());
+    let mut ids: Vec<String> = Vec::new();
+    loop {
+        let page: Value = caller.get(&format!("{proposals}?limit=100&importId={id}{cursor}")).await?;
+        let items = page["items"].as_array().into_iter().flatten();
+        ids.extend(items.filter_map(|one| Some(one["id"].as_str()?.to_owned())));
+        let Some(next) = page["nextCursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    let began = Instant::now();
+    for id in &ids {
+        let _: Value = caller.post(&format!("{proposals}/{id}/accept"), &json!({})).await?;
+    }
+    println!("{} proposals were accepted one by one in {:.1} s", ids.len(), began.elapsed().as_secs_f64());
+    Ok(())
 }
 
 /// Returns how long an answer takes, and its size.
@@ -124,12 +161,38 @@ fn demands(count: u64) -> String {
     let mut text = String::from("# Demands\n\n");
     for number in 0..count {
         // Writing to a string does not fail.
-        let _ = writeln!(
+        let _ = writeln!(text, "{}\n", demand(number));
+    }
+    text
+}
+
+fn demand(number: u64) -> String {
+    format!(
+        "The booking desk number {number} must be able to print the list of ward {} within {} seconds.",
+        number * 7 % 613,
+        number % 50 + 1
+    )
+}
+
+/// ReqIF with the demands of these numbers.
+fn reqif(numbers: Range<u64>) -> String {
+    let mut text = String::from(
+        "<REQ-IF xmlns=\"http://www.omg.org/spec/ReqIF/20110401/reqif.xsd\"><CORE-CONTENT><REQ-IF-CONTENT><SPEC-TYPES>\
+         <SPEC-OBJECT-TYPE IDENTIFIER=\"t\" LONG-NAME=\"Requirement\"><SPEC-ATTRIBUTES>\
+         <ATTRIBUTE-DEFINITION-STRING IDENTIFIER=\"a\" LONG-NAME=\"ReqIF.Text\"/>\
+         </SPEC-ATTRIBUTES></SPEC-OBJECT-TYPE></SPEC-TYPES><SPEC-OBJECTS>",
+    );
+    for number in numbers {
+        // As above.
+        let _ = write!(
             text,
-            "The booking desk number {number} must be able to print the list of ward {} within {} seconds.\n",
-            number * 7 % 613,
-            number % 50 + 1
+            "<SPEC-OBJECT IDENTIFIER=\"o{number}\"><TYPE><SPEC-OBJECT-TYPE-REF>t</SPEC-OBJECT-TYPE-REF></TYPE><VALUES>\
+             <ATTRIBUTE-VALUE-STRING THE-VALUE=\"{}\"><DEFINITION>\
+             <ATTRIBUTE-DEFINITION-STRING-REF>a</ATTRIBUTE-DEFINITION-STRING-REF>\
+             </DEFINITION></ATTRIBUTE-VALUE-STRING></VALUES></SPEC-OBJECT>",
+            demand(number)
         );
     }
+    text.push_str("</SPEC-OBJECTS></REQ-IF-CONTENT></CORE-CONTENT></REQ-IF>");
     text
 }
