@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use reqwest::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::people;
@@ -34,6 +35,26 @@ pub struct DashboardBench {
     /// Number of requirements on the dashboard.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=20_000))]
     requirements: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ImportAnswer {
+    id: String,
+    status: String,
+    error_message: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProposalsAnswer {
+    items: Vec<ProposalAnswer>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ProposalAnswer {
+    id: String,
 }
 
 /// Runs the measurement and prints its results.
@@ -94,24 +115,23 @@ async fn import(caller: &ApiClient, project_id: &str, numbers: Range<u64>) -> Re
     let began = Instant::now();
     let file = reqif(numbers).into_bytes();
     let imports = format!("/api/projects/{project_id}/imports");
-    let mut import: Value = caller.upload(&imports, "demands.reqif", file).await?;
-    let id = import["id"].as_str().unwrap_or_default().to_owned();
-    while import["status"] == "READING" {
+    let mut import: ImportAnswer = caller.upload(&imports, "demands.reqif", file).await?;
+    let id = import.id.clone();
+    while import.status == "READING" {
         tokio::time::sleep(LOOK).await;
         import = caller.get(&format!("{imports}/{id}")).await?;
     }
-    if import["status"] != "READY" {
-        return Err(format!("The import is {import}."));
+    if import.status != "READY" {
+        return Err(format!("The import is {}: {}", import.status, import.error_message.unwrap_or_default()));
     }
     println!("an import of {count} requirements took {:.1} s", began.elapsed().as_secs_f64());
 
     let (proposals, mut cursor) = (format!("/api/projects/{project_id}/proposals"), String::new());
     let mut ids: Vec<String> = Vec::new();
     loop {
-        let page: Value = caller.get(&format!("{proposals}?limit=100&importId={id}{cursor}")).await?;
-        let items = page["items"].as_array().into_iter().flatten();
-        ids.extend(items.filter_map(|one| Some(one["id"].as_str()?.to_owned())));
-        let Some(next) = page["nextCursor"].as_str() else { break };
+        let page: ProposalsAnswer = caller.get(&format!("{proposals}?limit=100&importId={id}{cursor}")).await?;
+        ids.extend(page.items.into_iter().map(|one| one.id));
+        let Some(next) = page.next_cursor else { break };
         cursor = format!("&cursor={next}");
     }
     let began = Instant::now();
