@@ -180,20 +180,15 @@ on_both! {
 
     async fn sixty_four_writers_make_one_chain(world: World) {
         let mut text = String::from("# Desk\n\n");
-        for number in 0..64 {
+        for number in 0..70 {
             text.push_str(&format!("The desk number {number} must print the list of ward {}.\n\n", number * 7 + 3));
         }
         let reviewed = Reviewed::of(world.server, &text).await;
         let items = reviewed.items("requirements").await;
-        assert!(items.len() >= 60, "{}", items.len());
-        let mut writers = Vec::new();
-        for at in 0..64 {
-            writers.push(reviewed.approve(&items[at % items.len().min(64)]).boxed());
-        }
+        let count = 64;
+        assert!(items.len() >= count, "{}", items.len());
         // Each item is approved once: a second approval of the same one would be refused.
-        writers.truncate(items.len());
-        let count = writers.len();
-        join_all(writers).await;
+        join_all(items.iter().take(count).map(|item| reviewed.approve(item))).await;
         let verification = reviewed.verification().await;
         assert_eq!((&verification["valid"], &verification["count"]), (&json!(true), &json!(count)));
         let trail = reviewed.trail("").await;
