@@ -120,6 +120,9 @@ impl ReadImportHandler {
         let id = import.id.uuid();
         let stopping = self.state.tasks.stopping();
         in_pages(&self.state.db, &stopping, move |conn| Box::pin(forget_page_of_import(conn, id, PAGE))).await?;
+        if stopping.is_cancelled() {
+            return Err(Unread::Again("the server is stopping".to_owned()));
+        }
         self.draft(import, std::mem::take(&mut planned.drafts)).await?;
         Ok(Some(planned))
     }
