@@ -37,6 +37,7 @@ use crate::projects::model::Project;
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many exports of a project are kept at once.
 pub const MOST_EXPORTS: i64 = 200;
+
 /// What exports need beside the database.
 pub struct Exports {
     pub files: Files,

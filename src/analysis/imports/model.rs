@@ -68,7 +68,7 @@ pub struct MissingItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportNote {
-    /// Where it stands in the file.
+    /// Where it stands in the file, or the code of the item.
     #[schema(example = "Requirements, row 7")]
     pub place: String,
     pub message: String,

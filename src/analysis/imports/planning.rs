@@ -18,6 +18,7 @@ use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::exports::specification::specification;
 use crate::analysis::proposals::model::{ProposalKind, ProposalTarget};
 use crate::analysis::proposals::store::drafts::ProposalDraft;
+use crate::analysis::results::Kind;
 use crate::analysis::results::items::content_key;
 use crate::analysis::results::project_item::ProjectItem;
 use crate::projects::model::Project;
@@ -63,10 +64,10 @@ pub fn plan(ground: &ImportGround, imported: &Imported) -> Result<ImportPlan, St
     }
     let mut planner = Planner::new(ground);
     for found in &comparison.new_requirements {
-        planner.add_requirement(found);
+        planner.add_requirement(found)?;
     }
     for found in &comparison.new_user_stories {
-        planner.add_story(found);
+        planner.add_story(found)?;
     }
     for entry in &comparison.changed {
         planner.change(entry)?;
@@ -92,8 +93,8 @@ fn current(ground: &ImportGround) -> Specification {
 struct Planner<'a> {
     ground: &'a ImportGround,
     by_id: HashMap<Uuid, &'a PresentItem>,
-    /// The codes of items by their words, of those that are here and of those that are new.
-    worded: HashMap<String, String>,
+    /// Items by their words, with their codes: those that are here, and those that are new and have none.
+    worded: HashMap<String, (Uuid, String)>,
     linked: LinkedRequirements,
     drafts: Vec<(ProposalTarget, ProposalDraft)>,
     new: usize,
@@ -106,10 +107,10 @@ impl<'a> Planner<'a> {
         let requirements = ground.items.iter().filter(|known| matches!(known.item, ProjectItem::Requirement(_)));
         let mut worded = HashMap::new();
         for known in &ground.items {
-            let code = || known.item.code().to_owned();
+            let named = || (known.item.id(), known.item.code().to_owned());
             // By the words that the analysis found, and by those that people made of them.
-            worded.insert(known.text_key.clone(), code());
-            worded.entry(written_key(&known.item)).or_insert_with(code);
+            worded.insert(known.text_key.clone(), named());
+            worded.entry(written_key(&known.item)).or_insert_with(named);
         }
         Self {
             ground,
@@ -123,40 +124,43 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn add_requirement(&mut self, found: &ImportedRequirement) {
+    fn add_requirement(&mut self, found: &ImportedRequirement) -> Result<(), String> {
         let ImportGround { run_id, now, .. } = *self.ground;
         match new_requirement(found, run_id, now) {
             Err(wrong) => self.note(&found.place, left_out(&wrong)),
             Ok(one) => {
-                let id = one.id;
-                let is_added = self.add(&ProjectItem::Requirement(one), &found.place);
-                if let (true, Some(name)) = (is_added, found.id.as_ref().or(found.code.as_ref())) {
+                let id = self.add(&ProjectItem::Requirement(one), &found.place)?;
+                if let Some(name) = found.id.as_ref().or(found.code.as_ref()) {
                     self.linked.insert(name.clone(), id);
                 }
             }
         }
+        Ok(())
     }
 
-    fn add_story(&mut self, found: &ImportedUserStory) {
+    fn add_story(&mut self, found: &ImportedUserStory) -> Result<(), String> {
         let ImportGround { run_id, now, .. } = *self.ground;
         match new_story(found, &self.linked, run_id, now) {
             Err(wrong) => self.note(&found.place, left_out(&wrong)),
-            Ok(one) => drop(self.add(&ProjectItem::UserStory(one), &found.place)),
+            Ok(one) => {
+                self.add(&ProjectItem::UserStory(one), &found.place)?;
+            }
         }
+        Ok(())
     }
 
-    /// Proposes a new item, unless there is one with its words. Returns whether it does.
-    fn add(&mut self, item: &ProjectItem, place: &str) -> bool {
+    /// Proposes a new item, unless there is one with its words. Returns the id of the one that has them then.
+    fn add(&mut self, item: &ProjectItem, place: &str) -> Result<Uuid, String> {
         let text_key = written_key(item);
-        if let Some(other) = self.worded.get(&text_key) {
-            let other = if other.is_empty() { "an item before it" } else { other };
+        if let Some((id, code)) = self.worded.get(&text_key).cloned() {
+            let other = if code.is_empty() { "an item before it" } else { &code };
             self.note(place, left_out(&format!("It has the words of {other}.")));
-            return false;
+            return Ok(id);
         }
-        self.worded.insert(text_key.clone(), String::new());
+        self.worded.insert(text_key.clone(), (item.id(), String::new()));
         self.new += 1;
-        self.draft(item, ProposalKind::New, None, None, text_key);
-        true
+        self.draft(item, ProposalKind::New, None, None, text_key)?;
+        Ok(item.id())
     }
 
     fn change(&mut self, entry: &ChangedEntry) -> Result<(), String> {
@@ -186,7 +190,7 @@ impl<'a> Planner<'a> {
                     );
                     self.note(&head.code, changed_here);
                 }
-                self.draft(&changed, ProposalKind::Changed, Some(known), Some(version), known.text_key.clone());
+                self.draft(&changed, ProposalKind::Changed, Some(known), Some(version), known.text_key.clone())?;
             }
         }
         Ok(())
@@ -199,11 +203,7 @@ impl<'a> Planner<'a> {
         before: Option<&PresentItem>,
         target_version: Option<i64>,
         text_key: String,
-    ) {
-        let target = match after {
-            ProjectItem::Requirement(_) => ProposalTarget::Requirement,
-            ProjectItem::UserStory(_) => ProposalTarget::UserStory,
-        };
+    ) -> Result<(), String> {
         let draft = ProposalDraft {
             id: Id::generate(),
             item_id: after.id(),
@@ -212,9 +212,10 @@ impl<'a> Planner<'a> {
             content_key: content_key(after),
             target_version,
             before: before.map(|known| known.body.clone()),
-            after: serde_json::to_string(after).ok(),
+            after: Some(serde_json::to_string(after).map_err(|error| error.to_string())?),
         };
-        self.drafts.push((target, draft));
+        self.drafts.push((Kind::of_item(after).into(), draft));
+        Ok(())
     }
 
     fn note(&mut self, place: &str, message: String) {
@@ -258,4 +259,80 @@ fn missing_item(entry: &ComparisonEntry) -> Option<MissingItem> {
         code: entry.code.clone(),
         title: entry.title.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use actors::language::Language;
+    use exports::import::ImportedCriterion;
+
+    use super::*;
+    use crate::projects::model::ProjectStatus;
+
+    fn demand(id: &str, statement: &str) -> ImportedRequirement {
+        let some = |text: &str| Some(text.to_owned());
+        ImportedRequirement { id: some(id), statement: some(statement), place: id.to_owned(), ..Default::default() }
+    }
+
+    fn story(goal: &str, covers: &[&str]) -> ImportedUserStory {
+        ImportedUserStory {
+            goal: Some(goal.to_owned()),
+            requirement_ids: Some(covers.iter().map(|id| (*id).to_owned()).collect()),
+            acceptance_criteria: Some(vec![ImportedCriterion { text: "It is shown.".into(), ..Default::default() }]),
+            place: goal.to_owned(),
+            ..Default::default()
+        }
+    }
+
+    /// A project with one requirement.
+    fn ground(statement: &str) -> ImportGround {
+        let (run_id, now) = (Id::generate(), Time::from_millis(1_764_000_000_000).unwrap());
+        let mut one = new_requirement(&demand("", statement), run_id, now).unwrap();
+        one.code = "REQ-001".to_owned();
+        let (shown, item) = (HashSet::from([one.id]), ProjectItem::Requirement(one));
+        let body = serde_json::to_string(&item).unwrap();
+        let project = Project {
+            id: Id::generate(),
+            name: "Clinic".to_owned(),
+            description: String::new(),
+            language: Language::En,
+            status: ProjectStatus::Active,
+            owner_id: Id::generate(),
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            signed_approvals: false,
+        };
+        let items = vec![PresentItem { item, body, text_key: "words-of-a-finding".to_owned() }];
+        ImportGround { project, items, shown, run_id, now }
+    }
+
+    #[test]
+    fn a_story_covers_the_item_with_the_words_of_the_requirement_that_the_file_names() {
+        let ground = ground("The desk must print a list.");
+        let imported = Imported {
+            requirements: vec![
+                demand("_here", "The desk must print a list!"),
+                demand("_new", "The desk must show a list."),
+                demand("_twice", "The desk must show a list!"),
+                demand("_wrong", &"x".repeat(6_000)),
+            ],
+            user_stories: vec![story("see a list", &["_here", "_new", "_wrong"]), story("see it again", &["_twice"])],
+            not_understood: Vec::new(),
+        };
+        let ImportPlan { drafts, report } = plan(&ground, &imported).unwrap();
+        let [(_, requirement), (_, first), (_, second)] = drafts.as_slice() else { panic!("{drafts:?}") };
+        let covers = |draft: &ProposalDraft| {
+            let item: serde_json::Value = serde_json::from_str(draft.after.as_deref().unwrap()).unwrap();
+            item["requirementIds"].clone()
+        };
+        assert_eq!(covers(first), serde_json::json!([ground.items[0].item.id(), requirement.item_id]));
+        assert_eq!(covers(second), serde_json::json!([requirement.item_id]));
+
+        assert_eq!((report.counts.new, report.counts.missing), (3, 1));
+        let places: Vec<&str> = report.notes.iter().map(|note| note.place.as_str()).collect();
+        assert_eq!(places, ["_here", "_twice", "_wrong"]);
+        assert_eq!(report.notes[0].message, "It has the words of REQ-001. It is not taken over.");
+        assert_eq!(report.notes[1].message, "It has the words of an item before it. It is not taken over.");
+    }
 }

@@ -1,6 +1,7 @@
 //! The multipart body of an import: one file.
 
 use actix_web::HttpRequest;
+use exports::import::MAX_FILE_BYTES;
 use tokio::io::AsyncReadExt;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
@@ -15,9 +16,6 @@ use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
 use crate::projects::documents::model::FileName;
-
-/// The largest file, in bytes.
-const MOST_BYTES: usize = 50 * 1024 * 1024;
 
 /// How many bytes at the beginning show the format.
 const BEGINNING: u64 = 1024;
@@ -34,7 +32,7 @@ impl Input for ImportUpload {
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let state = Analysis::of(request)?;
-        let OnlyFile { file, name } = form::only_file(request, body, &state.imports.files, MOST_BYTES).await?;
+        let OnlyFile { file, name } = form::only_file(request, body, &state.imports.files, MAX_FILE_BYTES).await?;
         let wrong = |reason, message: String| {
             ApiError::invalid(vec![FieldError::value(reason, Some("file".to_owned()), message)])
         };

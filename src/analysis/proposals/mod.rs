@@ -1,4 +1,5 @@
-//! Proposals: what a run would add, change or reject in a project whose items people have begun to review.
+//! Proposals: what a run would add, change or reject in a project whose items people have begun to review, and what an import would
+//! add or change (see [`super::imports`]; what follows is about runs where it doesn't say otherwise).
 //!
 //! ```text
 //! run -> findings --+-- nobody reviewed anything yet ----------> items, as they are
@@ -26,8 +27,8 @@
 //! a fixed number of statements that don't touch their texts ([`store::drafts::publish`]). The drafts of a run that ends in
 //! another way are deleted by a job. A run begins with the deletion of what was superseded more than 30 days ago.
 //!
-//! Accepting NEW makes the item, with the next code; CHANGED replaces its content (version + 1, AI_REGENERATED; `before` has
-//! what was replaced); GONE rejects it. `If-Match` is compared with the version of the item: 412. Without it, an item that
+//! Accepting NEW makes the item, with the next code; CHANGED replaces its content (version + 1, AI_REGENERATED, or
+//! HUMAN_EDITED if an import proposed it; `before` has what was replaced); GONE rejects it. `If-Match` is compared with the version of the item: 412. Without it, an item that
 //! has changed since it was proposed is 409: sending its present version says that this one was seen. What is not OPEN any
 //! more is 409, also if it is decided the same way once more: the interface names no repetition.
 //!

@@ -9,7 +9,7 @@ use zip::result::ZipError;
 use super::ImportFault;
 
 /// Of the file as it is uploaded, in bytes.
-pub(crate) const MAX_FILE_BYTES: usize = 50 * 1024 * 1024;
+pub const MAX_FILE_BYTES: usize = 50 * 1024 * 1024;
 /// Of what is unpacked from it, in bytes.
 pub(crate) const MAX_UNPACKED_BYTES: u64 = 200 * 1024 * 1024;
 /// Of the files in an archive.

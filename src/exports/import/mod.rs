@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::clean_line;
 
+pub use bounds::MAX_FILE_BYTES;
 pub use comparison::{
     ChangedEntry, Comparison, ComparisonEntry, CriterionWording, EntryKind, FieldDifference, FieldValue, compare,
 };
