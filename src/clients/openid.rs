@@ -30,6 +30,8 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 use url::Url;
 
+use super::without_url;
+
 /// The signature algorithms that Google and most other providers use; no other is accepted, whatever the header of a
 /// token says.
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::RS256, Algorithm::ES256];
@@ -356,7 +358,7 @@ impl OpenId {
     }
 
     async fn fetch_now<T: DeserializeOwned>(&self, url: &str) -> Result<T, OpenIdError> {
-        let request = self.http.get(url).build().map_err(|error| OpenIdError::Wrong(bare(error)))?;
+        let request = self.http.get(url).build().map_err(|error| OpenIdError::Wrong(without_url(error)))?;
         let answer = send(&self.http, request).await.map_err(|why| OpenIdError::Unavailable(why.0))?;
         if !answer.status().is_success() {
             return Err(OpenIdError::Unavailable(format!("{url} answered {}", answer.status())));
@@ -367,11 +369,11 @@ impl OpenId {
 }
 
 async fn call(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Unanswered> {
-    send(&http, request.try_into().map_err(|error| Unanswered(bare(error)))?).await
+    send(&http, request.try_into().map_err(|error| Unanswered(without_url(error)))?).await
 }
 
 async fn send(http: &reqwest::Client, request: reqwest::Request) -> Result<HttpResponse, Unanswered> {
-    let unanswered = |error| Unanswered(bare(error));
+    let unanswered = |error| Unanswered(without_url(error));
     let mut answer = http.execute(request).await.map_err(unanswered)?;
     let mut response = HttpResponse::new(Vec::new());
     *response.status_mut() = answer.status();
@@ -400,15 +402,3 @@ impl fmt::Display for Unanswered {
     }
 }
 impl std::error::Error for Unanswered {}
-
-/// Describes an error without its URL: a query may contain secrets.
-fn bare(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut said = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        said = format!("{said}: {inner}");
-        cause = inner.source();
-    }
-    said
-}

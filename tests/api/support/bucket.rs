@@ -4,17 +4,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tokio::sync::OnceCell;
 
 use super::programs::{Program, free_ports};
 
 const ACCESS_KEY: &str = "colloquy-tests";
 const SECRET_KEY: &str = "a-secret-of-the-tests-alone";
-const START: Duration = Duration::from_secs(60);
+/// How long one start may take, and how many are tried: another program may take a port between its choice and its use.
+const START: Duration = Duration::from_secs(30);
+const STARTS: u32 = 4;
 
 /// The service that the tests of one process share. It ends when the process ends in any way.
 struct Service {
@@ -24,8 +26,8 @@ struct Service {
 }
 
 impl Service {
-    fn start(program: &Path) -> Self {
-        let home = std::env::temp_dir().join(format!("colloquy-s3-{}", std::process::id()));
+    fn run(program: &Path, start: u32) -> Self {
+        let home = std::env::temp_dir().join(format!("colloquy-s3-{}-{start}", std::process::id()));
         fs::create_dir_all(home.join("data")).unwrap();
         let actions = ["Admin", "Read", "List", "Tagging", "Write"];
         let keys = [json!({"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY})];
@@ -54,18 +56,40 @@ impl Service {
         Self { s3, filer, program: Program::run(home, program, &arguments) }
     }
 
-    /// Returns the service, or `None` without its program on this machine.
-    fn shared() -> Option<&'static Self> {
-        static SHARED: OnceLock<Option<Service>> = OnceLock::new();
-        let start = || {
-            let program = program();
-            if program.is_none() {
-                assert!(std::env::var_os("CI").is_none(), "no SeaweedFS on this machine, and CI must have it");
-                println!("SKIPPED: no SeaweedFS on this machine");
-            }
-            program.map(|program| Self::start(&program))
+    /// Returns the service once it answers, or `None` without its program on this machine.
+    async fn shared() -> Option<&'static Self> {
+        static SHARED: OnceCell<Service> = OnceCell::const_new();
+        let Some(program) = program() else {
+            assert!(std::env::var_os("CI").is_none(), "no SeaweedFS on this machine, and CI must have it");
+            println!("SKIPPED: no SeaweedFS on this machine");
+            return None;
         };
-        SHARED.get_or_init(start).as_ref()
+        Some(SHARED.get_or_init(|| Self::start(&program)).await)
+    }
+
+    /// Starts the service and waits until it answers. Panics when it doesn't, with other ports each time.
+    async fn start(program: &Path) -> Self {
+        let http = reqwest::Client::new();
+        let mut log = String::new();
+        for start in 0..STARTS {
+            let service = Self::run(program, start);
+            let deadline = Instant::now() + START;
+            while Instant::now() < deadline {
+                if service.answers(&http).await {
+                    return service;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            log = service.program.log();
+        }
+        panic!("the S3 service doesn't start: {log}");
+    }
+
+    /// Returns whether both of its interfaces answer, the store behind them too.
+    async fn answers(&self, http: &reqwest::Client) -> bool {
+        let made = http.post(format!("http://127.0.0.1:{}/buckets/", self.filer)).send().await;
+        let is_made = made.is_ok_and(|made| made.status().is_success() || made.status() == 409);
+        is_made && http.get(format!("http://127.0.0.1:{}", self.s3)).send().await.is_ok()
     }
 }
 
@@ -79,32 +103,16 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Creates an empty bucket. Returns `None` without the service on this machine: the test should return then. Panics
-    /// when the service doesn't start within 60 s.
+    /// Creates an empty bucket. Returns `None` without the service on this machine: the test should return then.
     pub async fn new() -> Option<Self> {
         static LAST: AtomicU32 = AtomicU32::new(0);
-        let service = Service::shared()?;
+        let service = Service::shared().await?;
         let name = format!("colloquy-{}", LAST.fetch_add(1, Ordering::Relaxed));
-        let bucket = Self {
-            endpoint: format!("http://127.0.0.1:{}", service.s3),
-            folder: format!("http://127.0.0.1:{}/buckets/{name}", service.filer),
-            name,
-            http: reqwest::Client::new(),
-        };
-        let deadline = Instant::now() + START;
-        while !bucket.is_ready().await {
-            assert!(Instant::now() < deadline, "the S3 service doesn't start: {}", service.program.log());
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        Some(bucket)
-    }
-
-    /// Creates the bucket, unless it exists, and returns whether the service listens and has it.
-    async fn is_ready(&self) -> bool {
-        let made = self.http.post(format!("{}/", self.folder)).send().await;
-        // 409: it was made before.
-        let is_made = made.is_ok_and(|made| made.status().is_success() || made.status() == 409);
-        is_made && self.http.get(&self.endpoint).send().await.is_ok()
+        let folder = format!("http://127.0.0.1:{}/buckets/{name}", service.filer);
+        let http = reqwest::Client::new();
+        let made = http.post(format!("{folder}/")).send().await.unwrap();
+        assert!(made.status().is_success(), "{name}: {}", made.status());
+        Some(Self { name, endpoint: format!("http://127.0.0.1:{}", service.s3), folder, http })
     }
 
     /// The settings with which a server uses the bucket.
