@@ -52,7 +52,8 @@ async function check(operations, { method, path, query, headers, body }, answer)
     refused = validations;
     if (validations.length) return { _tag: 'Left', left: { status: 422, detail: 'the request is not valid' } };
     const { status, body: content } = await answer();
-    const type = content === undefined ? {} : { 'content-type': 'application/json' };
+    // Jira names the type of an answer without content too, and its document asks for that.
+    const type = { 'content-type': 'application/json;charset=UTF-8' };
     return { _tag: 'Right', right: { statusCode: status, headers: type, body: content } };
   };
   const input = { method: method.toLowerCase(), url: { path, query: values(query) }, headers, body };
