@@ -19,7 +19,17 @@ const CHILDREN = {
 };
 const LEAVES = ['text', 'hardBreak', 'rule', 'mention', 'emoji', 'inlineCard', 'date', 'status'];
 // Nodes that are nothing without a child.
-const FILLED = ['bulletList', 'orderedList', 'listItem', 'blockquote', 'panel', 'table', 'tableRow', 'tableCell', 'tableHeader'];
+const FILLED = [
+  'bulletList',
+  'orderedList',
+  'listItem',
+  'blockquote',
+  'panel',
+  'table',
+  'tableRow',
+  'tableCell',
+  'tableHeader',
+];
 const MARKS = ['strong', 'em', 'code', 'strike', 'underline', 'link', 'subsup', 'textColor'];
 const LIMIT = 32_767;
 
@@ -43,7 +53,8 @@ export function normalised(node, path = '0') {
   if (node === null || typeof node !== 'object') return node;
   const copy = { ...node };
   if (Array.isArray(node.content)) copy.content = node.content.map((child, index) => normalised(child, `${path}-${index}`));
-  if (['paragraph', 'heading', 'bulletList', 'listItem'].includes(node.type)) copy.attrs = { ...node.attrs, localId: `local-${path}` };
+  if (['paragraph', 'heading', 'bulletList', 'listItem'].includes(node.type))
+    copy.attrs = { ...node.attrs, localId: `local-${path}` };
   return copy;
 }
 
@@ -54,20 +65,22 @@ function childFlaw(node, path) {
     const here = `${path}.content[${index}]`;
     if (child === null || typeof child !== 'object') return wrong(here, 'is not a node');
     if (!CHILDREN[node.type].includes(child.type)) return wrong(here, `${node.type} holds no ${child.type}`);
-    const found = nodeFlaw(child, here);
+    const found = nodeFlaw(child, here, node.type === 'codeBlock');
     if (found) return found;
   }
   const [first] = node.content;
-  if (node.type === 'listItem' && !['paragraph', 'codeBlock'].includes(first.type)) return wrong(path, 'a listItem begins with a paragraph');
+  if (node.type === 'listItem' && !['paragraph', 'codeBlock'].includes(first.type))
+    return wrong(path, 'a listItem begins with a paragraph');
   return null;
 }
 
-function nodeFlaw(node, path) {
+function nodeFlaw(node, path, inCode) {
   const known = node.type === 'text' ? ['type', 'text', 'marks'] : ['type', 'content', 'attrs', 'marks'];
   const stray = unknownKeys(node, known, path);
   if (stray) return stray;
-  if (node.attrs !== undefined && (node.attrs === null || typeof node.attrs !== 'object')) return wrong(path, 'attrs is no object');
-  if (node.type === 'text') return textFlaw(node, path);
+  if (node.attrs !== undefined && (node.attrs === null || typeof node.attrs !== 'object'))
+    return wrong(path, 'attrs is no object');
+  if (node.type === 'text') return textFlaw(node, path, inCode);
   if (node.marks?.length) return wrong(path, `${node.type} has no marks`);
   if (node.type === 'heading') {
     const level = node.attrs?.level;
@@ -80,13 +93,15 @@ function nodeFlaw(node, path) {
   return childFlaw(node, path);
 }
 
-function textFlaw({ text, marks = [] }, path) {
+function textFlaw({ text, marks = [] }, path, inCode) {
   if (typeof text !== 'string' || text === '') return wrong(path, 'a text is not empty');
-  if (/[\n\r]/.test(text)) return wrong(path, 'a text has no newline');
+  if (!inCode && /[\n\r]/.test(text)) return wrong(path, 'a text has no newline');
   if (!Array.isArray(marks)) return wrong(path, 'marks is no list');
+  if (inCode && marks.length) return wrong(path, 'a codeBlock has no marks');
   for (const mark of marks) {
     if (!MARKS.includes(mark?.type)) return wrong(path, `there is no mark ${mark?.type}`);
-    if (mark.type === 'link' && !/^https?:\/\/\S+$/.test(mark.attrs?.href ?? '')) return wrong(path, 'a link has a href of the web');
+    if (mark.type === 'link' && !/^https?:\/\/\S+$/.test(mark.attrs?.href ?? ''))
+      return wrong(path, 'a link has a href of the web');
   }
   const code = marks.some((mark) => mark.type === 'code');
   if (code && marks.some((mark) => !['code', 'link'].includes(mark.type))) return wrong(path, 'code goes with a link alone');

@@ -4,7 +4,15 @@ import { addFault, send } from './jira-faults.mjs';
 import { create } from './jira-issues.mjs';
 import { setLimits } from './jira-limits.mjs';
 import {
-  accountOf, accountsOf, adjust, expireAccess, makeAccount, registerApp, revokeRefresh, shownAccount, tokensFor,
+  accountOf,
+  accountsOf,
+  adjust,
+  expireAccess,
+  makeAccount,
+  registerApp,
+  revokeRefresh,
+  shownAccount,
+  tokensFor,
 } from './jira-oauth.mjs';
 import { allSites, makeSite, siteOf } from './jira-sites.mjs';
 
@@ -15,10 +23,13 @@ const STATUSES = ['new', 'indeterminate', 'done'];
 export function control({ accessSeconds }) {
   return (request, response, url, text) => {
     const words = url.pathname.split('/').slice(2).map(decodeURIComponent);
-    const call = { method: request.method, words, query: url.searchParams, body: text ? JSON.parse(text) : {}, accessSeconds };
     try {
-      const found = answerTo(call);
-      return send(response, found === undefined ? { status: 404, body: { error: 'nothing of this name' } } : { status: 200, body: found });
+      const body = text ? JSON.parse(text) : {};
+      const found = answerTo({ method: request.method, words, query: url.searchParams, body, accessSeconds });
+      return send(
+        response,
+        found === undefined ? { status: 404, body: { error: 'nothing of this name' } } : { status: 200, body: found },
+      );
     } catch (error) {
       return send(response, { status: 400, body: { error: error.message } });
     }
@@ -38,10 +49,15 @@ function answerTo(call) {
       const account = accountOf(id);
       return account && ofAccount(account, call);
     }
-    case 'apps': registerApp(call.body); return {};
-    case 'violations': return violations(call.query.has('site') ? [siteOf(call.query.get('site'))] : allSites());
-    case 'calls': return sum(allSites().map(({ calls }) => calls));
-    default: return undefined;
+    case 'apps':
+      registerApp(call.body);
+      return {};
+    case 'violations':
+      return violations(call.query.has('site') ? [siteOf(call.query.get('site'))] : allSites());
+    case 'calls':
+      return sum(allSites().map(({ calls }) => calls));
+    default:
+      return undefined;
   }
 }
 
@@ -53,25 +69,41 @@ function newSite({ account = {}, accounts, ...given }) {
 }
 
 function shownSite({ id, name, url, projects, types, issues }) {
-  return { id, name, url, projects, issueTypes: types.map(({ screen, ...type }) => ({ ...type, fields: screen })), issues: issues.size };
+  return {
+    id,
+    name,
+    url,
+    projects,
+    issueTypes: types.map(({ screen, ...type }) => ({ ...type, fields: screen })),
+    issues: issues.size,
+  };
 }
 
 function ofSite(site, { method, words, query, body }) {
   const [, , noun, idOrKey, verb] = words;
   switch (noun) {
-    case undefined: return method === 'POST' ? change(site, body) : shownSite(site);
+    case undefined:
+      return method === 'POST' ? change(site, body) : shownSite(site);
     case 'faults': {
       if (method === 'POST') addFault(site.faults, body);
       else if (method === 'DELETE') site.faults.length = 0;
       return site.faults;
     }
-    case 'limits': setLimits(site, body); return {};
-    case 'calls': return site.calls;
-    case 'violations': return violations([site]);
-    case 'duplicates': return duplicates(site, query.get('property') ?? 'colloquy.story', query.get('by'));
-    case 'projects': return addProject(site, body);
-    case 'issues': return idOrKey ? ofIssue(site, site.find(idOrKey), { method, verb, body }) : ofIssues(site, method, body);
-    default: return undefined;
+    case 'limits':
+      setLimits(site, body);
+      return {};
+    case 'calls':
+      return site.calls;
+    case 'violations':
+      return violations([site]);
+    case 'duplicates':
+      return duplicates(site, query.get('property') ?? 'colloquy.story', query.get('by'));
+    case 'projects':
+      return addProject(site, body);
+    case 'issues':
+      return idOrKey ? ofIssue(site, site.find(idOrKey), { method, verb, body }) : ofIssues(site, method, body);
+    default:
+      return undefined;
   }
 }
 
@@ -132,7 +164,9 @@ function duplicates(site, property, by) {
     ids.set(value, [...(ids.get(value) ?? []), id]);
   }
   const marked = [...ids.values()].reduce((total, same) => total + same.length, 0);
-  const repeated = [...ids].filter(([, same]) => same.length > 1).map(([value, same]) => ({ value: JSON.parse(value), ids: same }));
+  const repeated = [...ids]
+    .filter(([, same]) => same.length > 1)
+    .map(([value, same]) => ({ value: JSON.parse(value), ids: same }));
   return { issues: site.issues.size, marked, values: ids.size, duplicates: marked - ids.size, repeated };
 }
 
@@ -149,15 +183,22 @@ function sum(counts) {
 function ofAccount(account, { method, words, body, accessSeconds }) {
   const [, , verb] = words;
   switch (verb) {
-    case undefined: return shownAccount(method === 'POST' ? adjust(account, body) : account);
-    case 'expire': expireAccess(account); return {};
-    case 'revoke': revokeRefresh(account); return {};
-    case 'tokens': return tokensFor(account, body.scopes, accessSeconds);
+    case undefined:
+      return shownAccount(method === 'POST' ? adjust(account, body) : account);
+    case 'expire':
+      expireAccess(account);
+      return {};
+    case 'revoke':
+      revokeRefresh(account);
+      return {};
+    case 'tokens':
+      return tokensFor(account, body.scopes, accessSeconds);
     case 'faults': {
       if (method === 'POST') addFault(account.faults, body);
       else if (method === 'DELETE') account.faults.length = 0;
       return account.faults;
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }

@@ -4,8 +4,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limited } from './jira-limits.mjs';
 
 const KINDS = {
-  timeoutBefore: [], timeoutAfter: [], dropBefore: [], dropAfter: [], truncate: [], partial: ['keep'], slow: ['ms'],
-  status: ['status', 'body', 'headers', 'executes'], rateLimit: ['reason', 'retryAfter'], redirect: ['url', 'status'], selfUrls: ['url'],
+  timeoutBefore: [],
+  timeoutAfter: [],
+  dropBefore: [],
+  dropAfter: [],
+  truncate: [],
+  partial: ['keep'],
+  slow: ['ms'],
+  status: ['status', 'body', 'headers', 'executes'],
+  rateLimit: ['reason', 'retryAfter'],
+  redirect: ['url', 'status'],
+  selfUrls: ['url'],
   huge: ['bytes'],
 };
 
@@ -22,7 +31,9 @@ export function addFault(faults, given) {
 /** Takes the fault that an operation is to meet now, if there is one. */
 export function takeFault(faults, operation) {
   const matches = ({ operations }) =>
-    operations.some((one) => one === '*' || one === operation || (one === 'search' && operation.startsWith('searchAndReconsile')));
+    operations.some(
+      (one) => one === '*' || one === operation || (one === 'search' && operation.startsWith('searchAndReconsile')),
+    );
   for (const fault of faults) {
     if (!matches(fault) || (fault.count !== null && fault.hits >= fault.count)) continue;
     if (fault.skip > 0) {
@@ -38,19 +49,39 @@ export function takeFault(faults, operation) {
 /** Answers with a fault or without; `execute({keep})` gives the answer of the operation, to its first `keep` elements only. */
 export async function answer(fault, { request, response }, execute) {
   switch (fault?.kind) {
-    case undefined: return send(response, await execute({}));
-    case 'timeoutBefore': return undefined;
-    case 'timeoutAfter': return void (await execute({}));
-    case 'dropBefore': return void request.socket.destroy();
-    case 'dropAfter': await execute({}); return void request.socket.destroy();
-    case 'partial': await execute({ keep: fault.keep ?? 1 }); return void request.socket.destroy();
-    case 'truncate': return truncate(response, await execute({}));
-    case 'slow': await wait(fault.ms ?? 1000); return send(response, await execute({}));
-    case 'status': return sendStatus(response, fault, execute);
-    case 'rateLimit': return send(response, limited(fault.reason ?? 'jira-burst-based', (fault.retryAfter ?? 1) * 1000));
-    case 'redirect': return send(response, { status: fault.status ?? 302, headers: { location: fault.url } });
-    case 'huge': return send(response, { status: 200, headers: { 'content-type': 'application/json' }, body: `"${'a'.repeat(fault.bytes ?? 2 ** 26)}"` });
-    default: return send(response, hostile(await execute({}), fault.url ?? 'http://169.254.169.254/latest/meta-data/'));
+    case undefined:
+      return send(response, await execute({}));
+    case 'timeoutBefore':
+      return undefined;
+    case 'timeoutAfter':
+      return void (await execute({}));
+    case 'dropBefore':
+      return void request.socket.destroy();
+    case 'dropAfter':
+      await execute({});
+      return void request.socket.destroy();
+    case 'partial':
+      await execute({ keep: fault.keep ?? 1 });
+      return void request.socket.destroy();
+    case 'truncate':
+      return truncate(response, await execute({}));
+    case 'slow':
+      await wait(fault.ms ?? 1000);
+      return send(response, await execute({}));
+    case 'status':
+      return sendStatus(response, fault, execute);
+    case 'rateLimit':
+      return send(response, limited(fault.reason ?? 'jira-burst-based', (fault.retryAfter ?? 1) * 1000));
+    case 'redirect':
+      return send(response, { status: fault.status ?? 302, headers: { location: fault.url } });
+    case 'huge':
+      return send(response, {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: `"${'a'.repeat(fault.bytes ?? 2 ** 26)}"`,
+      });
+    default:
+      return send(response, hostile(await execute({}), fault.url ?? 'http://169.254.169.254/latest/meta-data/'));
   }
 }
 
@@ -58,7 +89,11 @@ export async function answer(fault, { request, response }, execute) {
 export function send(response, { status, headers = {}, body }) {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain;charset=UTF-8' : 'application/json;charset=UTF-8';
-  response.writeHead(status, { ...(text !== undefined && { 'content-type': type }), 'atl-traceid': Date.now().toString(16), ...headers });
+  response.writeHead(status, {
+    ...(text !== undefined && { 'content-type': type }),
+    'atl-traceid': Date.now().toString(16),
+    ...headers,
+  });
   response.end(text);
 }
 
@@ -75,6 +110,7 @@ function truncate(response, { status, headers, body }) {
 
 /** An answer whose addresses all lead elsewhere. */
 function hostile({ body, ...rest }, url) {
-  const turned = JSON.stringify(body ?? null, (name, value) => (typeof value === 'string' && /^https?:\/\//.test(value) ? url : value));
+  if (body === undefined) return rest;
+  const turned = JSON.stringify(body, (name, value) => (typeof value === 'string' && /^https?:\/\//.test(value) ? url : value));
   return { ...rest, body: JSON.parse(turned) };
 }

@@ -27,13 +27,29 @@ const PRIORITIES = ['Highest', 'High', 'Medium', 'Low', 'Lowest'].map((name, ind
  * of KINDS) in place of `schema` and `options`: `["Red"]`, `[{id, value}]`, for cascades with `children` of the same form.
  */
 export function describeField(given, number) {
-  const { fieldId = `customfield_${11000 + number}`, name, kind, required = false, options, hasDefaultValue = false, defaultValue } = given;
+  const {
+    fieldId = `customfield_${11000 + number}`,
+    name,
+    kind,
+    required = false,
+    options,
+    hasDefaultValue = false,
+    defaultValue,
+  } = given;
   const schema = given.schema ?? { ...KINDS[kind], customId: Number(fieldId.split('_')[1]) };
   if (!schema.type) throw new Error(`a field has a schema, or one of the kinds ${Object.keys(KINDS)}`);
-  const values = given.allowedValues ?? (options && options.map((one, index) => describeOption(one, `${number}${index + 1}00`)));
+  const values =
+    given.allowedValues ?? (options && options.map((one, index) => describeOption(one, `${number}${index + 1}00`)));
   return {
-    required, schema, name, key: fieldId, fieldId, hasDefaultValue, operations: schema.type === 'array' ? ['add', 'set', 'remove'] : ['set'],
-    ...(values && { allowedValues: values }), ...(defaultValue !== undefined && { defaultValue }),
+    required,
+    schema,
+    name,
+    key: fieldId,
+    fieldId,
+    hasDefaultValue,
+    operations: schema.type === 'array' ? ['add', 'set', 'remove'] : ['set'],
+    ...(values && { allowedValues: values }),
+    ...(defaultValue !== undefined && { defaultValue }),
   };
 }
 
@@ -45,15 +61,33 @@ function describeOption(given, id) {
 
 /** The fields that every create screen has. `off` names those that are not on this one. */
 export function usualFields(type, projects, off = []) {
-  const field = (fieldId, name, schema, more = {}) =>
-    ({ required: false, schema, name, key: fieldId, fieldId, hasDefaultValue: false, operations: ['set'], ...more });
+  const field = (fieldId, name, schema, more = {}) => ({
+    required: false,
+    schema,
+    name,
+    key: fieldId,
+    fieldId,
+    hasDefaultValue: false,
+    operations: ['set'],
+    ...more,
+  });
   const fields = [
-    field('project', 'Project', system('project', 'project'), { required: true, allowedValues: projects.map(({ id, key, name }) => ({ id, key, name })) }),
-    field('issuetype', 'Issue Type', system('issuetype', 'issuetype'), { required: true, allowedValues: [{ id: type.id, name: type.name, subtask: type.subtask }] }),
+    field('project', 'Project', system('project', 'project'), {
+      required: true,
+      allowedValues: projects.map(({ id, key, name }) => ({ id, key, name })),
+    }),
+    field('issuetype', 'Issue Type', system('issuetype', 'issuetype'), {
+      required: true,
+      allowedValues: [{ id: type.id, name: type.name, subtask: type.subtask }],
+    }),
     field('summary', 'Summary', system('string', 'summary'), { required: true }),
     field('description', 'Description', system('string', 'description')),
     field('labels', 'Labels', system('array', 'labels', 'string'), { operations: ['add', 'set', 'remove'] }),
-    field('priority', 'Priority', system('priority', 'priority'), { hasDefaultValue: true, defaultValue: PRIORITIES[2], allowedValues: PRIORITIES }),
+    field('priority', 'Priority', system('priority', 'priority'), {
+      hasDefaultValue: true,
+      defaultValue: PRIORITIES[2],
+      allowedValues: PRIORITIES,
+    }),
     field('reporter', 'Reporter', system('user', 'reporter'), { required: true, hasDefaultValue: true }),
     field('assignee', 'Assignee', system('user', 'assignee')),
     field('duedate', 'Due date', system('date', 'duedate')),
@@ -87,11 +121,13 @@ export function checkFields(given, screen, { whole, site }) {
   }
   for (const field of screen) {
     const { fieldId, name, required, hasDefaultValue, defaultValue } = field;
-    const missing = values[fieldId] === null || values[fieldId] === '' || (Array.isArray(values[fieldId]) && !values[fieldId].length);
+    const missing =
+      values[fieldId] === null || values[fieldId] === '' || (Array.isArray(values[fieldId]) && !values[fieldId].length);
     const absent = whole ? !(fieldId in values) || missing : fieldId in values && missing;
     if (!absent || errors[fieldId]) continue;
-    if (whole && hasDefaultValue && !(fieldId in values)) values[fieldId] = defaultValue ?? null;
-    else if (required) errors[fieldId] = absenceOf(fieldId, name);
+    if (whole && hasDefaultValue && !(fieldId in values)) {
+      if (defaultValue !== undefined) values[fieldId] = defaultValue;
+    } else if (required) errors[fieldId] = absenceOf(fieldId, name);
   }
   return { errors, values, flaws };
 }
@@ -109,25 +145,42 @@ function checkValue(field, value, site) {
   const { fieldId, schema, allowedValues = [], name } = field;
   if (fieldId === 'description' || schema.custom === KINDS.textarea.custom) return checkDocument(value);
   switch (schema.type) {
-    case 'string': return checkString(fieldId, schema, value);
-    case 'number': return typeof value === 'number' ? keep(value) : refuse('Operation value must be a number');
-    case 'date': return isDate(value) ? keep(value) : refuse(`Error parsing date string: ${value}`);
-    case 'datetime': return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? keep(value) : refuse(`Error parsing time: ${value}`);
-    case 'array': return checkList(schema, allowedValues, value);
-    case 'option': return checkOption(allowedValues, value);
-    case 'option-with-child': return checkCascade(allowedValues, value);
-    case 'priority': return chosen(allowedValues, value, 'name') ?? refuse(`The priority selected is invalid.`);
-    case 'user': return checkUser(site, value);
-    case 'issuelink': return checkParent(site, value);
+    case 'string':
+      return checkString(fieldId, schema, value);
+    case 'number':
+      return typeof value === 'number' ? keep(value) : refuse('Operation value must be a number');
+    case 'date':
+      return isDate(value) ? keep(value) : refuse(`Error parsing date string: ${value}`);
+    case 'datetime':
+      return typeof value === 'string' && !Number.isNaN(Date.parse(value))
+        ? keep(value)
+        : refuse(`Error parsing time: ${value}`);
+    case 'array':
+      return checkList(schema, allowedValues, value);
+    case 'option':
+      return checkOption(allowedValues, value);
+    case 'option-with-child':
+      return checkCascade(allowedValues, value);
+    case 'priority':
+      return chosen(allowedValues, value, 'name') ?? refuse('The priority selected is invalid.');
+    case 'user':
+      return checkUser(site, value, name);
+    case 'issuelink':
+      return checkParent(site, value);
     case 'project':
-    case 'issuetype': return keep(value);
-    default: return allowedValues.length ? (chosen(allowedValues, value, 'name') ?? refuse(`${name} is not valid`)) : keep(value);
+    case 'issuetype':
+      return keep(value);
+    default:
+      return allowedValues.length ? (chosen(allowedValues, value, 'name') ?? refuse(`${name} is not valid`)) : keep(value);
   }
 }
 
 function checkDocument(value) {
   if (typeof value !== 'object' || value.type !== 'doc') {
-    return refuse('Operation value must be an Atlassian Document (see the Atlassian Document Format)', { path: '$', reason: 'is not a document' });
+    return refuse('Operation value must be an Atlassian Document (see the Atlassian Document Format)', {
+      path: '$',
+      reason: 'is not a document',
+    });
   }
   const detail = flaw(value);
   if (detail) return refuse('INVALID_INPUT', detail);
@@ -142,7 +195,9 @@ function checkString(fieldId, schema, value) {
     return keep(value.trim());
   }
   if (schema.custom === KINDS.url.custom && !/^https?:\/\/\S+$/.test(value)) return refuse('URL is not valid.');
-  return value.length > 255 ? refuse('The entered text is too long. It exceeds the allowed limit of 255 characters.') : keep(value);
+  return value.length > 255
+    ? refuse('The entered text is too long. It exceeds the allowed limit of 255 characters.')
+    : keep(value);
 }
 
 function checkList(schema, allowed, value) {
@@ -178,13 +233,16 @@ function checkCascade(allowed, value) {
   if (value.child === undefined) return parent;
   const { children = [] } = allowed.find((one) => one.id === parent.kept.id);
   const child = chosen(children, value.child, 'value');
-  if (!child) return refuse(`The option '${value.child?.id ?? value.child?.value}' is not a child of the parent option '${parent.kept.id}'.`);
+  if (!child)
+    return refuse(
+      `The option '${value.child?.id ?? value.child?.value}' is not a child of the parent option '${parent.kept.id}'.`,
+    );
   return keep({ ...parent.kept, child: child.kept });
 }
 
-function checkUser(site, value) {
+function checkUser(site, value, name) {
   const account = site.accounts().find((one) => one.id === (value.accountId ?? value.id));
-  return account ? keep({ accountId: account.id, displayName: account.name }) : refuse('Specify a valid value for reporter');
+  return account ? keep({ accountId: account.id, displayName: account.name }) : refuse(`Specify a valid value for ${name}`);
 }
 
 function checkParent(site, value) {

@@ -10,9 +10,16 @@ import { siteOf } from './jira-sites.mjs';
 const UNAUTHORIZED = { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: { code: 401, message: 'Unauthorized' } };
 const SCOPE = { status: 401, body: { code: 401, message: 'Unauthorized; scope does not match' } };
 const NOT_FOUND = { status: 404, body: { code: 404, message: 'Not Found' } };
-const ANONYMOUS = { status: 401, body: { message: 'Client must be authenticated to access this resource.', 'status-code': 401 } };
+const NOT_JSON = { status: 400, body: { errorMessages: ['The request body is not JSON.'], errors: {} } };
+const UNSUPPORTED_TYPE = { status: 415, body: { errorMessages: ['Unsupported Media Type'], errors: {} } };
+const ANONYMOUS = {
+  status: 401,
+  body: { message: 'Client must be authenticated to access this resource.', 'status-code': 401 },
+};
 const WRONG_TOKEN = {
-  status: 401, headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' }, body: 'Client must be authenticated to access this resource.',
+  status: 401,
+  headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' },
+  body: 'Client must be authenticated to access this resource.',
 };
 
 /** Makes the handler of everything but the control API: `(request, response, url, text) => …`. */
@@ -57,9 +64,9 @@ function toAuthorize({ response }, query) {
 }
 
 async function toTokens(exchange, text, accessSeconds) {
-  const json = /^application\/json\b/.test(exchange.request.headers['content-type'] ?? '');
-  const body = json ? parsed(text) : undefined;
-  if (body === undefined) return send(exchange.response, { status: 400, body: { error: 'invalid_request', error_description: 'not JSON' } });
+  const body = isJson(exchange.request.headers) ? parsed(text) : undefined;
+  if (body === undefined)
+    return send(exchange.response, { status: 400, body: { error: 'invalid_request', error_description: 'not JSON' } });
   const { operation, account } = tokenRequest(body);
   if (!account) return send(exchange.response, grantTokens(body, accessSeconds));
   const { counts } = account;
@@ -87,7 +94,14 @@ async function toJira(exchange, { document, site, caller, path, query, text }) {
   if (taken.status) return send(response, taken);
   return answer(fault, exchange, async ({ keep }) => {
     const body = parsed(text);
-    if (text && body === undefined) return { status: 400, body: { errorMessages: ['The request body is not JSON.'], errors: {} } };
+    if (text && body === undefined) {
+      tell(site, exchange, operation, [{ side: 'request', location: 'body', code: '400', message: 'the body is not JSON' }]);
+      return NOT_JSON;
+    }
+    if (text && !isJson(request.headers)) {
+      tell(site, exchange, operation, [{ side: 'request', location: 'headers', code: '415', message: 'the type is not JSON' }]);
+      return UNSUPPORTED_TYPE;
+    }
     if (keep !== undefined && body?.issueUpdates) body.issueUpdates = body.issueUpdates.slice(0, keep);
     const asked = { method: request.method, path, query, headers: request.headers, body };
     const given = { site, account: caller.account, params: route.params, query, body };
@@ -101,6 +115,8 @@ async function toJira(exchange, { document, site, caller, path, query, text }) {
 function tell(site, { request }, operation, violations) {
   for (const one of violations) site.violations.push({ ...one, operation, request: `${request.method} ${request.url}` });
 }
+
+const isJson = (headers) => /^application\/json\b/.test(headers['content-type'] ?? '');
 
 function parsed(text) {
   try {

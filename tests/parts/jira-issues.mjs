@@ -52,7 +52,10 @@ export const issueOperations = {
     if (body.transition) return refusal(400, ['Transitions are not done by an edit.']);
     const type = site.types.find(({ id }) => id === issue.typeId);
     const screen = type.screen.filter(({ fieldId }) => !['project', 'issuetype'].includes(fieldId));
-    const { errors, values, flaws } = checkFields({ ...body.fields, ...updated(issue, body.update) }, screen, { whole: false, site });
+    const { errors, values, flaws } = checkFields({ ...body.fields, ...updated(issue, body.update) }, screen, {
+      whole: false,
+      site,
+    });
     tell(site, 'editIssue', flaws);
     const { properties, wrong } = propertiesOf(body.properties);
     if (wrong) return refusal(400, [wrong]);
@@ -64,7 +67,7 @@ export const issueOperations = {
 
   deleteIssue({ site, params }) {
     const issue = site.find(params.issueIdOrKey);
-    if (!issue) return { status: 404, body: refusal(404, [ABSENT]).body };
+    if (!issue) return refusal(404, [ABSENT]);
     site.remove(issue);
     return { status: 204 };
   },
@@ -72,8 +75,12 @@ export const issueOperations = {
   searchAndReconsileIssuesUsingJql({ site, account, query }) {
     const number = (name) => (query.has(name) ? Number(query.get(name)) : undefined);
     return search(site, account, {
-      jql: query.get('jql') ?? '', nextPageToken: query.get('nextPageToken') ?? undefined, maxResults: number('maxResults'),
-      fields: list(query.getAll('fields')), properties: list(query.getAll('properties')), reconcileIssues: list(query.getAll('reconcileIssues')),
+      jql: query.get('jql') ?? '',
+      nextPageToken: query.get('nextPageToken') ?? undefined,
+      maxResults: number('maxResults'),
+      fields: list(query.getAll('fields')),
+      properties: list(query.getAll('properties')),
+      reconcileIssues: list(query.getAll('reconcileIssues')),
     });
   },
 
@@ -87,7 +94,9 @@ export function create(site, creator, { fields = {}, properties, update, transit
   const project = site.project(fields.project?.id ?? fields.project?.key);
   if (!project) return fail({ project: 'Specify a valid project ID or key' });
   const types = site.typesOf(project);
-  const type = types.find(({ id, name }) => (fields.issuetype?.id === undefined ? name === fields.issuetype?.name : id === String(fields.issuetype.id)));
+  const type = types.find(({ id, name }) =>
+    fields.issuetype?.id === undefined ? name === fields.issuetype?.name : id === String(fields.issuetype.id),
+  );
   if (!type) return fail({ issuetype: 'Specify a valid issue type' });
   const given = { ...fields, ...updated({ values: {} }, update) };
   const { errors, values, flaws } = checkFields(given, type.screen, { whole: true, site });
@@ -123,17 +132,22 @@ function propertiesOf(given = []) {
   const properties = {};
   for (const { key, value } of given) {
     if (!key || key.length > 255) return { wrong: 'The length of the property key must be from 1 to 255 characters.' };
-    if (JSON.stringify(value ?? null).length > 32_768) return { wrong: 'The property value is too long. The maximum length is 32768 characters.' };
+    if (JSON.stringify(value ?? null).length > 32_768)
+      return { wrong: 'The property value is too long. The maximum length is 32768 characters.' };
     if (key in properties) return { wrong: `The property key '${key}' is repeated.` };
     properties[key] = value;
   }
   return { properties };
 }
 
-function search(site, account, { jql = '', nextPageToken, maxResults = 50, fields = [], properties = [], reconcileIssues = [] }) {
+function search(
+  site,
+  account,
+  { jql = '', nextPageToken, maxResults = 50, fields = [], properties = [], reconcileIssues = [] },
+) {
   if (reconcileIssues.length > RECONCILED) return refusal(400, [`At most ${RECONCILED} issues can be reconciled.`]);
   if (properties.length > 5) return refusal(400, ['At most 5 properties can be requested.']);
-  if (maxResults < 1) return refusal(400, ["The maxResults parameter must be at least 1."]);
+  if (maxResults < 1) return refusal(400, ['The maxResults parameter must be at least 1.']);
   const reconciled = new Set(reconcileIssues.map(String));
   try {
     const found = select(site, account, parse(jql), reconciled);
@@ -179,7 +193,10 @@ function shown(site, issue, fields, properties) {
   const kept = Object.entries(issue.properties).filter(([key]) => properties.includes('*all') || properties.includes(key));
   return {
     expand: 'renderedFields,names,schema,operations,editmeta,changelog,versionedRepresentations',
-    id: issue.id, self: site.self(`issue/${issue.id}`), key: issue.key, fields: Object.fromEntries(chosen),
+    id: issue.id,
+    self: site.self(`issue/${issue.id}`),
+    key: issue.key,
+    fields: Object.fromEntries(chosen),
     ...(properties.length && { properties: Object.fromEntries(kept) }),
   };
 }

@@ -4,14 +4,34 @@
 const WORD = /\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(>=|<=|!=|!~|=|~|>|<|\(|\)|,)|([^\s"'=<>!~(),]+))/y;
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const FIELDS = {
-  id: 'id', key: 'id', issue: 'id', issuekey: 'id', project: 'project', creator: 'creator', reporter: 'creator',
-  created: 'created', createddate: 'created', updated: 'updated', updateddate: 'updated', issuetype: 'issuetype', type: 'issuetype',
-  labels: 'labels', summary: 'summary', status: 'status', statuscategory: 'statusCategory',
+  id: 'id',
+  key: 'id',
+  issue: 'id',
+  issuekey: 'id',
+  project: 'project',
+  creator: 'creator',
+  reporter: 'creator',
+  created: 'created',
+  createddate: 'created',
+  updated: 'updated',
+  updateddate: 'updated',
+  issuetype: 'issuetype',
+  type: 'issuetype',
+  labels: 'labels',
+  summary: 'summary',
+  status: 'status',
+  statuscategory: 'statusCategory',
 };
 const OPERATORS = {
-  id: ['=', '!=', 'in', 'not in', '>', '>=', '<', '<='], project: ['=', '!=', 'in', 'not in'], creator: ['=', '!=', 'in', 'not in'],
-  created: ['>', '>=', '<', '<=', '='], updated: ['>', '>=', '<', '<=', '='], issuetype: ['=', '!=', 'in', 'not in'],
-  labels: ['=', '!=', 'in', 'not in'], summary: ['~', '!~'], status: ['=', '!=', 'in', 'not in'],
+  id: ['=', '!=', 'in', 'not in', '>', '>=', '<', '<='],
+  project: ['=', '!=', 'in', 'not in'],
+  creator: ['=', '!=', 'in', 'not in'],
+  created: ['>', '>=', '<', '<=', '='],
+  updated: ['>', '>=', '<', '<=', '='],
+  issuetype: ['=', '!=', 'in', 'not in'],
+  labels: ['=', '!=', 'in', 'not in'],
+  summary: ['~', '!~'],
+  status: ['=', '!=', 'in', 'not in'],
   statusCategory: ['=', '!=', 'in', 'not in'],
 };
 
@@ -53,11 +73,13 @@ function condition(text, peek, next) {
   if (!field) throw new JqlError(`Field '${name}' does not exist or you do not have permission to view it.`);
   let operator = next().text.toLowerCase();
   if (operator === 'not') operator = `not ${next().text.toLowerCase()}`;
-  if (!OPERATORS[field].includes(operator)) throw new JqlError(`The operator '${operator}' is not supported by the '${name}' field.`);
+  if (!OPERATORS[field].includes(operator))
+    throw new JqlError(`The operator '${operator}' is not supported by the '${name}' field.`);
   const values = [];
   if (operator.endsWith('in')) {
     if (next().text !== '(') fail(text, "expecting '('");
-    do values.push(value(peek, next)); while (next().text === ',');
+    do values.push(value(peek, next));
+    while (next().text === ',');
   } else {
     values.push(value(peek, next));
   }
@@ -68,7 +90,8 @@ function value(peek, next) {
   const word = next();
   if (peek() !== '(') return word.text;
   next();
-  if (next().text !== ')' || word.text.toLowerCase() !== 'currentuser') throw new JqlError(`Unable to find JQL function '${word.text}'.`);
+  if (next().text !== ')' || word.text.toLowerCase() !== 'currentuser')
+    throw new JqlError(`Unable to find JQL function '${word.text}'.`);
   return { currentUser: true };
 }
 
@@ -91,7 +114,8 @@ function fail(text, reason) {
 /** The issues of a site that a query selects, in its order; those in `reconciled` are seen as they are now. */
 export function select(site, account, query, reconciled) {
   const { conditions, order } = query;
-  if (!conditions.length) throw new JqlError('Unbounded JQL queries are not allowed here. Please add a search restriction to your query.');
+  if (!conditions.length)
+    throw new JqlError('Unbounded JQL queries are not allowed here. Please add a search restriction to your query.');
   const tests = conditions.map((one) => test(site, account, one));
   const found = site.indexed(reconciled).filter((issue) => tests.every((holds) => holds(issue)));
   const keys = order.length ? order : [{ field: 'created', descending: true }];
@@ -125,11 +149,16 @@ function test(site, account, { field, operator, values }) {
 
 function compares(one, operator, other) {
   switch (operator) {
-    case '>': return one > other;
-    case '>=': return one >= other;
-    case '<': return one < other;
-    case '<=': return one <= other;
-    default: return one === other;
+    case '>':
+      return one > other;
+    case '>=':
+      return one >= other;
+    case '<':
+      return one < other;
+    case '<=':
+      return one <= other;
+    default:
+      return one === other;
   }
 }
 
@@ -142,7 +171,9 @@ function time(text, field) {
     const [, year, month, day, hour = 0, minute = 0] = absolute;
     return Date.UTC(year, month - 1, day, hour, minute);
   }
-  throw new JqlError(`Date value '${text}' for field '${field}' is invalid. Valid formats include: 'yyyy/MM/dd HH:mm', 'yyyy-MM-dd HH:mm', 'yyyy/MM/dd', 'yyyy-MM-dd', or a period format e.g. '-5d', '4w 2d'.`);
+  throw new JqlError(
+    `Date value '${text}' for field '${field}' is invalid. Valid formats include: 'yyyy/MM/dd HH:mm', 'yyyy-MM-dd HH:mm', 'yyyy/MM/dd', 'yyyy-MM-dd', or a period format e.g. '-5d', '4w 2d'.`,
+  );
 }
 
 function meant(site, account, field, value) {
@@ -164,17 +195,23 @@ function meant(site, account, field, value) {
       if (!type) throw new JqlError(`The value '${value}' does not exist for the field 'issuetype'.`);
       return [type.id];
     }
-    default: return [value.toLowerCase()];
+    default:
+      return [value.toLowerCase()];
   }
 }
 
 function has(site, issue, field) {
   switch (field) {
-    case 'id': return [issue.id];
-    case 'project': return [issue.projectId];
-    case 'creator': return [issue.creator.id];
-    case 'issuetype': return [issue.typeId];
-    case 'labels': return (issue.values.labels ?? []).map((one) => one.toLowerCase());
+    case 'id':
+      return [issue.id];
+    case 'project':
+      return [issue.projectId];
+    case 'creator':
+      return [issue.creator.id];
+    case 'issuetype':
+      return [issue.typeId];
+    case 'labels':
+      return (issue.values.labels ?? []).map((one) => one.toLowerCase());
     default: {
       const { status } = site.fieldsOf(issue);
       const one = field === 'status' ? status : status.statusCategory;

@@ -25,7 +25,8 @@ export function takeCall(site, { operation, issueId, quoted }) {
     if (quota.used >= quota.points) return limited(quota.reason, quota.resetAt - now, quota.points);
     quota.used += 1;
   }
-  const bucket = burst && (!burst.operations || burst.operations.includes(operation)) ? fill(site, operation, burst, now) : null;
+  const bucket =
+    burst && (!burst.operations || burst.operations.includes(operation)) ? fill(site, operation, burst, now) : null;
   if (bucket && bucket.tokens < 1) return limited('jira-burst-based', 1000 / burst.perSecond, burst.capacity);
   if (bucket) bucket.tokens -= 1;
   if (WRITES.includes(operation) && issueId) {
@@ -51,7 +52,11 @@ export function limited(reason, waitMs, limit = 350) {
   return {
     status: 429,
     headers: {
-      'Retry-After': seconds, 'X-RateLimit-Limit': limit, 'X-RateLimit-Remaining': 0, 'X-RateLimit-Reset': reset, 'RateLimit-Reason': reason,
+      'Retry-After': seconds,
+      'X-RateLimit-Limit': limit,
+      'X-RateLimit-Remaining': 0,
+      'X-RateLimit-Reset': reset,
+      'RateLimit-Reason': reason,
     },
     body: { errorMessages: ['Rate limit exceeded.'], errors: {} },
   };
@@ -64,7 +69,9 @@ function quotaHeaders(quota, quoted, now) {
   const near = left < quota.points / 5 ? { 'X-RateLimit-NearLimit': 'true' } : {};
   const seconds = Math.ceil((quota.resetAt - now) / 1000);
   return {
-    'RateLimit-Policy': `"${name}";q=${quota.points};w=${Math.ceil(quota.windowMs / 1000)}`, RateLimit: `"${name}";r=${left};t=${seconds}`, ...near,
+    'RateLimit-Policy': `"${name}";q=${quota.points};w=${Math.ceil(quota.windowMs / 1000)}`,
+    RateLimit: `"${name}";r=${left};t=${seconds}`,
+    ...near,
   };
 }
 

@@ -3,7 +3,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { allSites } from './jira-sites.mjs';
 
-const SCOPES = ['read:jira-work', 'write:jira-work', 'read:jira-user', 'read:me', 'read:account', 'offline_access', 'manage:jira-webhook'];
+const SCOPES = [
+  'read:jira-work',
+  'write:jira-work',
+  'read:jira-user',
+  'read:me',
+  'read:account',
+  'offline_access',
+  'manage:jira-webhook',
+];
 const CODE_MS = 60_000;
 const accounts = new Map();
 const apps = new Map();
@@ -20,10 +28,24 @@ export function registerApp({ clientId, clientSecret, redirectUris }) {
 }
 
 /** Makes an account; `given` is described at the head of jira.mjs. */
-export function makeAccount({ id = `712020:${randomUUID()}`, name = 'Ada Lovelace', email = `${randomUUID()}@example.com`, sites = [], ...settings }) {
+export function makeAccount({
+  id = `712020:${randomUUID()}`,
+  name = 'Ada Lovelace',
+  email = `${randomUUID()}@example.com`,
+  sites = [],
+  ...settings
+}) {
   const account = {
-    id, name, email, sites: new Set(sites), apiToken: `ATATT3x${randomBytes(120).toString('base64url')}`, faults: [],
-    scopes: null, denies: false, accessSeconds: null, leewayMs: 0,
+    id,
+    name,
+    email,
+    sites: new Set(sites),
+    apiToken: `ATATT3x${randomBytes(120).toString('base64url')}`,
+    faults: [],
+    scopes: null,
+    denies: false,
+    accessSeconds: null,
+    leewayMs: 0,
     counts: { codes: 0, refreshes: 0, refused: 0, atOnce: 0, mostAtOnce: 0 },
   };
   accounts.set(id, account);
@@ -53,7 +75,8 @@ export function authorize(query) {
   const app = apps.get(query.get('client_id'));
   const redirect = query.get('redirect_uri');
   if (!app) return { problem: 'unknown client_id' };
-  if (!URL.canParse(redirect ?? '') || (app.redirectUris && !app.redirectUris.includes(redirect))) return { problem: 'unknown redirect_uri' };
+  if (!URL.canParse(redirect ?? '') || (app.redirectUris && !app.redirectUris.includes(redirect)))
+    return { problem: 'unknown redirect_uri' };
   const back = (answer) => {
     const location = new URL(redirect);
     for (const [name, value] of Object.entries(answer)) location.searchParams.set(name, value);
@@ -78,7 +101,8 @@ export function authorize(query) {
 
 /** Whom a request for tokens is about, and which operation it is; before anything is used up. */
 export function tokenRequest(body) {
-  if (body?.grant_type === 'refresh_token') return { operation: 'tokenRefresh', account: refreshTokens.get(body.refresh_token)?.account };
+  if (body?.grant_type === 'refresh_token')
+    return { operation: 'tokenRefresh', account: refreshTokens.get(body.refresh_token)?.account };
   return { operation: 'tokenCode', account: codes.get(body?.code)?.account };
 }
 
@@ -96,10 +120,14 @@ const refuse = (status, error, error_description) => ({ status, body: { error, e
 function grantForCode(app, { code, redirect_uri, code_verifier }, accessSeconds) {
   const found = codes.get(code);
   codes.delete(code);
-  if (!found || found.app !== app || Date.now() - found.madeAt > CODE_MS) return refuse(403, 'invalid_grant', 'Invalid authorization code');
-  if (found.redirect !== redirect_uri) return refuse(403, 'invalid_grant', 'The redirect_uri is not the one of the authorization');
+  if (!found || found.app !== app || Date.now() - found.madeAt > CODE_MS)
+    return refuse(403, 'invalid_grant', 'Invalid authorization code');
+  if (found.redirect !== redirect_uri)
+    return refuse(403, 'invalid_grant', 'The redirect_uri is not the one of the authorization');
   if (found.challenge !== null) {
-    const hash = createHash('sha256').update(code_verifier ?? '').digest('base64url');
+    const hash = createHash('sha256')
+      .update(code_verifier ?? '')
+      .digest('base64url');
     if (hash !== found.challenge) return refuse(403, 'invalid_grant', 'Failed to verify code verifier');
   }
   found.account.counts.codes += 1;
@@ -169,5 +197,9 @@ export function accessibleResources(headers) {
   const scopes = found.scopes.filter((one) => one.includes(':jira'));
   const sites = allSites().filter(({ id }) => found.account.sites.has(id));
   const avatarUrl = 'https://site-admin-avatar-cdn.prod.public.atl-paas.net/avatars/240/flag.png';
-  return { status: 200, account: found.account, body: sites.map(({ id, url, name }) => ({ id, url, name, scopes, avatarUrl })) };
+  return {
+    status: 200,
+    account: found.account,
+    body: sites.map(({ id, url, name }) => ({ id, url, name, scopes, avatarUrl })),
+  };
 }

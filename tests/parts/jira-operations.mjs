@@ -14,16 +14,30 @@ export const operations = {
     return {
       status: 200,
       body: {
-        self: site.self(`user?accountId=${id}`), accountId: id, accountType: 'atlassian', emailAddress: email, avatarUrls,
-        displayName: name, active: true, timeZone: 'Etc/UTC', locale: 'en_US',
+        self: site.self(`user?accountId=${id}`),
+        accountId: id,
+        accountType: 'atlassian',
+        emailAddress: email,
+        avatarUrls,
+        displayName: name,
+        active: true,
+        timeZone: 'Etc/UTC',
+        locale: 'en_US',
       },
     };
   },
 
   getServerInfo({ site }) {
     const body = {
-      baseUrl: site.url, displayUrl: site.url, version: '1001.0.0-SNAPSHOT', versionNumbers: [1001, 0, 0], deploymentType: 'Cloud',
-      buildNumber: 100300, serverTime: new Date().toISOString(), serverTitle: 'Jira', serverTimeZone: 'Etc/UTC',
+      baseUrl: site.url,
+      displayUrl: site.url,
+      version: '1001.0.0-SNAPSHOT',
+      versionNumbers: [1001, 0, 0],
+      deploymentType: 'Cloud',
+      buildNumber: 100300,
+      serverTime: new Date().toISOString(),
+      serverTitle: 'Jira',
+      serverTimeZone: 'Etc/UTC',
     };
     return { status: 200, body };
   },
@@ -42,7 +56,10 @@ export const operations = {
     const isLast = startAt + maxResults >= found.length;
     const page = (from) => site.self(`project/search?maxResults=${maxResults}&startAt=${from}`);
     const nextPage = isLast ? {} : { nextPage: page(startAt + maxResults) };
-    return { status: 200, body: { self: page(startAt), ...nextPage, maxResults, startAt, total: found.length, isLast, values } };
+    return {
+      status: 200,
+      body: { self: page(startAt), ...nextPage, maxResults, startAt, total: found.length, isLast, values },
+    };
   },
 
   getProject({ site, params }) {
@@ -61,13 +78,18 @@ export const operations = {
   getCreateIssueMetaIssueTypes({ site, params, query }) {
     const project = site.project(params.projectIdOrKey);
     if (!project) return refusal(400, [NO_PROJECT(params.projectIdOrKey)]);
-    return paged(query, 'issueTypes', site.typesOf(project).map((type) => shownType(site, type)));
+    return paged(
+      query,
+      'issueTypes',
+      site.typesOf(project).map((type) => shownType(site, type)),
+    );
   },
 
   getCreateIssueMetaIssueTypeId({ site, params, query }) {
     const project = site.project(params.projectIdOrKey);
     const type = project && site.typesOf(project).find(({ id }) => id === params.issueTypeId);
-    if (!type) return refusal(400, project ? ['The issue type does not exist in this project.'] : [NO_PROJECT(params.projectIdOrKey)]);
+    if (!type)
+      return refusal(400, project ? ['The issue type does not exist in this project.'] : [NO_PROJECT(params.projectIdOrKey)]);
     return paged(query, 'fields', type.screen);
   },
 };
@@ -87,8 +109,15 @@ function ordered(by) {
 
 function shownProject(site, { id, key, name }) {
   return {
-    id, key, name, self: site.self(`project/${id}`), avatarUrls: avatars(site, `project/avatar/${id}`),
-    projectTypeKey: 'software', simplified: false, style: 'classic', isPrivate: false,
+    id,
+    key,
+    name,
+    self: site.self(`project/${id}`),
+    avatarUrls: avatars(site, `project/avatar/${id}`),
+    projectTypeKey: 'software',
+    simplified: false,
+    style: 'classic',
+    isPrivate: false,
   };
 }
 

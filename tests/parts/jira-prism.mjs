@@ -8,8 +8,13 @@ import prism from '@stoplight/prism-http';
 const silent = { child: () => silent, trace() {}, debug() {}, info() {}, success() {}, warn() {}, error() {}, fatal() {} };
 // The upstream is never called: `forward` answers in its place.
 const config = {
-  isProxy: true, upstream: new URL('http://upstream.invalid/'), errors: true, validateRequest: true,
-  validateResponse: true, checkSecurity: true, mock: { dynamic: false },
+  isProxy: true,
+  upstream: new URL('http://upstream.invalid/'),
+  errors: true,
+  validateRequest: true,
+  validateResponse: true,
+  checkSecurity: true,
+  mock: { dynamic: false },
 };
 
 /** Reads the document: the operations, and which one a request is for. */
@@ -48,20 +53,25 @@ export async function readDocument(path) {
  */
 async function check(operations, { method, path, query, headers, body }, answer) {
   let refused = [];
-  const forward = ({ data, validations }) => () => async () => {
-    refused = validations;
-    if (validations.length) return { _tag: 'Left', left: { status: 422, detail: 'the request is not valid' } };
-    const { status, body: content } = await answer();
-    // Jira names the type of an answer without content too, and its document asks for that.
-    const type = { 'content-type': 'application/json;charset=UTF-8' };
-    return { _tag: 'Right', right: { statusCode: status, headers: type, body: content } };
-  };
+  const forward =
+    ({ data, validations }) =>
+    () =>
+    async () => {
+      refused = validations;
+      if (validations.length) return { _tag: 'Left', left: { status: 422, detail: 'the request is not valid' } };
+      const { status, body: content } = await answer();
+      // Jira names the type of an answer without content too, and its document asks for that.
+      const type = { 'content-type': 'application/json;charset=UTF-8' };
+      return { _tag: 'Right', right: { statusCode: status, headers: type, body: content } };
+    };
   const input = { method: method.toLowerCase(), url: { path, query: values(query) }, headers, body };
   const outcome = await prism.createInstance(config, { logger: silent, forward }).request(input, operations)();
   if (outcome._tag === 'Left') {
     const { status = 500, detail, message } = outcome.left;
     const told = refused.map((one) => violation('request', one));
-    const violations = told.length ? told : [{ side: 'request', location: '', code: String(status), message: detail ?? message }];
+    const violations = told.length
+      ? told
+      : [{ side: 'request', location: '', code: String(status), message: detail ?? message }];
     return problem(status, violations);
   }
   const { output, validations } = outcome.right;

@@ -11,7 +11,11 @@ const TYPES = [
 ];
 const STATUSES = {
   new: { id: '10100', name: 'To Do', statusCategory: { id: 2, key: 'new', colorName: 'blue-gray', name: 'To Do' } },
-  indeterminate: { id: '10101', name: 'In Progress', statusCategory: { id: 4, key: 'indeterminate', colorName: 'yellow', name: 'In Progress' } },
+  indeterminate: {
+    id: '10101',
+    name: 'In Progress',
+    statusCategory: { id: 4, key: 'indeterminate', colorName: 'yellow', name: 'In Progress' },
+  },
   done: { id: '10102', name: 'Done', statusCategory: { id: 3, key: 'done', colorName: 'green', name: 'Done' } },
 };
 const sites = new Map();
@@ -29,10 +33,17 @@ export function makeSite(given, accounts) {
 }
 
 export class Site {
-  constructor({ id = randomUUID(), name = 'acme', projects, issueTypes = TYPES, lagMs = 300, unknownIds = 'leaveOut', maxSearch = 100 }, accounts) {
+  constructor(
+    { id = randomUUID(), name = 'acme', projects, issueTypes = TYPES, lagMs = 300, unknownIds = 'leaveOut', maxSearch = 100 },
+    accounts,
+  ) {
     Object.assign(this, { id, name, url: `https://${name}.atlassian.net`, lagMs, unknownIds, maxSearch });
     this.accounts = () => accounts(this.id);
-    this.projects = (projects ?? [{ id: '10000', key: 'EX', name: 'Example' }]).map((one) => ({ ...one, id: String(one.id), last: 0 }));
+    this.projects = (projects ?? [{ id: '10000', key: 'EX', name: 'Example' }]).map((one) => ({
+      ...one,
+      id: String(one.id),
+      last: 0,
+    }));
     this.types = issueTypes.map((type) => this.#describe(type));
     this.calls = {};
     this.violations = [];
@@ -47,7 +58,14 @@ export class Site {
   }
 
   #describe({ subtask = false, hierarchyLevel = 0, projects, fields = [], off = [], ...type }) {
-    const described = { description: '', ...type, id: String(type.id), subtask, hierarchyLevel, iconUrl: `${this.url}/images/${type.id}.svg` };
+    const described = {
+      description: '',
+      ...type,
+      id: String(type.id),
+      subtask,
+      hierarchyLevel,
+      iconUrl: `${this.url}/images/${type.id}.svg`,
+    };
     const screen = usualFields(described, this.projects, off);
     for (const [number, field] of fields.entries()) {
       const one = describeField(field, Number(`${described.id}${number}`) % 100_000);
@@ -79,8 +97,16 @@ export class Site {
     const id = String(++this.last);
     const now = Date.now();
     const issue = {
-      id, key: this.#nextKey(project), projectId: project.id, typeId: type.id, values, properties, creator,
-      status: 'new', created: now, updated: now,
+      id,
+      key: this.#nextKey(project),
+      projectId: project.id,
+      typeId: type.id,
+      values,
+      properties,
+      creator,
+      status: 'new',
+      created: now,
+      updated: now,
     };
     this.#store(issue);
     return issue;
@@ -89,7 +115,11 @@ export class Site {
   /** Changes values, properties or the status of an issue. */
   change(issue, { values = {}, properties = {}, status = issue.status }) {
     const changed = {
-      ...issue, values: { ...issue.values, ...values }, properties: { ...issue.properties, ...properties }, status, updated: Date.now(),
+      ...issue,
+      values: { ...issue.values, ...values },
+      properties: { ...issue.properties, ...properties },
+      status,
+      updated: Date.now(),
     };
     this.#store(changed);
     return changed;
@@ -130,14 +160,20 @@ export class Site {
     const creator = person(issue.creator);
     const { screen, projects, ...issuetype } = type;
     return {
-      description: null, labels: [], assignee: null, duedate: null, reporter: creator,
+      description: null,
+      labels: [],
+      assignee: null,
+      duedate: null,
+      reporter: creator,
       ...issue.values,
       project: { id: project.id, key: project.key, name: project.name, self: this.self(`project/${project.id}`) },
       issuetype: { ...issuetype, self: this.self(`issuetype/${type.id}`) },
       status: { ...STATUSES[issue.status], self: this.self(`status/${STATUSES[issue.status].id}`) },
       statusCategory: STATUSES[issue.status].statusCategory,
       resolution: issue.status === 'done' ? { id: '10000', name: 'Done' } : null,
-      creator, created: stamp(issue.created), updated: stamp(issue.updated),
+      creator,
+      created: stamp(issue.created),
+      updated: stamp(issue.updated),
     };
   }
 

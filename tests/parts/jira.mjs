@@ -19,7 +19,7 @@
 //    "account": {…as below}, "accounts": ["<id>"] (in place of an account of its own),
 //    "projects": [{"id": "10000", "key": "EX", "name": "Example"}],
 //    "issueTypes": [{"id": "10001", "name": "Story", "subtask": false, "projects": ["EX"] (all if not given),
-//      "off": ["description"] (usual fields that are not on its screen),
+//      "off": ["description"] (usual fields not on its screen),
 //      "fields": [{"fieldId": "customfield_10050", "name": "Team", "required": true, "kind": "select", "options": ["Red", "Blue"]},
 //                 {"name": "Place", "kind": "cascade", "options": [{"value": "Europe", "children": ["Bern"]}]}]}]}
 //   Kinds: text textarea url number date datetime select radio multiselect checkboxes cascade labels user epicName; or
@@ -90,4 +90,6 @@ const server = createServer(async (request, response) => {
 });
 // A connection that is never answered stays open for as long as the client wants.
 server.requestTimeout = 0;
+// An idle connection is not closed, or a request could meet the end of it: such a fault comes on demand only.
+server.keepAliveTimeout = 0;
 tell({ http: await listen(server) });
