@@ -101,3 +101,6 @@ fn walk(node: &Value, depth: usize, seen: &mut String) {
         walk(inner, depth, seen);
     }
 }
+
+#[cfg(test)]
+mod tests;

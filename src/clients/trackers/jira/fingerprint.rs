@@ -18,3 +18,6 @@ pub(super) fn fingerprint(summary: &str, description: &Value) -> String {
 fn without_space(text: &str) -> String {
     text.chars().filter(|sign| !sign.is_whitespace()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,3 +109,6 @@ fn is_quote(block: &IssueBlock) -> bool {
 pub(super) fn is_blank(text: &str) -> bool {
     clean(text).trim().is_empty()
 }
+
+#[cfg(test)]
+mod tests;

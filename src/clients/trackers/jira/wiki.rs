@@ -89,3 +89,6 @@ fn encoded(address: &str) -> String {
     });
     signs.collect()
 }
+
+#[cfg(test)]
+mod tests;
