@@ -11,6 +11,8 @@ use super::dialect::JiraDialect;
 
 /// The value of `RateLimit-Reason` for too many changes of one issue.
 const ISSUE_LIMIT: &str = "jira-per-issue-on-write";
+/// What became of a login: `OK`, or why it was refused.
+const LOGIN_REASON: &str = "X-Seraph-LoginReason";
 
 /// The interface of a site, as one login may call it.
 pub(super) struct JiraApi<'a> {
@@ -77,7 +79,8 @@ impl JiraApi<'_> {
     async fn read<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, TrackerError> {
         let sent = self.http.send(request).await;
         let answer = sent.map_err(|failure| call_failed(&failure, CallEffect::None))?;
-        if !answer.is_success() {
+        // Where anybody may ask, Jira answers a token that is not valid as it answers nobody: with nothing found.
+        if !answer.is_success() || is_login_refused(&answer) {
             return Err(self.failure(&answer, CallEffect::None));
         }
         answer.json().map_err(TrackerError::Invalid)
@@ -124,6 +127,10 @@ pub(super) fn failure(answer: &TrackerAnswer, effect: CallEffect, secrets: &[&st
     let text = if said.is_empty() { format!("Jira answered {}.", answer.status) } else { said };
     match (answer.status, effect) {
         (401, _) => TrackerError::Unauthorized(text),
+        // 403 where a person has to solve a captcha first.
+        (200..=299 | 403, _) if is_login_refused(answer) => {
+            TrackerError::Unauthorized("Jira does not accept the login.".to_owned())
+        }
         (403, _) => TrackerError::Forbidden(text),
         (404, _) => TrackerError::Missing(text),
         (429, _) => {
@@ -138,6 +145,12 @@ pub(super) fn failure(answer: &TrackerAnswer, effect: CallEffect, secrets: &[&st
         (status, CallEffect::None) => TrackerError::Invalid(format!("Jira answered {status}, which is not followed.")),
         (_, CallEffect::Change) => TrackerError::InDoubt(text),
     }
+}
+
+/// Whether Jira says that it took the request for one without a login.
+fn is_login_refused(answer: &TrackerAnswer) -> bool {
+    let reason = answer.header(LOGIN_REASON).unwrap_or_default();
+    reason.contains("AUTHENTICATED_FAILED") || reason.contains("AUTHENTICATION_DENIED")
 }
 
 /// Jira's words in an answer or in the errors of one of several issues. Fields are named as in the form.

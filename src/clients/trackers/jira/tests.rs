@@ -200,6 +200,21 @@ async fn a_pause_is_told_with_its_reason() {
 }
 
 #[tokio::test]
+async fn an_answer_to_nobody_is_not_taken_for_one_to_the_account() {
+    for (status, reason, is_refused) in [
+        (200, "x-seraph-loginreason: AUTHENTICATED_FAILED\r\n", true),
+        (403, "x-seraph-loginreason: AUTHENTICATION_DENIED\r\n", true),
+        (200, "x-seraph-loginreason: OK\r\n", false),
+        (200, "", false),
+    ] {
+        let server = server(move |_| (status, reason, json!({ "issues": [], "isLast": true }).to_string()));
+        let outcome = server.jira().read(&server.cloud(), &["1".to_owned()]).await;
+        let expected = TrackerError::Unauthorized("Jira does not accept the login.".to_owned());
+        assert_eq!(outcome, if is_refused { Err(expected) } else { Ok(Vec::new()) }, "{status} {reason}");
+    }
+}
+
+#[tokio::test]
 async fn the_site_of_a_token_is_its_address() {
     let server = always(200, &json!({ "serverTitle": "Acme's Jira" }));
     let login = TrackerLogin::Token { base_url: format!("{}/jira", server.url), email: None, token: SECRET.to_owned() };
