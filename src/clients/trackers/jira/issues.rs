@@ -17,10 +17,8 @@ pub(super) const BATCH: usize = 50;
 const LABELS: &str = "labels";
 /// The longest label.
 const LABEL: usize = 255;
-/// Fields that no default replaces.
-const OWN_FIELDS: [&str; 5] = ["project", "issuetype", "summary", "description", LABELS];
 
-type Outcome = Result<IssueReference, IssueRefusal>;
+type CreateOutcome = Result<IssueReference, IssueRefusal>;
 
 #[derive(Deserialize)]
 struct BulkAnswer {
@@ -50,7 +48,7 @@ pub(super) async fn create(
     api: &JiraApi<'_>,
     target: &IssueTarget,
     drafts: &[IssueDraft],
-) -> Result<Vec<Outcome>, TrackerError> {
+) -> Result<Vec<CreateOutcome>, TrackerError> {
     if drafts.len() > BATCH {
         return Err(TrackerError::Refused(format!("Jira creates at most {BATCH} issues in one call.")));
     }
@@ -127,10 +125,11 @@ pub(super) fn fields(
     }
     for (id, value) in &target.defaults {
         let kind = target.form.fields.iter().find(|field| field.id == *id).map(|field| field.kind);
-        if !OWN_FIELDS.contains(&id.as_str()) && kind != Some(IssueFieldKind::FromStory) {
+        if kind != Some(IssueFieldKind::FromStory) {
             fields.insert(id.clone(), default_value(dialect, kind, value));
         }
     }
+    // Last, so that no default replaces them.
     fields.insert("project".to_owned(), json!({ "id": target.project_id }));
     fields.insert("issuetype".to_owned(), json!({ "id": target.form.id }));
     fields.insert("summary".to_owned(), Value::from(summary));
@@ -169,7 +168,7 @@ fn outcomes(
     target: &IssueTarget,
     answer: &TrackerAnswer,
     count: usize,
-) -> Result<Vec<Outcome>, TrackerError> {
+) -> Result<Vec<CreateOutcome>, TrackerError> {
     if answer.status == 400 {
         return all_refused(api, target, answer, count);
     }
@@ -177,19 +176,19 @@ fn outcomes(
         return Err(api.failure(answer, CallEffect::Change));
     }
     let BulkAnswer { issues, errors } = answer.json().map_err(TrackerError::InDoubt)?;
-    let failed: BTreeSet<usize> = errors.iter().map(|error| error.failed_element_number).collect();
     let ids: BTreeSet<&str> = issues.iter().map(|issue| issue.id.as_str()).collect();
     let is_known = |issue: &CreatedIssueAnswer| checked_id(&issue.id).is_ok() && !issue.key.is_empty();
-    if failed.len() != errors.len() || ids.len() != issues.len() || !issues.iter().all(is_known) {
+    if ids.len() != issues.len() || !issues.iter().all(is_known) {
         return Err(short("it names an issue twice, or without an id"));
     }
-    if issues.len() + errors.len() != count || failed.last().is_some_and(|last| *last >= count) {
+    if issues.len() + errors.len() != count {
         return Err(short("its results don't match the issues that were sent"));
     }
     let mut created = issues.into_iter();
     let outcome = |number: usize| match errors.iter().find(|error| error.failed_element_number == number) {
         Some(error) => Ok(Err(refused(api, target, error))),
         None => {
+            // An error that is there twice, or of no issue that was sent, leaves too few of them.
             let created = created.next().ok_or_else(|| short("it has fewer results than issues"))?;
             Ok(Ok(reference(api.site_url, created.id, created.key)))
         }
@@ -203,7 +202,7 @@ fn all_refused(
     target: &IssueTarget,
     answer: &TrackerAnswer,
     count: usize,
-) -> Result<Vec<Outcome>, TrackerError> {
+) -> Result<Vec<CreateOutcome>, TrackerError> {
     let Ok(BulkAnswer { issues, errors }) = answer.json::<BulkAnswer>() else {
         // It is about the call, not about its issues.
         return Err(api.failure(answer, CallEffect::Change));

@@ -11,15 +11,15 @@ use super::secure_url;
 const PAGE: u64 = 100;
 
 #[derive(Deserialize)]
-struct ProjectsAnswer {
+struct JiraProjectsAnswer {
     #[serde(default)]
-    values: Vec<ProjectAnswer>,
+    values: Vec<JiraProjectAnswer>,
     total: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ProjectAnswer {
+struct JiraProjectAnswer {
     id: String,
     key: String,
     name: String,
@@ -44,13 +44,13 @@ pub(super) async fn page(
     let start = page.saturating_sub(1).saturating_mul(size);
     let search = search.map(str::trim).filter(|search| !search.is_empty());
     if !api.dialect.searches_projects() {
-        let all: Vec<ProjectAnswer> = api.get("/project", &[]).await?;
+        let all: Vec<JiraProjectAnswer> = api.get("/project", &[]).await?;
         return Ok(cut(all, search, start, size));
     }
     let (start, size) = (start.to_string(), size.to_string());
     let mut query = vec![("startAt", &*start), ("maxResults", &*size), ("orderBy", "name")];
     query.extend(search.map(|search| ("query", search)));
-    match api.get::<ProjectsAnswer>("/project/search", &query).await {
+    match api.get::<JiraProjectsAnswer>("/project/search", &query).await {
         Ok(found) => {
             let items = found.values.into_iter().map(option).collect();
             Ok(TrackerProjectPage { items, total: found.total })
@@ -65,12 +65,12 @@ pub(super) async fn one(api: &JiraApi<'_>, project_id: &str) -> Result<TrackerPr
     api.get(&format!("/project/{}", checked_id(project_id)?), &[]).await.map(option)
 }
 
-fn cut(all: Vec<ProjectAnswer>, search: Option<&str>, start: u64, size: u64) -> TrackerProjectPage {
+fn cut(all: Vec<JiraProjectAnswer>, search: Option<&str>, start: u64, size: u64) -> TrackerProjectPage {
     let wanted = search.unwrap_or_default().to_lowercase();
-    let is_wanted = |project: &ProjectAnswer| {
+    let is_wanted = |project: &JiraProjectAnswer| {
         project.name.to_lowercase().contains(&wanted) || project.key.to_lowercase().contains(&wanted)
     };
-    let mut matching: Vec<ProjectAnswer> = all.into_iter().filter(is_wanted).collect();
+    let mut matching: Vec<JiraProjectAnswer> = all.into_iter().filter(is_wanted).collect();
     matching.sort_by_cached_key(|project| (project.name.to_lowercase(), project.key.clone()));
     let total = u64::try_from(matching.len()).unwrap_or(u64::MAX);
     let skipped = usize::try_from(start).unwrap_or(usize::MAX);
@@ -78,7 +78,7 @@ fn cut(all: Vec<ProjectAnswer>, search: Option<&str>, start: u64, size: u64) -> 
     TrackerProjectPage { items: matching.into_iter().skip(skipped).take(taken).map(option).collect(), total }
 }
 
-fn option(project: ProjectAnswer) -> TrackerProjectOption {
+fn option(project: JiraProjectAnswer) -> TrackerProjectOption {
     TrackerProjectOption {
         id: project.id,
         key: project.key,

@@ -4,7 +4,7 @@ use uuid::Uuid;
 use super::super::super::{IssueBlock, IssueDraft, IssueFieldKind, IssueRefusal, IssueTarget, Tracker, TrackerError};
 use super::super::dialect::JiraDialect;
 use super::super::tests::{SECRET, TestServer, always, field, server, target};
-use super::{Outcome, fields};
+use super::{CreateOutcome, fields};
 
 fn draft(number: u128) -> IssueDraft {
     IssueDraft {
@@ -22,13 +22,13 @@ fn plain() -> IssueTarget {
     target(vec![field("customfield_7", "Team", IssueFieldKind::Text)])
 }
 
-async fn created(server: &TestServer, drafts: &[IssueDraft]) -> Result<Vec<Outcome>, TrackerError> {
+async fn created(server: &TestServer, drafts: &[IssueDraft]) -> Result<Vec<CreateOutcome>, TrackerError> {
     server.jira().create(&server.cloud(), &plain(), drafts).await
 }
 
 /// `ID KEY URL` or `CODE: MESSAGE` of each.
-fn lines(outcomes: Vec<Outcome>) -> Vec<String> {
-    let line = |outcome: Outcome| match outcome {
+fn lines(outcomes: Vec<CreateOutcome>) -> Vec<String> {
+    let line = |outcome: CreateOutcome| match outcome {
         Ok(issue) => format!("{} {} {}", issue.id, issue.key, issue.url),
         Err(refusal) => format!("{}: {}", refusal.code, refusal.message),
     };
@@ -107,6 +107,10 @@ async fn a_call_that_is_refused_as_a_whole_created_nothing() {
     ] {
         assert_eq!(created(&always(status, &said), &[draft(1)]).await, Err(expected));
     }
+    for body in [json!({}), json!({ "issues": [], "errors": [] }), json!([1])] {
+        let outcome = created(&always(400, &body), &[draft(1)]).await;
+        assert_eq!(outcome, Err(TrackerError::Refused("Jira answered 400.".to_owned())));
+    }
     assert!(matches!(created(&always(429, &said), &[draft(1)]).await, Err(TrackerError::Limited { .. })));
 }
 
@@ -125,6 +129,7 @@ async fn an_answer_that_does_not_tell_of_each_issue_leaves_all_in_doubt() {
         json!({ "issues": [one], "errors": [error(-1)] }),
         json!({ "issues": [], "errors": [error(0), error(0)] }),
         json!({ "issues": [one, { "id": "2", "key": "A-2" }], "errors": [error(0)] }),
+        json!({ "issues": [one, { "id": "2", "key": "A-2" }], "errors": [error(7)] }),
     ];
     for body in bodies {
         let outcome = created(&always(201, &body), &[draft(1), draft(2)]).await;
@@ -212,8 +217,9 @@ fn labels_are_sent_where_they_are_on_the_screen() {
 }
 
 #[test]
-fn the_name_of_an_epic_is_the_summary() {
-    let target = target(vec![field("customfield_3", "Epic Name", IssueFieldKind::FromStory)]);
+fn the_name_of_an_epic_is_the_summary_whatever_its_default() {
+    let mut target = target(vec![field("customfield_3", "Epic Name", IssueFieldKind::FromStory)]);
+    target.defaults.insert("customfield_3".to_owned(), json!("another"));
     assert_eq!(fields(JiraDialect::DataCenter, &target, &draft(1)).unwrap()["customfield_3"], json!("Story 1"));
 }
 

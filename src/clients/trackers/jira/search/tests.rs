@@ -37,7 +37,7 @@ async fn marked_issues_of_all_pages_are_found() {
         let body = call.json();
         let foreign = found(3, &json!({ "properties": { "colloquy": { "story": "no id" } } }));
         let page = if body.get("nextPageToken") == Some(&json!("more")) {
-            json!({ "issues": [marked(2), foreign, found(4, &json!({}))], "isLast": true, "nextPageToken": null })
+            json!({ "issues": [marked(2), foreign, found(4, &json!({}))], "isLast": true, "nextPageToken": "more" })
         } else {
             json!({ "issues": [marked(1)], "isLast": false, "nextPageToken": "more" })
         };
