@@ -255,8 +255,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
     // Only 2000::/3 is global unicast; parts of it are for tunnels, which lead elsewhere, and for documentation.
     let is_global = (0x2000..0x4000).contains(&first);
-    let is_special = (first == 0x2001 && second < 0x0200)
-        || (first == 0x2001 && second == 0x0db8)
+    let is_special = (first == 0x2001 && (second < 0x0200 || second == 0x0db8))
         || first == 0x2002
         || (first == 0x3fff && second < 0x1000);
     is_global && !is_special

@@ -334,7 +334,8 @@ pub trait Tracker: Send + Sync {
         drafts: &[IssueDraft],
     ) -> Result<Vec<Result<IssueReference, IssueRefusal>>, TrackerError>;
 
-    /// Returns the issues with a marker that this account created in the project since a time.
+    /// Returns the issues with a marker that this account created in the project since a time. `now` is this server's time:
+    /// a tracker is told how long ago that was, so that its clock and its time zone don't matter.
     async fn find_marked(
         &self,
         access: &TrackerAccess,
@@ -346,8 +347,9 @@ pub trait Tracker: Send + Sync {
     /// Returns issues as they are now, by their ids; those that are gone are missing in the answer. Takes any number of ids.
     async fn read(&self, access: &TrackerAccess, issue_ids: &[String]) -> Result<Vec<CurrentIssue>, TrackerError>;
 
-    /// Returns what [`CurrentIssue::fingerprint`] of an issue is that was created from a draft.
-    fn fingerprint(&self, target: &IssueTarget, draft: &IssueDraft) -> String;
+    /// Returns what [`CurrentIssue::fingerprint`] of an issue is that was created from a draft. The markup, and so the
+    /// fingerprint, may depend on the kind of login.
+    fn fingerprint(&self, access: &TrackerAccess, target: &IssueTarget, draft: &IssueDraft) -> String;
 
     /// Replaces title and description of an issue. Safe to repeat.
     async fn update(
@@ -362,7 +364,7 @@ pub trait Tracker: Send + Sync {
     ///
     /// # Errors
     /// Returns why the tracker would refuse it.
-    fn check(&self, target: &IssueTarget, draft: &IssueDraft) -> Result<(), IssueRefusal>;
+    fn check(&self, access: &TrackerAccess, target: &IssueTarget, draft: &IssueDraft) -> Result<(), IssueRefusal>;
 }
 
 impl IssueForm {

@@ -52,7 +52,8 @@ pub fn success(answer: TrackerAnswer, effect: GitHubEffect) -> Result<TrackerAns
             None => TrackerError::Forbidden(said()),
         }),
         // Redirects are not followed: what was moved has another identity.
-        300..=399 | 404 => Err(TrackerError::Missing(said())),
+        300..=399 => Err(TrackerError::Missing(format!("It was moved or renamed: {}", said()))),
+        404 => Err(TrackerError::Missing(said())),
         410 if effect == GitHubEffect::Reads => Err(TrackerError::Missing(said())),
         400..=407 | 409..=499 => Err(TrackerError::Refused(said())),
         _ if effect == GitHubEffect::Reads => Err(TrackerError::Away(said())),
@@ -106,7 +107,8 @@ fn fault(error: &serde_json::Value) -> String {
         return plain.to_owned();
     }
     let what = if text("message").is_empty() { text("code").replace('_', " ") } else { text("message").to_owned() };
-    if text("field").is_empty() { what } else { format!("{}: {what}", text("field")) }
+    // Some messages begin with the field's name.
+    if what.starts_with(text("field")) { what } else { format!("{}: {what}", text("field")) }
 }
 
 fn message(answer: &TrackerAnswer) -> GitHubMessage {

@@ -26,11 +26,7 @@ pub struct GitHubApi<'a> {
 
 impl GitHubApi<'_> {
     /// Reads from a path, such as `["repos", "acme", "clinic"]`.
-    pub async fn get<T: DeserializeOwned>(
-        &self,
-        path: &[&str],
-        query: &[(&str, &str)],
-    ) -> Result<T, TrackerError> {
+    pub async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, &str)]) -> Result<T, TrackerError> {
         let request = self.request(Method::GET, path, query)?;
         let answer = self.http.send(request).await.map_err(|failure| unanswered(failure, GitHubEffect::Reads))?;
         success(answer, GitHubEffect::Reads)?.json().map_err(TrackerError::Invalid)

@@ -157,9 +157,8 @@ fn rendered(block: &IssueBlock, ticked: &TickedCriteria) -> String {
             if !from.is_empty() {
                 quoted.push(vec![format!("— {from}")]);
             }
-            let quoted = quoted.iter().map(|lines| {
-                lines.iter().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
-            });
+            let quoted =
+                quoted.iter().map(|lines| lines.iter().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"));
             quoted.collect::<Vec<_>>().join("\n>\n")
         }
         IssueBlock::Link { text, url } => link(&one_line(text), url),
@@ -171,13 +170,17 @@ fn link(text: &str, url: &str) -> String {
     let text = literal(if text.is_empty() { url } else { text });
     match Url::parse(url) {
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => {
-            let target: String = parsed.as_str().chars().map(|sign| match sign {
-                '<' => "%3C".to_owned(),
-                '>' => "%3E".to_owned(),
-                '\\' => "%5C".to_owned(),
-                '&' => "&amp;".to_owned(),
-                _ => sign.to_string(),
-            }).collect();
+            let target: String = parsed
+                .as_str()
+                .chars()
+                .map(|sign| match sign {
+                    '<' => "%3C".to_owned(),
+                    '>' => "%3E".to_owned(),
+                    '\\' => "%5C".to_owned(),
+                    '&' => "&amp;".to_owned(),
+                    _ => sign.to_string(),
+                })
+                .collect();
             format!("[{text}](<{target}>)")
         }
         _ => text,

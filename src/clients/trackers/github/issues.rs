@@ -86,7 +86,8 @@ pub async fn create(
 
 fn request(target: &IssueTarget, content: &IssueMarkdown) -> Value {
     let mut request = json!({ "title": content.title, "body": content.body, "labels": target.labels });
-    let mut set = |name: &str, value: Value| drop(request.as_object_mut().map(|fields| fields.insert(name.into(), value)));
+    let mut set =
+        |name: &str, value: Value| drop(request.as_object_mut().map(|fields| fields.insert(name.into(), value)));
     if target.form.id != UNTYPED {
         set("type", target.form.name.clone().into());
     }

@@ -61,8 +61,9 @@ pub fn literal(line: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            // Formulas are recognised before backslashes are: GitHub documents this form.
-            '$' => escaped.push_str("<span>$</span>"),
+            // A formula begins with this sign, even behind a backslash. GitHub documents the element; the entity keeps the sign
+            // from whoever looks for it before the markup is read.
+            '$' => escaped.push_str("<span>&#36;</span>"),
             '@' => escaped.extend(["@", GAP]),
             ':' if after.starts_with("//") || begins_with_emoji(after) => escaped.extend([":", GAP]),
             '.' if ends_with(&escaped, "www") => escaped.extend([GAP, "."]),
@@ -76,7 +77,8 @@ pub fn literal(line: &str) -> String {
         }
         before = Some(sign);
     }
-    if line.starts_with(['-', '+', '=', ':']) {
+    // Lists, underlines of headings and of tables.
+    if line.starts_with(['-', '+', '=']) || line.starts_with(":-") {
         escaped.insert(0, '\\');
     }
     let digits = line.chars().take_while(char::is_ascii_digit).count();
@@ -106,9 +108,9 @@ fn is_before_commit(sign: Option<char>) -> bool {
 fn begins_with_commit(text: &str) -> bool {
     let digits = text.chars().take_while(char::is_ascii_hexdigit).count();
     let word = text.get(..digits).unwrap_or_default();
-    let goes_on = text.get(digits..).is_some_and(|rest| {
-        rest.starts_with(|sign: char| sign.is_alphanumeric() || sign == '_' || sign == '-')
-    });
+    let goes_on = text
+        .get(digits..)
+        .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphanumeric() || sign == '_' || sign == '-'));
     COMMIT_DIGITS.contains(&digits) && !goes_on && word.contains(|sign: char| sign.is_ascii_alphabetic())
 }
 

@@ -31,8 +31,9 @@ use self::oauth::GitHubOAuth;
 pub use self::oauth::GitHubOAuthSettings;
 use super::http::TrackerHttp;
 use super::{
-    CurrentIssue, IssueDraft, IssueForm, IssueReference, IssueRefusal, IssueTarget, MarkedIssue, Tracker, TrackerAccess,
-    TrackerAccount, TrackerError, TrackerLogin, TrackerOAuth, TrackerProjectOption, TrackerProjectPage, TrackerSite,
+    CurrentIssue, IssueDraft, IssueForm, IssueReference, IssueRefusal, IssueTarget, MarkedIssue, Tracker,
+    TrackerAccess, TrackerAccount, TrackerError, TrackerLogin, TrackerOAuth, TrackerProjectOption, TrackerProjectPage,
+    TrackerSite,
 };
 
 const WEB_URL: &str = "https://github.com";
@@ -69,8 +70,7 @@ impl GitHub {
         let api_url = bare(&settings.api_url);
         let web_url = settings.oauth.as_ref().map_or_else(|| WEB_URL.to_owned(), |oauth| bare(&oauth.web_url));
         let site = site(&api_url, &web_url);
-        let oauth =
-            settings.oauth.map(|settings| GitHubOAuth::new(settings, api_url.clone(), site, http.clone()));
+        let oauth = settings.oauth.map(|settings| GitHubOAuth::new(settings, api_url.clone(), site, http.clone()));
         Self { api_url, web_url, oauth, http }
     }
 
@@ -201,7 +201,7 @@ impl Tracker for GitHub {
         self.with(access, async |api| issues::read(api, &access.site, issue_ids).await).await
     }
 
-    fn fingerprint(&self, _: &IssueTarget, draft: &IssueDraft) -> String {
+    fn fingerprint(&self, _: &TrackerAccess, _: &IssueTarget, draft: &IssueDraft) -> String {
         // A draft that is too long is in no issue, so that its fingerprint must equal none.
         IssueMarkdown::of(draft, &TickedCriteria::default()).map(|issue| issue.fingerprint()).unwrap_or_default()
     }
@@ -216,7 +216,7 @@ impl Tracker for GitHub {
         self.with(access, async |api| issues::update(api, issue_id, draft).await).await
     }
 
-    fn check(&self, _: &IssueTarget, draft: &IssueDraft) -> Result<(), IssueRefusal> {
+    fn check(&self, _: &TrackerAccess, _: &IssueTarget, draft: &IssueDraft) -> Result<(), IssueRefusal> {
         IssueMarkdown::of(draft, &TickedCriteria::default()).map(drop)
     }
 }
