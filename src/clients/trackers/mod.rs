@@ -8,6 +8,7 @@
 //! found before it is created again. Nothing here creates an issue twice by itself: calls are never repeated, and a call that
 //! may have had an effect fails with [`TrackerError::InDoubt`].
 
+pub mod github;
 pub mod http;
 pub mod jira;
 
@@ -318,6 +319,12 @@ pub trait Tracker: Send + Sync {
 
     /// How many issues one call creates at most.
     fn batch(&self) -> usize;
+
+    /// The limits of creating content: at most so many creations within so long, for each login. The caller keeps the times
+    /// and waits before a call that would exceed one; empty where the tracker says itself when to wait.
+    fn pace(&self) -> &[(u32, Duration)] {
+        &[]
+    }
 
     /// Creates issues, and returns what became of each draft, in their order. Any error but [`TrackerError::InDoubt`] means
     /// that none was created.
