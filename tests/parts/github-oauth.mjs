@@ -53,7 +53,11 @@ export class SignIn {
 
   /** Returns tokens, or an error: both with the status 200. */
   exchange(form) {
-    const error = (name, description) => ({ error: name, error_description: description, error_uri: 'https://docs.github.com/apps' });
+    const error = (name, description) => ({
+      error: name,
+      error_description: description,
+      error_uri: 'https://docs.github.com/apps',
+    });
     if (form.client_id !== this.clientId || form.client_secret !== this.clientSecret) {
       return error('incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.');
     }
@@ -66,7 +70,12 @@ export class SignIn {
     }
     const known = this.codes.get(form.code);
     this.codes.delete(form.code);
-    const verified = !known?.challenge || known.challenge === createHash('sha256').update(form.code_verifier ?? '').digest('base64url');
+    const verified =
+      !known?.challenge ||
+      known.challenge ===
+        createHash('sha256')
+          .update(form.code_verifier ?? '')
+          .digest('base64url');
     if (!known || known.until < Date.now() || !verified) {
       return error('bad_verification_code', 'The code passed is incorrect or expired.');
     }
