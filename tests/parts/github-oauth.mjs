@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { Refusal, notFound, secret } from './github-world.mjs';
 
 export class SignIn {
-  constructor({ clientId, clientSecret, redirectUri }) {
-    Object.assign(this, { clientId, clientSecret, redirectUri });
+  constructor({ clientId, clientSecret, redirectUris }) {
+    Object.assign(this, { clientId, clientSecret, redirectUris });
     this.codes = new Map();
     this.tokens = new Map();
     this.refreshTokens = new Map();
@@ -29,8 +29,8 @@ export class SignIn {
    * the browser is sent. */
   authorize(query) {
     if (query.client_id !== this.clientId) throw notFound();
-    const uri = query.redirect_uri ?? this.redirectUri;
-    if (uri !== this.redirectUri) throw new Refusal(400, 'redirect_uri_mismatch');
+    const uri = query.redirect_uri ?? this.redirectUris[0];
+    if (!this.redirectUris.includes(uri)) throw new Refusal(400, 'redirect_uri_mismatch');
     const back = new URL(uri);
     if (query.state) back.searchParams.set('state', query.state);
     const world = this.world(query.as);

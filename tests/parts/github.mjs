@@ -1,6 +1,6 @@
 // A GitHub for tests: sign-in, repositories and issues, with GitHub's checks, limits and failures. It serves github.com and its API
 // at one address, and the API below /api/v3 as well, as GitHub Enterprise Server does. Says {"port": …} when it listens.
-// CLIENT_ID, CLIENT_SECRET and REDIRECT_URI: the one OAuth application. The sign-in permits access at once, as whom is said by the
+// CLIENT_ID, CLIENT_SECRET and REDIRECT_URI (or several, with commas): the one OAuth application. The sign-in permits access at once, as whom is said by the
 // query `as` that a test adds to the address: the personal token of a world, or `denied`.
 //
 // Requests that are permitted, and their answers, are checked against GitHub's OpenAPI description: a request that is not valid is
@@ -40,7 +40,7 @@ import { readDocument } from './jira-prism.mjs';
 
 const { CLIENT_ID = 'client', CLIENT_SECRET = 'secret', REDIRECT_URI = 'http://127.0.0.1/callback' } = process.env;
 const document = await readDocument(fileURLToPath(new URL('github/openapi.json', import.meta.url)));
-const signIn = new SignIn({ clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUri: REDIRECT_URI });
+const signIn = new SignIn({ clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUris: REDIRECT_URI.split(',') });
 let origin;
 
 const byName = (operation, method, rest, run) => ({
@@ -289,6 +289,8 @@ const server = createServer(async (request, response) => {
   send(response, call, call.fault, body);
 });
 
+// Idle connections stay: a client that uses one again just as it is closed would be in doubt of its call.
+server.keepAliveTimeout = 0;
 const port = await listen(server);
 origin = `http://127.0.0.1:${port}`;
 tell({ port });
