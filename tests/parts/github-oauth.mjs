@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { Refusal, notFound, secret } from './github-world.mjs';
 
 export class SignIn {
-  constructor({ clientId, clientSecret, redirectUri }) {
-    Object.assign(this, { clientId, clientSecret, redirectUri });
+  constructor({ clientId, clientSecret, redirectUris }) {
+    Object.assign(this, { clientId, clientSecret, redirectUris });
     this.codes = new Map();
     this.tokens = new Map();
     this.refreshTokens = new Map();
@@ -29,8 +29,8 @@ export class SignIn {
    * the browser is sent. */
   authorize(query) {
     if (query.client_id !== this.clientId) throw notFound();
-    const uri = query.redirect_uri ?? this.redirectUri;
-    if (uri !== this.redirectUri) throw new Refusal(400, 'redirect_uri_mismatch');
+    const uri = query.redirect_uri ?? this.redirectUris[0];
+    if (!this.redirectUris.includes(uri)) throw new Refusal(400, 'redirect_uri_mismatch');
     const back = new URL(uri);
     if (query.state) back.searchParams.set('state', query.state);
     const world = this.world(query.as);
@@ -53,7 +53,11 @@ export class SignIn {
 
   /** Returns tokens, or an error: both with the status 200. */
   exchange(form) {
-    const error = (name, description) => ({ error: name, error_description: description, error_uri: 'https://docs.github.com/apps' });
+    const error = (name, description) => ({
+      error: name,
+      error_description: description,
+      error_uri: 'https://docs.github.com/apps',
+    });
     if (form.client_id !== this.clientId || form.client_secret !== this.clientSecret) {
       return error('incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.');
     }
@@ -66,7 +70,12 @@ export class SignIn {
     }
     const known = this.codes.get(form.code);
     this.codes.delete(form.code);
-    const verified = !known?.challenge || known.challenge === createHash('sha256').update(form.code_verifier ?? '').digest('base64url');
+    const verified =
+      !known?.challenge ||
+      known.challenge ===
+        createHash('sha256')
+          .update(form.code_verifier ?? '')
+          .digest('base64url');
     if (!known || known.until < Date.now() || !verified) {
       return error('bad_verification_code', 'The code passed is incorrect or expired.');
     }

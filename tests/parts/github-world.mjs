@@ -12,7 +12,12 @@ export class Refusal extends Error {
   constructor(status, message, { errors, headers = {} } = {}) {
     super(message);
     Object.assign(this, { status, headers });
-    this.body = { message, ...(errors ? { errors } : {}), documentation_url: 'https://docs.github.com/rest', status: String(status) };
+    this.body = {
+      message,
+      ...(errors ? { errors } : {}),
+      documentation_url: 'https://docs.github.com/rest',
+      status: String(status),
+    };
   }
 }
 
@@ -22,7 +27,14 @@ const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
 const length = (text) => [...text].length;
 
 export class World {
-  constructor({ login = `user-${nextId()}`, repositories = [], issueTypes = [], collaborators = [], limits = {}, expiring = false }) {
+  constructor({
+    login = `user-${nextId()}`,
+    repositories = [],
+    issueTypes = [],
+    collaborators = [],
+    limits = {},
+    expiring = false,
+  }) {
     this.user = { login, id: nextId() };
     this.people = [this.user, ...collaborators.map((name) => ({ login: name, id: nextId() }))];
     this.issueTypes = issueTypes.map((type) => ({ id: nextId(), ...(typeof type === 'string' ? { name: type } : type) }));
@@ -33,15 +45,27 @@ export class World {
     this.created = [];
     this.faults = [];
     this.counts = {};
+    this.violations = [];
   }
 
   repository({ full_name, organization = true, milestones = [], permissions, avatarUrl, ...given }) {
     const [login] = full_name.split('/');
-    if (!this.owners.has(login)) this.owners.set(login, { login, id: nextId(), kind: organization ? 'Organization' : 'User', avatarUrl });
+    if (!this.owners.has(login))
+      this.owners.set(login, { login, id: nextId(), kind: organization ? 'Organization' : 'User', avatarUrl });
     return {
-      id: nextId(), full_name, owner: this.owners.get(login), private: true, has_issues: true, archived: false, disabled: false,
-      milestones: milestones.map((title, index) => ({ number: index + 1, title })), permissions: { push: true, triage: true, ...permissions },
-      formerNames: [], issues: new Map(), lastNumber: 0, ...given,
+      id: nextId(),
+      full_name,
+      owner: this.owners.get(login),
+      private: true,
+      has_issues: true,
+      archived: false,
+      disabled: false,
+      milestones: milestones.map((title, index) => ({ number: index + 1, title })),
+      permissions: { push: true, triage: true, ...permissions },
+      formerNames: [],
+      issues: new Map(),
+      lastNumber: 0,
+      ...given,
     };
   }
 
@@ -77,10 +101,12 @@ export class World {
   /** Counts a creation, or refuses it: too many in a minute or an hour. */
   pace() {
     const since = (span) => this.created.filter((at) => at > Date.now() - span).length;
-    const { perMinute, perHour, retryAfter } = this.limits;
+    const { perMinute, perHour, retryAfter, asValidation } = this.limits;
     if (since(60_000) >= perMinute || since(3_600_000) >= perHour) {
       this.count('limited');
-      const said = 'You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.';
+      if (asValidation) throw invalid({ resource: 'Issue', code: 'custom', message: 'was submitted too quickly' });
+      const said =
+        'You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.';
       throw new Refusal(403, said, { headers: retryAfter === null ? {} : { 'retry-after': String(retryAfter) } });
     }
     this.created.push(Date.now());
@@ -97,8 +123,18 @@ export class World {
   add(repository, content) {
     repository.lastNumber += 1;
     const issue = {
-      id: nextId(), number: repository.lastNumber, user: this.user, state: 'open', created_at: now(), updated_at: now(),
-      body: null, labels: [], assignees: [], milestone: null, type: null, ...content,
+      id: nextId(),
+      number: repository.lastNumber,
+      user: this.user,
+      state: 'open',
+      created_at: now(),
+      updated_at: now(),
+      body: null,
+      labels: [],
+      assignees: [],
+      milestone: null,
+      type: null,
+      ...content,
     };
     repository.issues.set(issue.number, issue);
     return issue;
@@ -127,14 +163,20 @@ export class World {
       content.title = title;
     }
     if (given.body !== undefined) {
-      if (given.body !== null && length(given.body) > 65_536) errors.push(wrong('body', 'body is too long (maximum is 65536 characters)'));
+      if (given.body !== null && length(given.body) > 65_536)
+        errors.push(wrong('body', 'body is too long (maximum is 65536 characters)'));
       content.body = given.body;
     }
     if (repository.permissions.push || repository.permissions.triage) {
       if (given.labels) {
         content.labels = given.labels.map((label) => (typeof label === 'string' ? label : label.name));
         if (content.labels.some((label) => length(label) > 50)) {
-          errors.push({ resource: 'Label', code: 'custom', field: 'name', message: 'name is too long (maximum is 50 characters)' });
+          errors.push({
+            resource: 'Label',
+            code: 'custom',
+            field: 'name',
+            message: 'name is too long (maximum is 50 characters)',
+          });
         }
       }
       if (given.assignees) {
@@ -157,9 +199,14 @@ export class World {
   }
 
   list(repository, { creator, state = 'open', sort = 'created', direction = 'desc', since }) {
-    const kept = [...repository.issues.values()].filter((issue) => !issue.isDeleted && !issue.movedTo
-      && (!creator || issue.user.login.toLowerCase() === creator.toLowerCase())
-      && (state === 'all' || issue.state === state) && (!since || issue.updated_at >= since));
+    const kept = [...repository.issues.values()].filter(
+      (issue) =>
+        !issue.isDeleted &&
+        !issue.movedTo &&
+        (!creator || issue.user.login.toLowerCase() === creator.toLowerCase()) &&
+        (state === 'all' || issue.state === state) &&
+        (!since || issue.updated_at >= since),
+    );
     const key = (issue) => (sort === 'updated' ? issue.updated_at : issue.created_at);
     kept.sort((one, other) => key(one).localeCompare(key(other)) || one.number - other.number);
     return direction === 'desc' ? kept.reverse() : kept;

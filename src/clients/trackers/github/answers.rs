@@ -13,6 +13,7 @@ use crate::clients::trackers::{IssueRefusal, TrackerError};
 const SECONDARY_PAUSE: Duration = Duration::from_secs(60);
 /// The longest pause that is waited for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const TOO_QUICK: &str = "was submitted too quickly";
 /// The most faults of a request that are passed on.
 const FAULTS: usize = 10;
 
@@ -67,7 +68,12 @@ pub fn success(answer: TrackerAnswer, effect: GitHubEffect) -> Result<TrackerAns
 /// See [`success`].
 pub fn of_issue(answer: TrackerAnswer) -> Result<Result<TrackerAnswer, IssueRefusal>, TrackerError> {
     if answer.status == 422 {
-        return Ok(Err(IssueRefusal { code: "FieldRejected", message: said(&answer) }));
+        let message = said(&answer);
+        // A limit of creating content that is told as a fault of the content: cli/cli#4801.
+        if message.contains(TOO_QUICK) {
+            return Err(TrackerError::Limited { pause: SECONDARY_PAUSE, reason: message, is_of_issue: false });
+        }
+        return Ok(Err(IssueRefusal { code: "FieldRejected", message }));
     }
     success(answer, GitHubEffect::Writes).map(Ok)
 }

@@ -37,6 +37,7 @@ use super::{
 };
 
 const WEB_URL: &str = "https://github.com";
+const API_URL: &str = "https://api.github.com";
 /// GitHub documents 80 creations a minute and 500 an hour, but slows accounts down earlier: cli/cli#4801.
 const PACE: [(u32, Duration); 2] = [(20, Duration::from_secs(60)), (150, Duration::from_secs(3600))];
 
@@ -78,6 +79,10 @@ impl GitHub {
     fn api_url(&self, base_url: &str) -> String {
         if base_url == self.web_url {
             return self.api_url.clone();
+        }
+        // Where the settings are of another server, a token of github.com must not go there.
+        if base_url == WEB_URL {
+            return API_URL.to_owned();
         }
         // Enterprises of github.com with their own place for data: https://acme.ghe.com has https://api.acme.ghe.com.
         match base_url.strip_prefix("https://") {
@@ -125,9 +130,11 @@ impl Tracker for GitHub {
 
     fn base_url(&self, given: &str) -> Result<String, String> {
         let base_url = self.http.base_url(given)?;
-        let is_public = [WEB_URL, "https://www.github.com", "https://api.github.com"].contains(&&*base_url);
-        if base_url == self.api_url || (is_public && self.web_url == WEB_URL) {
+        if base_url == self.api_url {
             return Ok(self.web_url.clone());
+        }
+        if [API_URL, "https://www.github.com"].contains(&&*base_url) {
+            return Ok(WEB_URL.to_owned());
         }
         Ok(base_url.strip_suffix("/api/v3").unwrap_or(&base_url).to_owned())
     }

@@ -45,8 +45,9 @@ fn addresses_of_the_settings_lead_to_theirs() {
     let github = GitHub::new(settings, TrackerHttp::new(std::slice::from_ref(&own)).unwrap());
     assert_eq!(github.base_url(&own), Ok(own.clone()));
     assert_eq!(github.api_url(&own), own);
-    // The real one is another server for this one, whose API is where that of others is not.
-    assert_eq!(github.base_url("https://git.acme.org").as_deref(), Ok("https://git.acme.org"));
+    // A token of the real one goes to the real one.
+    assert_eq!(github.base_url("https://api.github.com").as_deref(), Ok("https://github.com"));
+    assert_eq!(github.api_url("https://github.com"), "https://api.github.com");
 }
 
 #[tokio::test]

@@ -79,6 +79,12 @@ fn limits_say_how_long_to_wait() {
             other => panic!("{status} {headers:?}: {other:?}"),
         }
     }
+    let quick =
+        r#"{"message":"Validation Failed","errors":[{"resource":"Issue","message":"was submitted too quickly"}]}"#;
+    match of_issue(answer(422, &[], quick)) {
+        Err(TrackerError::Limited { pause, .. }) => assert_eq!(pause, Duration::from_secs(60)),
+        other => panic!("{other:?}"),
+    }
     let forbidden = error(403, &[("x-ratelimit-remaining", "3")], r#"{"message":"No."}"#, GitHubEffect::Writes);
     assert_eq!(forbidden, TrackerError::Forbidden("No.".to_owned()));
 }
