@@ -12,8 +12,8 @@
 //! Modules in reading order: `routes` lists all operations on one page, and `wiring` builds the server. Then, along the
 //! path of a request: `http` (requests and responses), `access` (authentication and authorization), `api` (operations,
 //! idempotency and the OpenAPI document), the features in the order of the interface (`accounts`, `projects`,
-//! `meetings`, `analysis`, `reviews`), `pipeline` (the analysis itself, which depends on no feature), `db` (the database), `jobs`
-//! (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
+//! `meetings`, `analysis`, `reviews`, `trackers`), `pipeline` (the analysis itself, which depends on no feature), `db` (the
+//! database), `jobs` (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
 //! (health, metrics, documentation, join page), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
 //! pipeline`), `config`, `core`, `keys`, `log`, `models` (speech models on disk), `passwords`, `tasks`, and `guarantees`, a
 //! table of what must hold and the tests that show it. `admin`, `models_command`, `demo`, `bench` and `api_client`, which
@@ -47,4 +47,5 @@ pub mod reviews;
 pub mod routes;
 pub mod service;
 pub mod tasks;
+pub mod trackers;
 pub mod wiring;

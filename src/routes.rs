@@ -9,6 +9,7 @@ use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
 use crate::reviews::{approvals, baselines, search, trace};
+use crate::trackers::{connections, destinations, exports};
 use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, reviews, service};
 
 macro_rules! operations {
@@ -19,7 +20,8 @@ macro_rules! operations {
     };
 }
 
-/// Every method but GET may write, and so may one GET: the callback of a sign-in with an OpenID provider.
+/// Every method but GET may write, and so may some GETs: the callbacks of sign-ins elsewhere, and what may refresh a
+/// tracker's tokens, which has to run to its end.
 macro_rules! operation {
     (GET; $($rest:tt)*) => { Operation::reading(Method::GET, $($rest)*) };
     (GET writes; $($rest:tt)*) => { Operation::writing(Method::GET, $($rest)*) };
@@ -185,6 +187,21 @@ pub fn public() -> Vec<Operation> {
             POST "/api/projects/{projectId}/baselines" "createBaseline" baselines::routes::create => 201 [404, 409] "Take a baseline of a project" message "Baseline taken.";
             GET "/api/projects/{projectId}/baselines" "listBaselines" baselines::routes::list => 200 [404] "List a project's baselines" message "Baselines retrieved.";
             GET "/api/projects/{projectId}/baselines/{baselineId}/comparison" "compareBaseline" baselines::routes::compare => 200 [404] "Compare a baseline with another one or with the present" message "Baseline compared.";
+        }
+        "Tracker Integration" {
+            POST "/api/projects/{projectId}/tracker/connection" "startTrackerConnection" connections::routes::start => 201 [404, 409, 502, 503] "Connect a project to an issue tracker" message "Tracker connection started.";
+            GET writes "/api/tracker/callback" "trackerOAuthCallback" connections::routes::callback => 302 [] "Complete a connection to an issue tracker";
+            GET "/api/projects/{projectId}/tracker" "getTrackerConnection" connections::routes::details => 200 [404] "Get a project's tracker connection and destination" message "Tracker connection retrieved.";
+            GET writes "/api/projects/{projectId}/tracker/projects" "listTrackerProjects" destinations::routes::projects => 200 [404, 409, 502] "List the projects at the tracker" message "Tracker projects retrieved.";
+            GET writes "/api/projects/{projectId}/tracker/projects/{trackerProjectId}/issue-types" "listTrackerIssueTypes" destinations::routes::issue_types => 200 [404, 409, 502] "List the issue types of a project at the tracker" message "Tracker issue types retrieved.";
+            PUT "/api/projects/{projectId}/tracker/destination" "saveTrackerDestination" destinations::routes::save => 200 [404, 409, 502] "Save where exported stories go" message "Tracker destination saved.";
+            DELETE "/api/projects/{projectId}/tracker/connection" "disconnectTracker" connections::routes::disconnect => 200 [404] "Disconnect a project from its issue tracker" message "Tracker disconnected; its tokens are erased.";
+        }
+        "Tracker Exports" {
+            POST "/api/projects/{projectId}/tracker/exports" "exportApprovedUserStories" exports::routes::create => 202 [404, 409] "Export user stories to the issue tracker" message "Export to the tracker started.";
+            GET "/api/projects/{projectId}/tracker/exports" "listTrackerExports" exports::routes::list => 200 [404] "List a project's exports to the issue tracker" message "Exports to the tracker retrieved.";
+            GET "/api/projects/{projectId}/tracker/exports/{exportId}" "getTrackerExport" exports::routes::details => 200 [404] "Get an export with its items" message "Export to the tracker retrieved.";
+            POST "/api/projects/{projectId}/tracker/exports/{exportId}/cancel" "cancelTrackerExport" exports::routes::cancel => 200 [404, 409] "Cancel an export to the issue tracker" message "Export to the tracker cancelled.";
         }
         "Real time" {
             POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Issue a ticket for one socket or event stream" message "Socket ticket issued.";

@@ -35,6 +35,12 @@ impl OneTimeToken {
         Ok(Self(URL_SAFE_NO_PAD.encode(random::<32>().map_err(ApiError::internal)?)))
     }
 
+    /// A token as somebody presents it, which may have any form.
+    #[must_use]
+    pub fn presented(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// Returns the token itself, to be given to its recipient only.
     #[must_use]
     pub fn text(&self) -> &str {

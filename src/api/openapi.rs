@@ -198,6 +198,10 @@ fn about(tag: &str) -> &'static str {
         }
         "HITL Approval and Regeneration" => "Approval of requirements and user stories, and stories written anew.",
         "Baselines" => "Copies of a project's requirements and user stories as they stood, and what has changed since.",
+        "Tracker Integration" => {
+            "The issue tracker that a project is connected to, and where its user stories go there."
+        }
+        "Tracker Exports" => "Approved user stories become issues of the connected tracker, each exactly once.",
         "Trace and search" => "From requirements to their sources, stories and issues.",
         "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
         "Stakeholder" => {

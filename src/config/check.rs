@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::models;
 
-use super::{Config, Livekit, Llm, Pipeline, S3, Speech};
+use super::{Config, Hidden, Livekit, Llm, Pipeline, S3, Speech, Trackers};
 
 /// Returns a message for every invalid setting.
 pub fn faults(config: &Config) -> Vec<String> {
@@ -102,7 +102,37 @@ pub fn faults(config: &Config) -> Vec<String> {
     faults.extend(of_speech(&config.speech));
     faults.extend(of_llm(&config.llm, &config.analysis.engine));
     faults.extend(of_pipeline(&config.pipeline));
+    faults.extend(of_trackers(config));
     faults
+}
+
+fn of_trackers(config: &Config) -> Vec<String> {
+    let web = ["http", "https"];
+    let Trackers { origins, settle_seconds, poll_seconds } = &config.trackers;
+    let is_origin = |text: &String| {
+        let parsed = Url::parse(text);
+        parsed.is_ok_and(|url| is_address(text, &web) && url.path() == "/" && !text.ends_with('/'))
+    };
+    let are_both = |id: &str, secret: &Hidden| id.is_empty() == secret.reveal().is_empty();
+    let (jira, github) = (&config.jira, &config.github);
+    let redirects = |url: &str| url.is_empty() || is_address(url, &web);
+    let rules = [
+        (origins.iter().all(is_origin), "trackers.origins: these must be origins such as https://jira.example.org"),
+        ((1..=3600).contains(settle_seconds), "trackers.settle_seconds: this must be 1 to 3600"),
+        ((1..=86_400).contains(poll_seconds), "trackers.poll_seconds: this must be 1 to 86400"),
+        (are_both(&jira.client_id, &jira.client_secret), "jira.client_id and jira.client_secret: set both or neither"),
+        (redirects(&jira.redirect_url), "jira.redirect_url: this must be an http or https address"),
+        (is_address(&jira.auth_url, &web), "jira.auth_url: this must be an address such as https://auth.atlassian.com"),
+        (is_address(&jira.api_url, &web), "jira.api_url: this must be an address such as https://api.atlassian.com"),
+        (
+            are_both(&github.client_id, &github.client_secret),
+            "github.client_id and github.client_secret: set both or neither",
+        ),
+        (redirects(&github.redirect_url), "github.redirect_url: this must be an http or https address"),
+        (is_address(&github.web_url, &web), "github.web_url: this must be an address such as https://github.com"),
+        (is_address(&github.api_url, &web), "github.api_url: this must be an address such as https://api.github.com"),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }
 
 fn of_speech(speech: &Speech) -> Vec<String> {

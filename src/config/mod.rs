@@ -12,15 +12,15 @@ use std::path::Path;
 use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
 
 pub use settings::{
-    Accounts, Analysis, Application, Class, Config, Database, Exports, Google, Hidden, Http, Internal, Limits, Livekit,
-    Llm, Log, Mail, Meetings, Pipeline, S3, Server, Sockets, Speech,
+    Accounts, Analysis, Application, Class, Config, Database, Exports, Github, Google, Hidden, Http, Internal, Jira,
+    Limits, Livekit, Llm, Log, Mail, Meetings, Pipeline, S3, Server, Sockets, Speech, Trackers,
 };
 
 /// The default and the documentation of every setting.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
 /// The environment variables of the settings that are lists.
-const LISTS: [&str; 2] = ["COLLOQUY__HTTP__TRUSTED_PROXIES", "COLLOQUY__HTTP__ORIGINS"];
+const LISTS: [&str; 3] = ["COLLOQUY__HTTP__TRUSTED_PROXIES", "COLLOQUY__HTTP__ORIGINS", "COLLOQUY__TRACKERS__ORIGINS"];
 
 /// Settings that are given on the command line; they take precedence over all other layers.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +60,7 @@ impl Config {
             .list_separator(",")
             .with_list_parse_key("http.trusted_proxies")
             .with_list_parse_key("http.origins")
+            .with_list_parse_key("trackers.origins")
             .try_parsing(true)
             .source(Some(environment));
         let mut layers = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));

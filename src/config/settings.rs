@@ -38,7 +38,7 @@ sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
         accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, exports: Exports, meetings: Meetings,
-        recordings: Recordings, speech: Speech, llm: Llm, pipeline: Pipeline, sockets: Sockets, log: Log,
+        recordings: Recordings, speech: Speech, llm: Llm, pipeline: Pipeline, trackers: Trackers, jira: Jira, github: Github, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }
@@ -97,6 +97,9 @@ sections! {
         mode: String, url: String, key: Hidden, timeout_seconds: u64, transfer_seconds: u64, parallel: usize,
         listen: SocketAddr, queue: usize, kept: usize, keep_seconds: u64, job_bytes: u64, store_bytes: u64,
     }
+    Trackers { origins: Vec<String>, settle_seconds: u64, poll_seconds: u64 }
+    Jira { client_id: String, client_secret: Hidden, redirect_url: String, auth_url: String, api_url: String }
+    Github { client_id: String, client_secret: Hidden, redirect_url: String, web_url: String, api_url: String }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
     Log { filter: String, format: String }
 }

@@ -134,6 +134,32 @@ impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for No
     }
 }
 
+/// A response with a cookie for the browser that made the request: the operation accepts no Idempotency-Key.
+pub struct WithCookie<T> {
+    pub reply: Reply<T>,
+    pub cookie: Option<String>,
+}
+
+impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> Answer for WithCookie<T> {
+    const REPLAYABLE: bool = false;
+    fn describe() -> AnswerDescribed {
+        json::<T>()
+    }
+    fn respond(self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        self.ready(message).map(PreparedAnswer::response)
+    }
+}
+
+impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for WithCookie<T> {
+    fn ready(self, message: &'static str) -> Result<PreparedAnswer, ApiError> {
+        let ready = self.reply.written(message)?;
+        Ok(match self.cookie {
+            Some(cookie) => ready.with(SET_COOKIE, cookie),
+            None => ready,
+        })
+    }
+}
+
 /// A 302 redirect, optionally with a cookie.
 pub struct Redirect {
     pub location: String,

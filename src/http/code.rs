@@ -21,6 +21,7 @@ macro_rules! codes {
 
 codes! {
     BAD_REQUEST = "BadRequest", 400, "The request could not be read.";
+    TRACKER_STATE_INVALID = "TrackerStateInvalid", 400, "This connection was not begun in this browser, was already completed, or has expired. Start again.";
     LOGIN_STATE_INVALID = "LoginStateInvalid", 400, "This sign-in was not started in this browser, or has expired. Start again.";
     UNAUTHORIZED = "Unauthorized", 401, "Sign in first: the access token is missing, invalid or expired.";
     INVALID_CREDENTIALS = "InvalidCredentials", 401, "The e-mail address or the password is wrong.";
@@ -28,6 +29,7 @@ codes! {
     LOGIN_CODE_INVALID = "LoginCodeInvalid", 401, "This login code has expired or was already used. Sign in again.";
     LOGIN_REFUSED = "LoginRefused", 401, "The sign-in was not completed.";
     FORBIDDEN = "Forbidden", 403, "You are not allowed to do this.";
+    TRACKER_DENIED = "TrackerDenied", 403, "The access to the issue tracker was not permitted.";
     ACCOUNT_NOT_CONFIRMED = "AccountNotConfirmed", 403, "Confirm your e-mail address first, with the code sent to you.";
     EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Use another way to sign in.";
     RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Sign in again and retry within ten minutes.";
@@ -54,6 +56,10 @@ codes! {
     FEEDBACK_LIMIT_REACHED = "FeedbackLimitReached", 409, "You have left as much feedback as is allowed.";
     EXPORT_LIMIT_REACHED = "ExportLimitReached", 409, "The project keeps as many exports as it can.";
     IMPORT_LIMIT_REACHED = "ImportLimitReached", 409, "The project keeps as many imports as it can.";
+    TRACKER_NOT_CONNECTED = "TrackerNotConnected", 409, "The project is not connected to an issue tracker.";
+    TRACKER_REAUTH_REQUIRED = "TrackerReauthRequired", 409, "The issue tracker does not accept the project's connection any more. Connect the project again.";
+    TRACKER_DESTINATION_REQUIRED = "TrackerDestinationRequired", 409, "Choose first where in the issue tracker the stories go.";
+    NOTHING_TO_EXPORT = "NothingToExport", 409, "There is no user story to export.";
     EXPORT_NOT_READY = "ExportNotReady", 409, "The file is still being made. Try again shortly.";
     GONE = "Gone", 410, "It has expired or was revoked.";
     PRECONDITION_FAILED = "PreconditionFailed", 412, "The resource has changed since it was read. Read it again and retry.";
@@ -63,6 +69,9 @@ codes! {
     RANGE_NOT_SATISFIABLE = "RangeNotSatisfiable", 416, "The file has no such range.";
     VALIDATION_ERROR = "ValidationError", 422, "The request is invalid.";
     DIGEST_MISMATCH = "DigestMismatch", 422, "The content has another hash than Content-Digest says. Nothing of it was kept.";
+    TRACKER_CREDENTIALS_REJECTED = "TrackerCredentialsRejected", 422, "The issue tracker does not accept this token.";
+    TRACKER_SITE_REQUIRED = "TrackerSiteRequired", 422, "The account may use several sites of the issue tracker: name one.";
+    TRACKER_WITHOUT_SITE = "TrackerWithoutSite", 422, "The account may use no site of the issue tracker in which issues can be created.";
     NO_SOURCES = "NoSources", 422, "There are no sources: upload a document first.";
     NOT_A_PROJECT_MEMBER = "NotAProjectMember", 422, "Only project members can be invited this way; invite others as guests.";
     OTP_INVALID = "OtpInvalid", 422, "The code is wrong or has expired.";
@@ -72,8 +81,11 @@ codes! {
     HEADERS_TOO_LARGE = "HeadersTooLarge", 431, "The request headers are too large.";
     INTERNAL_SERVER_ERROR = "InternalServerError", 500, "Internal error. It was logged under the request id.";
     LOGIN_PROVIDER_FAILED = "LoginProviderFailed", 502, "The OpenID provider gave an invalid response. Try again later.";
+    TRACKER_UNAVAILABLE = "TrackerUnavailable", 502, "The issue tracker is unavailable. Try again shortly.";
+    TRACKER_REFUSED = "TrackerRefused", 502, "The issue tracker refused this.";
     SERVICE_UNAVAILABLE = "ServiceUnavailable", 503, "The service is temporarily unavailable. Try again shortly.";
     PRINTER_MISSING = "PrinterMissing", 503, "The program that makes PDF files is not installed.";
+    TRACKER_NOT_CONFIGURED = "TrackerNotConfigured", 503, "This server has no application at this issue tracker. Connect with a token, or ask its operator.";
     MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "No media server is configured: set livekit.url, livekit.api_key and livekit.api_secret.";
     MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server is unavailable. Try again shortly.";
     LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This sign-in provider is not configured. Sign in with your password.";

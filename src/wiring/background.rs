@@ -37,6 +37,8 @@ use crate::metrics;
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
 use crate::reviews::search::indexing;
+use crate::trackers::exports::exporting::ExportStoriesHandler;
+use crate::trackers::issues::polling;
 use crate::{meetings, projects};
 
 /// How many excerpts of recordings are cut at once.
@@ -88,6 +90,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         .with(ForgetProposalDraftsHandler { state: analysis.clone() })
         .with(MakeExportHandler { state: analysis.clone() })
         .with(ReadImportHandler { state: analysis.clone() })
+        .with(ExportStoriesHandler { state: states.trackers.clone() })
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
@@ -118,6 +121,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     core.tasks.spawn(endings::follow(accounts.clone()));
     core.tasks.spawn(run_loop::sweep(analysis.clone()));
     core.tasks.spawn(indexing::watch(states.reviews.clone()));
+    core.tasks.spawn(polling::watch(states.trackers.clone()));
     core.tasks.spawn(sweeps::hourly(analysis.clone()));
     core.tasks.spawn(Arc::clone(&states.http.connections).watch(core.tasks.stopping()));
     core.tasks.spawn(metrics::run_periodically(states.probes.metrics.clone(), metrics::UPKEEP, core.tasks.stopping()));

@@ -1,4 +1,5 @@
-//! Builds the clients of external services from the settings: the mail server, the media server, the OpenID provider.
+//! Builds the clients of external services from the settings: the mail server, the media server, the OpenID provider, the issue
+//! trackers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,12 @@ use crate::clients::livekit::{self, LiveKit, MediaServer};
 use crate::clients::mail::{DevOutbox, Mail, Security, Smtp, SmtpSettings as MailServer};
 use crate::clients::openid::{self, OpenId};
 use crate::clients::printer::{PROGRAM, PdfPrinter};
+use crate::clients::trackers::TrackerProvider;
+use crate::clients::trackers::github::{GitHub, GitHubOAuthSettings, GitHubSettings};
+use crate::clients::trackers::http::TrackerHttp;
+use crate::clients::trackers::jira::{Jira, JiraOAuthSettings, JiraSettings};
 use crate::config::{self, Config};
+use crate::trackers::providers::Providers;
 
 /// File descriptors reserved for everything but connections: the database, documents, calls to external services.
 const OTHER_FILES: u64 = 512;
@@ -127,4 +133,35 @@ pub fn log_in_provider(config: &Config, url: &str) -> Result<Option<OpenId>, Str
         redirect_url,
     };
     OpenId::new(settings).map(Some)
+}
+
+/// Returns the clients of all issue trackers.
+pub fn trackers(config: &Config, url: &str) -> Result<Providers, String> {
+    let config::Trackers { origins, .. } = &config.trackers;
+    let (jira, github) = (&config.jira, &config.github);
+    let named = [&jira.auth_url, &jira.api_url, &github.web_url, &github.api_url];
+    let origins: Vec<String> = origins.iter().chain(named).cloned().collect();
+    let http = TrackerHttp::new(&origins)?;
+    let callback = |named: &str| match named {
+        "" => format!("{url}/api/tracker/callback"),
+        named => named.to_owned(),
+    };
+    let jira_oauth = (!jira.client_id.is_empty()).then(|| JiraOAuthSettings {
+        client_id: jira.client_id.clone(),
+        client_secret: jira.client_secret.reveal().to_owned(),
+        redirect_url: callback(&jira.redirect_url),
+        auth_url: jira.auth_url.clone(),
+        api_url: jira.api_url.clone(),
+    });
+    let github_oauth = (!github.client_id.is_empty()).then(|| GitHubOAuthSettings {
+        client_id: github.client_id.clone(),
+        client_secret: github.client_secret.reveal().to_owned(),
+        redirect_url: callback(&github.redirect_url),
+        web_url: github.web_url.clone(),
+    });
+    let github = GitHubSettings { oauth: github_oauth, api_url: github.api_url.clone() };
+    Ok(Providers::new(vec![
+        (TrackerProvider::Jira, Arc::new(Jira::new(JiraSettings { oauth: jira_oauth }, http.clone()))),
+        (TrackerProvider::Github, Arc::new(GitHub::new(github, http))),
+    ]))
 }

@@ -24,7 +24,7 @@ use crate::access::token::Tokens;
 use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
 use crate::accounts::sessions::refresh_locks::RefreshLocks;
 use crate::accounts::state::{Accounts, AccountsParts};
-use crate::analysis::audience::{ProjectAudience, RunAudience};
+use crate::analysis::audience::RunAudience;
 use crate::analysis::ends::{Ends, FilesToRead};
 use crate::analysis::exports::Exports;
 use crate::analysis::state::{Analysis, AnalysisParts};
@@ -62,6 +62,11 @@ use crate::reviews::state::{Reviews, ReviewsParts};
 use crate::service::readiness::Readiness;
 use crate::service::state::{Probes, ProbesParts};
 use crate::tasks::Tasks;
+use crate::trackers::audience::ProjectAudience;
+use crate::trackers::connections::refresh_locks::TokenLocks;
+use crate::trackers::exports::pacing::CreationPaces;
+use crate::trackers::exports::running::RunningExports;
+use crate::trackers::state::{Trackers, TrackersParts};
 use crate::{accounts, keys, meetings, projects, routes};
 
 /// The states of all areas. Clones share the same states.
@@ -76,6 +81,7 @@ pub struct States {
     pub meetings: Meetings,
     pub analysis: Analysis,
     pub reviews: Reviews,
+    pub trackers: Trackers,
     pub real_time: RealTime,
     pub probes: Probes,
 }
@@ -102,7 +108,7 @@ fn mount_of<M: Mounted + Send + Sync>(state: &M) -> StateMount {
 }
 
 impl States {
-    fn mounts(&self) -> [StateMount; 12] {
+    fn mounts(&self) -> [StateMount; 13] {
         [
             mount_of(&self.core.tasks),
             mount_of(&self.core),
@@ -114,6 +120,7 @@ impl States {
             mount_of(&self.meetings),
             mount_of(&self.analysis),
             mount_of(&self.reviews),
+            mount_of(&self.trackers),
             mount_of(&self.real_time),
             mount_of(&self.probes),
         ]
@@ -237,13 +244,21 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         analysis: analysis.clone(),
     });
 
+    let trackers = Trackers::new(TrackersParts {
+        providers: others::trackers(&settings, &core.url)?,
+        token_locks: TokenLocks::default(),
+        running_exports: RunningExports::default(),
+        creation_paces: CreationPaces::default(),
+        analysis: analysis.clone(),
+    });
+
     let holders = DeletionHooks::default()
         .with(projects::deletion_hook::ProjectDeletionHook { state: projects.clone() })
         .with(meetings::deletion::MeetingDeletionHook { state: meetings.clone() })
         .with(ReviewDeletionHook { state: reviews.clone() });
     let audiences = Audiences::default()
         .with(meetings::MeetingAudience { meetings: meetings.clone() })
-        .with(ProjectAudience { state: analysis.clone() })
+        .with(ProjectAudience { state: trackers.clone() })
         .with(RunAudience { state: analysis.clone() });
     let real_time = RealTime::new(RealTimeParts {
         audiences,
@@ -263,7 +278,20 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         core: core.clone(),
     });
     let deletion = AccountDeletion { accounts: accounts.clone(), hooks: holders };
-    Ok(States { core, http, gate, accounts, deletion, projects, meetings, analysis, reviews, real_time, probes })
+    Ok(States {
+        core,
+        http,
+        gate,
+        accounts,
+        deletion,
+        projects,
+        meetings,
+        analysis,
+        reviews,
+        trackers,
+        real_time,
+        probes,
+    })
 }
 
 /// Loads the sessions that ended so recently that an access token of theirs may not have expired yet.

@@ -8,7 +8,7 @@ use crate::db::sweep::{self, Retention};
 use crate::db::{events, idempotency, rate_limits};
 use crate::meetings::recordings;
 use crate::projects::documents;
-use crate::{analysis, api, jobs, meetings, projects, reviews};
+use crate::{analysis, api, jobs, meetings, projects, reviews, trackers};
 
 const HOURLY: Duration = Duration::from_secs(3600);
 /// The interval of the file sweep, which has to check every file.
@@ -31,6 +31,7 @@ pub fn retentions() -> Vec<Retention> {
         analysis::store::answers::RETENTION,
         analysis::exports::store::RETENTION,
         analysis::imports::store::RETENTION,
+        trackers::connections::store::RETENTION,
     ];
     all.extend(accounts::sessions::store::RETENTION);
     all.extend(reviews::invitations::store::RETENTION);

@@ -44,4 +44,5 @@ mod server;
 mod smoke;
 mod stored_files;
 mod sweeps;
+mod trackers;
 mod transcripts;

@@ -1,5 +1,6 @@
 // A GitHub for tests: sign-in, repositories and issues, with GitHub's checks, limits and failures. It serves github.com and its API
 // at one address, and the API below /api/v3 as well, as GitHub Enterprise Server does. Says {"port": …} when it listens.
+// SPEC is the path of tests/parts/github/openapi.json.
 // CLIENT_ID, CLIENT_SECRET and REDIRECT_URI (or several, with commas): the one OAuth application. The sign-in permits access at once, as whom is said by the
 // query `as` that a test adds to the address: the personal token of a world, or `denied`.
 //
@@ -31,15 +32,14 @@
 // exchange, refresh (both with a code or token that is valid), revoke.
 
 import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { listen, tell } from './beginning.mjs';
 import { SignIn } from './github-oauth.mjs';
 import { accountShape, issueShape, issueTypeShape, milestoneShape, repositoryShape } from './github-shapes.mjs';
 import { Refusal, World, notFound } from './github-world.mjs';
-import { readDocument } from './jira-prism.mjs';
+import { readDocument } from './prism.mjs';
 
 const { CLIENT_ID = 'client', CLIENT_SECRET = 'secret', REDIRECT_URI = 'http://127.0.0.1/callback' } = process.env;
-const document = await readDocument(fileURLToPath(new URL('github/openapi.json', import.meta.url)));
+const document = await readDocument(process.env.SPEC);
 const signIn = new SignIn({ clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUris: REDIRECT_URI.split(',') });
 let origin;
 

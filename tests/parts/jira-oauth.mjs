@@ -65,9 +65,10 @@ export function adjust(account, { sites, ...settings }) {
 
 /** What the control API shows of an account. */
 export function shownAccount({ id, name, email, sites, apiToken, scopes, counts }) {
-  const live = [...refreshTokens.values()].filter((one) => one.account.id === id && !one.usedAt && !one.revoked);
+  const isLive = ([, one]) => one.account.id === id && !one.usedAt && !one.revoked;
+  const live = [...refreshTokens].filter(isLive).map(([token]) => token);
   const { atOnce, ...counted } = counts;
-  return { id, name, email, apiToken, scopes, sites: [...sites], counts: counted, liveRefreshTokens: live.length };
+  return { id, name, email, apiToken, scopes, sites: [...sites], counts: counted, liveRefreshTokens: live };
 }
 
 /** Gives where `GET /authorize` sends to: `{location}`, or `{problem}` where Atlassian shows a page of its own. */

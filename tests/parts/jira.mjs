@@ -67,7 +67,7 @@ import { listen, tell } from './beginning.mjs';
 import { control } from './jira-control.mjs';
 import { front } from './jira-front.mjs';
 import { registerApp } from './jira-oauth.mjs';
-import { readDocument } from './jira-prism.mjs';
+import { readDocument } from './prism.mjs';
 
 const { SPEC, CLIENT_ID = 'client', CLIENT_SECRET = 'secret', REDIRECT_URI, ACCESS_SECONDS = '3600' } = process.env;
 const accessSeconds = Number(ACCESS_SECONDS);

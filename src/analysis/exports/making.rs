@@ -212,5 +212,5 @@ async fn end(
     let topic = topic(export.project_id);
     let data = serde_json::to_string(&DashboardExport::from(export));
     let data = data.map_err(|error| DbError::Broken(error.to_string()))?;
-    events::append(conn, topic, "export.completed", &data, now, request).await.map(Some)
+    events::append(conn, topic, "dashboardExport.completed", &data, now, request).await.map(Some)
 }

@@ -101,7 +101,7 @@ impl ExportFilter {
 #[serde(rename_all = "camelCase")]
 pub struct DashboardExport {
     pub id: Id<DashboardExport>,
-    /// A file that takes long to make is PREPARING in the answer; the event `export.completed` tells when it has ended.
+    /// A file that takes long to make is PREPARING in the answer; the event `dashboardExport.completed` tells when it has ended.
     pub status: DashboardExportStatus,
     pub format: DashboardFormat,
     pub filters: ExportFilter,

@@ -174,10 +174,25 @@ impl ItemChanges {
         self.changed.retain(|(_, id)| seen.insert(*id));
         let mut records = Vec::with_capacity(self.changed.len());
         for (kind, id) in self.changed {
-            let changed = ItemChanged { project_id: self.project_id, target_type: kind.as_str(), id };
-            let data = serde_json::to_string(&changed).map_err(|error| DbError::Broken(error.to_string()))?;
-            records.push(events::append(conn, topic(self.project_id), "item.changed", &data, self.now, request).await?);
+            records.push(item_changed(conn, self.project_id, kind, id, self.now, request).await?);
         }
         Ok(records)
     }
+}
+
+/// Appends the event that says to read an item again.
+///
+/// # Errors
+/// Only database errors.
+pub(super) async fn item_changed(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    kind: Kind,
+    id: Uuid,
+    now: Time,
+    request: &RequestId,
+) -> Result<EventRecord, DbError> {
+    let changed = ItemChanged { project_id, target_type: kind.as_str(), id };
+    let data = serde_json::to_string(&changed).map_err(|error| DbError::Broken(error.to_string()))?;
+    events::append(conn, topic(project_id), "item.changed", &data, now, request).await
 }

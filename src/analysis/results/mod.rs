@@ -11,5 +11,6 @@ pub mod operations;
 pub mod project_item;
 pub mod routes;
 pub mod store;
+pub mod tracker_issues;
 
 pub use store::{Kind, item_of};

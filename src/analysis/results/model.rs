@@ -11,6 +11,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::clients::trackers::model::TrackerIssueState;
 use crate::http::enumeration::Enumeration;
 
 impl Enumeration for RequirementType {}
@@ -161,6 +162,10 @@ pub struct AcceptanceCriterion {
 pub struct TrackerIssue {
     pub key: String,
     pub url: String,
+    /// How far the work on it is, as the tracker said last; null if it is not known yet, or the issue is gone.
+    #[serde(default)]
+    #[schema(required)]
+    pub state: Option<TrackerIssueState>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

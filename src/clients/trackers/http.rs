@@ -127,6 +127,9 @@ impl TrackerHttp {
     pub fn request(&self, method: Method, url: &str) -> Result<RequestBuilder, CallFailure> {
         let refused = |why: String| CallFailure::NotSent(why);
         let url = Url::parse(url).map_err(|error| refused(error.to_string()))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refused("the address names a user".to_owned()));
+        }
         if self.is_trusted(&url) {
             return Ok(self.trusted.request(method, url));
         }

@@ -3,6 +3,7 @@
 mod analysis;
 mod media;
 mod reviews;
+mod trackers;
 pub use analysis::{
     dashboard_exports, item_imports, item_numbers, items, model_answers, proposal_links, proposal_texts, proposals,
     run_drafts, run_items, run_nodes, run_results, run_supersedes, runs,
@@ -11,6 +12,10 @@ pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 pub use reviews::{
     approval_events, approval_trails, baseline_items, baselines, feedback, former_review_tokens, review_invitations,
     search_passages, search_pending, search_words,
+};
+pub use trackers::{
+    pending_tracker_connections, tracker_connections, tracker_destinations, tracker_export_items, tracker_exports,
+    tracker_issues,
 };
 
 diesel::table! {

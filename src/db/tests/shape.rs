@@ -33,7 +33,8 @@ fn written_by_hand() -> Shapes {
         include_str!("../schema/mod.rs"),
         include_str!("../schema/analysis.rs"),
         include_str!("../schema/media.rs"),
-        include_str!("../schema/reviews.rs")
+        include_str!("../schema/reviews.rs"),
+        include_str!("../schema/trackers.rs")
     )
     .lines()
     .map(str::trim)

@@ -20,7 +20,7 @@ use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 10] = [
+const FEW: [&str; 14] = [
     "run_results",
     "run_drafts",
     "item_numbers",
@@ -31,6 +31,10 @@ const FEW: [&str; 10] = [
     "baselines",
     "dashboard_exports",
     "item_imports",
+    "pending_tracker_connections",
+    "tracker_connections",
+    "tracker_destinations",
+    "tracker_exports",
 ];
 /// Deleted when a project is buried, since it has no members from then on.
 const AT_ONCE: [&str; 2] = ["members", "project_invitations"];
@@ -82,6 +86,18 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "former_review_tokens (token_hash, invitation_id, replaced_at) SELECT 'f' || email, id, {old} FROM review_invitations",
         "feedback (id, project_id, author_name, target_type, comment, status, is_read, created_at) \
          SELECT {id}, projects.id, 'N', 'SUMMARY', 'c', 'OPEN', {no}, {old} FROM n, projects",
+        "tracker_exports (id, project_id, status, provider, destination, options, dry_run, total, created, updated, skipped, failed, \
+           started_by_id, created_at) SELECT {id}, projects.id, 'COMPLETED', 'JIRA', '{}', '{}', {no}, 0, 0, 0, 0, 0, owner_id, {old} \
+         FROM n, projects WHERE i = 1",
+        "tracker_export_items (export_id, user_story_id, project_id, position, code, version, status, attempts) \
+         SELECT tracker_exports.id, {id}, project_id, i, 'c', 1, 'CREATED', 1 FROM n, tracker_exports",
+        "tracker_issues (user_story_id, provider, site_id, project_id, tracker_project_id, intended_at, fingerprint, is_gone) \
+         SELECT {id}, 'JIRA', 's', projects.id, 'p', {old}, 'f', {no} FROM n, projects",
+        "tracker_connections (project_id, provider, status, generation, sites, scopes, connected_by_id, connected_at, polled_at) \
+         SELECT projects.id, 'JIRA', 'ACTIVE', 1, '[]', '[]', owner_id, {old}, {old} FROM n, projects WHERE i = 1",
+        "tracker_destinations (project_id, destination) SELECT projects.id, '{}' FROM n, projects WHERE i = 1",
+        "pending_tracker_connections (state_hash, project_id, user_id, provider, browser_hash, verifier, expires_at) \
+         SELECT 's' || i, projects.id, owner_id, 'JIRA', 'b', 'v', {old} FROM n, projects WHERE i = 1",
         "proposal_texts (proposal_id, after_body) SELECT proposals.id, '{}' FROM n, proposals WHERE i = 1",
         "proposal_links (proposal_id, from_id, reference) SELECT proposals.id, {id}, 'REQUIREMENT' FROM n, proposals WHERE i = 1",
         "run_supersedes (run_id, proposal_id) SELECT runs.id, {id} FROM n, runs",

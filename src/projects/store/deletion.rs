@@ -15,7 +15,9 @@ pub const BURIED: &str = "BURIED";
 const DOCUMENTS: i64 = 20;
 
 /// The tables that may hold many rows of a project, a meeting or a run; all other rows are deleted by cascade.
-pub const OF_PROJECT: [Part; 8] = [
+pub const OF_PROJECT: [Part; 10] = [
+    Part { table: "tracker_export_items", key: "export_id, user_story_id", of: "project_id" },
+    Part { table: "tracker_issues", key: "user_story_id, provider, site_id", of: "project_id" },
     Part { table: "proposals", key: "id", of: "project_id" },
     Part { table: "items", key: "id", of: "project_id" },
     Part { table: "approval_events", key: "id", of: "project_id" },

@@ -63,6 +63,10 @@ fn row_of(over: Retention) -> &'static str {
             "(id, project_id, status, format, filters, file_name, created_at, expires_at) \
              SELECT {id}, (SELECT id FROM projects), 'READY', 'CSV', '{}', 'n', {old}, {at}"
         }
+        ("pending_tracker_connections", _) => {
+            "(state_hash, project_id, user_id, provider, browser_hash, verifier, expires_at) \
+             SELECT 's' || {i} || {id}, (SELECT id FROM projects), {user}, 'JIRA', 'b', 'v', {at}"
+        }
         ("former_review_tokens", _) => {
             "(token_hash, invitation_id, replaced_at) SELECT 'f' || {i}, (SELECT id FROM review_invitations ORDER BY lapses_at DESC LIMIT 1), {at}"
         }

@@ -142,7 +142,7 @@ on_both! {
         socket.subscribe(&format!("project:{}", analysed.project)).await;
         let made = viewer.client.post(analysed.at("/exports")).json(json!({"format": "HTML"})).await.is(201);
         let event = socket.next().await;
-        assert_eq!((&event["event"], &event["data"]), (&json!("export.completed"), made.data()));
+        assert_eq!((&event["event"], &event["data"]), (&json!("dashboardExport.completed"), made.data()));
         let url = made.data()["url"].as_str().unwrap().to_owned();
         viewer.client.get(&url).await.is(200);
         let stranger = world.user().await;

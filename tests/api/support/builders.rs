@@ -10,7 +10,8 @@ use actors::live::{Topic, TopicKind};
 use actors::time::{Clock, SystemClock, Time};
 use colloquy::db::events as log;
 use colloquy::db::schema::{
-    consents, dashboard_exports, events, jobs, members, participants, project_invitations, proposals, sessions, users,
+    consents, dashboard_exports, events, jobs, members, participants, pending_tracker_connections, project_invitations,
+    proposals, sessions, tracker_connections, users,
 };
 use colloquy::db::{At, DbError, Key, RunQueryDsl};
 use colloquy::jobs::Job;
@@ -129,6 +130,39 @@ impl Server {
                     let one = project_invitations::table.find(id);
                     diesel::update(one).set(project_invitations::expires_at.eq(earlier)).execute(conn).await?;
                 }
+                Ok::<_, DbError>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Lets the sign-ins at a tracker that were begun for a project expire earlier.
+    pub async fn age_tracker_sign_ins(&self, project_id: &str, by: Duration) {
+        let project: Id<ids::Project> = project_id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let all =
+                    pending_tracker_connections::table.filter(pending_tracker_connections::project_id.eq(Key(project)));
+                let past = At(SystemClock.now() + Duration::from_secs(600) - by);
+                diesel::update(all).set(pending_tracker_connections::expires_at.eq(past)).execute(conn).await?;
+                Ok::<_, DbError>(())
+            })
+        })
+        .await
+        .unwrap();
+    }
+
+    /// Lets another process hold the right to refresh a project's tokens for a while.
+    pub async fn hold_token_refresh(&self, project_id: &str, hold: Duration) {
+        let project: Id<ids::Project> = project_id.parse().unwrap();
+        let db = self.db().await;
+        db.write(move |conn| {
+            Box::pin(async move {
+                let until = At(SystemClock.now() + hold);
+                let own = tracker_connections::table.find(Key(project));
+                diesel::update(own).set(tracker_connections::refreshing_until.eq(until)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
         })

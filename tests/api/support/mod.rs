@@ -9,6 +9,8 @@ pub mod client;
 pub mod documents;
 pub mod dump;
 pub mod fake_pipeline;
+pub mod github;
+pub mod jira;
 pub mod livekit;
 pub mod llm_service;
 pub mod local_server;

@@ -1,3 +1,5 @@
+//! Tests of the client as a whole.
+
 use super::api::address;
 use super::{GitHub, GitHubOAuthSettings, GitHubSettings};
 use crate::clients::trackers::http::TrackerHttp;

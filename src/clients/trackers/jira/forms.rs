@@ -99,7 +99,7 @@ fn missing_description() -> IssueField {
     IssueField {
         id: DESCRIPTION.to_owned(),
         name: "Description (not on the create screen)".to_owned(),
-        kind: IssueFieldKind::Other,
+        kind: IssueFieldKind::OffScreen,
         required: true,
         allowed: Vec::new(),
     }

@@ -1,3 +1,5 @@
+//! Tests of what answers mean.
+
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName};

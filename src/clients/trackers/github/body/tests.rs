@@ -1,3 +1,5 @@
+//! Tests of an issue's body.
+
 use proptest::prelude::*;
 use uuid::Uuid;
 

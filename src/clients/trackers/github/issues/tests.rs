@@ -1,3 +1,5 @@
+//! Tests of creating and changing issues.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

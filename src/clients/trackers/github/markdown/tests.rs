@@ -1,3 +1,5 @@
+//! Tests of Markdown and its escaping.
+
 use proptest::prelude::*;
 use regex::Regex;
 

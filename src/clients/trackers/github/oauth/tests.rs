@@ -1,3 +1,5 @@
+//! Tests of the sign-in.
+
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;

@@ -1,3 +1,5 @@
+//! Tests of repositories as projects.
+
 use serde_json::{Value, json};
 
 use super::{GitHubMilestone, GitHubRepository, fields};

@@ -1,3 +1,5 @@
+//! Tests of Atlassian's document format.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Tests of fingerprints.
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,3 +1,5 @@
+//! Tests of issue types and their fields.
+
 use serde_json::{Value, json};
 
 use super::super::super::{IssueFieldKind, Tracker, TrackerError};
@@ -108,7 +110,7 @@ async fn an_issue_type_without_a_description_is_incompatible() {
     let missing = forms[0].missing(&[].into());
     assert_eq!(missing.len(), 1);
     assert_eq!(missing[0].name, "Description (not on the create screen)");
-    assert_eq!(missing[0].kind, IssueFieldKind::Other);
+    assert_eq!(missing[0].kind, IssueFieldKind::OffScreen);
     assert!(server.calls()[0].line.starts_with("GET /rest/api/2/issue/createmeta/10000/issuetypes?"));
 }
 

@@ -1,3 +1,5 @@
+//! Tests of creating and changing issues.
+
 use serde_json::{Value, json};
 use uuid::Uuid;
 

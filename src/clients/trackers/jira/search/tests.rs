@@ -1,3 +1,5 @@
+//! Tests of searches.
+
 use actors::time::Time;
 use serde_json::{Value, json};
 use uuid::Uuid;

@@ -1,3 +1,5 @@
+//! Tests of what is rendered in any markup.
+
 use proptest::prelude::*;
 
 use super::super::super::{IssueBlock, IssueDraft};

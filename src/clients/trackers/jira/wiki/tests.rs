@@ -1,3 +1,5 @@
+//! Tests of the wiki markup.
+
 use proptest::prelude::*;
 
 use super::super::super::IssueBlock;

@@ -1,0 +1,248 @@
+//! Access to a project's tracker: with tokens that are refreshed when they are about to expire, by one process at a time.
+//!
+//! ```text
+//! claim the refresh in the row -> call the tracker -> store the new tokens under the next generation -> use them
+//! ```
+//! New tokens are stored before anybody uses them, and only over those that they replace: who lost a race reads the winner's.
+//! A claim ends by itself, so that a process that was killed in between delays the others and no more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actors::ids::{self, Id};
+use actors::live::{EventRecord, RequestId};
+use actors::time::Time;
+use tokio::time::sleep;
+
+use super::model::TrackerConnectionStatus;
+use super::sealing::StoredLogin;
+use super::store::{self, StoredConnection};
+use crate::clients::trackers::http::CALL_LIMIT;
+use crate::clients::trackers::{Tracker, TrackerAccess, TrackerError, TrackerLogin, TrackerSite};
+use crate::db::{Conn, DbError, events};
+use crate::http::code::Code;
+use crate::http::error::ApiError;
+use crate::projects::events::topic;
+use crate::trackers::providers::refused;
+use crate::trackers::state::Trackers;
+
+/// Tokens that expire within this time are refreshed first.
+const MARGIN: Duration = Duration::from_secs(60);
+/// How long a claim lasts: longer than a call and the write after it may take.
+const CLAIM: Duration = Duration::from_secs(2 * CALL_LIMIT.as_secs());
+/// How often the row is read while another process refreshes.
+const POLL: Duration = Duration::from_millis(200);
+
+/// A project's connection, with valid tokens.
+pub struct ConnectedAccess {
+    pub tracker: Arc<dyn Tracker>,
+    pub connection: StoredConnection,
+    pub login: TrackerLogin,
+}
+
+impl ConnectedAccess {
+    /// Chooses a site: the one that is named, else the connection's.
+    ///
+    /// # Errors
+    /// 422 on `siteId` if there are several and none is named, or the account may not use the named one.
+    pub fn at(&self, site_id: Option<&str>) -> Result<TrackerAccess, ApiError> {
+        let StoredConnection { site, sites, .. } = &self.connection;
+        let chosen: Option<TrackerSite> = match site_id {
+            Some(id) => sites.iter().find(|site| site.id == id).cloned(),
+            None => site.clone().or_else(|| match sites.as_slice() {
+                [only] => Some(only.clone()),
+                _ => None,
+            }),
+        };
+        let site = chosen.ok_or_else(|| {
+            let names: Vec<&str> = sites.iter().map(|site| site.id.as_str()).collect();
+            ApiError::at("siteId", Code::TRACKER_SITE_REQUIRED, format!("Name one of the sites: {}.", names.join(", ")))
+        })?;
+        Ok(TrackerAccess { login: self.login.clone(), site })
+    }
+}
+
+/// Returns access with valid tokens.
+///
+/// # Errors
+/// 409 if the project is not connected, or has to be connected again; 502 if the tokens could not be refreshed.
+pub async fn open(
+    state: &Trackers,
+    project_id: Id<ids::Project>,
+    request: &RequestId,
+) -> Result<ConnectedAccess, ApiError> {
+    let (connection, stored) = opened(state, project_id, request).await?;
+    if is_fresh(state, &connection) {
+        return connected(state, connection, stored.login);
+    }
+    renewed(state, project_id, None, request).await
+}
+
+/// Returns access with other tokens than those of `generation`, which the tracker refused.
+///
+/// # Errors
+/// As [`open`].
+pub async fn reopen(
+    state: &Trackers,
+    project_id: Id<ids::Project>,
+    generation: i64,
+    request: &RequestId,
+) -> Result<ConnectedAccess, ApiError> {
+    renewed(state, project_id, Some(generation), request).await
+}
+
+fn connected(state: &Trackers, connection: StoredConnection, login: TrackerLogin) -> Result<ConnectedAccess, ApiError> {
+    Ok(ConnectedAccess { tracker: state.providers.of(connection.provider)?, connection, login })
+}
+
+fn is_fresh(state: &Trackers, connection: &StoredConnection) -> bool {
+    connection.expires_at.is_none_or(|at| at > state.now() + MARGIN)
+}
+
+async fn opened(
+    state: &Trackers,
+    project_id: Id<ids::Project>,
+    request: &RequestId,
+) -> Result<(StoredConnection, StoredLogin), ApiError> {
+    let found = state.db.read(move |conn| Box::pin(store::find(conn, project_id))).await;
+    let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
+    let connection = found.ok_or_else(|| ApiError::of(Code::TRACKER_NOT_CONNECTED))?;
+    match connection.status {
+        TrackerConnectionStatus::Active => {}
+        TrackerConnectionStatus::NeedsReauth => return Err(ApiError::of(Code::TRACKER_REAUTH_REQUIRED)),
+        TrackerConnectionStatus::Pending | TrackerConnectionStatus::Disconnected => {
+            return Err(ApiError::of(Code::TRACKER_NOT_CONNECTED));
+        }
+    }
+    let sealed = connection.tokens.as_deref().ok_or_else(|| ApiError::of(Code::TRACKER_NOT_CONNECTED))?;
+    match StoredLogin::open(&state.secret, project_id, connection.generation, sealed) {
+        Some(stored) => Ok((connection, stored)),
+        None => {
+            let why = "The stored tokens can't be decrypted: this server's key has changed.";
+            need_reauth(state, &connection, why, request).await?;
+            Err(ApiError::of(Code::TRACKER_REAUTH_REQUIRED))
+        }
+    }
+}
+
+/// Returns access with tokens that are neither about to expire nor those of the generation that was refused.
+async fn renewed(
+    state: &Trackers,
+    project_id: Id<ids::Project>,
+    refused_generation: Option<i64>,
+    request: &RequestId,
+) -> Result<ConnectedAccess, ApiError> {
+    // Those of this process wait here, and find what the first one of them stored.
+    let _turn = state.token_locks.take(project_id).await;
+    let deadline = state.now() + CLAIM;
+    loop {
+        let (connection, stored) = opened(state, project_id, request).await?;
+        let is_refused = refused_generation == Some(connection.generation);
+        if !is_refused && is_fresh(state, &connection) {
+            return connected(state, connection, stored.login);
+        }
+        let Some(refresh) = stored.refresh else {
+            need_reauth(state, &connection, "The tracker does not accept the token any more.", request).await?;
+            return Err(ApiError::of(Code::TRACKER_REAUTH_REQUIRED));
+        };
+        let (generation, now) = (connection.generation, state.now());
+        let claimed =
+            state.db.write(move |conn| Box::pin(store::claim_refresh(conn, project_id, generation, now, now + CLAIM)));
+        if claimed.await.map_err(|failed: DbError| ApiError::from(failed))? {
+            if let Some(login) = refreshed(state, &connection, &refresh, request).await? {
+                let generation = generation + 1;
+                return connected(state, StoredConnection { generation, ..connection }, login);
+            }
+        } else if now >= deadline {
+            return Err(refused(TrackerError::Away("another process refreshes the tokens".to_owned())));
+        } else {
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// Calls the tracker and stores the new tokens. `None` if the row has others by now.
+async fn refreshed(
+    state: &Trackers,
+    connection: &StoredConnection,
+    refresh: &str,
+    request: &RequestId,
+) -> Result<Option<TrackerLogin>, ApiError> {
+    let (project_id, generation) = (connection.project_id, connection.generation);
+    let tracker = state.providers.of(connection.provider)?;
+    let release = || state.db.write(move |conn| Box::pin(store::release_refresh(conn, project_id, generation)));
+    let Some(oauth) = tracker.oauth() else {
+        release().await.map_err(|failed: DbError| ApiError::from(failed))?;
+        return Err(refused(TrackerError::Away("this server has no application there any more".to_owned())));
+    };
+    match oauth.refresh(refresh).await {
+        Ok(tokens) => {
+            let mut renewed = StoredLogin::of(&tokens);
+            // A tracker that does not rotate them gives none.
+            renewed.refresh = renewed.refresh.or_else(|| Some(refresh.to_owned()));
+            let sealed = renewed.seal(&state.secret, project_id, generation + 1).map_err(ApiError::internal)?;
+            let expires_at = tokens.expires_in.map(|life| state.now() + life);
+            let stored = state.db.write(move |conn| {
+                let sealed = sealed.clone();
+                Box::pin(async move { store::renew(conn, project_id, generation, &sealed, expires_at).await })
+            });
+            let is_stored: bool = stored.await.map_err(|failed: DbError| ApiError::from(failed))?;
+            Ok(is_stored.then_some(renewed.login))
+        }
+        Err(TrackerError::Refused(why) | TrackerError::Unauthorized(why)) => {
+            tracing::warn!(project = %project_id, why, "a tracker did not refresh the tokens of a project");
+            let said = "The tracker does not accept the connection any more: its access was ended there, or expired.";
+            if need_reauth(state, connection, said, request).await? {
+                return Err(ApiError::of(Code::TRACKER_REAUTH_REQUIRED));
+            }
+            // Somebody else has stored other tokens meanwhile: those are taken.
+            Ok(None)
+        }
+        Err(error) => {
+            release().await.map_err(|failed: DbError| ApiError::from(failed))?;
+            Err(refused(error))
+        }
+    }
+}
+
+/// Marks the connection as one that has to be made again, and tells it. Returns false if its tokens are others already.
+///
+/// # Errors
+/// Only database errors.
+pub async fn need_reauth(
+    state: &Trackers,
+    connection: &StoredConnection,
+    why: &str,
+    request: &RequestId,
+) -> Result<bool, ApiError> {
+    let (project_id, generation, now) = (connection.project_id, connection.generation, state.now());
+    let (why, request) = (why.to_owned(), request.clone());
+    let changed = state.db.write(move |conn| {
+        let (why, request) = (why.clone(), request.clone());
+        Box::pin(async move {
+            if !store::need_reauth(conn, project_id, generation, &why).await? {
+                return Ok::<_, DbError>(None);
+            }
+            changed_event(conn, project_id, now, &request).await.map(Some)
+        })
+    });
+    let record = changed.await.map_err(ApiError::from)?;
+    let is_changed = record.is_some();
+    state.hub.publish(record.into_iter().collect());
+    Ok(is_changed)
+}
+
+/// Appends the event of a changed connection.
+///
+/// # Errors
+/// Only database errors.
+pub async fn changed_event(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    now: Time,
+    request: &RequestId,
+) -> Result<EventRecord, DbError> {
+    let connection = store::shown(conn, project_id, now).await?;
+    let data = serde_json::to_string(&connection).map_err(|error| DbError::Broken(error.to_string()))?;
+    events::append(conn, topic(project_id), "tracker.changed", &data, now, request).await
+}

@@ -1,0 +1,142 @@
+//! Brings the states of issues back from the trackers: open, in progress, done. Issues that are gone are noted, and reported by
+//! the next export.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use actors::ids::{self, Id};
+use actors::live::{EventRecord, RequestId};
+use uuid::Uuid;
+
+use super::store::{self, SiteOfProject, StoryIssue};
+use crate::analysis::results::model::TrackerIssue;
+use crate::analysis::results::tracker_issues;
+use crate::clients::trackers::{CurrentIssue, Tracker, TrackerAccess, TrackerError};
+use crate::db::DbError;
+use crate::trackers::connections;
+use crate::trackers::connections::access;
+use crate::trackers::destinations;
+use crate::trackers::state::Trackers;
+
+/// How many projects are looked after before the next look at which are due.
+const AT_ONCE: i64 = 20;
+/// The longest pause between two looks at which projects are due.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// Looks after the issues of all connected projects until the server stops, each once per `trackers.poll_seconds`.
+pub async fn watch(state: Trackers) {
+    let stopping = state.tasks.stopping();
+    let period = Duration::from_secs(state.config.trackers.poll_seconds);
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(period.min(LOOK)) => {}
+            () = stopping.cancelled() => return,
+        }
+        let now = state.now();
+        let due =
+            state.db.write(move |conn| Box::pin(connections::store::claim_polls(conn, now - period, now, AT_ONCE)));
+        match due.await {
+            Ok(due) => {
+                for project_id in due {
+                    if stopping.is_cancelled() {
+                        return;
+                    }
+                    if let Err(why) = poll(&state, project_id).await {
+                        tracing::info!(project = %project_id, why, "the states of issues could not be asked for");
+                    }
+                }
+            }
+            Err(error) => {
+                let error: DbError = error;
+                tracing::warn!(%error, "due polls of trackers could not be read");
+            }
+        }
+    }
+}
+
+/// Looks after the issues of one project.
+async fn poll(state: &Trackers, project_id: Id<ids::Project>) -> Result<(), String> {
+    let request: RequestId = Id::<()>::generate().to_string().into();
+    let found = state.db.read(move |conn| Box::pin(destinations::store::find(conn, project_id))).await;
+    let Some(stored) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
+    let site = SiteOfProject { project_id, provider: stored.provider, site_id: stored.destination.site_id };
+    let mut after = Uuid::nil();
+    loop {
+        let from = site.clone();
+        let page = state.db.read(move |conn| Box::pin(async move { store::created(conn, &from, after).await })).await;
+        let page: Vec<StoryIssue> = page.map_err(|error: DbError| error.to_string())?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.user_story_id;
+        let connected = access::open(state, project_id, &request).await.map_err(|error| error.message)?;
+        if connected.connection.provider != site.provider {
+            return Ok(());
+        }
+        let at = connected.at(Some(&site.site_id)).map_err(|error| error.message)?;
+        let current = match read(connected.tracker.as_ref(), &at, &page).await {
+            Err(TrackerError::Unauthorized(_)) => {
+                let generation = connected.connection.generation;
+                let again =
+                    access::reopen(state, project_id, generation, &request).await.map_err(|error| error.message)?;
+                let at = again.at(Some(&site.site_id)).map_err(|error| error.message)?;
+                read(again.tracker.as_ref(), &at, &page).await
+            }
+            answered => answered,
+        };
+        save(state, &site, page, current.map_err(|error| format!("{error:?}"))?, &request).await?;
+    }
+}
+
+async fn read(
+    tracker: &dyn Tracker,
+    at: &TrackerAccess,
+    page: &[StoryIssue],
+) -> Result<Vec<CurrentIssue>, TrackerError> {
+    let ids: Vec<String> = page.iter().filter_map(|one| one.issue.as_ref()).map(|issue| issue.id.clone()).collect();
+    tracker.read(at, &ids).await
+}
+
+/// Saves what has changed.
+async fn save(
+    state: &Trackers,
+    site: &SiteOfProject,
+    page: Vec<StoryIssue>,
+    current: Vec<CurrentIssue>,
+    request: &RequestId,
+) -> Result<(), String> {
+    let current: HashMap<String, CurrentIssue> = current.into_iter().map(|one| (one.issue.id.clone(), one)).collect();
+    let is_changed = |one: &StoryIssue| {
+        let known = one.issue.as_ref();
+        match known.and_then(|issue| current.get(&issue.id)) {
+            Some(now) => one.is_gone || one.state != Some(now.state) || known != Some(&now.issue),
+            None => !one.is_gone,
+        }
+    };
+    let changed: Vec<StoryIssue> = page.into_iter().filter(is_changed).collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let (now, site, request) = (state.now(), site.clone(), request.clone());
+    let saved = state.db.write(move |conn| {
+        let (site, changed, current, request) = (site.clone(), changed.clone(), current.clone(), request.clone());
+        Box::pin(async move {
+            let mut records: Vec<EventRecord> = Vec::new();
+            for one in changed {
+                let Some(issue) = &one.issue else { continue };
+                let found = current.get(&issue.id);
+                store::see(conn, &site, one.user_story_id, found.map(|now| (&now.issue, now.state))).await?;
+                let shown = found.map_or(issue, |now| &now.issue);
+                let shown = TrackerIssue {
+                    key: shown.key.clone(),
+                    url: shown.url.clone(),
+                    state: found.map(|found| found.state),
+                };
+                let set = tracker_issues::set(conn, site.project_id, one.user_story_id, &shown, now, &request).await?;
+                records.extend(set);
+            }
+            Ok::<_, DbError>(records)
+        })
+    });
+    let records = saved.await.map_err(|error| error.to_string())?;
+    state.hub.publish(records);
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! A stateful fake of GitHub with its OAuth, in Node. The tests of one process share it; each makes a world of its own, with an
+//! account, its token and repositories.
+
+use std::sync::OnceLock;
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::parts::Part;
+use super::server::APP_URL;
+
+const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts/github/openapi.json");
+
+pub struct FakeGitHub {
+    base: String,
+    http: reqwest::Client,
+    _part: Part,
+}
+
+impl FakeGitHub {
+    /// Returns `None` without Node on this machine: the test should return then.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<FakeGitHub>> = OnceLock::new();
+        let start = || {
+            let redirect = format!("{APP_URL}/api/tracker/callback");
+            let part = Part::start("github", &[("SPEC", SPEC), ("REDIRECT_URI", &redirect)])?;
+            // Each test has a runtime of its own: a connection can't be used again in another one.
+            let http = reqwest::Client::builder().pool_max_idle_per_host(0);
+            let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
+            Some(Self { base: format!("http://127.0.0.1:{}", part.port("port")), http, _part: part })
+        };
+        SHARED.get_or_init(start).as_ref()
+    }
+
+    /// The settings with which a server uses it.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("COLLOQUY__GITHUB__CLIENT_ID", "client".to_owned()),
+            ("COLLOQUY__GITHUB__CLIENT_SECRET", "secret".to_owned()),
+            ("COLLOQUY__GITHUB__WEB_URL", self.base.clone()),
+            ("COLLOQUY__GITHUB__API_URL", self.base.clone()),
+        ]
+    }
+
+    pub async fn world(&'static self, wished: Value) -> GitHubWorld {
+        let made = self.control(Method::POST, "worlds", wished).await;
+        GitHubWorld { github: self, made }
+    }
+
+    async fn control(&self, method: Method, path: &str, body: Value) -> Value {
+        let asked = self.http.request(method, format!("{}/_control/{path}", self.base));
+        let asked = if body.is_null() { asked } else { asked.json(&body) };
+        let answer = asked.send().await.unwrap();
+        let (status, text) = (answer.status(), answer.text().await.unwrap());
+        assert!(status.is_success(), "{path}: {status} {text}");
+        serde_json::from_str(&text).unwrap_or(Value::Null)
+    }
+}
+
+/// An account of the fake with its repositories.
+pub struct GitHubWorld {
+    github: &'static FakeGitHub,
+    made: Value,
+}
+
+impl GitHubWorld {
+    pub fn token(&self) -> &str {
+        self.made["token"].as_str().unwrap()
+    }
+
+    /// The address of the fake, which a connection with a token names.
+    pub fn address(&self) -> &str {
+        &self.github.base
+    }
+
+    /// The id of its first repository.
+    pub fn repository(&self) -> String {
+        self.made["repositories"][0]["id"].to_string()
+    }
+
+    pub async fn control(&self, method: Method, path: &str, body: Value) -> Value {
+        self.github.control(method, &format!("worlds/{}/{path}", self.token()), body).await
+    }
+
+    pub async fn issues(&self) -> Vec<Value> {
+        self.control(Method::GET, "issues", Value::Null).await.as_array().unwrap().clone()
+    }
+
+    pub async fn count(&self, operation: &str) -> u64 {
+        self.control(Method::GET, "counts", Value::Null).await[operation].as_u64().unwrap_or(0)
+    }
+
+    /// Permits the access, as the account's owner does in a browser; returns the path and query of the callback.
+    pub async fn permit(&self, authorize_url: &str) -> String {
+        let answer = self.github.http.get(format!("{authorize_url}&as={}", self.token())).send().await.unwrap();
+        assert_eq!(answer.status(), 302, "{:?}", answer.text().await);
+        let location = url::Url::parse(answer.headers()["location"].to_str().unwrap()).unwrap();
+        format!("{}?{}", location.path(), location.query().unwrap())
+    }
+}
