@@ -19,9 +19,9 @@ use actors::time::Time;
 use async_trait::async_trait;
 
 pub use model::{
-    AllowedValue, CurrentIssue, IssueBlock, IssueDraft, IssueField, IssueFieldKind, IssueForm, IssueReference,
-    IssueRefusal, IssueTarget, MarkedIssue, TrackerAccess, TrackerAccount, TrackerIssueState, TrackerLogin,
-    TrackerProjectOption, TrackerProjectPage, TrackerProvider, TrackerSite, TrackerTokens,
+    AllowedChild, AllowedValue, CurrentIssue, IssueBlock, IssueDraft, IssueField, IssueFieldKind, IssueForm,
+    IssueReference, IssueRefusal, IssueTarget, MarkedIssue, TrackerAccess, TrackerAccount, TrackerIssueState,
+    TrackerLogin, TrackerProjectOption, TrackerProjectPage, TrackerProvider, TrackerSite, TrackerTokens,
 };
 
 /// Why a call failed. The texts are the tracker's own words, or for the log; they never contain a credential.

@@ -139,12 +139,19 @@ pub enum IssueFieldKind {
 /// A value of a field with a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(no_recursion)]
 pub struct AllowedValue {
     pub id: String,
     pub name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<AllowedValue>,
+    pub children: Vec<AllowedChild>,
+}
+
+/// A value of the second list of a field, which belongs to one of the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AllowedChild {
+    pub id: String,
+    pub name: String,
 }
 
 /// Where issues are created, and how.
@@ -287,20 +294,21 @@ impl IssueField {
                 let date = given.as_str().and_then(|text| text.parse::<chrono::NaiveDate>().ok());
                 date.map_or_else(|| needs("a date, as in 2026-11-25"), |date| Ok(Value::from(date.to_string())))
             }
-            IssueFieldKind::Choice => Ok(Value::from(self.chosen(&self.allowed, given)?.id.clone())),
+            IssueFieldKind::Choice => Ok(Value::from(self.chosen(given)?.id.clone())),
             IssueFieldKind::Choices => match given.as_array() {
                 Some(several) if !several.is_empty() => {
-                    let ids = several.iter().map(|one| self.chosen(&self.allowed, one).map(|one| one.id.clone()));
+                    let ids = several.iter().map(|one| self.chosen(one).map(|one| one.id.clone()));
                     Ok(Value::from(ids.collect::<Result<Vec<String>, String>>()?))
                 }
                 _ => needs("a list of its values"),
             },
             IssueFieldKind::Cascade => match given.as_array().map(Vec::as_slice) {
-                Some([parent]) => Ok(Value::from(vec![self.chosen(&self.allowed, parent)?.id.clone()])),
+                Some([parent]) => Ok(Value::from(vec![self.chosen(parent)?.id.clone()])),
                 Some([parent, child]) => {
-                    let parent = self.chosen(&self.allowed, parent)?;
-                    let child = self.chosen(&parent.children, child)?;
-                    Ok(Value::from(vec![parent.id.clone(), child.id.clone()]))
+                    let parent = self.chosen(parent)?;
+                    let children = parent.children.iter().map(|one| (one.id.as_str(), one.name.as_str()));
+                    let child = self.one_of(&children.collect::<Vec<_>>(), child)?;
+                    Ok(Value::from(vec![parent.id.clone(), child]))
                 }
                 _ => needs("a list of a value and, where it has any, one of its children"),
             },
@@ -313,11 +321,20 @@ impl IssueField {
         }
     }
 
-    fn chosen<'a>(&self, allowed: &'a [AllowedValue], given: &Value) -> Result<&'a AllowedValue, String> {
+    /// Returns the allowed value that is given by its id or name.
+    fn chosen(&self, given: &Value) -> Result<&AllowedValue, String> {
+        let all: Vec<(&str, &str)> = self.allowed.iter().map(|one| (one.id.as_str(), one.name.as_str())).collect();
+        let id = self.one_of(&all, given)?;
+        self.allowed.iter().find(|one| one.id == id).ok_or(id)
+    }
+
+    /// Returns the id of the value (id and name) that is given by either.
+    fn one_of(&self, allowed: &[(&str, &str)], given: &Value) -> Result<String, String> {
         let text = given.as_str().unwrap_or_default();
-        let found = allowed.iter().find(|one| one.id == text).or_else(|| allowed.iter().find(|one| one.name == text));
-        found.ok_or_else(|| {
-            let names: Vec<&str> = allowed.iter().take(20).map(|one| one.name.as_str()).collect();
+        let found =
+            allowed.iter().find(|(id, _)| *id == text).or_else(|| allowed.iter().find(|(_, name)| *name == text));
+        found.map(|(id, _)| (*id).to_owned()).ok_or_else(|| {
+            let names: Vec<&str> = allowed.iter().take(20).map(|(_, name)| *name).collect();
             let more = if allowed.len() > names.len() { " and others" } else { "" };
             format!("“{}” must be one of: {}{more}.", self.name, names.join(", "))
         })

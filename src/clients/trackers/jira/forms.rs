@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::super::{AllowedValue, IssueField, IssueFieldKind, IssueForm, TrackerError};
+use super::super::{AllowedChild, AllowedValue, IssueField, IssueFieldKind, IssueForm, TrackerError};
 use super::calls::{JiraApi, checked_id};
 use super::dialect::JiraDialect;
 use super::secure_url;
@@ -152,12 +152,11 @@ fn allowed_value(value: &Value) -> Option<AllowedValue> {
     Some(AllowedValue {
         id: text(&["id", "accountId"])?,
         name: text(&["name", "value", "displayName"])?,
-        // A child has no children in Jira, and none is looked for.
         children: children
             .filter_map(|child| {
                 let id = child.get("id")?.as_str()?.to_owned();
                 let name = child.get("value").or_else(|| child.get("name"))?.as_str()?.to_owned();
-                Some(AllowedValue { id, name, children: Vec::new() })
+                Some(AllowedChild { id, name })
             })
             .collect(),
     })
