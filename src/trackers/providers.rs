@@ -42,8 +42,7 @@ pub fn refused(error: TrackerError) -> ApiError {
             Some(pause),
         ),
         TrackerError::Unauthorized(why) => (Code::TRACKER_REAUTH_REQUIRED, None, why, None),
-        TrackerError::Forbidden(said) => (Code::TRACKER_REFUSED, Some(own_words(&said)), said, None),
-        TrackerError::Missing(said) | TrackerError::Refused(said) => {
+        TrackerError::Forbidden(said) | TrackerError::Missing(said) | TrackerError::Refused(said) => {
             (Code::TRACKER_REFUSED, Some(own_words(&said)), said, None)
         }
     };

@@ -189,7 +189,7 @@ async fn refreshed(
             let is_stored: bool = stored.await.map_err(|failed: DbError| ApiError::from(failed))?;
             Ok(is_stored.then_some(renewed.login))
         }
-        Err(TrackerError::Refused(why) | TrackerError::Unauthorized(why)) => {
+        Err(TrackerError::Refused(why)) => {
             tracing::warn!(project = %project_id, why, "a tracker did not refresh the tokens of a project");
             let said = "The tracker does not accept the connection any more: its access was ended there, or expired.";
             if need_reauth(state, connection, said, request).await? {
@@ -200,7 +200,11 @@ async fn refreshed(
         }
         Err(error) => {
             release().await.map_err(|failed: DbError| ApiError::from(failed))?;
-            Err(refused(error))
+            Err(refused(match error {
+                // This server's own credentials: the connection is as good as before.
+                TrackerError::Unauthorized(why) | TrackerError::Forbidden(why) => TrackerError::Away(why),
+                error => error,
+            }))
         }
     }
 }

@@ -172,6 +172,10 @@ async fn finish(
     now: Time,
     request: &RequestId,
 ) -> Result<Option<EventRecord>, DbError> {
+    // It may have been cancelled meanwhile: then its stories stay as they are.
+    if !store::hold_running(conn, id).await? {
+        return Ok(None);
+    }
     if let Some(why) = error {
         store::fail_pending(conn, id, "ExportStopped", why).await?;
     }

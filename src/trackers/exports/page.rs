@@ -16,12 +16,12 @@ use super::model::{ItemOutcome, TrackerExportItemStatus};
 use super::pacing::PacedAccount;
 use super::store::{self, StoredTrackerExport};
 use crate::analysis;
-use crate::analysis::results::model::{TrackerIssue, UserStory, WorkflowStatus};
+use crate::analysis::results::model::{UserStory, WorkflowStatus};
 use crate::analysis::results::tracker_issues;
 use crate::clients::trackers::{
     IssueDraft, IssueForm, IssueReference, IssueRefusal, IssueTarget, Tracker, TrackerAccess, TrackerError,
 };
-use crate::db::{Conn, DbError};
+use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::trackers::connections::access::{self, ConnectedAccess};
@@ -215,11 +215,9 @@ impl<'a> Exporter<'a> {
         let mut by_project: HashMap<String, Vec<(DraftedStory, Time)>> = HashMap::new();
         for (drafted, intent) in doubtful {
             let left = (intent.intended_at + settle).since(now);
-            if left.is_zero() {
+            if left.is_zero() || self.export.dry_run {
                 let same = by_project.entry(intent.tracker_project_id).or_default();
                 same.push((drafted, intent.intended_at));
-            } else if self.export.dry_run {
-                by_project.entry(intent.tracker_project_id).or_default().push((drafted, intent.intended_at));
             } else {
                 self.defer(left, "The issue tracker may still be creating an issue.".to_owned());
             }
@@ -413,7 +411,9 @@ impl<'a> Exporter<'a> {
                 for one in &seen {
                     one.save(conn, &site).await?;
                     if let Some(shown) = one.shown() {
-                        records.extend(set_issue(conn, &site, one.user_story_id, &shown, now, &request).await?);
+                        let story = one.user_story_id;
+                        let record = tracker_issues::set(conn, site.project_id, story, &shown, now, &request).await?;
+                        records.extend(record);
                     }
                 }
                 store::save_outcomes(conn, id, &outcomes).await?;
@@ -428,17 +428,6 @@ impl<'a> Exporter<'a> {
         self.state.hub.publish(saved.await?);
         Ok(())
     }
-}
-
-async fn set_issue(
-    conn: &mut Conn,
-    site: &SiteOfProject,
-    story: Uuid,
-    shown: &TrackerIssue,
-    now: Time,
-    request: &RequestId,
-) -> Result<Option<EventRecord>, DbError> {
-    tracker_issues::set(conn, site.project_id, story, shown, now, request).await
 }
 
 /// Returns the story if it can be exported now, else a code and why.

@@ -410,7 +410,7 @@ pub async fn end(
     Ok(diesel::update(active).set(ended).execute(conn).await? == 1)
 }
 
-/// Returns the stories of an export that failed or were not done: id, code and version.
+/// Returns the ids of the stories of an export that failed or were not done.
 pub async fn undone(conn: &mut Conn, id: Id<TrackerExport>) -> Result<Vec<Uuid>, DbError> {
     let statuses = [TrackerExportItemStatus::Pending, TrackerExportItemStatus::Failed].map(|one| one.to_string());
     let own = item_table::table.filter(item_table::export_id.eq(Key(id))).filter(item_table::status.eq_any(statuses));

@@ -22,7 +22,6 @@ async fn refreshes(tracked: &Tracked) -> u64 {
 on_both! {
     async fn fifty_that_need_fresh_tokens_at_once_make_one_call(world: TrackerWorld) {
         let tracked = Tracked::empty(world.server, world.jira.site(json!({})).await).await;
-        // Tokens that live shorter than the margin are always about to expire.
         tracked.connect().await;
         tracked.site.account("/expire", json!({})).await;
         let all = join_all((0..50).map(|_| tracked.get("tracker/projects"))).await;
@@ -110,6 +109,11 @@ on_both! {
         fault(&tracked, json!({"kind": "status", "status": 503, "body": {}})).await;
         let refused = tracked.get("tracker/projects").await.refused(502, "TrackerUnavailable");
         assert!(refused.header("retry-after").is_some());
+        assert_eq!(tracked.connection().await["status"], "ACTIVE");
+        // A wrong secret of this server is no fault of the connection either.
+        let body = json!({"error": "access_denied", "error_description": "Unauthorized"});
+        fault(&tracked, json!({"kind": "status", "status": 401, "body": body})).await;
+        tracked.get("tracker/projects").await.refused(502, "TrackerUnavailable");
         assert_eq!(tracked.connection().await["status"], "ACTIVE");
         tracked.get("tracker/projects").await.is(200);
         // The rest of the service is unmoved.
