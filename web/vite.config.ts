@@ -22,7 +22,7 @@ function licenceFile(): Plugin {
 /** While developing: the pages at the addresses that the server gives them. */
 function addresses(): Plugin {
   const pages: [RegExp, string][] = [
-    [/^\/(login\/callback)?(\?.*)?$/, '/console/index.html'], [/^\/review(?=\?|$)/, '/review/index.html'], [/^\/meetings\/[^/]+\/join(?=\?|$)/, '/join/index.html'],
+    [/^\/(login\/callback|projects\/[^?]*|profile|operator|invitations\/project)?(\?.*)?$/, '/console/index.html'], [/^\/review(?=\?|$)/, '/review/index.html'], [/^\/meetings\/[^/]+\/join(?=\?|$)/, '/join/index.html'],
   ];
   return {
     name: 'addresses',

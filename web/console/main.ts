@@ -1,6 +1,6 @@
 import '../shared/base.css';
 import { start } from '../shared/start';
-import english from '../shared/words/console.en.json';
 import Console from './Console.svelte';
+import english from './words/english';
 
-await start(Console, english, () => import('../shared/words/console.ar.json'));
+await start(Console, english, () => import('./words/arabic'));

@@ -1,11 +1,11 @@
 import '../shared/base.css';
 import '../shared/loading.css';
 import { start } from '../shared/start';
-import english from '../shared/words/console.en.json';
+import english from '../shared/words/items.en.json';
 import type { Words } from '../shared/words/text.svelte';
 import { isStakeholder, takeLink } from './stakeholder/link';
 
-const arabic = (): Promise<{ default: Words }> => import('../shared/words/console.ar.json');
+const arabic = (): Promise<{ default: Words }> => import('../shared/words/items.ar.json');
 
 async function startForStakeholder(): Promise<void> {
   const [{ default: page }, { default: words }] = await Promise.all([

@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest';
 
 type Word = string | Record<string, string>;
-const files = import.meta.glob<Record<string, Word>>('../shared/words/*.json', { eager: true, import: 'default' });
-const pages = ['shared', 'console', 'join', 'review'].map((page) => {
-  const [english, arabic] = ['en', 'ar'].map((tag) => files[`../shared/words/${page}.${tag}.json`] ?? {});
-  return { page, english: english ?? {}, arabic: arabic ?? {} };
-});
+const files = import.meta.glob<Record<string, Word>>(['../shared/words/*.json', '../console/words/*.json'], { eager: true, import: 'default' });
+const CONSOLE = '../console/words/';
+const pages = Object.keys(files).filter((path) => path.endsWith('.en.json')).map((path) => ({
+  page: path.slice(3, -'.en.json'.length),
+  path,
+  english: files[path] ?? {},
+  arabic: files[path.replace('.en.json', '.ar.json')] ?? {},
+}));
+/** The files whose words come together in one page. */
+const TOGETHER = {
+  console: pages.filter(({ path }) => path.startsWith(CONSOLE) || /(shared|items)\.en/.test(path)),
+  review: pages.filter(({ path }) => /(shared|items|review)\.en/.test(path)),
+  join: pages.filter(({ path }) => /(shared|join)\.en/.test(path)),
+};
 
 /** The names in braces that a sentence is filled with. */
 const placeholders = (word: Word | undefined): string =>
@@ -22,12 +31,7 @@ test.each(pages)('$page: Arabic has all six forms of what is counted', ({ arabic
   }
 });
 
-test('no page has a word that is shared, too', () => {
-  const shared = Object.keys(pages[0]?.english ?? {});
-  for (const { english } of pages.slice(1)) expect(shared.filter((key) => key in english)).toEqual([]);
-});
-
-test('the words of the review page, which come with those of the console, have names of their own', () => {
-  const [, console, , review] = pages;
-  expect(Object.keys(review?.english ?? {}).filter((key) => key in (console?.english ?? {}))).toEqual([]);
+test.each(Object.entries(TOGETHER))('%s: no key stands in two files', (_, together) => {
+  const keys = together.flatMap(({ english }) => Object.keys(english));
+  expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
 });

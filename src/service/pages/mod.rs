@@ -16,10 +16,14 @@ use url::Url;
 use uuid::Uuid;
 
 use self::assets::{Assets, html};
-use self::policy::{media_policy, own_policy};
+use self::policy::{media_policy, own_policy, playing_policy};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 
+/// The paths of the console: its own script finds the view. The OpenID provider leads back to `/login/callback`; e-mails lead
+/// to `/invitations/project`.
+const CONSOLE: [&str; 6] =
+    ["/", "/projects/{view:.*}", "/profile", "/operator", "/invitations/project", "/login/callback"];
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 /// Microphone, camera, screen capture and autoplay, for the page and not for frames in it.
@@ -57,12 +61,12 @@ pub fn mount(service: &mut web::ServiceConfig, settings: PageSettings<'_>) {
     let page = |name: &str, policy: String, permissions| {
         Arc::new(Page { html: html(name, &below, provider), policy, permissions })
     };
-    let console = page("console", own_policy(app.as_ref()), NOTHING);
+    let console = page("console", playing_policy(app.as_ref()), NOTHING);
     let review = page("review", own_policy(app.as_ref()), NOTHING);
     let join = page("join", media_policy(app.as_ref(), livekit_url), LIVE);
 
-    // The OpenID provider leads back to the console.
-    for (path, page) in [("/", Arc::clone(&console)), ("/login/callback", console), ("/review", review)] {
+    let console = CONSOLE.map(|path| (path, Arc::clone(&console)));
+    for (path, page) in console.into_iter().chain([("/review", review)]) {
         let serve = move || {
             let page = Arc::clone(&page);
             async move { page.serve() }

@@ -3,14 +3,21 @@
 
 use url::Url;
 
+const MEDIA: &str = "media-src 'self' blob:; ";
+
 /// The policy of a page that connects to this server alone.
 pub fn own_policy(app: Option<&Url>) -> String {
     policy(&connections(app, None), "")
 }
 
+/// The policy of a page that connects to this server alone, and plays recordings from it.
+pub fn playing_policy(app: Option<&Url>) -> String {
+    policy(&connections(app, None), MEDIA)
+}
+
 /// The policy of the page that also connects to the media server, and plays what comes from it.
 pub fn media_policy(app: Option<&Url>, livekit_url: Option<&str>) -> String {
-    policy(&connections(app, livekit_url), "media-src 'self' blob:; ")
+    policy(&connections(app, livekit_url), MEDIA)
 }
 
 fn policy(connections: &str, media: &str) -> String {

@@ -44,7 +44,7 @@ export const consolePage = {
     await createsMeeting(ada);
     await ada.lookTwice('project', PROJECT, PROJECT);
 
-    const projectId = new URL(ada.page.url()).searchParams.get('project');
+    const [, projectId] = ada.page.url().match(/projects\/([^/?]+)/);
     const requirements = await requirementsOf(page, account, projectId);
     await follow(ada, 'Review requirements');
     await arrives(ada, 'Requirements');

@@ -1,105 +1,100 @@
-// A project with its documents, meetings and newest analysis run, kept up to date by the events of their topics.
+// The project that is open: what it is, what its reader may do in it, and its events for the views that show parts of it.
 
 import { attempt } from '$shared/account.svelte';
 import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
-import { TopicSocket } from '$shared/topics/socket';
+import { TopicSocket, type Listener, type TopicEvent } from '$shared/topics/socket';
 import { coalesce } from './coalesce';
 
-export type Run = Schemas['AiAnalysisRun'];
-export type Document = Schemas['Document'];
-export type Meeting = Schemas['MeetingListItem'];
+/** How often views look again by themselves while no events arrive. */
+const POLL_MS = 5_000;
 
-export class ProjectState {
+/** Called with the event, or with null where events may have been missed. */
+type Wanted = (event: TopicEvent | null) => void;
+interface Subscription { prefixes: readonly string[]; wanted: Wanted }
+
+export class Project {
   details = $state.raw<Schemas['Project'] | null>(null);
-  documents = $state.raw<Document[]>([]);
-  meetings = $state.raw<Meeting[]>([]);
-  run = $state.raw<Run | null>(null);
-  isLoaded = $state(false);
   /** Whether the project does not exist, or is not open to this user. */
   isMissing = $state(false);
+  /** Whether events arrive. */
   isConnected = $state(true);
 
-  readonly #path: { projectId: string };
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #reload = coalesce(() => this.reload());
   readonly #socket = new TopicSocket({
     ticket: async () => (await unwrap(api.POST('/api/ws/tickets'))).ticket,
     connection: (isUp) => { this.isConnected = isUp; },
   });
-  readonly #reload = coalesce(() => this.reload());
-  /** How to stop following a topic, by the topic. */
-  readonly #followed = new Map<string, () => void>();
+  #polling: ReturnType<typeof setInterval> | undefined;
 
-  constructor(readonly id: string) {
-    this.#path = { projectId: id };
-  }
+  constructor(readonly id: string) {}
 
-  /** Loads everything and follows it; returns what ends that. */
+  get role(): Schemas['ProjectRole'] | null { return this.details?.myRole ?? null; }
+  get isActive(): boolean { return this.details?.status === 'ACTIVE'; }
+  /** Analysts and those above, in any project. */
+  get isAnalyst(): boolean { return this.role !== null && this.role !== 'STAKEHOLDER'; }
+  get isManager(): boolean { return this.role === 'MANAGER' || this.role === 'OWNER'; }
+  get isOwner(): boolean { return this.role === 'OWNER'; }
+  /** Whether content may be changed: by analysts, in a project that is not archived. */
+  get canWork(): boolean { return this.isActive && this.isAnalyst; }
+  get canManage(): boolean { return this.isActive && this.isManager; }
+
+  /** The path parameter of every operation on the project. */
+  get path(): { projectId: string } { return { projectId: this.id }; }
+
+  /** Loads the project and follows it; returns what ends that. */
   start(): () => void {
     void this.reload().then(() => {
-      if (!this.isMissing) this.#follow(`project:${this.id}`, ({ event }) => event !== 'run.progressed');
+      if (!this.isMissing) this.#follow();
     });
+    this.#polling = setInterval(() => {
+      if (!this.isConnected && navigator.onLine) this.#tell(null);
+    }, POLL_MS);
     return () => {
+      clearInterval(this.#polling);
       this.#reload.cancel();
       this.#socket.close();
     };
   }
 
   readonly reload = (): Promise<void> => attempt(async () => {
-    const params = { path: this.#path };
     try {
-      const [details, documents, meetings, runs] = await Promise.all([
-        unwrap(api.GET('/api/projects/{projectId}', { params })),
-        unwrap(api.GET('/api/projects/{projectId}/documents', { params: { ...params, query: { limit: 100 } } })),
-        unwrap(api.GET('/api/projects/{projectId}/meetings', { params: { ...params, query: { limit: 100 } } })),
-        unwrap(api.GET('/api/projects/{projectId}/ai/runs', { params: { ...params, query: { limit: 1 } } })),
-      ]);
-      this.details = details;
-      this.documents = documents.items;
-      this.meetings = meetings.items;
-      if (runs.items[0]) this.showRun(runs.items[0]);
-      this.#followMeetings();
-      this.isLoaded = true;
+      this.details = await unwrap(api.GET('/api/projects/{projectId}', { params: { path: this.path } }));
     } catch (thrown) {
       if (!(thrown instanceof ApiError && [400, 403, 404].includes(thrown.status))) throw thrown;
       this.isMissing = true;
     }
   });
 
-  /** Shows a run, and follows it until it ends. */
-  showRun(run: Run): void {
-    // What a call returns may be older than what an event has told since.
-    const isOlder = run.id === this.run?.id && Date.parse(run.updatedAt) < Date.parse(this.run.updatedAt);
-    if (!isOlder) this.run = run;
-    const topic = `run:${run.id}`;
-    const isFinished = run.completedAt !== null;
-    if (isFinished) return this.#unfollow(topic);
-    if (this.#followed.has(topic)) return;
-    const take = (data: unknown): void => {
-      this.showRun(data as Run);
-      if ((data as Run).completedAt) this.#reload.request();
-    };
-    this.#followed.set(topic, this.#socket.follow(topic, { snapshot: take, event: ({ data }) => take(data) }));
+  /**
+   * Calls `wanted` for the project's events whose names begin with one of `prefixes`, such as `document.`; with null where
+   * events may have been missed: after a gap, and now and then while the connection is broken. Returns what ends it.
+   */
+  on(prefixes: readonly string[], wanted: Wanted): () => void {
+    const subscription = { prefixes, wanted };
+    this.#subscriptions.add(subscription);
+    return () => this.#subscriptions.delete(subscription);
   }
 
-  #followMeetings(): void {
-    for (const { id, status } of this.meetings) {
-      if (status === 'ENDED' || status === 'CANCELLED') this.#unfollow(`meeting:${id}`);
-      else this.#follow(`meeting:${id}`, ({ event }) => event.startsWith('meeting.'));
+  /** Follows another topic, such as `run:ID`, over the same socket. Returns what ends it. */
+  follow(topic: string, listener: Listener): () => void {
+    return this.#socket.follow(topic, listener);
+  }
+
+  #follow(): void {
+    this.#socket.follow(`project:${this.id}`, {
+      // Something may have changed between the load and the snapshot.
+      snapshot: () => this.#tell(null),
+      event: (event) => this.#tell(event),
+      refused: () => this.#reload.request(),
+    });
+  }
+
+  #tell(event: TopicEvent | null): void {
+    // The counts of the project come by GET alone. Progress changes none of them.
+    if (event === null || !/\.(progressed|chunk)$/.test(event.event)) this.#reload.request();
+    for (const { prefixes, wanted } of this.#subscriptions) {
+      if (event === null || prefixes.some((prefix) => event.event.startsWith(prefix))) wanted(event);
     }
-  }
-
-  /** Reloads at the events that `matters` picks. */
-  #follow(topic: string, matters: (event: { event: string }) => boolean): void {
-    if (this.#followed.has(topic)) return;
-    // Something may have changed between the load and the snapshot.
-    const snapshot = (): void => this.#reload.request();
-    const event = (topicEvent: { event: string }): void => {
-      if (matters(topicEvent)) this.#reload.request();
-    };
-    this.#followed.set(topic, this.#socket.follow(topic, { snapshot, event }));
-  }
-
-  #unfollow(topic: string): void {
-    this.#followed.get(topic)?.();
-    this.#followed.delete(topic);
   }
 }

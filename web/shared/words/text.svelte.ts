@@ -2,7 +2,7 @@
 
 import { setRequestLanguage } from '../api/client';
 import { isolated } from './isolate';
-import type consoleWords from './console.en.json';
+import type consoleWords from '../../console/words/english';
 import type joinWords from './join.en.json';
 import type reviewWords from './review.en.json';
 import sharedWords from './shared.en.json';

@@ -1,0 +1,29 @@
+// The views of a project: what each is called, who sees it, and where its script is.
+
+import type { Component } from 'svelte';
+import type { Schemas } from '$shared/api/client';
+import type { IconName } from '$shared/ui/Icon.svelte';
+import type { Key } from '$shared/words/text.svelte';
+import type { Project } from './project/project.svelte';
+
+export interface View {
+  /** The segment of the address. */
+  name: string;
+  label: Key;
+  icon: IconName;
+  /** Which of the project's counts stands beside the name. */
+  count?: keyof Schemas['Project']['counts'];
+  /** Who may see it; without it, every member. */
+  isFor?: (project: Project) => boolean;
+  load: () => Promise<{ default: Component<{ project: Project }> }>;
+}
+
+const VIEWS: readonly View[] = [
+  { name: 'home', label: 'home.heading', icon: 'home', load: () => import('./home/Home.svelte') },
+];
+
+export const viewsFor = (project: Project): View[] => VIEWS.filter(({ isFor }) => !isFor || isFor(project));
+
+export const viewOf = (project: Project, name: string): View | undefined => viewsFor(project).find((view) => view.name === name);
+
+export const countOf = ({ count }: View, { counts }: Schemas['Project']): number => (count ? counts[count] : 0);

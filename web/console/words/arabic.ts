@@ -1,0 +1,19 @@
+// The Arabic words of the console: one file an area, as in english.ts; loaded when they are wanted.
+import items from '$shared/words/items.ar.json';
+import documents from './documents.ar.json';
+import exports from './exports.ar.json';
+import feedback from './feedback.ar.json';
+import frame from './frame.ar.json';
+import home from './home.ar.json';
+import meetings from './meetings.ar.json';
+import operator from './operator.ar.json';
+import people from './people.ar.json';
+import profile from './profile.ar.json';
+import results from './results.ar.json';
+import runs from './runs.ar.json';
+import settings from './settings.ar.json';
+import trace from './trace.ar.json';
+
+export default {
+  ...items, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...trace, ...feedback, ...exports, ...people, ...settings, ...profile, ...operator,
+};

@@ -1,1 +1,0 @@
-import"./errors-C0SrIgAV.js";import{$ as e,B as t,G as n,Pt as r,V as i,mt as a,tt as o,vt as s,w as c}from"./text.svelte-Dxx7Jsju.js";var l=o(`<span><!></span>`);function u(o,u){let d=c(u,`tone`,3,`plain`),f=c(u,`dot`,3,!1);var p=l();let m;var h=s(p);n(h,()=>u.children),r(p),a(()=>m=t(p,1,i(d()),`svelte-j90jgp`,m,{dot:f()})),e(o,p)}export{u as t};

@@ -1,1 +1,0 @@
-import{Z as e,d as t}from"./text.svelte-Dxx7Jsju.js";import{t as n}from"./theme.svelte-DcAn0St5.js";async function r(r,i,a){n(),await t(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),e(r,{target:o}))}export{r as t};
