@@ -1,1 +1,0 @@
-import{Q as e,d as t}from"./text.svelte-QDf1jYKX.js";import{t as n}from"./theme.svelte-BUdXiIP3.js";async function r(r,i,a){n(),await t(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),e(r,{target:o}))}export{r as t};
