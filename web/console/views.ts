@@ -20,6 +20,8 @@ export interface View {
 
 const VIEWS: readonly View[] = [
   { name: 'home', label: 'home.heading', icon: 'home', load: () => import('./home/Home.svelte') },
+  { name: 'people', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
+  { name: 'settings', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },
 ];
 
 export const viewsFor = (project: Project): View[] => VIEWS.filter(({ isFor }) => !isFor || isFor(project));

@@ -17,6 +17,12 @@ export function signIn(answer: Schemas['AuthResponse']): void {
   isExpired = false;
 }
 
+/** Shows the name that the user has taken. */
+export function renameUser(fullName: string): void {
+  session.rename(fullName);
+  user = session.person;
+}
+
 export function signOut(): void {
   session.end();
   user = null;

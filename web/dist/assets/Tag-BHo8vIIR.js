@@ -1,1 +1,0 @@
-import"./errors-BXOzFYnm.js";import{Ft as e,H as t,K as n,V as r,et as i,ht as a,nt as o,w as s,yt as c}from"./text.svelte-Trmk_JCG.js";var l=o(`<span><!></span>`);function u(o,u){let d=s(u,`tone`,3,`plain`),f=s(u,`dot`,3,!1);var p=l();let m;var h=c(p);n(h,()=>u.children),e(p),a(()=>m=r(p,1,t(d()),`svelte-j90jgp`,m,{dot:f()})),i(o,p)}export{u as t};

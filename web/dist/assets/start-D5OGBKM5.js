@@ -1,1 +1,0 @@
-import{Q as e,d as t}from"./text.svelte-Trmk_JCG.js";import{t as n}from"./theme.svelte-BcM521zB.js";async function r(r,i,a){n(),await t(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),e(r,{target:o}))}export{r as t};
