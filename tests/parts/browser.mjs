@@ -12,10 +12,11 @@ import { spoken } from './microphone.mjs';
 import { call } from './scenes/call.mjs';
 import { consolePage } from './scenes/console.mjs';
 import { join } from './scenes/join.mjs';
+import { people } from './scenes/people.mjs';
 import { review } from './scenes/review.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people };
 
 async function play({ scene, ...asked }) {
   const args = [

@@ -5,5 +5,6 @@ mod call;
 mod console;
 mod files;
 mod join;
+mod people;
 mod recording;
 mod review;

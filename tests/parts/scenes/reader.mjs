@@ -43,12 +43,17 @@ export async function mails(outbox, email) {
 
 /** The code in the newest of at least `count` e-mails to an address. */
 export async function mailedCode(outbox, email, count = 1) {
+  return (await mailed(outbox, email, /^(\d{6})\r?$/m, count))[1];
+}
+
+/** What the newest of at least `count` e-mails to an address says that matches `pattern`. */
+export async function mailed(outbox, email, pattern, count = 1) {
   const deadline = Date.now() + 20_000;
   for (;;) {
     const files = await mails(outbox, email);
     if (files.length >= count) {
-      const code = (await readFile(join(outbox, files.at(-1)), 'utf8')).match(/^(\d{6})\r?$/m)?.[1];
-      if (code) return code;
+      const found = (await readFile(join(outbox, files.at(-1)), 'utf8')).replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=').match(pattern);
+      if (found) return found;
     }
     if (Date.now() > deadline) throw new Error(`${files.length} of ${count} e-mails to ${email} came`);
     await new Promise((resolve) => setTimeout(resolve, 20));
