@@ -20,6 +20,11 @@ export interface View {
 
 const VIEWS: readonly View[] = [
   { name: 'home', label: 'home.heading', icon: 'home', load: () => import('./home/Home.svelte') },
+  { name: 'proposals', label: 'proposals.heading', icon: 'columns', load: () => import('./proposals/Proposals.svelte') },
+  { name: 'conflicts', label: 'conflicts.heading', icon: 'warn', load: () => import('./conflicts/Conflicts.svelte') },
+  { name: 'trace', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
+  { name: 'baselines', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
+  { name: 'history', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
   { name: 'people', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
   { name: 'settings', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },
 ];

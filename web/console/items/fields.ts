@@ -1,0 +1,47 @@
+// Items of a project as fields of text, to be shown beside each other.
+
+import type { Schemas } from '$shared/api/client';
+import { has, label, t } from '$shared/words/text.svelte';
+
+export type Item = Schemas['ProjectItem'];
+export interface FieldDifference { name: string; before: string; after: string }
+
+export const isRequirement = (item: Item): item is Schemas['Requirement'] => 'statement' in item;
+
+/** Fields whose values are names of the interface, each with the group of its words. */
+const NAMED: Record<string, string> = { type: 'type', category: 'category', priority: 'priority', workflowStatus: 'workflow' };
+
+/** A value of a field in the reader's words. */
+export function valueWords(name: string, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const group = NAMED[name];
+  if (group && typeof value === 'string') return label(group, value);
+  if (Array.isArray(value)) return value.map((one) => valueWords('', one)).join('\n');
+  if (typeof value === 'object') return 'text' in value ? String(value.text) : Object.values(value).filter((one) => typeof one === 'string').join(' ');
+  return String(value);
+}
+
+/** The words for the name of a field; `AC-001.given` is a field of an acceptance criterion. */
+export function fieldWords(name: string): string {
+  const [, code, part] = /^(\w+-\d+)\.(\w+)$/.exec(name) ?? [];
+  if (code && part) return `${code} · ${fieldWords(part)}`;
+  const key = `field.${name}`;
+  return has(key) ? t(key) : name;
+}
+
+/** The content of an item. */
+export function fieldsOf(item: Item): [name: string, text: string][] {
+  const content: Record<string, unknown> = isRequirement(item)
+    ? { title: item.title, statement: item.statement, type: item.type, category: item.category, priority: item.priority }
+    : { title: item.title, role: item.role, goal: item.goal, benefit: item.benefit, acceptanceCriteria: item.acceptanceCriteria, priority: item.priority };
+  return Object.entries(content).map(([name, value]) => [name, valueWords(name, value)]);
+}
+
+/** The fields that differ; where there is only one version, all that it has. */
+export function differencesOf(before: Item | null, after: Item | null): FieldDifference[] {
+  const [old, young] = [before ? fieldsOf(before) : [], after ? fieldsOf(after) : []];
+  const names = new Set([...old, ...young].map(([name]) => name));
+  const [was, is] = [new Map(old), new Map(young)];
+  const all = [...names].map((name) => ({ name, before: was.get(name) ?? '', after: is.get(name) ?? '' }));
+  return all.filter(({ before: one, after: other }) => one !== other);
+}

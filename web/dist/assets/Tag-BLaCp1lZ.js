@@ -1,1 +1,0 @@
-import"./errors-CKdVvD11.js";import{J as e,Lt as t,T as n,U as r,W as i,_t as a,it as o,nt as s,xt as c}from"./text.svelte-DpB8aGPH.js";var l=o(`<span><!></span>`);function u(o,u){let d=n(u,`tone`,3,`plain`),f=n(u,`dot`,3,!1);var p=l();let m;var h=c(p);e(h,()=>u.children),t(p),a(()=>m=r(p,1,i(d()),`svelte-j90jgp`,m,{dot:f()})),s(o,p)}export{u as t};

@@ -1,0 +1,1 @@
+function e(e,t,n,r,i=8){let a=Math.max(0,Math.floor(e/n)-i),o=Math.min(r,Math.ceil((e+t)/n)+i);return{from:Math.min(a,o),to:o}}function t(e,t,n,r){let[i,a]=[e*r,(e+1)*r];return i<t?i:a>t+n?a-n:t}export{e as n,t};
