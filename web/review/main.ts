@@ -1,5 +1,6 @@
 import '../shared/base.css';
 import '../shared/loading.css';
+import { BASE } from '../shared/base';
 import { start } from '../shared/start';
 import english from '../shared/words/items.en.json';
 import type { Words } from '../shared/words/text.svelte';
@@ -17,16 +18,18 @@ async function startForStakeholder(): Promise<void> {
   });
 }
 
-async function startForMember(): Promise<void> {
-  const { default: page } = await import('./Review.svelte');
-  await start(page, english, arabic);
+/** Members review in the console; links of earlier versions lead here. */
+function toConsole(): void {
+  const address = new URLSearchParams(location.search);
+  const segments = ['projects', address.get('project') ?? '', 'results', address.get('requirement') ?? ''].filter(Boolean);
+  location.replace(BASE + segments.map(encodeURIComponent).join('/'));
 }
 
 // Another link in the same tab.
 addEventListener('hashchange', () => { if (takeLink()) location.reload(); });
 try {
   // Before anything is waited for: the token of a mailed link stays in the address for no moment.
-  await (isStakeholder() ? startForStakeholder() : startForMember());
+  await (isStakeholder() ? startForStakeholder() : toConsole());
 } catch (error) {
   document.getElementById('broken')?.classList.add('shown');
   throw error;

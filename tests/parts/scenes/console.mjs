@@ -1,4 +1,4 @@
-// Scenes on the console and the review page.
+// Scenes on the console.
 
 import { arrives, follow, isToldOfEmptyField, mailedCode, mails, reader } from './reader.mjs';
 
@@ -47,20 +47,21 @@ export const consolePage = {
     const [, projectId] = ada.page.url().match(/projects\/([^/?]+)/);
     const requirements = await requirementsOf(page, account, projectId);
     await follow(ada, 'Review requirements');
-    await arrives(ada, 'Requirements');
+    await arrives(ada, 'Results');
     const quotes = await litQuotesAreTheRightOnes(ada, requirements);
     await ada.page.keyboard.press('k');
     await opens(ada, requirements.at(-2));
+    await ada.page.waitForURL(`**/results/${requirements.at(-2).code}`);
     await ada.page.reload();
-    await arrives(ada, 'Requirements');
+    await arrives(ada, 'Results');
     await opens(ada, requirements.at(-2));
-    await ada.lookTwice('review', /^Requirements$/, /^المتطلبات$/);
+    await ada.lookTwice('review', /^Results$/, /^النتائج$/);
     await ada.press('Dark colours');
     await ada.look('review in dark colours');
     await ada.press('Light colours');
     await searches(ada, requirements[0]);
 
-    await follow(ada, 'Back to the project');
+    await follow(ada, 'Overview');
     await arrives(ada, PROJECT);
     await returnsToAnExpiredSession(ada, account);
     await ada.press('Sign out');

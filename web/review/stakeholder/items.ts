@@ -1,6 +1,7 @@
 // What a stakeholder reads and answers, one after the other: the summary, each requirement, each story with its
 // criteria, then risks, questions and actions.
 
+import { folded } from '$shared/text/fold';
 import type {
   Quote, ReviewAction, ReviewCriterion, ReviewDashboard, ReviewQuestion, ReviewRequirement, ReviewRisk, ReviewSummary,
   ReviewUserStory, StakeholderFeedback, TargetType,
@@ -61,9 +62,6 @@ export type Kind = 'ALL' | Exclude<TargetType, 'SUMMARY' | 'ACCEPTANCE_CRITERION
 export const KINDS: readonly Kind[] = ['ALL', 'REQUIREMENT', 'USER_STORY', 'RISK', 'OPEN_QUESTION', 'ACTION_ITEM'];
 export const kindOf = ({ targetType }: Item): Kind =>
   targetType === 'ACCEPTANCE_CRITERION' ? 'USER_STORY' : targetType === 'SUMMARY' ? 'ALL' : targetType;
-
-/** Letters without case, accents, vowel signs and the Arabic stretching sign: as people type when they search. */
-export const folded = (text: string): string => text.normalize('NFKD').replace(/[\p{M}\u0640]/gu, '').toLowerCase();
 
 function wordsOf(item: Item): string {
   const more = ((): (string | null)[] => {

@@ -1,19 +1,37 @@
 // Short messages about what has just happened.
 
-export interface Toast { id: number; text: string; kind: 'news' | 'fault' }
+interface Action { words: string; act: () => void }
+export interface Toast { id: number; text: string; kind: 'news' | 'fault'; action: Action | undefined; key: string | undefined }
+interface Options {
+  /** What can be done about it. */
+  action?: Action;
+  /** Takes the place of an earlier message with the same key. */
+  key?: string;
+}
 
 const SHOWN_MS = 6_000;
+/** What can still be done about it is offered for longer. */
+const SHOWN_WITH_ACTION_MS = 12_000;
 let last = 0;
 export const toasts = $state<Toast[]>([]);
 
-export function notify(text: string, kind: Toast['kind'] = 'news'): void {
+export function notify(text: string, kind: Toast['kind'] = 'news', { action, key }: Options = {}): void {
   const id = ++last;
-  toasts.push({ id, text, kind });
+  if (key !== undefined) dismissKey(key);
+  toasts.push({ id, text, kind, action, key });
   // A failure stays until it is dismissed.
-  if (kind === 'news') setTimeout(() => dismiss(id), SHOWN_MS);
+  if (kind === 'news') setTimeout(() => dismiss(id), action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
 }
 
 export function dismiss(id: number): void {
-  const index = toasts.findIndex((toast) => toast.id === id);
+  remove((toast) => toast.id === id);
+}
+
+export function dismissKey(key: string): void {
+  remove((toast) => toast.key === key);
+}
+
+function remove(isMeant: (toast: Toast) => boolean): void {
+  const index = toasts.findIndex(isMeant);
   if (index >= 0) toasts.splice(index, 1);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { folded, itemIdOf, itemsOf, neighbour, searcher } from '../../review/stakeholder/items';
+import { itemIdOf, itemsOf, neighbour, searcher } from '../../review/stakeholder/items';
+import { folded } from '../../shared/text/fold';
 import { dashboard } from './fixture';
 
 const items = itemsOf(dashboard());

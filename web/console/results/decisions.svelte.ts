@@ -1,0 +1,233 @@
+// What is decided about items: shown at once, sent, and taken back where the server refuses. The last one can be undone.
+
+import { reportFailure } from '$shared/account.svelte';
+import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
+import { dismissKey, notify } from '$shared/ui/toasts.svelte';
+import { explain } from '$shared/words/errors';
+import { t } from '$shared/words/text.svelte';
+import { impactOf, itemOf, type Decision, type Requirement, type Reviewed, type UserStory } from './items';
+import type { Expected, Results } from './results.svelte';
+
+type Signature = Schemas['SignatureInput'];
+/** A decision with what goes with it. */
+export type Verdict =
+  | { decision: 'APPROVED'; signature?: Signature }
+  | { decision: 'REJECTED'; comment: string; reasonCode: Schemas['RejectionReason'] }
+  | { decision: 'NEEDS_REVIEW' }
+  | { decision: 'DEFERRED'; deferredUntil: string; comment?: string };
+
+export type RequirementEdit = Schemas['EditRequirement'];
+export type StoryEdit = Schemas['EditUserStory'];
+
+/** How the last change is taken back. */
+interface Undo { words: string; run: () => Promise<void> }
+
+/** The most items of one call. */
+const MOST_AT_ONCE = 200;
+const TOAST = 'results.decision';
+
+const SAID = { APPROVED: 'results.approved', REJECTED: 'results.rejected', NEEDS_REVIEW: 'results.reopened', DEFERRED: 'results.deferred' } as const;
+const SAID_OF_MANY = {
+  APPROVED: 'results.many.approved', REJECTED: 'results.many.rejected', NEEDS_REVIEW: 'results.many.reopened', DEFERRED: 'results.many.deferred',
+} as const;
+
+const bodyOf = (verdict: Verdict): Schemas['UpdateItemStatus'] => {
+  const { decision, ...more } = verdict;
+  return { workflowStatus: decision === 'DEFERRED' ? 'NEEDS_REVIEW' : decision, ...more };
+};
+const expectedOf = (verdict: Verdict): Expected => ({
+  workflowStatus: verdict.decision === 'DEFERRED' ? 'NEEDS_REVIEW' : verdict.decision,
+  deferredUntil: verdict.decision === 'DEFERRED' ? verdict.deferredUntil : null,
+  suspect: false,
+});
+
+export class Decisions {
+  #undo = $state.raw<Undo | null>(null);
+  /** How many calls are on their way. */
+  sending = $state(0);
+
+  constructor(readonly results: Results) {}
+
+  get canUndo(): boolean {
+    return this.#undo !== null;
+  }
+
+  /** Takes the last change back. */
+  readonly undo = async (): Promise<void> => {
+    const undo = this.#undo;
+    dismissKey(TOAST);
+    if (!undo) return notify(t('results.undo.nothing'));
+    this.#undo = null;
+    try {
+      await undo.run();
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError)) throw thrown;
+      if (thrown.status === 412) notify(t('results.undo.changed'), 'fault');
+      else reportFailure(thrown);
+      return;
+    }
+    notify(undo.words, 'news', { key: TOAST });
+  };
+
+  /** Decides about one item: shown at once, and taken back where the server refuses, which is said then. Returns whether it was done. */
+  async decide(item: Reviewed, verdict: Verdict): Promise<boolean> {
+    const sent = this.#decided(item, verdict);
+    // Undone before it was answered, it is undone once it was.
+    const undo = this.#undoOf([item], sent.then((saved) => (saved ? [saved] : [])), verdict.decision);
+    this.#offer(t(SAID[verdict.decision], { code: item.code }), undo);
+    const saved = await sent;
+    if (saved === null && this.#undo === undo) {
+      this.#undo = null;
+      dismissKey(TOAST);
+    }
+    return saved !== null;
+  }
+
+  async #decided(item: Reviewed, verdict: Verdict): Promise<Reviewed | null> {
+    const { results } = this;
+    results.expect([item.id], expectedOf(verdict));
+    this.sending += 1;
+    try {
+      const saved = await this.#send(item, bodyOf(verdict));
+      results.put(saved);
+      return saved;
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError)) throw thrown;
+      await this.#refused(item, thrown);
+      return null;
+    } finally {
+      this.sending -= 1;
+      results.expect([item.id], null);
+    }
+  }
+
+  /** Decides about all items that take it. Throws ApiError if nothing was done. */
+  async decideAll(items: readonly Reviewed[], verdict: Verdict): Promise<void> {
+    const { results } = this;
+    const meant = items.filter((item) => impactOf(item, verdict.decision) === 'changes');
+    const done: Reviewed[] = [];
+    let refused = 0;
+    results.expect(meant.map(({ id }) => id), expectedOf(verdict));
+    try {
+      for (let from = 0; from < meant.length; from += MOST_AT_ONCE) {
+        const part = meant.slice(from, from + MOST_AT_ONCE);
+        const body = { ...bodyOf(verdict), items: part.map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version })) };
+        const answer = await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path: results.project.path }, body }));
+        const accepted = new Set(answer.items.filter(({ ok }) => ok).map(({ id }) => id));
+        refused += answer.items.length - accepted.size;
+        done.push(...part.filter(({ id }) => accepted.has(id)));
+      }
+    } finally {
+      await results.refresh(meant.map(({ id }) => id));
+      results.expect(meant.map(({ id }) => id), null);
+    }
+    if (refused > 0) notify(t('results.many.refused', { count: refused }), 'fault');
+    const saved = done.flatMap(({ id }) => (results.find(id) as Reviewed | undefined) ?? []);
+    if (done.length > 0) this.#offer(t(SAID_OF_MANY[verdict.decision], { count: done.length }), this.#undoOf(done, Promise.resolve(saved), verdict.decision));
+  }
+
+  /** Saves an edit of the version that was edited. Throws ApiError; 412 if the item is at another version by now. */
+  async edit(item: Reviewed, edit: RequirementEdit | StoryEdit): Promise<void> {
+    const saved = await this.#edit(item, edit);
+    this.results.put(saved);
+    const former = Object.fromEntries(Object.keys(edit).map((name) => [name, formerOf(item, name)]));
+    this.#offer(t('results.saved', { code: item.code }), {
+      words: t('results.undo.edit', { code: item.code }),
+      run: async () => {
+        this.results.put(await this.#edit(saved, former));
+        this.results.chosen = item.id;
+      },
+    });
+  }
+
+  /** Writes a story anew. Throws ApiError. */
+  async regenerate(item: Extract<Reviewed, { kind: 'USER_STORY' }>, feedback: string): Promise<Schemas['RegeneratedUserStory']> {
+    const params = { path: { ...this.results.project.path, userStoryId: item.id }, header: match(item) };
+    const written = await unwrap(api.POST('/api/projects/{projectId}/user-stories/{userStoryId}/regenerate', { params, body: { feedback } }));
+    const { diff, notes, ...story } = written;
+    void notes;
+    this.results.putStory(story);
+    if (diff.length > 0) this.#undo = this.#undoOfRegeneration(item, story);
+    return written;
+  }
+
+  /** Takes the former text of a story back. */
+  #undoOfRegeneration(former: Extract<Reviewed, { kind: 'USER_STORY' }>, story: UserStory): Undo {
+    const edit = Object.fromEntries(STORY_FIELDS.map((name) => [name, formerOf(former, name)]));
+    return {
+      words: t('results.undo.edit', { code: former.code }),
+      run: async () => this.results.put(await this.#edit({ ...former, of: story }, edit)),
+    };
+  }
+
+  #offer(words: string, undo: Undo | null): void {
+    this.#undo = undo;
+    notify(words, 'news', { key: TOAST, ...(undo && { action: { words: t('results.undo'), act: () => void this.undo() } }) });
+  }
+
+  /** Approvals and rejections are taken back by reopening; what was reopened gets its former status again where that needs no reason. */
+  #undoOf(before: readonly Reviewed[], after: Promise<readonly Reviewed[]>, decision: Decision): Undo | null {
+    const [first] = before;
+    const words = before.length === 1 && first ? t('results.undo.reopened', { code: first.code }) : t('results.many.reopened', { count: before.length });
+    if (decision === 'APPROVED' || decision === 'REJECTED') return { words, run: () => this.#setAll(after, { workflowStatus: 'NEEDS_REVIEW' }) };
+    if (decision !== 'NEEDS_REVIEW' || this.results.project.details?.signedApprovals) return null;
+    if (!before.every(({ of }) => of.workflowStatus === 'APPROVED')) return null;
+    const again = before.length === 1 && first ? t('results.approved', { code: first.code }) : t('results.many.approved', { count: before.length });
+    return { words: again, run: () => this.#setAll(after, { workflowStatus: 'APPROVED' }) };
+  }
+
+  async #setAll(decided: Promise<readonly Reviewed[]>, body: Schemas['UpdateItemStatus']): Promise<void> {
+    const items = await decided;
+    const [only] = items;
+    if (items.length === 1 && only) {
+      this.results.put(await this.#send(only, body));
+      this.results.chosen = only.id;
+      return;
+    }
+    for (let from = 0; from < items.length; from += MOST_AT_ONCE) {
+      const part = items.slice(from, from + MOST_AT_ONCE).map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version }));
+      await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path: this.results.project.path }, body: { ...body, items: part } }));
+    }
+    await this.results.refresh(items.map(({ id }) => id));
+  }
+
+  async #send({ kind, id, of }: Reviewed, body: Schemas['UpdateItemStatus']): Promise<Reviewed> {
+    const header = match({ of });
+    const path = this.results.project.path;
+    if (kind === 'REQUIREMENT') {
+      const saved = await unwrap(api.PATCH('/api/projects/{projectId}/requirements/{requirementId}/status', { params: { path: { ...path, requirementId: id }, header }, body }));
+      return itemOf({ kind, of: saved });
+    }
+    const saved = await unwrap(api.PATCH('/api/projects/{projectId}/user-stories/{userStoryId}/status', { params: { path: { ...path, userStoryId: id }, header }, body }));
+    return itemOf({ kind, of: saved });
+  }
+
+  async #edit({ kind, id, of }: Reviewed, body: RequirementEdit | StoryEdit): Promise<Reviewed> {
+    const header = match({ of });
+    const path = this.results.project.path;
+    if (kind === 'REQUIREMENT') {
+      const params = { path: { ...path, requirementId: id }, header };
+      return itemOf({ kind, of: await unwrap(api.PATCH('/api/projects/{projectId}/requirements/{requirementId}', { params, body: body as RequirementEdit })) });
+    }
+    const params = { path: { ...path, userStoryId: id }, header };
+    return itemOf({ kind, of: await unwrap(api.PATCH('/api/projects/{projectId}/user-stories/{userStoryId}', { params, body: body as StoryEdit })) });
+  }
+
+  /** Somebody else was quicker: what is there now is shown. */
+  async #refused(item: Reviewed, error: ApiError): Promise<void> {
+    if (error.status !== 412 && error.status !== 409) return reportFailure(error);
+    await this.results.refresh([item.id]);
+    const action = { words: t('results.look'), act: () => { this.results.chosen = item.id; } };
+    notify(error.status === 412 ? t('results.changedMeanwhile', { code: item.code }) : `${item.code}: ${explain(error)}`, 'fault', { action });
+  }
+}
+
+const match = ({ of }: { of: { version: number } }): { 'If-Match': string } => ({ 'If-Match': `"${of.version}"` });
+
+const STORY_FIELDS = ['title', 'role', 'goal', 'benefit', 'priority', 'acceptanceCriteria'] as const;
+
+/** A field as an edit would set it to what it was. */
+function formerOf({ of }: Reviewed, name: string): unknown {
+  if (name === 'acceptanceCriteria') return (of as UserStory).acceptanceCriteria.map(({ text, given, when, then }) => ({ text, given, when, then }));
+  return (of as Requirement & UserStory)[name as keyof (Requirement & UserStory)];
+}

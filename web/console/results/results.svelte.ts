@@ -1,0 +1,285 @@
+// The results of a project: its items, loaded page by page and kept up to date, which of them are listed, and which is open.
+
+import { attempt } from '$shared/account.svelte';
+import { api, pages, unwrap } from '$shared/api/client';
+import type { Span } from '$shared/source/quotes';
+import { DocumentTexts } from '$shared/source/texts';
+import type { TopicEvent } from '$shared/topics/socket';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
+import { coalesce } from '../project/coalesce';
+import type { Project } from '../project/project.svelte';
+import { Drafts } from './drafts.svelte';
+import { listed, NONE, type Filters } from './filters';
+import { dayOf, isReviewed, itemOf, KINDS, statusOf, type Item, type Kind, type Requirement, type Reviewed, type UserStory } from './items';
+
+const PAGE = 100;
+/** More pages than this are not read again one by one: everything is. */
+const MOST_PAGES = 8;
+/** While the connection is down everything is read again now and then; a long list less often. */
+const LONG = 1_000;
+const LONG_LIST_EVERY_MS = 60_000;
+
+/** What is shown of an item before the server has answered. */
+export type Expected = Partial<Pick<Requirement, 'workflowStatus' | 'deferredUntil' | 'suspect'>>;
+
+export class Results {
+  filters = $state.raw<Filters>(NONE);
+  /** The id of the open item. */
+  chosen = $state<string | null>(null);
+  readonly marked = new SvelteSet<string>();
+  isLoaded = $state(false);
+  /** Names of documents and recordings, by their ids. */
+  readonly names = new SvelteMap<string, string>();
+  readonly texts: DocumentTexts;
+  readonly drafts = new Drafts();
+  /** Comments that are not sent yet, by item. */
+  readonly comments = new Map<string, string>();
+  readonly today = dayOf(new Date());
+
+  #reviewed = $state.raw<readonly Reviewed[]>([]);
+  #others = $state.raw<readonly Item[]>([]);
+  #expected = $state.raw<ReadonlyMap<string, Expected>>(new Map());
+  /** The quotes of requirements, by document. */
+  #spans = $state.raw<ReadonlyMap<string, Span[]>>(new Map());
+  /** With which cursor the page of an item was asked for: it stands there for good. */
+  readonly #cursors = new Map<string, string | undefined>();
+  readonly #changed = new Set<string>();
+  /** What was read again since. */
+  readonly #fresh = new Set<string>();
+  readonly #reload = coalesce(() => this.load());
+  readonly #refresh = coalesce(() => this.#readChanged(), 250);
+  #loadedAt = 0;
+
+  constructor(readonly project: Project) {
+    this.texts = new DocumentTexts(project.id);
+  }
+
+  /** All items, as they are expected to be. */
+  readonly items: readonly Item[] = $derived.by(() => {
+    const expected = this.#expected;
+    const reviewed = expected.size === 0 ? this.#reviewed : this.#reviewed.map((item) => {
+      const change = expected.get(item.id);
+      return change ? (itemOf({ kind: item.kind, of: { ...item.of, ...change } } as Reviewed) as Reviewed) : item;
+    });
+    return [...reviewed, ...this.#others];
+  });
+  readonly shown: readonly Item[] = $derived.by(() => listed(this.items, this.filters, this.today));
+  readonly #byId = $derived.by(() => new Map(this.items.map((item) => [item.id, item])));
+  readonly current: Item | null = $derived.by(() => (this.chosen === null ? null : (this.#byId.get(this.chosen) ?? null)));
+  readonly place = $derived.by(() => this.shown.findIndex(({ id }) => id === this.chosen) + 1);
+  readonly counts = $derived.by(() => {
+    const counts = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
+    for (const { kind } of this.items) counts[kind] += 1;
+    return counts;
+  });
+  readonly waiting = $derived.by(() => this.shown.filter((item) => this.needsReview(item)).length);
+  readonly markedItems: Reviewed[] = $derived.by(() =>
+    [...this.marked].flatMap((id) => {
+      const item = this.#byId.get(id);
+      return item && isReviewed(item) ? [item] : [];
+    }));
+
+  /** Loads everything and follows it; returns what ends that. */
+  start(): () => void {
+    void this.load();
+    void this.#loadNames();
+    const end = this.project.on(['item.', 'run.', 'document.', 'recording.'], (event) => this.#hear(event));
+    return () => {
+      end();
+      this.#reload.cancel();
+      this.#refresh.cancel();
+    };
+  }
+
+  find(id: string): Item | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** An item by its code, as in addresses, or by its id. */
+  named(name: string): Item | undefined {
+    return this.#byId.get(name) ?? this.items.find(({ code }) => code === name);
+  }
+
+  readonly spansIn = (documentId: string): readonly Span[] => this.#spans.get(documentId) ?? [];
+  readonly nameOf = (id: string): string => this.names.get(id) ?? '';
+
+  /** The item that the server has now takes the place of an older one. */
+  put(item: Reviewed): void {
+    const at = this.#reviewed.findIndex(({ id }) => id === item.id);
+    const known = this.#reviewed[at];
+    if (known && known.of.version > item.of.version) return;
+    this.#reviewed = known ? this.#reviewed.with(at, item) : [item, ...this.#reviewed];
+  }
+
+  putRequirement(of: Requirement): void {
+    this.put(itemOf({ kind: 'REQUIREMENT', of }));
+  }
+
+  putStory(of: UserStory): void {
+    this.put(itemOf({ kind: 'USER_STORY', of }));
+  }
+
+  /** Shows items as they will be; with null, as the server has them. */
+  expect(ids: readonly string[], change: Expected | null): void {
+    const expected = new Map(this.#expected);
+    for (const id of ids) {
+      if (change) expected.set(id, change);
+      else expected.delete(id);
+    }
+    this.#expected = expected;
+  }
+
+  needsReview(item: Item): boolean {
+    return isReviewed(item) && statusOf(item, this.today) === 'NEEDS_REVIEW';
+  }
+
+  /** The id of the item that comes after another in the list, or before it. */
+  neighbour(id: string | null, by: 1 | -1): string | null {
+    const at = this.shown.findIndex((item) => item.id === id);
+    if (at >= 0) return this.shown[at + by]?.id ?? null;
+    const gone = id === null ? undefined : this.find(id);
+    if (!gone) return this.shown[0]?.id ?? null;
+    const order = this.shown.map((item) => item.order);
+    const next = order.findIndex((one) => one > gone.order);
+    return (by > 0 ? this.shown[next] : this.shown[(next < 0 ? order.length : next) - 1])?.id ?? null;
+  }
+
+  /** The id of the item to review after this one: below it, else from the top. */
+  nextToReview(id: string): string | null {
+    const at = this.shown.findIndex((item) => item.id === id);
+    const turned = [...this.shown.slice(at + 1), ...this.shown.slice(0, Math.max(0, at))];
+    return turned.find((item) => item.id !== id && this.needsReview(item))?.id ?? null;
+  }
+
+  readonly load = (): Promise<void> => attempt(async () => {
+    this.#loadedAt = Date.now();
+    const path = this.project.path;
+    const requirements = (cursor: string | undefined) =>
+      api.GET('/api/projects/{projectId}/requirements', { params: { path, query: { limit: PAGE, ...(cursor && { cursor }) } } });
+    const stories = (cursor: string | undefined) =>
+      api.GET('/api/projects/{projectId}/user-stories', { params: { path, query: { limit: PAGE, ...(cursor && { cursor }) } } });
+    const others = this.#loadOthers();
+    const found: Reviewed[] = [];
+    const take = (items: Reviewed[], cursor: string | undefined): void => {
+      for (const item of items) this.#cursors.set(item.id, cursor);
+      found.push(...items);
+      // A list that comes for the first time is shown as it grows; a long one not at each page.
+      const count = found.length / PAGE;
+      if (!this.isLoaded && (count < 3 || count % 10 === 0)) this.#reviewed = [...found];
+    };
+    let cursor: string | undefined;
+    for await (const page of pages(stories)) {
+      take(page.items.map((of) => itemOf({ kind: 'USER_STORY', of })), cursor);
+      cursor = page.nextCursor ?? undefined;
+    }
+    cursor = undefined;
+    for await (const page of pages(requirements)) {
+      take(page.items.map((of) => itemOf({ kind: 'REQUIREMENT', of })), cursor);
+      cursor = page.nextCursor ?? undefined;
+    }
+    await others;
+    this.#merge(found);
+    this.#markQuotes();
+    this.isLoaded = true;
+  });
+
+  /** Risks, questions, actions and decisions are those of the newest run; the requirements and stories have lists of their own. */
+  async #loadOthers(): Promise<void> {
+    const query = { status: 'REJECTED', type: 'UNKNOWN', priority: 'UNKNOWN' } as const;
+    const found = await unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard', { params: { path: this.project.path, query } }));
+    this.#others = [
+      ...found.risks.map((of) => itemOf({ kind: 'RISK', of })),
+      ...found.openQuestions.map((of) => itemOf({ kind: 'OPEN_QUESTION', of })),
+      ...found.actionItems.map((of) => itemOf({ kind: 'ACTION_ITEM', of })),
+      ...found.decisions.map((of) => itemOf({ kind: 'DECISION', of })),
+    ];
+  }
+
+  readonly #loadNames = (): Promise<void> => attempt(async () => {
+    const path = this.project.path;
+    const documents = (cursor: string | undefined) =>
+      api.GET('/api/projects/{projectId}/documents', { params: { path, query: { limit: PAGE, ...(cursor && { cursor }) } } });
+    for await (const page of pages(documents)) for (const { id, fileName } of page.items) this.names.set(id, fileName);
+  });
+
+  /** What a call returns may be older than what another has told since. */
+  #merge(found: readonly Reviewed[]): void {
+    const known = new Map(this.#reviewed.map((item) => [item.id, item]));
+    this.#reviewed = found.map((item) => {
+      const other = known.get(item.id);
+      return other && other.of.version > item.of.version ? other : item;
+    });
+  }
+
+  #markQuotes(): void {
+    const spans = new Map<string, Span[]>();
+    for (const { id, kind, of } of this.#reviewed) {
+      if (kind !== 'REQUIREMENT') continue;
+      for (const [at, { documentId, startOffset, endOffset }] of of.sources.entries()) {
+        if (documentId === null) continue;
+        const own = spans.get(documentId) ?? [];
+        if (own.length === 0) spans.set(documentId, own);
+        own.push({ id: `${id}/${at}`, start: startOffset, end: endOffset });
+      }
+    }
+    this.#spans = spans;
+  }
+
+  #hear(event: TopicEvent | null): void {
+    if (event === null) {
+      const isLong = this.#reviewed.length > LONG;
+      if (!isLong || this.project.isConnected || Date.now() - this.#loadedAt > LONG_LIST_EVERY_MS) this.#reload.request();
+    } else if (event.event === 'item.changed') {
+      this.#changed.add((event.data as { id: string }).id);
+      this.#refresh.request();
+    } else if (event.event.startsWith('document.')) void this.#loadNames();
+    else if (/^run\.(completed|partial)$/.test(event.event)) this.#reload.request();
+  }
+
+  /** Reads the pages again in which the changed items stand. */
+  readonly #readChanged = (): Promise<void> => attempt(async () => {
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    if (!this.isLoaded) return this.#reload.request();
+    const wanted = new Map<string, { kind: Kind; cursor: string | undefined }>();
+    this.#fresh.clear();
+    for (const id of ids) {
+      const item = this.find(id);
+      // One that is not known yet is among the newest of its kind.
+      const places = item ? [{ kind: item.kind, cursor: this.#cursors.get(id) }]
+        : (['REQUIREMENT', 'USER_STORY'] as const).map((kind) => ({ kind, cursor: undefined }));
+      for (const place of places) wanted.set(`${place.kind} ${place.cursor ?? ''}`, place);
+    }
+    if (wanted.size > MOST_PAGES) return this.load();
+    await Promise.all([...wanted.values()].map(({ kind, cursor }) => this.#readPage(kind, cursor)));
+    // Items that were added since push others out of the first page.
+    if (ids.some((id) => !this.#fresh.has(id))) this.#reload.request();
+  });
+
+  async #readPage(kind: Kind, cursor: string | undefined): Promise<void> {
+    const params = { path: this.project.path, query: { limit: PAGE, ...(cursor && { cursor }) } };
+    const found: Reviewed[] = kind === 'REQUIREMENT'
+      ? (await unwrap(api.GET('/api/projects/{projectId}/requirements', { params }))).items.map((of) => itemOf({ kind: 'REQUIREMENT', of }))
+      : (await unwrap(api.GET('/api/projects/{projectId}/user-stories', { params }))).items.map((of) => itemOf({ kind: 'USER_STORY', of }));
+    const fresh = new Map(found.map((item) => [item.id, item]));
+    for (const { id } of found) this.#fresh.add(id);
+    const isNew = (item: Reviewed): boolean => !this.find(item.id);
+    for (const item of found) if (!this.#cursors.has(item.id)) this.#cursors.set(item.id, cursor);
+    const news = found.filter(isNew);
+    this.#reviewed = [...news, ...this.#reviewed.map((item) => {
+      const other = fresh.get(item.id);
+      return other && other.of.version >= item.of.version ? other : item;
+    })];
+    if (news.length > 0) this.#markQuotes();
+  }
+
+  /** Reads items anew, such as after they turned out to have changed. */
+  async refresh(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#changed.add(id);
+    await this.#readChanged();
+  }
+
+  /** What titles the places of a source text. */
+  readonly codeOf = (id: string): string | undefined => this.find(id)?.code;
+}
+

@@ -1,1 +1,0 @@
-import"./errors-B044uNrx.js";import{Ft as e,I as t,Pt as n,Tt as r,at as i,rt as a,tt as o,yt as s}from"./text.svelte-6VYPdKYv.js";import{r as c}from"./route.svelte-CLoFZnQF.js";var l=i(`<a class="code svelte-1h9s55o"> </a>`);function u(i,u){e(u,!0);var d=l(),f=r(d,!0);s(e=>{t(d,`href`,e),o(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),a(i,d),n()}export{u as t};

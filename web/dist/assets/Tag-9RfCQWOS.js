@@ -1,1 +1,0 @@
-import"./errors-B044uNrx.js";import{Ct as e,J as t,T as n,U as r,W as i,at as a,rt as o,yt as s,zt as c}from"./text.svelte-6VYPdKYv.js";var l=a(`<span><!></span>`);function u(a,u){let d=n(u,`tone`,3,`plain`),f=n(u,`dot`,3,!1);var p=l();let m;var h=e(p);t(h,()=>u.children),c(p),s(()=>m=r(p,1,i(d()),`svelte-j90jgp`,m,{dot:f()})),o(a,p)}export{u as t};
