@@ -25,6 +25,7 @@ const VIEWS: readonly View[] = [
   { name: 'conflicts', label: 'conflicts.heading', icon: 'warn', load: () => import('./conflicts/Conflicts.svelte') },
   { name: 'trace', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
   { name: 'baselines', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
+  { name: 'feedback', label: 'feedback.heading', icon: 'comment', isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
   { name: 'history', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
   { name: 'people', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
   { name: 'settings', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },
