@@ -26,6 +26,7 @@ const VIEWS: readonly View[] = [
   { name: 'trace', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
   { name: 'baselines', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
   { name: 'feedback', label: 'feedback.heading', icon: 'comment', isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
+  { name: 'exports', label: 'exports.heading', icon: 'out', load: () => import('./exports/Exports.svelte') },
   { name: 'history', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
   { name: 'people', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
   { name: 'settings', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },

@@ -1,8 +1,6 @@
-// Recordings and transcripts as files. Their addresses alone give nothing: the call needs the token, so the content passes
-// through memory.
+// Recordings and transcripts as files.
 
-import { addressOf, ApiError, authorizedFetch } from '$shared/api/client';
-import type { Failure } from '$shared/api/error';
+import { readFile, saveFile } from '$shared/download';
 import { readTranscript } from '../operations';
 import type { Recording } from '../state/meeting';
 
@@ -17,7 +15,7 @@ export type TranscriptFormat = keyof typeof TRANSCRIPT_FORMATS;
 const ENDINGS: Partial<Record<Recording['mimeType'], string>> = { 'audio/mpeg': 'mp3', 'audio/mp4': 'm4a' };
 
 export async function downloadRecording({ id, mimeType }: Recording, title: string): Promise<void> {
-  const content = await read(`/api/recordings/${id}/content`);
+  const content = await readFile(`/api/recordings/${id}/content`);
   save(content, title, 'recording', ENDINGS[mimeType] ?? mimeType.split('/')[1] ?? 'webm');
 }
 
@@ -25,21 +23,10 @@ export async function downloadTranscript(recordingId: string, format: Transcript
   // Of JSON the transcript itself, without the envelope of the answer.
   const content = format === 'JSON'
     ? new Blob([JSON.stringify(await readTranscript(recordingId), null, 2)], { type: 'application/json' })
-    : await read(`/api/recordings/${recordingId}/transcript?format=${format}`);
+    : await readFile(`/api/recordings/${recordingId}/transcript?format=${format}`);
   save(content, title, 'transcript', TRANSCRIPT_FORMATS[format]);
 }
 
-async function read(path: string): Promise<Blob> {
-  const response = await authorizedFetch(new Request(addressOf(path)));
-  if (!response.ok) throw ApiError.of(response, (await response.json().catch(() => undefined)) as Failure | undefined);
-  return response.blob();
-}
-
 function save(content: Blob, title: string, otherwise: string, ending: string): void {
-  const url = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${title.replace(/[\\/:*?"<>|]/g, ' ').trim() || otherwise}.${ending}`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  saveFile(content, `${title.replace(/[\\/:*?"<>|]/g, ' ').trim() || otherwise}.${ending}`);
 }
