@@ -121,6 +121,7 @@ pub fn public() -> Vec<Operation> {
             PUT "/api/recordings/{recordingId}/file" "uploadRecordingFile" recordings::routes::upload_file => 200 [404, 409, 413, 415, 422] "Upload a recording as one file" message "Recording uploaded.";
             POST "/api/recordings/{recordingId}/stop" "stopRecording" recordings::routes::stop => 200 [404, 409] "Stop a recording" message "Recording stopped.";
             GET "/api/recordings/{recordingId}" "getRecordingStatus" recordings::routes::status => 200 [304, 404] "Get the status of a recording" message "Recording status retrieved.";
+            POST "/api/recordings/{recordingId}/playback-links" "createPlaybackLink" recordings::routes::link => 201 [404, 409, 410] "Create a link that plays a recording" message "Playback link created.";
             GET "/api/recordings/{recordingId}/content" "downloadRecording" recordings::routes::download => 200 [206, 304, 404, 409, 410, 416] "Download the content of a recording";
             GET "/api/recordings/{recordingId}/transcript" "getRecordingTranscript" transcripts::routes::read => 200 [404, 409, 410] "Get the transcript of a recording" message "Transcript retrieved.";
             PATCH "/api/recordings/{recordingId}/transcript/segments/{segmentIndex}" "correctTranscriptSegment" transcripts::routes::correct => 200 [404, 409] "Correct a segment of a transcript" message "Transcript corrected.";

@@ -3,6 +3,8 @@
 use actix_web::HttpRequest;
 use actix_web::http::header;
 
+use super::playback;
+use super::policy::PathIds;
 use super::principal::Principal;
 use super::service_key::ServiceKey;
 use super::state::Gate;
@@ -60,6 +62,28 @@ pub fn ticket_or_bearer(request: &HttpRequest, gate: &Gate) -> Result<Principal,
     let principal = gate.tickets.redeem(&ticket, gate.now());
     principal.filter(|principal| !has_ended(*principal, gate)).ok_or_else(|| {
         ApiError::with_message(Code::UNAUTHORIZED, "The ticket is unknown, used or expired. Get a new one.")
+    })
+}
+
+/// Verifies the signature in `?playback=…` for the recording that the path names. Without one, reads the `Authorization`
+/// header.
+///
+/// # Errors
+/// 401 if the signature is forged or expired, or its session has ended; 400 if the id in the path is not a UUID;
+/// otherwise like [`bearer`].
+pub fn playback_or_bearer(request: &HttpRequest, gate: &Gate) -> Result<Principal, ApiError> {
+    let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
+    let Some((_, signature)) = query.find(|(name, _)| name == playback::PARAMETER) else {
+        return bearer(request, gate);
+    };
+    let recording_id = PathIds::of(request).id("recordingId")?;
+    let caller = playback::verify(&gate.secret, recording_id, &signature, gate.now());
+    let principal = caller.map(Principal::from).filter(|principal| !has_ended(*principal, gate));
+    principal.ok_or_else(|| {
+        ApiError::with_message(
+            Code::UNAUTHORIZED,
+            "The link is forged or expired, or its session ended. Get a new one.",
+        )
     })
 }
 

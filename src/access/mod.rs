@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod credentials;
 pub mod one_time;
+pub mod playback;
 pub mod policy;
 pub mod principal;
 pub mod revoked;

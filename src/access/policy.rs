@@ -9,7 +9,7 @@ use actix_web::HttpRequest;
 use actors::ids::Id;
 
 use super::admission::CountedFor;
-use super::credentials::{bearer, bearer_if_any, bearer_text, person, ticket_or_bearer};
+use super::credentials::{bearer, bearer_if_any, bearer_text, person, playback_or_bearer, ticket_or_bearer};
 use super::principal::{Caller, Guest, KeyOwner, Principal};
 use super::role::{ProjectRole, Relation};
 use super::service_key::ServiceKey;
@@ -405,6 +405,9 @@ rules! {
     Attendee, Attendee, Principal, bearer, |relation| relation.may_attend();
     /// Who may hear a meeting's recordings: ANALYST, MANAGER or OWNER, its host, or a member of its project who joined it.
     Listener, Listener, Caller, bearer, |relation| relation.may_listen();
+    /// Like [`Listener`], for media elements. Also accepts the signature of a playback link, since such an element can't
+    /// send headers.
+    Player, Listener, Caller, playback_or_bearer, |relation| relation.may_listen();
     /// A current or former participant of the meeting who may still attend it.
     Present, Participant, Principal, bearer, |relation| relation.took_part && relation.may_attend();
     /// A current or former participant of the meeting.

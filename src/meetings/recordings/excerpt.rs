@@ -10,6 +10,7 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::files;
+use crate::access::playback;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
@@ -87,6 +88,10 @@ impl Input for ContentRequest {
     fn describe() -> Described {
         let mut described = RangeRequest::describe();
         described.parameters.extend(ExcerptQuery::parameters());
+        // Read with the credentials, before the input.
+        let signature = "The signature of a playback link, instead of the header Authorization.";
+        let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(playback::PATTERN));
+        described.parameters.push(query_parameter(playback::PARAMETER, signature, text));
         described
     }
 }

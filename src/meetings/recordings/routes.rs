@@ -1,5 +1,7 @@
 //! HTTP handlers of recordings, with the bodies they accept.
 
+use std::time::Duration;
+
 use actix_web::body::SizedStream;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -8,6 +10,8 @@ use actix_web::http::header::{
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use actors::ids::{self, Id};
 use actors::meeting::{RecordingStatus, UploadMode};
+use actors::time::Time;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
@@ -17,10 +21,11 @@ use super::model::{AttestationText, ChunkIndex, ChunkUploadResult, DeclaredMimeT
 use super::store::Filter;
 use super::upload::{ChunkUpload, FileUpload};
 use super::{MeetingRecording, files, operations};
-use crate::access::policy::{Attendee, Host, Listener};
+use crate::access::playback;
+use crate::access::policy::{Attendee, Host, Listener, Player};
 use crate::api::operation::Authorized;
 use crate::http::agent::WithClient;
-use crate::http::answer::Cached;
+use crate::http::answer::{Cached, NotReplayable};
 use crate::http::envelope::{List, Nothing, Prerendered, Reply, success};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
@@ -146,9 +151,31 @@ pub async fn status(
     Ok(Prerendered { etag, body: body.into(), of: std::marker::PhantomData })
 }
 
+/// An address at which a browser's media element plays a recording, without any header.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlaybackLink {
+    /// Path and query of downloadRecording with a signature, relative to the address of this server.
+    url: String,
+    /// When the link stops to work. It does so earlier if the session ends, or the permission.
+    expires_at: Time,
+}
+
+pub async fn link(
+    request: Authorized<Listener<MeetingRecording>, Empty>,
+    state: Meetings,
+) -> Result<NotReplayable<PlaybackLink>, ApiError> {
+    let Listener { caller, resource, .. } = request.access;
+    operations::readable(&resource)?;
+    let expires_at = state.now() + Duration::from_secs(state.config.accounts.access_token_seconds);
+    let signature = playback::sign(&state.secret, resource.id, caller, expires_at);
+    let url = format!("/api/recordings/{}/content?{}={signature}", resource.id, playback::PARAMETER);
+    Ok(NotReplayable(Reply::created(PlaybackLink { url, expires_at })))
+}
+
 /// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
 pub async fn download(
-    request: Authorized<Listener<MeetingRecording>, WithShare<ContentRequest>>,
+    request: Authorized<Player<MeetingRecording>, WithShare<ContentRequest>>,
     state: Meetings,
 ) -> Result<Cached, ApiError> {
     let resource = request.access.resource;

@@ -6,6 +6,7 @@ mod disk;
 mod ends;
 mod files;
 mod places;
+mod playback;
 mod random;
 
 use std::time::{Duration, Instant};

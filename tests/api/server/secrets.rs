@@ -122,6 +122,8 @@ on_both! {
         let in_query = planted.plant("a token in a query", "planted-in-a-query");
         nobody.get(format!("/api/projects?token={in_query}")).await.is(401);
         ada.get(format!("/api/projects?token={in_query}")).await.is(200);
+        let playback = planted.plant("a signature of a playback link", "planted-playback-signature");
+        nobody.get(format!("/api/recordings/{project}/content?playback={playback}")).await.is(401);
         let in_path = planted.plant("a token in a path that is none", "planted-in-a-path");
         nobody.get(format!("/nowhere/{in_path}")).await.is(404);
         let malformed = planted.plant("a password in malformed JSON", "planted in malformed");
