@@ -1,11 +1,15 @@
 import '../shared/base.css';
 import '../shared/loading.css';
 import { start } from '../shared/start';
-import english from '../shared/words/join.en.json';
+import words from '../shared/words/join.en.json';
+import recordings from '../shared/words/recordings.en.json';
 import Join from './Join.svelte';
 
 try {
-  await start(Join, english, () => import('../shared/words/join.ar.json'));
+  await start(Join, { ...words, ...recordings }, async () => {
+    const [own, common] = await Promise.all([import('../shared/words/join.ar.json'), import('../shared/words/recordings.ar.json')]);
+    return { default: { ...own.default, ...common.default } };
+  });
 } catch (error) {
   document.getElementById('broken')?.classList.add('shown');
   throw error;

@@ -1,7 +1,7 @@
 // The operations of the interface that the page uses.
 
 import { api, unwrap, type Schemas } from '$shared/api/client';
-import type { Participant } from './state/meeting';
+import type { Participant } from '$shared/recording/meeting';
 
 export type Details = Schemas['MeetingDetails'];
 export type Preview = Schemas['InvitationPreview'];
@@ -30,23 +30,6 @@ export const acceptInvitation = (token: string, displayName: string): Promise<Sc
   unwrap(api.POST('/api/meeting-invitations/{token}/accept', { ...invitation(token), body: displayName ? { displayName } : {} }));
 export const declineInvitation = (token: string) =>
   unwrap(api.POST('/api/meeting-invitations/{token}/decline', invitation(token)));
-
-export const readTranscript = (recordingId: string): Promise<Schemas['Transcript']> =>
-  unwrap(api.GET('/api/recordings/{recordingId}/transcript', { params: { path: { recordingId } } }));
-/** The version of a transcript that was begun last. */
-export const newestTranscriptVersion = async (recordingId: string): Promise<Schemas['TranscriptVersion'] | null> => {
-  const params = { path: { recordingId }, query: { limit: 1 } };
-  return (await unwrap(api.GET('/api/recordings/{recordingId}/transcripts', { params }))).items[0] ?? null;
-};
-export const startImport = (meetingId: string, mimeType: Schemas['RecordingMimeType'], declaration: string | null): Promise<Schemas['Recording']> => {
-  const body = { uploadMode: 'SINGLE_FILE' as const, mimeType, ...(declaration !== null && { consentAttestation: { text: declaration } }) };
-  return unwrap(api.POST('/api/meetings/{meetingId}/recordings/start', { ...meeting(meetingId), body }));
-};
-export const deleteRecording = (recordingId: string) =>
-  unwrap(api.DELETE('/api/recordings/{recordingId}', { params: { path: { recordingId } } }));
-
-export const correctSegment = (recordingId: string, segmentIndex: number, body: Schemas['CorrectSegment']): Promise<Schemas['TranscriptSegment']> =>
-  unwrap(api.PATCH('/api/recordings/{recordingId}/transcript/segments/{segmentIndex}', { params: { path: { recordingId, segmentIndex } }, body }));
 
 /** The role in the project; null for whoever is not a member of it. */
 export const readProjectRole = async (projectId: string): Promise<Schemas['ProjectRole'] | null> => {

@@ -1,38 +1,7 @@
-// Dates, lists and names as the reader's language writes them, beyond what the shared words offer.
+// Words of the join page that are put together from others.
 
-import { language, t } from '$shared/words/text.svelte';
-
-const LOCALES = { en: 'en-GB', ar: 'ar-u-nu-latn' } as const;
-/** Dear to make, so made once a language. */
-const made = new Map<string, unknown>();
-
-function format<Format>(name: string, make: (locale: string) => Format): Format {
-  const locale = LOCALES[language()];
-  const key = `${name} ${locale}`;
-  if (!made.has(key)) made.set(key, make(locale));
-  return made.get(key) as Format;
-}
-
-/** A day and a time of day, such as "Tuesday, 24 November 2026 at 10:00". */
-export const fullTime = (at: string): string =>
-  format('time', (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short' })).format(new Date(at));
-
-export const listOf = (items: string[]): string =>
-  format('list', (locale) => new Intl.ListFormat(locale, { type: 'conjunction' })).format(items);
-
-/** The name of a language, in the page's own. */
-export const languageName = (tag: string): string =>
-  format('languages', (locale) => new Intl.DisplayNames(locale, { type: 'language' })).of(tag) ?? tag;
-
-/** The size of a file, such as "12.3 MB". */
-export const megabytes = (bytes: number): string => {
-  const options = { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 } as const;
-  return format('megabytes', (locale) => new Intl.NumberFormat(locale, options)).format(Math.max(0.1, bytes / 1_000_000));
-};
-
-/** Which of two names comes first. */
-export const compareNames = (one: string, other: string): number =>
-  format('names', (locale) => new Intl.Collator(locale)).compare(one, other);
+import { listOf } from '$shared/words/formats';
+import { t } from '$shared/words/text.svelte';
 
 export const scopesOf = (scopes: readonly ('RECORDING' | 'TRANSCRIPT' | 'AI_ANALYSIS')[]): string =>
   listOf(scopes.map((scope) => t(`scope.${scope}`)));

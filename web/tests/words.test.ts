@@ -11,9 +11,9 @@ const pages = Object.keys(files).filter((path) => path.endsWith('.en.json')).map
 }));
 /** The files whose words come together in one page. */
 const TOGETHER = {
-  console: pages.filter(({ path }) => path.startsWith(CONSOLE) || /(shared|items)\.en/.test(path)),
+  console: pages.filter(({ path }) => path.startsWith(CONSOLE) || /(shared|items|recordings)\.en/.test(path)),
   review: pages.filter(({ path }) => /(shared|items|review)\.en/.test(path)),
-  join: pages.filter(({ path }) => /(shared|join)\.en/.test(path)),
+  join: pages.filter(({ path }) => /(shared|join|recordings)\.en/.test(path)),
 };
 
 /** The names in braces that a sentence is filled with. */

@@ -2,6 +2,7 @@
 import items from '$shared/words/items.ar.json';
 import baselines from './baselines.ar.json';
 import conflicts from './conflicts.ar.json';
+import recordings from '$shared/words/recordings.ar.json';
 import documents from './documents.ar.json';
 import exports from './exports.ar.json';
 import feedback from './feedback.ar.json';
@@ -21,5 +22,5 @@ import trace from './trace.ar.json';
 import tracker from './tracker.ar.json';
 
 export default {
-  ...items, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
+  ...items, ...recordings, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
 };

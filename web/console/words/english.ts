@@ -2,6 +2,7 @@
 import items from '$shared/words/items.en.json';
 import baselines from './baselines.en.json';
 import conflicts from './conflicts.en.json';
+import recordings from '$shared/words/recordings.en.json';
 import documents from './documents.en.json';
 import exports from './exports.en.json';
 import feedback from './feedback.en.json';
@@ -21,5 +22,5 @@ import trace from './trace.en.json';
 import tracker from './tracker.en.json';
 
 export default {
-  ...items, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
+  ...items, ...recordings, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
 };

@@ -1,7 +1,7 @@
 // One recording that is made here: what is heard, in slices, on its way to the queue that uploads it.
 
 import { api, unwrap } from '$shared/api/client';
-import type { Recording } from '../state/meeting';
+import type { Recording } from '$shared/recording/meeting';
 import { AudioMixer } from './mixer';
 import type { UploadQueue } from './queue';
 import { plainType, SliceRecorder } from './recorder';

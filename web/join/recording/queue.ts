@@ -2,22 +2,10 @@
 // acknowledged it; none is given up because of the network.
 
 import { ApiError } from '$shared/api/error';
+import type { Clock } from '$shared/clock';
 import { cutPauses } from './cut';
 import type { ChunkInfo, ChunkStore, StoredChunk, StoredRecording } from './store';
-import { isStored, type RecordingStatus, type UploadTransport } from './transport';
-
-export interface Clock {
-  setTimeout(act: () => void, ms: number): unknown;
-  clearTimeout(timer: unknown): void;
-  /** From 0 to 1. */
-  random(): number;
-}
-
-export const realClock: Clock = {
-  setTimeout: (act, ms) => setTimeout(act, ms),
-  clearTimeout: (timer) => clearTimeout(timer as number),
-  random: Math.random,
-};
+import { isStored, type RecordingStatus, type UploadTransport } from '$shared/recording/transport';
 
 export interface QueueState {
   /** How much is not acknowledged yet. */

@@ -3,11 +3,11 @@
 import { addressOf, api, ApiError, authorizedFetch, unwrap } from '$shared/api/client';
 import { deviceFault, devices, type DeviceFault } from '../room/devices.svelte';
 import type { MediaRoom } from '../room/room.svelte';
-import type { Recording } from '../state/meeting';
+import type { Recording } from '$shared/recording/meeting';
 import { ActiveRecording } from './active';
 import { recordableType } from './recorder';
 import { Uploads } from './uploads.svelte';
-import { UploadTransport } from './transport';
+import { UploadTransport } from '$shared/recording/transport';
 
 export type RecordingMode = 'together' | 'separately';
 export type RecordingFault = { device: DeviceFault } | { error: ApiError } | { unsupported: true };

@@ -1,14 +1,9 @@
 // Where the chunks of a recording are kept until the server has them: on this device, so that they outlast a reload, a
 // crash and a closed tab.
 
-export interface StoredChunk {
-  recordingId: string;
-  index: number;
-  bytes: ArrayBuffer;
-  /** When it was recorded, in milliseconds since the start of the recording. */
-  fromMs: number;
-  toMs: number;
-}
+import type { StoredChunk } from '$shared/recording/transport';
+
+export type { StoredChunk } from '$shared/recording/transport';
 
 export interface StoredRecording {
   id: string;

@@ -1,10 +1,11 @@
 // All uploads of this page: of the recording that is made here, and of what earlier pages left on this device.
 
 import type { ApiError } from '$shared/api/error';
+import { realClock } from '$shared/clock';
 import { IndexedStore } from './indexed-store';
-import { realClock, UploadQueue, type QueueState } from './queue';
+import { UploadQueue, type QueueState } from './queue';
 import type { ChunkStore, StoredRecording } from './store';
-import type { UploadTransport } from './transport';
+import type { UploadTransport } from '$shared/recording/transport';
 
 export class Uploads {
   #states = $state.raw<ReadonlyMap<string, QueueState>>(new Map());

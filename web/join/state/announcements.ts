@@ -2,8 +2,8 @@
 
 import type { TopicEvent } from '$shared/topics/socket';
 import { t } from '$shared/words/text.svelte';
-import { listOf } from '../words';
-import { answerOf, type MeetingState, type Participant } from './meeting';
+import { listOf } from '$shared/words/formats';
+import { answerOf, type MeetingState, type Participant } from '$shared/recording/meeting';
 
 /** What others do: they come, go, and answer the question of consent. */
 export function eventAnnouncements(before: MeetingState, after: MeetingState, { event, data }: TopicEvent, myId: string | null): string[] {

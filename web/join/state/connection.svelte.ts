@@ -1,7 +1,7 @@
 // Whether the page hears of what happens in the meeting, and when it tries again.
 
 import { t } from '$shared/words/text.svelte';
-import { announce } from './announcer.svelte';
+import { announce } from '$shared/ui/announcer.svelte';
 
 /** What was missed while the connection was broken comes within so long after it is back. */
 const CATCHING_UP_MS = 5_000;

@@ -6,15 +6,15 @@ import { TopicSocket, type TopicEvent } from '$shared/topics/socket';
 import { explain } from '$shared/words/errors';
 import { language, setLanguage } from '$shared/words/text.svelte';
 import * as operations from '../operations';
-import { Corrections } from '../recording/corrections.svelte';
+import { Corrections } from '$shared/recording/corrections.svelte';
 import { MediaRoom } from '../room/room.svelte';
-import { RecordingImport } from '../recording/import.svelte';
+import { RecordingImport } from '$shared/recording/import.svelte';
 import { HostRecording } from '../recording/recording.svelte';
-import { announce } from './announcer.svelte';
+import { announce } from '$shared/ui/announcer.svelte';
 import { Connection } from './connection.svelte';
 import { eventAnnouncements, recordingSentence } from './announcements';
 import { Invitation } from './invitation.svelte';
-import { answerOf, MeetingState, type Participant, type Snapshot } from './meeting';
+import { answerOf, MeetingState, type Participant, type Snapshot } from '$shared/recording/meeting';
 import { afterRefusal, CLOSED, nextStep, type Ending, type LogInReason, type View } from './views';
 
 export class JoinPage {

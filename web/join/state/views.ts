@@ -4,7 +4,7 @@
 //         `---> invitation -'       `---------'^ `--- joins again --'
 
 import { ApiError } from '$shared/api/client';
-import type { MeetingState } from './meeting';
+import type { MeetingState } from '$shared/recording/meeting';
 
 export type Ending =
   | 'over' | 'cancelled' | 'removed' | 'left' | 'declined' | 'gone' | 'unknown' | 'access' | 'forbidden' | 'failed';

@@ -4,10 +4,11 @@ import { setRequestLanguage } from '../api/client';
 import { isolated } from './isolate';
 import type consoleWords from '../../console/words/english';
 import type joinWords from './join.en.json';
+import type recordingsWords from './recordings.en.json';
 import type reviewWords from './review.en.json';
 import sharedWords from './shared.en.json';
 
-export type Key = keyof typeof sharedWords | keyof typeof consoleWords | keyof typeof joinWords | keyof typeof reviewWords;
+export type Key = keyof typeof sharedWords | keyof typeof consoleWords | keyof typeof joinWords | keyof typeof recordingsWords | keyof typeof reviewWords;
 export type Language = 'en' | 'ar';
 type Word = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
 export type Words = Record<string, Word>;
@@ -94,8 +95,10 @@ export const kilobytes = (bytes: number): string => sizes.format(Math.max(1, byt
 export const day = (at: string): string => days.format(new Date(at));
 export const moment = (at: string): string => moments.format(new Date(at));
 
-/** A position in a recording: minutes and seconds. */
+/** A position in a recording: minutes and seconds, with hours where there are any. */
 export const clock = (ms: number): string => {
   const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 };

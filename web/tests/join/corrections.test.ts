@@ -1,14 +1,16 @@
 import { fireEvent, render, screen, within } from '@testing-library/svelte';
 import { afterEach, beforeEach, expect, test, vi, type Mock } from 'vitest';
 import { ApiError } from '../../shared/api/client';
-import joinWords from '../../shared/words/join.en.json';
+import joinPage from '../../shared/words/join.en.json';
+import recordings from '../../shared/words/recordings.en.json';
 import { startLanguage } from '../../shared/words/text.svelte';
-import * as operations from '../../join/operations';
-import { Corrections, correctionOf, Draft, speakersOf } from '../../join/recording/corrections.svelte';
-import Transcript from '../../join/recording/Transcript.svelte';
-import type { TranscriptSegment } from '../../join/recording/transcript.svelte';
-import { MeetingState, type Recording, type Snapshot } from '../../join/state/meeting';
+import * as operations from '../../shared/recording/operations';
+import { Corrections, correctionOf, Draft, speakersOf } from '../../shared/recording/corrections.svelte';
+import Transcript from '../../shared/recording/Transcript.svelte';
+import type { TranscriptSegment } from '../../shared/recording/transcript.svelte';
+import { MeetingState, type Recording, type Snapshot } from '../../shared/recording/meeting';
 
+const joinWords = { ...joinPage, ...recordings };
 const recording = { id: 'r', status: 'READY', transcriptStatus: 'READY', durationSeconds: 120 } as unknown as Recording;
 const segment = (index: number, given: object = {}): TranscriptSegment => ({
   recordingId: 'r', index, startMs: index * 61_000, endMs: index * 61_000 + 900, speaker: { participantId: null, name: 'Speaker 1' },

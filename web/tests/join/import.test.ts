@@ -1,17 +1,19 @@
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ApiError } from '../../shared/api/client';
-import joinWords from '../../shared/words/join.en.json';
+import joinPage from '../../shared/words/join.en.json';
+import recordings from '../../shared/words/recordings.en.json';
 import { startLanguage } from '../../shared/words/text.svelte';
-import * as operations from '../../join/operations';
-import DeleteRecording from '../../join/recording/DeleteRecording.svelte';
-import { FileUpload, recordingTypeOf, UnreadableFile, type UploadState } from '../../join/recording/file-upload';
-import { RecordingImport } from '../../join/recording/import.svelte';
-import ImportRecording from '../../join/recording/ImportRecording.svelte';
-import { digestOf, UploadTransport } from '../../join/recording/transport';
-import { MeetingState, type Snapshot } from '../../join/state/meeting';
+import * as operations from '../../shared/recording/operations';
+import DeleteRecording from '../../shared/recording/DeleteRecording.svelte';
+import { FileUpload, recordingTypeOf, UnreadableFile, type UploadState } from '../../shared/recording/file-upload';
+import { RecordingImport } from '../../shared/recording/import.svelte';
+import ImportRecording from '../../shared/recording/ImportRecording.svelte';
+import { digestOf, UploadTransport } from '../../shared/recording/transport';
+import { MeetingState, type Snapshot } from '../../shared/recording/meeting';
 import { ManualClock, settled } from './upload-server';
 
+const joinWords = { ...joinPage, ...recordings };
 const MEGABYTE = 1024 * 1024;
 
 /** Takes the parts of a file as the server does: each goes on where the ones before it end. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../shared/api/error';
-import { MeetingState, type Snapshot } from '../../join/state/meeting';
+import { MeetingState, type Snapshot } from '../../shared/recording/meeting';
 import { afterInvitationRefusal, afterRefusal, nextStep } from '../../join/state/views';
 
 const person = (id: string, status: string, recordingConsent: boolean | null) =>

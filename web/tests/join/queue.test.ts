@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../../shared/api/error';
 import { UploadQueue, type QueueState } from '../../join/recording/queue';
 import { MemoryStore, type StoredRecording } from '../../join/recording/store';
-import { digestOf, UploadTransport } from '../../join/recording/transport';
+import { digestOf, UploadTransport } from '../../shared/recording/transport';
 import { FakeServer, ManualClock, settled } from './upload-server';
 
 const RECORDING: StoredRecording = { id: 'r', meetingId: 'm', nextIndex: 0, stoppedAfterSeconds: null };

@@ -1,13 +1,15 @@
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ApiError } from '../../shared/api/client';
-import joinWords from '../../shared/words/join.en.json';
+import joinPage from '../../shared/words/join.en.json';
+import recordings from '../../shared/words/recordings.en.json';
 import { startLanguage } from '../../shared/words/text.svelte';
-import * as operations from '../../join/operations';
-import { Corrections } from '../../join/recording/corrections.svelte';
-import Transcript from '../../join/recording/Transcript.svelte';
-import { MeetingState, type Recording, type Snapshot } from '../../join/state/meeting';
+import * as operations from '../../shared/recording/operations';
+import { Corrections } from '../../shared/recording/corrections.svelte';
+import Transcript from '../../shared/recording/Transcript.svelte';
+import { MeetingState, type Recording, type Snapshot } from '../../shared/recording/meeting';
 
+const joinWords = { ...joinPage, ...recordings };
 const INSTALL = 'Install it there with: colloquy models install whisper-tiny.en';
 
 const recordingWith = (transcriptStatus: string): Recording => ({ id: 'r', status: 'READY', transcriptStatus, durationSeconds: 120 }) as unknown as Recording;

@@ -1,7 +1,7 @@
 // What an upload talks to in its tests: a server that can be away, slow and unwilling, and a clock that is moved by hand.
 
-import { digestOf } from '../../join/recording/transport';
-import type { Clock } from '../../join/recording/queue';
+import { digestOf } from '../../shared/recording/transport';
+import type { Clock } from '../../shared/clock';
 
 /** Lets everything run that waits for nothing but its turn. */
 export const settled = async (): Promise<void> => {

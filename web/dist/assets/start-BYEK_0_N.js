@@ -1,1 +1,0 @@
-import{d as e,tt as t}from"./text.svelte-BS74zXKy.js";import{t as n}from"./theme.svelte-CVygefuS.js";async function r(r,i,a){n(),await e(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),t(r,{target:o}))}export{r as t};
