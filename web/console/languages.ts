@@ -6,9 +6,11 @@ import { language, t } from '$shared/words/text.svelte';
 type Language = Schemas['Language'];
 const CODES: readonly Exclude<Language, 'AUTO'>[] = ['EN', 'AR', 'DE', 'ES', 'FR', 'IT', 'NL', 'PT', 'TR', 'ZH', 'JA', 'KO', 'HI', 'RU'];
 
+/** The name of one language, in the reader's own. */
+export const languageName = (code: Exclude<Language, 'AUTO'>): string => new Intl.DisplayNames(language(), { type: 'language' }).of(code.toLowerCase()) ?? code;
+
 /** The languages to choose from, with their names; `isAuto` offers to recognise the language, too. */
 export function languages({ isAuto }: { isAuto: boolean }): [Language, string][] {
-  const names = new Intl.DisplayNames(language(), { type: 'language' });
-  const named = CODES.map((code): [Language, string] => [code, names.of(code.toLowerCase()) ?? code]);
+  const named = CODES.map((code): [Language, string] => [code, languageName(code)]);
   return isAuto ? [['AUTO', t('language.AUTO')], ...named] : named;
 }

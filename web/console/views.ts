@@ -20,7 +20,9 @@ export interface View {
 
 const VIEWS: readonly View[] = [
   { name: 'home', label: 'home.heading', icon: 'home', load: () => import('./home/Home.svelte') },
+  { name: 'documents', label: 'documents.heading', icon: 'file', count: 'documents', load: () => import('./documents/Documents.svelte') },
   { name: 'meetings', label: 'meetings.heading', icon: 'calendar', count: 'meetings', load: () => import('./meetings/Meetings.svelte') },
+  { name: 'runs', label: 'run.heading', icon: 'spark', load: () => import('./runs/Runs.svelte') },
   { name: 'results', label: 'results.heading', icon: 'list', count: 'requirements', load: () => import('./results/Results.svelte') },
   { name: 'proposals', label: 'proposals.heading', icon: 'columns', load: () => import('./proposals/Proposals.svelte') },
   { name: 'conflicts', label: 'conflicts.heading', icon: 'warn', load: () => import('./conflicts/Conflicts.svelte') },

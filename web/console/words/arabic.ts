@@ -15,6 +15,7 @@ import operator from './operator.ar.json';
 import people from './people.ar.json';
 import profile from './profile.ar.json';
 import proposals from './proposals.ar.json';
+import projects from './projects.ar.json';
 import results from './results.ar.json';
 import runs from './runs.ar.json';
 import settings from './settings.ar.json';
@@ -22,5 +23,5 @@ import trace from './trace.ar.json';
 import tracker from './tracker.ar.json';
 
 export default {
-  ...items, ...recordings, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
+  ...items, ...recordings, ...frame, ...projects, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
 };

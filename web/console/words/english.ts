@@ -15,6 +15,7 @@ import operator from './operator.en.json';
 import people from './people.en.json';
 import profile from './profile.en.json';
 import proposals from './proposals.en.json';
+import projects from './projects.en.json';
 import results from './results.en.json';
 import runs from './runs.en.json';
 import settings from './settings.en.json';
@@ -22,5 +23,5 @@ import trace from './trace.en.json';
 import tracker from './tracker.en.json';
 
 export default {
-  ...items, ...recordings, ...frame, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
+  ...items, ...recordings, ...frame, ...projects, ...home, ...documents, ...meetings, ...runs, ...results, ...fields, ...proposals, ...conflicts, ...trace, ...baselines, ...history, ...feedback, ...exports, ...tracker, ...people, ...settings, ...profile, ...operator,
 };

@@ -26,6 +26,12 @@ const plural = $derived(new Intl.PluralRules(locale));
 const numbers = $derived(new Intl.NumberFormat(locale));
 const percents = $derived(new Intl.NumberFormat(locale, { style: 'percent' }));
 const sizes = $derived(new Intl.NumberFormat(locale, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }));
+const largeSizes = $derived(new Intl.NumberFormat(locale, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }));
+const brief = { style: 'unit', unitDisplay: 'narrow', maximumFractionDigits: 1 } as const;
+const milliseconds = $derived(new Intl.NumberFormat(locale, { ...brief, unit: 'millisecond' }));
+const seconds = $derived(new Intl.NumberFormat(locale, { ...brief, unit: 'second' }));
+const minutes = $derived(new Intl.NumberFormat(locale, { ...brief, unit: 'minute' }));
+const times = $derived(new Intl.DateTimeFormat(locale, { timeStyle: 'short' }));
 const days = $derived(new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
 const moments = $derived(new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }));
 
@@ -92,6 +98,16 @@ export const label = (group: string, name: string): string => {
 export const number = (value: number): string => numbers.format(value);
 export const percent = (value: number): string => percents.format(value);
 export const kilobytes = (bytes: number): string => sizes.format(Math.max(1, bytes / 1000));
+/** The size of a file, in kilobytes or megabytes. */
+export const fileSize = (bytes: number): string => (bytes < 1_000_000 ? kilobytes(bytes) : largeSizes.format(bytes / 1_000_000));
+/** How long something took: in milliseconds under a second, to the tenth under ten seconds, with minutes from one minute on. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return milliseconds.format(Math.round(ms));
+  const whole = Math.round(ms / 1000);
+  if (whole < 60) return seconds.format(ms < 10_000 ? Math.round(ms / 100) / 10 : whole);
+  return `${minutes.format(Math.floor(whole / 60))} ${seconds.format(whole % 60)}`;
+}
+export const timeOfDay = (at: string): string => times.format(new Date(at));
 export const day = (at: string): string => days.format(new Date(at));
 export const moment = (at: string): string => moments.format(new Date(at));
 

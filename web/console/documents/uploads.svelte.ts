@@ -1,0 +1,144 @@
+// The files on their way into a project. They go on while the reader looks at other views.
+//
+// checked ─ refused | duplicate ─(anyway)─ waiting ─ sending ─ stored (gone from here) | failed ─(retry)─ waiting
+
+import { reportFailure } from '$shared/account.svelte';
+import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
+import { notify } from '$shared/ui/toasts.svelte';
+import { explain } from '$shared/words/errors';
+import { t } from '$shared/words/text.svelte';
+import { refusalOf, sha256, type Refusal } from './acceptance';
+import { sendDocument, type ToSend } from './send';
+
+type Document = Schemas['Document'];
+export type UploadState =
+  | { kind: 'checking' | 'waiting' }
+  | { kind: 'sending'; sentBytes: number }
+  | { kind: 'refused'; why: Refusal }
+  | { kind: 'duplicate'; of: Document }
+  | { kind: 'failed'; why: string };
+
+export class Upload {
+  state = $state.raw<UploadState>({ kind: 'checking' });
+  abort = new AbortController();
+  constructor(readonly id: string, readonly file: File) {}
+}
+
+/** Not randomUUID, which there is on pages with TLS alone. */
+const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** How many files are sent at once. */
+const LANES = 2;
+
+export interface Transport {
+  send(toSend: ToSend): Promise<Document>;
+  /** A document of the project with this name and content. */
+  duplicate(file: File): Promise<Document | null>;
+}
+
+export class Uploads {
+  entries = $state.raw<readonly Upload[]>([]);
+  /** Called for each file that has become a document. */
+  stored: (document: Document) => void = () => undefined;
+
+  #sending = 0;
+  #storedNames: string[] = [];
+
+  constructor(readonly projectId: string, private readonly transport: Transport = overHttp(projectId)) {}
+
+  get isBusy(): boolean { return this.entries.some(({ state: { kind } }) => kind === 'sending' || kind === 'waiting' || kind === 'checking'); }
+
+  add(files: Iterable<File>): void {
+    const added = [...files].map((file) => new Upload(newKey(), file));
+    this.entries = [...this.entries, ...added];
+    for (const upload of added) void this.#check(upload);
+  }
+
+  /** Sends a file all the same, or once more. */
+  retry(upload: Upload): void {
+    upload.abort = new AbortController();
+    upload.state = { kind: 'waiting' };
+    this.#next();
+  }
+
+  /** Stops a file, or takes one away that was refused. */
+  remove(upload: Upload): void {
+    upload.abort.abort();
+    this.entries = this.entries.filter((entry) => entry !== upload);
+  }
+
+  async #check(upload: Upload): Promise<void> {
+    const why = refusalOf(upload.file);
+    if (why) {
+      upload.state = { kind: 'refused', why };
+      return;
+    }
+    // To find no duplicate is no reason not to send the file.
+    const of = await this.transport.duplicate(upload.file).catch(() => null);
+    upload.state = of ? { kind: 'duplicate', of } : { kind: 'waiting' };
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#sending < LANES) {
+      const upload = this.entries.find(({ state }) => state.kind === 'waiting');
+      if (!upload) break;
+      void this.#send(upload);
+    }
+    if (this.#sending === 0 && this.#storedNames.length > 0) this.#tell();
+  }
+
+  async #send(upload: Upload): Promise<void> {
+    this.#sending += 1;
+    upload.state = { kind: 'sending', sentBytes: 0 };
+    const { signal } = upload.abort;
+    const progress = (sentBytes: number): void => { upload.state = { kind: 'sending', sentBytes }; };
+    try {
+      const document = await this.transport.send({ projectId: this.projectId, file: upload.file, key: upload.id, signal, progress });
+      this.entries = this.entries.filter((entry) => entry !== upload);
+      this.#storedNames.push(document.fileName);
+      this.stored(document);
+    } catch (thrown) {
+      if (!signal.aborted) this.#fail(upload, thrown);
+    } finally {
+      this.#sending -= 1;
+      this.#next();
+    }
+  }
+
+  #fail(upload: Upload, thrown: unknown): void {
+    if (thrown instanceof ApiError && thrown.status === 401) reportFailure(thrown);
+    upload.state = { kind: 'failed', why: explain(thrown) };
+  }
+
+  /** Many files are one message. */
+  #tell(): void {
+    const [name = ''] = this.#storedNames;
+    const count = this.#storedNames.length;
+    notify(count === 1 ? t('documents.uploaded', { name }) : t('documents.uploadedMany', { count }));
+    this.#storedNames = [];
+  }
+}
+
+function overHttp(projectId: string): Transport {
+  return {
+    send: sendDocument,
+    async duplicate(file) {
+      const params = { path: { projectId }, query: { search: file.name, limit: 100 } };
+      const { items } = await unwrap(api.GET('/api/projects/{projectId}/documents', { params }));
+      const alike = items.filter(({ sizeBytes }) => sizeBytes === file.size);
+      if (alike.length === 0) return null;
+      const hash = await sha256(file);
+      return alike.find((document) => document.sha256 === hash) ?? null;
+    },
+  };
+}
+
+const ofProjects = new Map<string, Uploads>();
+
+/** The files on their way into a project: one list, whoever asks. */
+export function uploadsOf(projectId: string): Uploads {
+  const found = ofProjects.get(projectId) ?? new Uploads(projectId);
+  ofProjects.set(projectId, found);
+  return found;
+}

@@ -1,1 +1,0 @@
-import"./errors-DZFcsswh.js";import{Et as e,Ft as t,I as n,It as r,bt as i,it as a,nt as o,ot as s}from"./text.svelte-DJ05VNQ8.js";import{r as c}from"./route.svelte-CSzfIhJ9.js";var l=s(`<a class="code svelte-1h9s55o"> </a>`);function u(s,u){r(u,!0);var d=l(),f=e(d,!0);i(e=>{n(d,`href`,e),o(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),a(s,d),t()}export{u as t};

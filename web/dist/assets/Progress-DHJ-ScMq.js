@@ -1,1 +1,0 @@
-import"./errors-DZFcsswh.js";import{I as e,R as t,bt as n,it as r,ot as i}from"./text.svelte-DJ05VNQ8.js";var a=i(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(i,o){var s=a();n(()=>{t(s,o.value),e(s,`aria-label`,o.label)}),r(i,s)}export{o as t};

@@ -1,1 +1,0 @@
-import"./errors-DZFcsswh.js";import{Bt as e,T as t,U as n,W as r,Y as i,bt as a,it as o,ot as s,wt as c}from"./text.svelte-DJ05VNQ8.js";var l=s(`<span><!></span>`);function u(s,u){let d=t(u,`tone`,3,`plain`),f=t(u,`dot`,3,!1);var p=l();let m;var h=c(p);i(h,()=>u.children),e(p),a(()=>m=n(p,1,r(d()),`svelte-j90jgp`,m,{dot:f()})),o(s,p)}export{u as t};

@@ -1,1 +1,0 @@
-import{g as e,m as t,x as n}from"./text.svelte-DJ05VNQ8.js";async function r(r){let i=await e(new Request(t(r)));if(!i.ok)throw n.of(i,await i.json().catch(()=>void 0));return i.blob()}function i(e,t){let n=URL.createObjectURL(e),r=document.createElement(`a`);r.href=n,r.download=t,r.click(),setTimeout(()=>URL.revokeObjectURL(n),6e4)}export{i as n,r as t};

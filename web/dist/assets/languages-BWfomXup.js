@@ -1,1 +1,0 @@
-import{f as e,o as t}from"./text.svelte-DJ05VNQ8.js";var n=[`EN`,`AR`,`DE`,`ES`,`FR`,`IT`,`NL`,`PT`,`TR`,`ZH`,`JA`,`KO`,`HI`,`RU`];function r({isAuto:r}){let i=new Intl.DisplayNames(t(),{type:`language`}),a=n.map(e=>[e,i.of(e.toLowerCase())??e]);return r?[[`AUTO`,e(`language.AUTO`)],...a]:a}export{r as t};

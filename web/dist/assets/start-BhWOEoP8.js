@@ -1,1 +1,0 @@
-import{d as e,tt as t}from"./text.svelte-DJ05VNQ8.js";import{t as n}from"./theme.svelte-Bb9bZ8MO.js";async function r(r,i,a){n(),await e(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),t(r,{target:o}))}export{r as t};
