@@ -14,9 +14,10 @@ import { consolePage } from './scenes/console.mjs';
 import { join } from './scenes/join.mjs';
 import { people } from './scenes/people.mjs';
 import { review } from './scenes/review.mjs';
+import { sources } from './scenes/sources.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review, ...people };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...sources };
 
 async function play({ scene, ...asked }) {
   const args = [

@@ -8,3 +8,4 @@ mod join;
 mod people;
 mod recording;
 mod review;
+mod sources;
