@@ -10,7 +10,7 @@ use crate::meetings::{consents, invitations, media, participants, recordings, tr
 use crate::projects::{documents, glossary, people};
 use crate::reviews::{approvals, baselines, search, trace};
 use crate::trackers::{connections, destinations, exports};
-use crate::{accounts, analysis, live, meetings, pipeline_jobs, projects, reviews, service};
+use crate::{accounts, analysis, live, meetings, operator, pipeline_jobs, projects, reviews, service};
 
 macro_rules! operations {
     ($($tag:literal { $($($method:ident)+ $path:literal $id:literal $handler:path => $success:literal [$($error:literal),*] $summary:literal $(message $message:literal)?;)* })*) => {
@@ -203,6 +203,14 @@ pub fn public() -> Vec<Operation> {
             GET "/api/projects/{projectId}/tracker/exports" "listTrackerExports" exports::routes::list => 200 [404] "List a project's exports to the issue tracker" message "Exports to the tracker retrieved.";
             GET "/api/projects/{projectId}/tracker/exports/{exportId}" "getTrackerExport" exports::routes::details => 200 [404] "Get an export with its items" message "Export to the tracker retrieved.";
             POST "/api/projects/{projectId}/tracker/exports/{exportId}/cancel" "cancelTrackerExport" exports::routes::cancel => 200 [404, 409] "Cancel an export to the issue tracker" message "Export to the tracker cancelled.";
+        }
+        "Operator" {
+            GET "/api/operator/overview" "getOperatorOverview" operator::routes::overview => 200 [] "Get the state of the installation" message "State of the installation retrieved.";
+            GET "/api/operator/runs" "listOperatorRuns" operator::routes::list_runs => 200 [] "List the AI analysis runs of all projects" message "Runs of all projects retrieved.";
+            POST "/api/operator/runs/{runId}/cancel" "cancelOperatorRun" operator::routes::cancel_run => 200 [404, 409] "Cancel an AI analysis run of any project" message "AI analysis run of the project cancelled.";
+            GET "/api/operator/jobs" "listFailedJobs" operator::routes::list_jobs => 200 [] "List failed, waiting or running jobs" message "Jobs retrieved.";
+            POST "/api/operator/jobs/{jobId}/retry" "retryFailedJob" operator::routes::retry_job => 200 [404, 409] "Retry a failed job" message "Job requeued.";
+            POST "/api/operator/jobs/retry" "retryFailedJobs" operator::routes::retry_jobs => 200 [] "Retry failed jobs of a kind, or all" message "Failed jobs requeued.";
         }
         "Real time" {
             POST "/api/ws/tickets" "issueSocketTicket" live::routes::issue_ticket => 201 [] "Issue a ticket for one socket or event stream" message "Socket ticket issued.";

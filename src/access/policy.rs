@@ -41,6 +41,8 @@ pub enum Who {
     Service,
     /// Whoever accepted an invitation to review a project's results, by the token in the header `X-Review-Token`.
     Reviewer,
+    /// An account that an administrator of the server's machine made an operator.
+    Operator,
 }
 
 /// A resource that policies protect.
@@ -399,6 +401,8 @@ rules! {
     ManagerOrSelf, Manager, Caller, bearer, |relation| relation.own || relation.is(ProjectRole::Manager);
     /// OWNER.
     Owner, Owner, Caller, bearer, |relation| relation.is(ProjectRole::Owner);
+    /// An operator of the installation.
+    Operator, Operator, Caller, bearer, |relation| relation.operates;
     /// The meeting's host or co-host, or a MANAGER or OWNER of its project.
     Host, Host, Caller, bearer, |relation| relation.may_host();
     /// A member of the meeting's project, or a principal that accepted an invitation to it.

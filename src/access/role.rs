@@ -43,6 +43,8 @@ pub struct Relation {
     pub removed: bool,
     /// Is or was a participant of the meeting.
     pub took_part: bool,
+    /// Operates the whole installation.
+    pub operates: bool,
 }
 
 impl Relation {

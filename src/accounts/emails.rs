@@ -3,7 +3,7 @@
 use actors::language::Language;
 
 use super::model::CodePurpose;
-use crate::jobs::mail::{EmailBlock, OutgoingEmail};
+use crate::jobs::mail::{EmailBlock, EmailKind, OutgoingEmail};
 
 pub fn code(email: &str, language: Language, code: &str, purpose: CodePurpose, minutes: u64) -> OutgoingEmail {
     let (subject, sentence, rest) = match (language, purpose) {
@@ -33,7 +33,18 @@ pub fn code(email: &str, language: Language, code: &str, purpose: CodePurpose, m
         }
     };
     let blocks = vec![EmailBlock::Text(sentence.to_owned()), EmailBlock::Code(code.to_owned()), EmailBlock::Text(rest)];
-    OutgoingEmail { to: email.to_owned(), locale: language.into(), subject: subject.to_owned(), blocks, calendar: None }
+    let kind = match purpose {
+        CodePurpose::ConfirmAccount => EmailKind::ConfirmationCode,
+        CodePurpose::ResetPassword => EmailKind::PasswordResetCode,
+    };
+    OutgoingEmail {
+        kind,
+        to: email.to_owned(),
+        locale: language.into(),
+        subject: subject.to_owned(),
+        blocks,
+        calendar: None,
+    }
 }
 
 /// Notifies the owner of an account that its password was changed.
@@ -50,7 +61,7 @@ pub fn password_changed(email: &str, language: Language) -> OutgoingEmail {
              your password immediately and make sure that nobody else has access to your mailbox.",
         ),
     };
-    notice(email, language, subject, text)
+    notice(EmailKind::PasswordChanged, email, language, subject, text)
 }
 
 /// Notifies the owner of an account that it was linked to an account at an external log-in provider.
@@ -67,12 +78,19 @@ pub fn login_linked(email: &str, language: Language) -> OutgoingEmail {
              did not do this, reset your password and make sure that nobody else has access to your mailbox.",
         ),
     };
-    notice(email, language, subject, text)
+    notice(EmailKind::LoginLinked, email, language, subject, text)
 }
 
-fn notice(email: &str, language: Language, subject: &str, text: &str) -> OutgoingEmail {
+fn notice(kind: EmailKind, email: &str, language: Language, subject: &str, text: &str) -> OutgoingEmail {
     let blocks = vec![EmailBlock::Text(text.to_owned())];
-    OutgoingEmail { to: email.to_owned(), locale: language.into(), subject: subject.to_owned(), blocks, calendar: None }
+    OutgoingEmail {
+        kind,
+        to: email.to_owned(),
+        locale: language.into(),
+        subject: subject.to_owned(),
+        blocks,
+        calendar: None,
+    }
 }
 
 /// Notifies the owner of an account that its address was registered again. Only the owner learns that the account
@@ -90,7 +108,7 @@ pub fn has_account(email: &str, language: Language) -> OutgoingEmail {
              in with your password, or reset it. If it was not you, you can ignore this e-mail.",
         ),
     };
-    notice(email, language, subject, text)
+    notice(EmailKind::AlreadyRegistered, email, language, subject, text)
 }
 
 #[cfg(test)]

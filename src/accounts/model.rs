@@ -127,6 +127,7 @@ pub struct Account {
     pub avatar: Option<String>,
     pub created_at: Time,
     pub updated_at: Time,
+    pub is_operator: bool,
 }
 
 /// The name that a deleted account is shown with.
@@ -154,6 +155,8 @@ pub struct Profile {
     pub avatar_url: Option<String>,
     pub email_confirmed: bool,
     pub has_password: bool,
+    /// Whether the account may use the operations for operators. It is set on the server's machine alone.
+    pub is_operator: bool,
     pub created_at: Time,
     pub updated_at: Time,
 }
@@ -170,6 +173,7 @@ impl From<&Account> for Profile {
             // An account is created by confirming its address.
             email_confirmed: true,
             has_password: account.password_hash.is_some(),
+            is_operator: account.is_operator,
             created_at: account.created_at,
             updated_at: account.updated_at,
         }

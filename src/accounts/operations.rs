@@ -199,6 +199,7 @@ pub async fn confirm_account(
                     avatar: None,
                     created_at: now,
                     updated_at: now,
+                    is_operator: false,
                 };
                 store::delete_registration(conn, &email).await?;
                 store::insert_account(conn, &account).await?;

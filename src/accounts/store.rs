@@ -25,6 +25,7 @@ struct UserRow {
     avatar: Option<String>,
     created_at: At,
     updated_at: At,
+    is_operator: bool,
 }
 
 impl TryFrom<UserRow> for Account {
@@ -40,6 +41,7 @@ impl TryFrom<UserRow> for Account {
             avatar: row.avatar,
             created_at: row.created_at.0,
             updated_at: row.updated_at.0,
+            is_operator: row.is_operator,
         })
     }
 }
@@ -89,6 +91,7 @@ pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Db
         avatar: account.avatar.clone(),
         created_at: At(account.created_at),
         updated_at: At(account.updated_at),
+        is_operator: account.is_operator,
     };
     diesel::insert_into(users::table).values(&row).execute(conn).await?;
     Ok(())

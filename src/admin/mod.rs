@@ -45,6 +45,14 @@ enum Task {
     CreateUser(CreateUser),
     /// Set a new password for an account and end all its sessions
     ResetPassword(ResetPasswordArguments),
+    /// Make an account an operator, who sees and steers the whole installation over the console
+    SetOperator {
+        #[command(flatten)]
+        of: Of,
+        /// Make it an ordinary account again
+        #[arg(long)]
+        revoke: bool,
+    },
     /// End all sessions of an account
     RevokeSessions(Of),
     /// List accounts, oldest first
@@ -117,6 +125,9 @@ struct CreateUser {
     /// Language of e-mails to the user, such as EN or AR
     #[arg(long, value_name = "LANGUAGE", default_value = "EN")]
     language: String,
+    /// Make the account an operator
+    #[arg(long)]
+    operator: bool,
     #[command(flatten)]
     password: password::PromptedPassword,
 }
@@ -190,6 +201,7 @@ async fn done(arguments: Admin) -> Result<(), AdminError> {
 enum CheckedTask {
     Create(NewUser, Password),
     Reset(Email, Password),
+    SetOperator(Email, bool),
     Revoke(Email),
     List { json: bool },
     ListRuns { json: bool, all: bool },
@@ -208,13 +220,16 @@ impl CheckedTask {
                 let job_title = field::<JobTitle>("job-title", &arguments.job_title)?;
                 let language = field::<Language>("language", &arguments.language)?;
                 let password = arguments.password.have().map_err(AdminError::Misused)?;
-                let new = NewUser { email, full_name, job_title, language, password: password.text().to_owned() };
+                let is_operator = arguments.operator;
+                let text = password.text().to_owned();
+                let new = NewUser { email, full_name, job_title, language, password: text, is_operator };
                 Self::Create(new, password)
             }
             Task::ResetPassword(arguments) => Self::Reset(
                 field("email", &arguments.of.email)?,
                 arguments.password.have().map_err(AdminError::Misused)?,
             ),
+            Task::SetOperator { of, revoke } => Self::SetOperator(field("email", &of.email)?, !revoke),
             Task::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
             Task::ListUsers { json } => Self::List { json },
             Task::ListRuns { json, all } => Self::ListRuns { json, all },
@@ -245,6 +260,11 @@ impl CheckedTask {
                 println!("The password was changed; {}.", sessions_ended(ended));
                 password.print_if_generated();
             }
+            Self::SetOperator(email, is_operator) => {
+                let address = email.as_str().to_owned();
+                let changed = operator::set_operator(db, email, is_operator, now).await?;
+                println!("{}", operator_set(&address, is_operator, changed));
+            }
             Self::Revoke(email) => {
                 let ended = operator::revoke_sessions(db, email, now).await?;
                 println!("Done: {}.", sessions_ended(ended));
@@ -272,6 +292,11 @@ fn sessions_ended(count: usize) -> String {
         1 => "1 session ended".to_owned(),
         count => format!("{count} sessions ended"),
     }
+}
+
+fn operator_set(email: &str, is_operator: bool, changed: bool) -> String {
+    let (now, already) = if is_operator { ("an", "already") } else { ("no", "not") };
+    if changed { format!("{email} is now {now} operator.") } else { format!("{email} was {already} an operator.") }
 }
 
 fn tried_again(count: usize) -> String {

@@ -39,6 +39,12 @@ impl RunSupervisor {
         Self { in_progress: Arc::default(), permits, model_permits, analyser, service, results_lock: Arc::default() }
     }
 
+    /// Returns the pipeline service that analyses runs, where one is configured.
+    #[must_use]
+    pub fn service(&self) -> Option<&Arc<PipelineService>> {
+        self.service.as_ref()
+    }
+
     /// Returns what analyses runs of an engine. Those that ask a language model stay on this server, which has its key.
     pub(super) fn backend_of(&self, engine: &str) -> AnalysisBackend {
         let asks_model = engine.parse().is_ok_and(EngineKind::asks_model);

@@ -130,7 +130,7 @@ pub fn statuses(operation: &Operation) -> Vec<u16> {
     if has_id {
         statuses.extend([400, 404]);
     }
-    if has_id && !is_keyed {
+    if (has_id && !is_keyed) || operation.who == Who::Operator {
         statuses.push(403);
     }
     if has_body {
@@ -203,6 +203,7 @@ fn about(tag: &str) -> &'static str {
         }
         "Tracker Exports" => "Approved user stories become issues of the connected tracker, each exactly once.",
         "Trace and search" => "From requirements to their sources, stories and issues.",
+        "Operator" => "The whole installation, for its operators: state, storage, runs, jobs.",
         "Glossary" => "The terms of a project, which speech recognition spells as the project does.",
         "Stakeholder" => {
             "Reviews by people outside of the project: invitations, what reviewers see, and feedback on results."
@@ -231,6 +232,7 @@ fn who(who: Who) -> &'static str {
         Who::Signed => "the media server, authenticated by the signature in the header Authorization",
         Who::Internal => "internal clients, on the internal address",
         Who::Service => "another part of the system, by the service key, at the address of the pipeline service",
+        Who::Operator => "an operator: an account with isOperator",
         Who::Reviewer => {
             "a reviewer: whoever accepted an invitation to review the project's results, by the token in X-Review-Token"
         }

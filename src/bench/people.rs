@@ -45,6 +45,7 @@ pub async fn gather(data: &Path, project_id: Id<Project>, count: usize) -> Resul
             avatar: None,
             created_at: now,
             updated_at: now,
+            is_operator: false,
         })
         .collect();
     for some in accounts.chunks(AT_ONCE).map(<[_]>::to_vec) {

@@ -88,6 +88,25 @@ impl PipelineService {
         Ok(Self { url: url.trim_end_matches('/').to_owned(), key, limit, transfer_limit, http })
     }
 
+    /// Returns once the service has said that it works, and accepts the key.
+    ///
+    /// # Errors
+    /// Returns why not, in words for the operator.
+    pub async fn health(&self, request: &RequestId) -> Result<(), String> {
+        let asked = self.request(Method::GET, "/internal/health", request).timeout(self.limit);
+        let answered: Result<serde_json::Value, _> = self.answer(asked.send().await, ANSWER_BYTES).await;
+        answered.map(drop).map_err(|refusal| match refusal {
+            PipelineRefusal::Away(why, _)
+            | PipelineRefusal::Misconfigured(why)
+            | PipelineRefusal::Refused(why)
+            | PipelineRefusal::Invalid(why)
+            | PipelineRefusal::Unsent(why) => why,
+            PipelineRefusal::Missing | PipelineRefusal::Conflict | PipelineRefusal::Texts(_) => {
+                "the pipeline service has no state of health".to_owned()
+            }
+        })
+    }
+
     /// Returns where a job stands.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 //! that waits for a mail server is sent once that is back, unless it has expired by then. A repeated send has the same
 //! Message-ID.
 
+mod masking;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +18,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 
+use super::model::EmailSummary;
 use super::{Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, store};
 
-pub use crate::clients::mail::{Calendar, EmailBlock, Locale, OutgoingEmail, isolated};
+pub use crate::clients::mail::{Calendar, EmailBlock, EmailKind, Locale, OutgoingEmail, isolated};
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
 use crate::db::{Conn, DbError};
 use crate::keys::Secret;
+
+pub use masking::{masked, without_addresses};
 
 /// The purpose of the sealing key.
 const PURPOSE: &str = "mail";
@@ -141,6 +146,15 @@ impl Outbox {
         let sealed = self.0.seal(PURPOSE, id.uuid().as_bytes(), &plain);
         let sealed = sealed.map_err(|error| DbError::Broken(error.to_string()))?;
         Ok(SendEmail { sealed: STANDARD_NO_PAD.encode(sealed) })
+    }
+
+    /// Summarizes the e-mail of a job. Returns `None` for a job of another kind, and when the e-mail was sealed with another
+    /// key.
+    #[must_use]
+    pub fn summary(&self, id: Id<Job>, kind: &str, payload: &str) -> Option<EmailSummary> {
+        let payload = serde_json::from_str(payload).ok().filter(|_| kind == SendEmail::KIND)?;
+        let email = self.open(id, &payload)?.email;
+        Some(EmailSummary { kind: email.kind, recipient: masked(&email.to) })
     }
 
     /// Returns `None` when it was sealed with another key, or changed.

@@ -14,6 +14,7 @@ mod fair_order;
 mod lane;
 mod leases;
 pub mod mail;
+pub mod model;
 pub mod operator;
 mod steady;
 mod store;

@@ -1,13 +1,69 @@
-//! Operator commands for jobs, run on the machine beside a running server or without one: a running one polls for due
-//! jobs every second.
+//! Operator commands for jobs: those of `colloquy admin`, run on the machine beside a running server or without one, and
+//! those of the interface. A running server polls for due jobs every second.
 
 use actors::ids::Id;
 use actors::time::Time;
 
+use super::mail::{Outbox, without_addresses};
+use super::model::{JobQuery, JobQueue, OperatorJob};
+use super::store::FullJob;
 use super::{Job, store};
 use crate::db::{Db, DbError};
 
 pub use store::{FailedJob, Which};
+
+impl OperatorJob {
+    fn of(job: FullJob, outbox: &Outbox) -> Self {
+        Self {
+            email: outbox.summary(job.id, &job.kind, &job.payload),
+            id: job.id,
+            kind: job.kind,
+            state: job.state,
+            attempts: job.attempts,
+            created_at: job.created_at,
+            run_at: job.run_at,
+            failed_at: job.failed_at,
+            last_error: job.last_error.as_deref().map(without_addresses),
+        }
+    }
+}
+
+/// Returns a page of jobs, newest first and one more than the limit if there are as many, and how many there are on all
+/// pages.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn list(db: &Db, outbox: &Outbox, query: JobQuery) -> Result<(Vec<OperatorJob>, i64), DbError> {
+    let (jobs, total) = db.read(move |conn| Box::pin(async move { store::list(conn, &query).await })).await?;
+    Ok((jobs.into_iter().map(|job| OperatorJob::of(job, outbox)).collect(), total))
+}
+
+/// Returns a job.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn find(db: &Db, outbox: &Outbox, id: Id<Job>) -> Result<Option<OperatorJob>, DbError> {
+    let found = db.read(move |conn| Box::pin(store::find(conn, id))).await?;
+    Ok(found.map(|job| OperatorJob::of(job, outbox)))
+}
+
+/// Counts the jobs of each kind that has any.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn queues(db: &Db) -> Result<Vec<JobQueue>, DbError> {
+    db.read(|conn| Box::pin(store::queues(conn))).await
+}
+
+/// Returns why the jobs of a kind fail at present, with addresses masked; `None` while none of them waits for another
+/// attempt.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn latest_error(db: &Db, kind: &'static str) -> Result<Option<String>, DbError> {
+    let found = db.read(move |conn| Box::pin(store::latest_error(conn, kind))).await?;
+    Ok(found.as_deref().map(without_addresses))
+}
 
 /// Returns failed jobs after an id, ordered by id.
 ///

@@ -7,6 +7,7 @@
 //! ```
 //! Each of the three states has its own indices, so that many rows in one state slow down nothing in another.
 
+mod listing;
 mod queue;
 mod upkeep;
 
@@ -22,6 +23,7 @@ use crate::db::schema::jobs;
 use crate::db::sweep::Retention;
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl, many};
 
+pub use listing::{FullJob, find, latest_error, list, queues};
 pub use queue::{DueJobs, DueQuery, HeldJob, OfKey, again, claim, done, find_due, give_up, renew, save_progress};
 pub use upkeep::{
     FailedJob, Leased, Which, fail_unknown_kinds, failed, free, free_page, is_waiting, leased, requeue, reschedule,

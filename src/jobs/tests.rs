@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::mail::{Delivered, EmailBlock, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail, SendEmailHandler};
+use super::mail::{
+    Delivered, EmailBlock, EmailKind, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail, SendEmailHandler,
+};
 use super::{Handler, Handlers, Job, JobError, JobOutcome, JobPayload, Jobs, WorkerContext, enqueue, work};
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
 use crate::db::{Conn, Db, DbError, DbSettings};
@@ -189,6 +191,7 @@ impl Drop for World {
 
 fn email() -> OutgoingEmail {
     OutgoingEmail {
+        kind: EmailKind::ConfirmationCode,
         to: "ada@example.org".to_owned(),
         locale: Locale::English,
         subject: "Your code".to_owned(),

@@ -107,11 +107,11 @@ fn relation(
     let removed = own.is_some_and(|own| own.is_removed());
     let present = own.filter(|own| !own.is_removed());
     Relation {
-        own: false,
         role,
         hosts: role.is_some() && present.is_some_and(|own| own.role.leads()),
         invited: present.is_some_and(|own| own.invitation.is_some()),
         removed,
         took_part: own.is_some_and(|own| own.first_joined_at.is_some()),
+        ..Relation::default()
     }
 }

@@ -50,6 +50,7 @@ use crate::meetings::media::Rooms;
 use crate::meetings::participants::attendance::Attendance;
 use crate::meetings::state::{Meetings, MeetingsParts};
 use crate::meetings::store::{MeetingJournal, MeetingTables};
+use crate::operator::state::{FiguresCache, Operators, OperatorsParts};
 use crate::passwords::Passwords;
 use crate::projects::deletion::awake::{Awake, MeetingFiles};
 use crate::projects::people::membership_end::MembershipHooks;
@@ -82,6 +83,7 @@ pub struct States {
     pub analysis: Analysis,
     pub reviews: Reviews,
     pub trackers: Trackers,
+    pub operators: Operators,
     pub real_time: RealTime,
     pub probes: Probes,
 }
@@ -108,7 +110,7 @@ fn mount_of<M: Mounted + Send + Sync>(state: &M) -> StateMount {
 }
 
 impl States {
-    fn mounts(&self) -> [StateMount; 13] {
+    fn mounts(&self) -> [StateMount; 14] {
         [
             mount_of(&self.core.tasks),
             mount_of(&self.core),
@@ -121,6 +123,7 @@ impl States {
             mount_of(&self.analysis),
             mount_of(&self.reviews),
             mount_of(&self.trackers),
+            mount_of(&self.operators),
             mount_of(&self.real_time),
             mount_of(&self.probes),
         ]
@@ -267,6 +270,14 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         gate: gate.clone(),
     });
 
+    let operators = Operators::new(OperatorsParts {
+        real_time: real_time.clone(),
+        http: http.clone(),
+        started_at: core.now(),
+        figures: FiguresCache::default(),
+        analysis: analysis.clone(),
+    });
+
     let metrics = crate::metrics::recorder().and_then(metrics_exporter_prometheus::PrometheusBuilder::install_recorder);
     let document = openapi::document(&routes::all());
     let probes = Probes::new(ProbesParts {
@@ -289,6 +300,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         analysis,
         reviews,
         trackers,
+        operators,
         real_time,
         probes,
     })

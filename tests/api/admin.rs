@@ -13,13 +13,14 @@ use crate::support::builders::{PASSWORD, fresh_email};
 use crate::support::{Client, Server, ServerSetup, Socket};
 
 /// The exit code of a command and its output.
-struct CommandOutput {
+pub struct CommandOutput {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-fn admin(setup: &ServerSetup, arguments: &[&str], input: &str) -> CommandOutput {
+/// Runs `colloquy admin` on the data of a server.
+pub fn admin(setup: &ServerSetup, arguments: &[&str], input: &str) -> CommandOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
     let own = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("COLLOQUY__"));
     own.for_each(|(name, _)| {
@@ -41,7 +42,7 @@ fn admin(setup: &ServerSetup, arguments: &[&str], input: &str) -> CommandOutput 
 
 impl CommandOutput {
     #[track_caller]
-    fn done(self) -> String {
+    pub fn done(self) -> String {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
         self.out
     }
@@ -55,7 +56,7 @@ impl CommandOutput {
     }
 }
 
-fn generated_password(out: &str) -> String {
+pub fn generated_password(out: &str) -> String {
     out.lines().find_map(|line| line.strip_prefix("Password: ")).unwrap_or_else(|| panic!("{out}")).to_owned()
 }
 
@@ -63,7 +64,7 @@ async fn login(server: &Server, email: &str, password: &str) -> crate::support::
     server.client().post("/api/auth/login").json(json!({"email": email, "password": password})).await
 }
 
-async fn signed_in(server: &Server, email: &str, password: &str) -> Client {
+pub async fn signed_in(server: &Server, email: &str, password: &str) -> Client {
     let answer = login(server, email, password).await.is(200);
     server.client().bearing(&answer.text_of("accessToken"))
 }
@@ -92,6 +93,23 @@ on_both! {
         assert_eq!(ida.get("/api/profile").await.is(200).data()["jobTitle"], "Engineer");
         let again = admin(&setup, &asked, PASSWORD).refused(1);
         assert!(again.contains("already has an account"), "{again}");
+    }
+
+    async fn an_account_becomes_an_operator_and_no_longer_is_one(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let ada = server.user().await;
+        let set = |more: &[&str]| admin(&setup, &[&["set-operator", "--email", &ada.email], more].concat(), "").done();
+        assert_eq!(set(&[]), format!("{} is now an operator.\n", ada.email));
+        assert_eq!(set(&[]), format!("{} was already an operator.\n", ada.email));
+        assert_eq!(ada.client.get("/api/profile").await.is(200).data()["isOperator"], true);
+        ada.client.get("/api/operator/overview").await.is(200);
+        assert_eq!(set(&["--revoke"]), format!("{} is now no operator.\n", ada.email));
+        ada.client.get("/api/operator/overview").await.refused(403, "Forbidden");
+        assert_eq!(set(&["--revoke"]), format!("{} was not an operator.\n", ada.email));
+        let listed: Value = serde_json::from_str(&admin(&setup, &["list-users", "--json"], "").done()).unwrap();
+        assert_eq!(listed[0]["isOperator"], false);
+        let nobody = admin(&setup, &["set-operator", "--email", "nobody@example.org"], "").refused(1);
+        assert!(nobody.contains("has no account"), "{nobody}");
     }
 
     async fn a_password_is_reset_and_a_running_server_refuses_the_sessions_within_a_second(setup: ServerSetup) {

@@ -30,6 +30,7 @@ mod mail;
 mod media;
 mod meetings;
 mod openapi;
+mod operator;
 mod pages;
 mod participants;
 mod people;

@@ -68,6 +68,8 @@ const EXPECTED: &[(&str, [&str; 5])] = &[
     // Of these callers only the analyst and those above may hear what was recorded; no guest ever may.
     ("listener", ["uuu", "ffff", "fooo", "ff", "u"]),
     ("signed", ["uuu", "uuuu", "uuuu", "uu", "u"]),
+    // None of these callers is an operator.
+    ("operator", ["uuu", "ffff", "ffff", "ff", "u"]),
     ("reviewer", ["uuu", "uuuu", "uuuu", "uu", "o"]),
 ];
 
@@ -93,6 +95,7 @@ const fn word(who: Who) -> &'static str {
         Who::Internal => "internal",
         Who::Service => "service",
         Who::Reviewer => "reviewer",
+        Who::Operator => "operator",
     }
 }
 
@@ -117,6 +120,7 @@ struct Cast {
     recording: String,
     /// A client with a review token of the project.
     reviewer: Client,
+    operator: Client,
     everybody: Vec<(&'static str, Client)>,
 }
 
@@ -157,7 +161,9 @@ async fn cast(world: &World) -> Cast {
         ("a guest of another meeting", other_guest.client),
         ("a reviewer", reviewer.clone()),
     ];
-    Cast { ada, project, meeting, recording, reviewer, everybody }
+    let operator = world.user().await;
+    world.server.set_operator(&operator, true).await;
+    Cast { ada, project, meeting, recording, reviewer, operator: operator.client, everybody }
 }
 
 /// Returns an access token of a user that is valid except for its expiry.
@@ -171,7 +177,11 @@ fn expired(world: &World, user: &User) -> String {
 impl Cast {
     /// A client that may call an operation.
     fn authorized(&self, operation: &Operation) -> &Client {
-        if operation.who == Who::Reviewer { &self.reviewer } else { &self.ada.client }
+        match operation.who {
+            Who::Reviewer => &self.reviewer,
+            Who::Operator => &self.operator,
+            _ => &self.ada.client,
+        }
     }
 
     fn path(&self, operation: &Operation) -> String {
@@ -258,6 +268,12 @@ on_both! {
         for operation in guarded().iter().filter(|operation| operation.path.contains("Id}")) {
             let path = filled(operation.path, |_| NOWHERE.to_owned());
             let code = if operation.path.starts_with("/api/meetings/") { "MeetingNotFound" } else { "NotFound" };
+            if operation.who == Who::Operator {
+                // What there is in the whole installation is for operators alone.
+                badly(&stranger.client, operation, &path).await.refused(403, "Forbidden");
+                badly(&guest.client, operation, &path).await.refused(403, "Forbidden");
+                continue;
+            }
             badly(&stranger.client, operation, &path).await.refused(404, code);
             let answer = badly(&guest.client, operation, &path).await;
             // A route that only needs an account is 403 to a guest, whether or not the parent exists.

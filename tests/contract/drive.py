@@ -243,6 +243,8 @@ def main():
     with server(binary, data) as base:
         client = Client(base, data / "outbox")
         client.sign_up(EMAIL)
+        admin = [binary, "admin", "set-operator", "--email", EMAIL, "--data", str(data)]
+        subprocess.run(admin, check=True, stdout=subprocess.DEVNULL)
         project = client.project("Clinic booking")
         held, place = client.held(project)
         invitation, token = client.guest(held, "rosa@example.org")

@@ -252,6 +252,7 @@ impl Settling {
             avatar: None,
             created_at: self.now,
             updated_at: self.now,
+            is_operator: false,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Operations of `colloquy admin` on accounts.
+//! Operations of `colloquy admin` on accounts, and who is an operator.
 //!
-//! They use the database alone, so that they work with the server running or stopped. A running server picks up the
+//! The commands use the database alone, so that they work with the server running or stopped. A running server picks up the
 //! sessions that end here by itself, see `endings`.
 
 mod store;
@@ -28,6 +28,7 @@ pub struct NewUser {
     pub job_title: JobTitle,
     pub language: Language,
     pub password: String,
+    pub is_operator: bool,
 }
 
 /// Creates an account; an unconfirmed registration of the address is deleted.
@@ -47,6 +48,7 @@ pub async fn create_user(db: &Db, passwords: &Passwords, new: NewUser, now: Time
         avatar: None,
         created_at: now,
         updated_at: now,
+        is_operator: new.is_operator,
     };
     db.write(move |conn| {
         Box::pin(async move {
@@ -106,6 +108,25 @@ pub async fn revoke_sessions(db: &Db, email: Email, now: Time) -> Result<usize, 
         })
     });
     Ok(ended.await.map_err(|failed: DbError| ApiError::from(failed))?.len())
+}
+
+/// Makes an account an operator, or revokes that. Running servers know at the next call. Returns whether it was a change.
+///
+/// # Errors
+/// 404 for an address without an account.
+pub async fn set_operator(db: &Db, email: Email, is_operator: bool, now: Time) -> Result<bool, ApiError> {
+    let account = found(db, email).await?;
+    let set = db.write(move |conn| Box::pin(store::set_operator(conn, account.id, is_operator, now)));
+    set.await.map_err(|failed: DbError| ApiError::from(failed))
+}
+
+/// Returns whether the account is an operator now. Deleted accounts are none.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn is_operator(db: &Db, id: Id<User>) -> Result<bool, ApiError> {
+    let found = db.read(move |conn| Box::pin(store::is_operator(conn, id))).await;
+    found.map_err(|failed: DbError| ApiError::from(failed))
 }
 
 /// Returns up to `limit` accounts after a given id, oldest first, without deleted ones.

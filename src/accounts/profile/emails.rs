@@ -3,7 +3,7 @@
 use actors::language::Language;
 
 use crate::accounts::model::Account;
-use crate::jobs::mail::{EmailBlock, OutgoingEmail};
+use crate::jobs::mail::{EmailBlock, EmailKind, OutgoingEmail};
 
 pub fn password_changed(account: &Account) -> OutgoingEmail {
     let (subject, text) = match account.language {
@@ -18,7 +18,7 @@ pub fn password_changed(account: &Account) -> OutgoingEmail {
              reset your password immediately with “Forgot my password”.",
         ),
     };
-    email(account, subject, text)
+    email(EmailKind::PasswordChanged, account, subject, text)
 }
 
 pub fn account_deleted(account: &Account) -> OutgoingEmail {
@@ -35,11 +35,12 @@ pub fn account_deleted(account: &Account) -> OutgoingEmail {
              from Colloquy.",
         ),
     };
-    email(account, subject, text)
+    email(EmailKind::AccountDeleted, account, subject, text)
 }
 
-fn email(account: &Account, subject: &str, text: &str) -> OutgoingEmail {
+fn email(kind: EmailKind, account: &Account, subject: &str, text: &str) -> OutgoingEmail {
     OutgoingEmail {
+        kind,
         to: account.email.clone(),
         locale: account.language.into(),
         subject: subject.to_owned(),

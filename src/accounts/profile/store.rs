@@ -132,6 +132,7 @@ pub async fn become_pseudonym(
         users::job_title.eq(None::<String>),
         users::language.eq(Language::En.into_str()),
         users::password_hash.eq(None::<String>),
+        users::is_operator.eq(false),
         users::deleted_at.eq(Some(At(now))),
         users::updated_at.eq(At(now)),
     ));

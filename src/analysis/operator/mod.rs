@@ -1,4 +1,5 @@
-//! Commands on runs for an operator on the server's machine, with or without a running server.
+//! Commands on runs for an operator: those of `colloquy admin` on the server's machine, with or without a running server,
+//! and those of the interface.
 //!
 //! ```text
 //! cancel ── a job "cancel-run" ──claimed──> the server asks the run's actor, as for any user
@@ -8,6 +9,7 @@
 //! In both cases a single writer wins: a server that starts at the same moment gets a revision conflict and loads the
 //! saved state.
 
+pub mod model;
 mod store;
 
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use self::model::OperatorRun;
 use super::operations;
 use super::store::{RunJournal, RunTables};
 use crate::analysis::state::Analysis;
@@ -28,7 +31,7 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::jobs::{self, Handler, Job, JobError, JobPayload};
 
-pub use store::RunListItem;
+pub use store::{RunListItem, RunQuery};
 
 /// How long to wait for a server to claim the job. A running server claims it within a second.
 const CLAIMED: Duration = Duration::from_secs(5);
@@ -38,7 +41,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often saving is tried when other writers change the run in between.
 const CONFLICTS: usize = 5;
 
-/// The author of the cancellation in events: an id that no account has.
+/// The author of the cancellation in events: an id that no account has, since a project does not learn who operates its
+/// server.
 const fn operator() -> Id<User> {
     Id::from_uuid(uuid::Uuid::nil())
 }
@@ -63,7 +67,43 @@ pub async fn list(db: &Db, after: Id<Run>, limit: i64, with_those_over: bool) ->
     found.map_err(|failed: DbError| failed.into())
 }
 
-/// Cancels an unfinished run, and returns once it has ended.
+/// Returns a page of the runs of all projects, unfinished ones first and then newest first, one more than the limit if
+/// there are as many; and how many there are on all pages.
+///
+/// # Errors
+/// Only database errors.
+pub async fn page(db: &Db, query: RunQuery) -> Result<(Vec<OperatorRun>, i64), ApiError> {
+    let found = db.read(move |conn| Box::pin(store::page(conn, query))).await;
+    found.map_err(|failed: DbError| failed.into())
+}
+
+/// Returns a run.
+///
+/// # Errors
+/// Only database errors.
+pub async fn find(db: &Db, id: Id<Run>) -> Result<Option<OperatorRun>, ApiError> {
+    let found = db.read(move |conn| Box::pin(store::find(conn, id))).await;
+    found.map_err(|failed: DbError| failed.into())
+}
+
+/// Counts unfinished runs.
+///
+/// # Errors
+/// Only database errors.
+pub async fn unfinished_count(db: &Db) -> Result<i64, ApiError> {
+    let found = db.read(|conn| Box::pin(store::unfinished_count(conn))).await;
+    found.map_err(|failed: DbError| failed.into())
+}
+
+/// Cancels an unfinished run within the server that works on it.
+///
+/// # Errors
+/// 404 for an unknown run; 409 for one that has ended.
+pub async fn cancel_here(state: &Analysis, id: Id<Run>, request: RequestId) -> Result<(), ApiError> {
+    operations::stop(state, id, operator(), request).await.map(drop)
+}
+
+/// Cancels an unfinished run from another process, and returns once it has ended.
 ///
 /// # Errors
 /// 404 for an unknown run; 409 for one that has ended; 503 when a server claimed the job but the run did not end in

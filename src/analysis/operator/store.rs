@@ -1,14 +1,15 @@
-//! Queries of the operator's list of runs.
+//! Queries of the operator's lists of runs.
 
-use actors::ids::{self, Id};
-use actors::run::Run;
+use actors::ids::{self, Id, User};
+use actors::run::{AiRunStatus, Run};
 use actors::time::Time;
-use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, QueryDsl};
+use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl};
 use serde::Serialize;
 
+use super::model::{OperatorRun, RunCursor};
 use crate::analysis::store::UNFINISHED;
-use crate::db::schema::runs;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::schema::{projects, runs};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, is_wanted};
 
 /// A run with its progress.
 #[derive(Debug, Serialize)]
@@ -58,4 +59,111 @@ pub async fn list(
         message,
     };
     Ok(rows.into_iter().map(listed).collect())
+}
+
+/// A page of the runs of all projects: unfinished ones first, then newest first.
+#[derive(Debug, Clone)]
+pub struct RunQuery {
+    pub status: Option<AiRunStatus>,
+    pub after: Option<RunCursor>,
+    pub limit: i64,
+}
+
+type PageRow = (
+    (Key<Run>, Key<ids::Project>, String, Key<User>, String, i64, String, String),
+    (i64, Option<String>, At, Option<At>, Option<At>, At),
+);
+
+/// The columns of a run and the name of its project.
+macro_rules! columns {
+    () => {
+        (
+            (
+                runs::id,
+                runs::project_id,
+                projects::name,
+                runs::created_by_id,
+                runs::status,
+                runs::progress,
+                runs::node,
+                runs::engine,
+            ),
+            (
+                runs::attempt,
+                runs::error_message,
+                runs::created_at,
+                runs::started_at,
+                runs::completed_at,
+                runs::updated_at,
+            ),
+        )
+    };
+}
+
+fn run(row: PageRow) -> Result<OperatorRun, DbError> {
+    let ((id, project_id, project_name, created_by_id, status, progress, current_node, engine), rest) = row;
+    let (attempt, error_message, created_at, started_at, completed_at, updated_at) = rest;
+    let status = status.parse().map_err(|_| DbError::Broken(format!("the run {} has the status {status}", id.0)))?;
+    Ok(OperatorRun {
+        id: id.0,
+        project_id: project_id.0,
+        project_name,
+        created_by_id: created_by_id.0,
+        status,
+        progress,
+        current_node,
+        engine,
+        attempt,
+        error_message,
+        created_at: created_at.0,
+        started_at: started_at.map(|at| at.0),
+        completed_at: completed_at.map(|at| at.0),
+        updated_at: updated_at.0,
+    })
+}
+
+/// Returns a page, one more run than the limit if there are as many, and how many runs there are on all pages.
+pub async fn page(conn: &mut Conn, query: RunQuery) -> Result<(Vec<OperatorRun>, i64), DbError> {
+    let RunQuery { status, after, limit } = query;
+    let total = runs::table.filter(is_wanted(runs::status, status)).count().get_result(conn).await?;
+    let most = limit + 1;
+    let before = |is_over| {
+        let reached = after.filter(|after| after.is_over == is_over);
+        Key(Id::<Run>::from_uuid(reached.map_or(uuid::Uuid::max(), |after| after.id)))
+    };
+    macro_rules! rows {
+        ($which:expr, $before:expr, $most:expr) => {
+            runs::table
+                .inner_join(projects::table.on(projects::id.eq(runs::project_id)))
+                .filter(is_wanted(runs::status, status))
+                .filter($which)
+                .filter(runs::id.lt($before))
+                .order(runs::id.desc())
+                .limit($most)
+                .select(columns!())
+                .load(conn)
+                .await?
+        };
+    }
+    let mut found: Vec<PageRow> = Vec::new();
+    if !after.is_some_and(|after| after.is_over) {
+        found = rows!(runs::status.eq_any(UNFINISHED), before(false), most);
+    }
+    let rest = most - i64::try_from(found.len()).unwrap_or(most);
+    if rest > 0 {
+        let over: Vec<PageRow> = rows!(runs::status.ne_all(UNFINISHED), before(true), rest);
+        found.extend(over);
+    }
+    Ok((found.into_iter().map(run).collect::<Result<_, _>>()?, total))
+}
+
+pub async fn find(conn: &mut Conn, id: Id<Run>) -> Result<Option<OperatorRun>, DbError> {
+    let of_project = runs::table.inner_join(projects::table.on(projects::id.eq(runs::project_id)));
+    let found: Option<PageRow> =
+        of_project.filter(runs::id.eq(Key(id))).select(columns!()).first(conn).await.optional()?;
+    found.map(run).transpose()
+}
+
+pub async fn unfinished_count(conn: &mut Conn) -> Result<i64, DbError> {
+    Ok(runs::table.filter(runs::status.eq_any(UNFINISHED)).count().get_result(conn).await?)
 }

@@ -61,6 +61,13 @@ pub struct StoredFile {
     _guard: OwnedRwLockReadGuard<()>,
 }
 
+/// How many files are stored, and how many bytes they have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileUsage {
+    pub count: u64,
+    pub bytes: u64,
+}
+
 /// Exclusive permission to delete files: while it lives, no file can be stored.
 pub struct ForgetWindow {
     files: Files,
@@ -170,6 +177,24 @@ impl Files {
             }
         }
         Ok(removed)
+    }
+
+    /// Counts the stored files, and their bytes.
+    ///
+    /// # Errors
+    /// Returns the I/O error.
+    pub async fn usage(&self) -> io::Result<FileUsage> {
+        let mut usage = FileUsage::default();
+        let mut found = self.storage.list(&Key::default());
+        while let Some(found) = found.next().await {
+            let found = found?;
+            let name = found.location.filename().unwrap_or_default();
+            if is_hash(name) && found.location == key(name) {
+                usage.count += 1;
+                usage.bytes += found.size;
+            }
+        }
+        Ok(usage)
     }
 
     /// Returns the hashes that begin with two given digits and whose files were stored before a given time.

@@ -3,12 +3,16 @@
 use actors::language::Language;
 use askama::Template;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::inert::{inert, stripped};
 
 /// An e-mail to one recipient.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OutgoingEmail {
+    /// What it is about. Jobs stored by earlier versions do not say it.
+    #[serde(default)]
+    pub kind: EmailKind,
     pub to: String,
     // Jobs stored by earlier versions call it `tongue`.
     #[serde(alias = "tongue")]
@@ -17,6 +21,26 @@ pub struct OutgoingEmail {
     pub blocks: Vec<EmailBlock>,
     /// A calendar object that is sent along, also as an `.ics` attachment.
     pub calendar: Option<Calendar>,
+}
+
+/// What an e-mail is about, for an operator, who may see neither its subject nor its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum EmailKind {
+    #[default]
+    Unknown,
+    ConfirmationCode,
+    PasswordResetCode,
+    PasswordChanged,
+    LoginLinked,
+    AlreadyRegistered,
+    AccountDeleted,
+    ProjectInvitation,
+    MeetingInvitation,
+    MeetingChanged,
+    MeetingCancelled,
+    ReviewInvitation,
+    FeedbackDecided,
 }
 
 /// The languages that e-mails are written in.

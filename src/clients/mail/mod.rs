@@ -13,7 +13,7 @@ use actors::time::Time;
 use async_trait::async_trait;
 
 pub use dev_outbox::DevOutbox;
-pub use email::{Calendar, EmailBlock, Locale, OutgoingEmail};
+pub use email::{Calendar, EmailBlock, EmailKind, Locale, OutgoingEmail};
 pub use inert::isolated;
 pub use smtp::{Security, Smtp, SmtpSettings};
 

@@ -5,12 +5,15 @@ use lettre::message::Mailbox;
 use mail_parser::{Message, MessageParser, MimeHeaders};
 
 use super::message::message;
-use super::{Calendar, DevOutbox, EmailBlock, EmailInTransit, Locale, Mail, OutgoingEmail, SendError, isolated};
+use super::{
+    Calendar, DevOutbox, EmailBlock, EmailInTransit, EmailKind, Locale, Mail, OutgoingEmail, SendError, isolated,
+};
 
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n";
 
 fn email(blocks: Vec<EmailBlock>) -> OutgoingEmail {
     OutgoingEmail {
+        kind: EmailKind::Unknown,
         to: "ada@example.org".to_owned(),
         locale: Locale::English,
         subject: "A subject".to_owned(),

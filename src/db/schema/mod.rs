@@ -33,6 +33,7 @@ diesel::table! {
         updated_at -> UtcTime,
         avatar -> Nullable<Text>,
         deleted_at -> Nullable<UtcTime>,
+        is_operator -> Bool,
     }
 }
 
@@ -423,6 +424,7 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(meeting_invitations, meetings, members, participants, projects, users,);
 diesel::allow_tables_to_appear_in_same_query!(external_logins, users);
 diesel::allow_tables_to_appear_in_same_query!(run_results, runs);
+diesel::allow_tables_to_appear_in_same_query!(projects, runs);
 diesel::allow_tables_to_appear_in_same_query!(meetings, recordings);
 diesel::allow_tables_to_appear_in_same_query!(meetings, review_invitations);
 diesel::allow_tables_to_appear_in_same_query!(members, review_invitations);

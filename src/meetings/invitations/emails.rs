@@ -5,7 +5,7 @@ use actors::meeting::Meeting;
 use actors::time::Time;
 use chrono::Datelike;
 
-use crate::jobs::mail::{Calendar, EmailBlock, Locale, OutgoingEmail, isolated};
+use crate::jobs::mail::{Calendar, EmailBlock, EmailKind, Locale, OutgoingEmail, isolated};
 
 /// Monday first.
 const ARABIC_DAYS: [&str; 7] = ["الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت", "الأحد"];
@@ -57,7 +57,7 @@ pub fn invitation(words: InvitationEmail<'_>, message: Option<&str>, url: String
     }
     blocks.push(EmailBlock::Link { label: label.to_owned(), url });
     blocks.push(EmailBlock::Text(rest));
-    email(words, subject, blocks)
+    email(EmailKind::MeetingInvitation, words, subject, blocks)
 }
 
 /// Builds the e-mail about a meeting whose title or time has changed.
@@ -82,7 +82,7 @@ pub fn changed(words: InvitationEmail<'_>, join_url: String) -> OutgoingEmail {
         EmailBlock::Quote(facts(&words)),
         EmailBlock::Link { label: label.to_owned(), url: join_url },
     ];
-    email(words, subject, blocks)
+    email(EmailKind::MeetingChanged, words, subject, blocks)
 }
 
 /// Builds the e-mail about a meeting that was cancelled.
@@ -102,12 +102,12 @@ pub fn cancelled(words: InvitationEmail<'_>, reason: Option<&str>) -> OutgoingEm
     if let Some(reason) = reason {
         blocks.extend([EmailBlock::Text(label.to_owned()), EmailBlock::Quote(reason.to_owned())]);
     }
-    email(words, subject, blocks)
+    email(EmailKind::MeetingCancelled, words, subject, blocks)
 }
 
-fn email(words: InvitationEmail<'_>, subject: String, blocks: Vec<EmailBlock>) -> OutgoingEmail {
+fn email(kind: EmailKind, words: InvitationEmail<'_>, subject: String, blocks: Vec<EmailBlock>) -> OutgoingEmail {
     let InvitationEmail { to, locale, calendar, .. } = words;
-    OutgoingEmail { to: to.to_owned(), locale, subject, blocks, calendar: Some(calendar) }
+    OutgoingEmail { kind, to: to.to_owned(), locale, subject, blocks, calendar: Some(calendar) }
 }
 
 /// Returns the inviter's name, or a general term if the account was deleted.

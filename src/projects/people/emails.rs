@@ -5,7 +5,7 @@ use actors::language::Language;
 
 use super::model::InvitationToProject;
 use crate::access::role::ProjectRole;
-use crate::jobs::mail::{EmailBlock, Locale, OutgoingEmail, isolated};
+use crate::jobs::mail::{EmailBlock, EmailKind, Locale, OutgoingEmail, isolated};
 
 /// The contents of an invitation e-mail.
 pub struct ProjectInvitationEmail<'a> {
@@ -47,7 +47,8 @@ pub fn invitation(invitation: &InvitationToProject, words: ProjectInvitationEmai
         EmailBlock::Link { label: label.to_owned(), url },
         EmailBlock::Text(rest),
     ];
-    OutgoingEmail { to: invitation.email.clone(), locale, subject, blocks, calendar: None }
+    let kind = EmailKind::ProjectInvitation;
+    OutgoingEmail { kind, to: invitation.email.clone(), locale, subject, blocks, calendar: None }
 }
 
 const fn role(locale: Locale, role: ProjectRole) -> &'static str {

@@ -2,7 +2,7 @@
 //! name of the project in the subject.
 
 use super::model::{Feedback, FeedbackTargetType, StakeholderFeedbackStatus};
-use crate::jobs::mail::{EmailBlock, Locale, OutgoingEmail};
+use crate::jobs::mail::{EmailBlock, EmailKind, Locale, OutgoingEmail};
 
 /// Builds the e-mail about feedback that was resolved or rejected.
 #[must_use]
@@ -48,7 +48,7 @@ pub fn decided(feedback: &Feedback, to: String, locale: Locale, project: &str) -
     if let Some(answer) = &feedback.resolution_note {
         blocks.extend([EmailBlock::Text(note.to_owned()), EmailBlock::Quote(answer.clone())]);
     }
-    OutgoingEmail { to, locale, subject, blocks, calendar: None }
+    OutgoingEmail { kind: EmailKind::FeedbackDecided, to, locale, subject, blocks, calendar: None }
 }
 
 /// The code of the item, or the summary.

@@ -4,7 +4,7 @@
 use actors::time::Time;
 
 use super::model::{ProjectReviewPermission, ReviewInvitation};
-use crate::jobs::mail::{EmailBlock, Locale, OutgoingEmail, isolated};
+use crate::jobs::mail::{EmailBlock, EmailKind, Locale, OutgoingEmail, isolated};
 
 /// Builds the e-mail of an invitation. `url` has the token in its fragment.
 #[must_use]
@@ -47,7 +47,8 @@ pub fn invitation(
     }
     blocks.push(EmailBlock::Link { label: label.to_owned(), url });
     blocks.push(EmailBlock::Text(rest));
-    OutgoingEmail { to: invitation.email.clone(), locale, subject, blocks, calendar: None }
+    let kind = EmailKind::ReviewInvitation;
+    OutgoingEmail { kind, to: invitation.email.clone(), locale, subject, blocks, calendar: None }
 }
 
 /// Returns the inviter's name, or a general term if the account was deleted.

@@ -28,8 +28,8 @@ on_both! {
         let user = &auth["user"];
         let expected = json!({
             "id": shape::id(&user["id"]), "email": email, "fullName": "Ada Lovelace", "jobTitle": null, "language": "IT",
-            "avatarUrl": null, "emailConfirmed": true, "hasPassword": true, "createdAt": user["createdAt"],
-            "updatedAt": user["createdAt"],
+            "avatarUrl": null, "emailConfirmed": true, "hasPassword": true, "isOperator": false,
+            "createdAt": user["createdAt"], "updatedAt": user["createdAt"],
         });
         assert_eq!(user, &expected);
         shape::time(&user["createdAt"]);

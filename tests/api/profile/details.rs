@@ -16,7 +16,7 @@ on_both! {
         shape::time(&profile["updatedAt"]);
         let mut expected = json!({
             "id": ada.id, "email": ada.email, "fullName": "Ada Lovelace", "jobTitle": null, "language": "EN",
-            "avatarUrl": null, "emailConfirmed": true, "hasPassword": true,
+            "avatarUrl": null, "emailConfirmed": true, "hasPassword": true, "isOperator": false,
         });
         for time in ["createdAt", "updatedAt"] {
             expected[time] = profile[time].clone();

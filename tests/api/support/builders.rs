@@ -8,12 +8,15 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use actors::time::{Clock, SystemClock, Time};
+use colloquy::accounts;
+use colloquy::accounts::model::Email;
 use colloquy::db::events as log;
 use colloquy::db::schema::{
     consents, dashboard_exports, events, jobs, members, participants, pending_tracker_connections, project_invitations,
     proposals, sessions, tracker_connections, users,
 };
 use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::http::fields::Field;
 use colloquy::jobs::Job;
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
@@ -228,6 +231,12 @@ impl Server {
         .await
         .unwrap();
         id.to_string()
+    }
+
+    /// Makes an account an operator, or revokes that, as `colloquy admin set-operator` does.
+    pub async fn set_operator(&self, user: &User, is_operator: bool) {
+        let email = Email::parse(&json!(user.email)).unwrap();
+        accounts::operator::set_operator(&self.db().await, email, is_operator, SystemClock.now()).await.unwrap();
     }
 
     /// Removes an account's password, as if the account came from an external log-in.

@@ -46,8 +46,8 @@ on_both! {
         let user = &session["user"];
         let expected = json!({
             "id": shape::id(&user["id"]), "email": email, "fullName": "Ada L.", "jobTitle": null, "language": "AR",
-            "avatarUrl": null, "emailConfirmed": true, "hasPassword": false, "createdAt": user["createdAt"],
-            "updatedAt": user["createdAt"],
+            "avatarUrl": null, "emailConfirmed": true, "hasPassword": false, "isOperator": false,
+            "createdAt": user["createdAt"], "updatedAt": user["createdAt"],
         });
         assert_eq!(user, &expected);
         let ada = google.server.client().bearing(session["accessToken"].as_str().unwrap());

@@ -1,0 +1,141 @@
+//! Response types of the operations for operators.
+
+use actors::time::Time;
+use serde::Serialize;
+use strum::VariantArray;
+use utoipa::ToSchema;
+
+use crate::http::enumeration::Enumeration;
+use crate::jobs::model::{JobQueue, JobState};
+
+impl Enumeration for JobState {}
+
+/// The state of the installation.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorOverview {
+    #[schema(example = "0.1.0")]
+    pub version: &'static str,
+    pub started_at: Time,
+    /// Seconds since this server started.
+    #[schema(minimum = 0)]
+    pub uptime_seconds: u64,
+    /// Sockets that clients have open.
+    #[schema(minimum = 0)]
+    pub open_sockets: usize,
+    /// Event streams that clients have open.
+    #[schema(minimum = 0)]
+    pub open_streams: usize,
+    /// HTTP connections, those of sockets and streams among them.
+    #[schema(minimum = 0)]
+    pub connections: usize,
+    /// Queries and writes that wait for the database.
+    #[schema(minimum = 0)]
+    pub database_waiting: usize,
+    /// Runs that are queued or in progress.
+    #[schema(minimum = 0)]
+    pub unfinished_runs: i64,
+    /// Jobs that failed for good, counted up to 10,000.
+    #[schema(minimum = 0, maximum = 10000)]
+    pub failed_jobs: i64,
+    pub figures: InstallationFigures,
+}
+
+/// What is too expensive for each call: computed at most once a minute.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallationFigures {
+    pub computed_at: Time,
+    pub database: DatabaseFigures,
+    /// One entry for each kind of file.
+    pub storage: Vec<StorageFigures>,
+    /// Accounts that were not deleted.
+    #[schema(minimum = 0)]
+    pub accounts: i64,
+    #[schema(minimum = 0)]
+    pub projects: i64,
+    #[schema(minimum = 0)]
+    pub live_meetings: i64,
+    /// The queues of jobs, one for each kind of which there are any.
+    pub queues: Vec<JobQueue>,
+    /// When the oldest of all waiting jobs was created; null if none waits.
+    #[schema(required)]
+    pub oldest_waiting_job_at: Option<Time>,
+    /// One entry for each service that this server needs or can use.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// The database of the installation.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DatabaseFigures {
+    pub kind: DatabaseKind,
+    /// Its size, with indices and free pages.
+    #[schema(minimum = 0)]
+    pub bytes: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DatabaseKind {
+    Sqlite,
+    Postgresql,
+}
+
+/// The files of one kind. A content that is there twice is stored once.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StorageFigures {
+    pub kind: StorageKind,
+    #[schema(minimum = 0)]
+    pub count: i64,
+    #[schema(minimum = 0)]
+    pub bytes: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, VariantArray, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum StorageKind {
+    Documents,
+    Recordings,
+    Exports,
+    Avatars,
+}
+
+/// A service that this server needs or can use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Dependency {
+    pub name: DependencyName,
+    pub status: DependencyStatus,
+    /// In words: what is used, why it is unavailable, or what to do.
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DependencyName {
+    Database,
+    MediaServer,
+    Speech,
+    Pipeline,
+    Mail,
+}
+
+/// READY: it answered, or nothing speaks against it. NOT_CONFIGURED: this server works without it. UNAVAILABLE: what needs
+/// it waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DependencyStatus {
+    Ready,
+    NotConfigured,
+    Unavailable,
+}
+
+/// How many jobs were requeued.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetriedJobs {
+    #[schema(minimum = 0)]
+    pub requeued: usize,
+}
