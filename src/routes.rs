@@ -4,7 +4,7 @@
 
 use actix_web::http::Method;
 
-use crate::accounts::{external, profile, resets, sessions};
+use crate::accounts::{external, login_links, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
@@ -43,6 +43,7 @@ pub fn public() -> Vec<Operation> {
             GET "/api/auth/google-login" "googleLogin" external::routes::google_login => 302 [502, 503] "Start sign-in with an OpenID provider";
             GET writes "/api/auth/google-login/callback" "googleLoginCallback" external::routes::google_login_callback => 302 [503] "Complete sign-in with an OpenID provider";
             POST "/api/auth/google-login/exchange" "exchangeLoginCode" external::routes::exchange_login_code => 200 [401] "Exchange a login code for a session" message "Signed in with the OpenID provider.";
+            POST "/api/auth/login-link/exchange" "exchangeLoginLink" login_links::routes::exchange_login_link => 200 [401] "Exchange a login link for a session" message "Signed in with the login link.";
             POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401] "Refresh a session" message "Session refreshed.";
             POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 [] "Sign out of this session or of all sessions" message "Signed out.";
             GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 [] "List the caller's sessions" message "Sessions retrieved.";

@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "tests: what can't be is to end the story, loudly")]
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
 
 /// The timeout of one demo: far more than it takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -72,6 +75,8 @@ fn the_samples_become_requirements_whose_quotes_all_stand_in_their_documents() {
         assert!(said.contains(expected), "{expected} is not in:\n{said}");
     }
     assert_eq!(said.lines().filter(|line| line.starts_with("  REQ-")).count(), 10, "{said}");
+    assert!(said.contains("Lantern: booking for Tarnwick Vale Hospitals, "), "{said}");
+    assert!(said.contains("requirements: 3 approved, 1 rejected, 1 deferred, 1 commented on"), "{said}");
     // There is no model in this folder: the recorded meeting is left out, and one line says what to do about it.
     let install = said.lines().filter(|line| line.contains("colloquy models install whisper-tiny.en"));
     assert_eq!(install.count(), 1, "{said}");
@@ -142,6 +147,9 @@ fn a_file_of_ones_own_is_analysed() {
     let said = text(&ended);
     assert!(ended.status.success(), "{said}");
     assert!(said.contains("wish.txt") && said.contains("REQ-001") && said.contains("move a bed"), "{said}");
+    let project = said.lines().find(|line| line.trim_start().starts_with("Project")).unwrap();
+    assert!(project.contains(" Wish, "), "titled after its file: {project}");
+    assert!(!said.contains("approved,"), "nobody decides about what is somebody's own: {said}");
     assert!(!said.contains("call-for-tenders") && !said.contains("models install"), "{said}");
 }
 
@@ -159,27 +167,90 @@ fn what_cannot_be_read_or_analysed_is_said_in_words() {
     }
 }
 
+/// A demo that goes on until it is interrupted.
+struct OngoingDemo {
+    child: std::process::Child,
+    lines: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+}
+
+impl OngoingDemo {
+    fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
+        command.arg("demo").args(arguments).current_dir(folder).env("TMPDIR", folder);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+        Self { child, lines }
+    }
+
+    /// Returns the next line that `wanted` finds something in.
+    fn next<T>(&mut self, wanted: impl Fn(&str) -> Option<T>) -> T {
+        self.lines.by_ref().map(Result::unwrap).find_map(|line| wanted(&line)).unwrap()
+    }
+
+    /// Interrupts it, and waits for its end.
+    fn interrupt(mut self) {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        self.lines.by_ref().for_each(drop);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+/// Calls a server and returns the status and the data of its answer.
+async fn call(url: &str, path: &str, token: &str, body: Option<Value>) -> (u16, Value) {
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let call = match body {
+        Some(body) => http.post(format!("{url}{path}")).json(&body),
+        None => http.get(format!("{url}{path}")).bearer_auth(token),
+    };
+    let answer = call.send().await.unwrap();
+    (answer.status().as_u16(), answer.json::<Value>().await.unwrap()["data"].take())
+}
+
+/// As a browser does it: the code is in the fragment, and is exchanged for a session.
+#[test]
+fn the_link_signs_in_once_and_opens_a_project_in_the_middle_of_its_review() {
+    let folder = folder();
+    let mut demo = OngoingDemo::start(folder.path(), &[]);
+    let link = demo.next(|line| line.contains("/login/callback#").then(|| line.trim().to_owned()));
+    let (page, fragment) = link.split_once('#').unwrap();
+    let url = page.strip_suffix("/login/callback").unwrap();
+    let fragment: HashMap<String, String> = url::form_urlencoded::parse(fragment.as_bytes()).into_owned().collect();
+    let project = fragment["returnUrl"].strip_prefix("/projects/").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let exchange = async || {
+            let body = json!({"code": fragment["link"]});
+            call(url, "/api/auth/login-link/exchange", "", Some(body)).await
+        };
+        let (status, session) = exchange().await;
+        assert_eq!(status, 200, "{session}");
+        assert_eq!(exchange().await.0, 401, "it signs in once");
+        let token = session["accessToken"].as_str().unwrap();
+        let get = async |path: &str| call(url, &format!("/api/projects/{project}{path}"), token, None).await.1;
+        assert_eq!(get("").await["name"], "Lantern: booking for Tarnwick Vale Hospitals");
+        let rejected = get("/requirements?limit=100&status=REJECTED").await;
+        assert_eq!(rejected["totalCount"], 1, "{rejected}");
+        let events = get("/approval-events?limit=100").await["items"].as_array().unwrap().clone();
+        let of = |status: &str| events.iter().filter(|event| event.to_string().contains(status)).count();
+        assert_eq!((of("APPROVED"), of("OUT_OF_SCOPE")), (3, 1), "{events:#?}");
+        assert_eq!(get("/feedback").await["totalCount"], 1);
+    });
+    demo.interrupt();
+}
+
 #[test]
 fn an_interruption_ends_the_server_and_leaves_nothing() {
     let folder = folder();
     std::fs::write(folder.path().join("wish.txt"), "The system must show the time.\n").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
-    command.args(["demo", "wish.txt"]).current_dir(folder.path()).env("TMPDIR", folder.path());
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
-    let mut next = || lines.next().map(Result::unwrap);
-    let url = std::iter::from_fn(&mut next).find_map(|line| {
+    let mut demo = OngoingDemo::start(folder.path(), &["wish.txt"]);
+    let url = demo.next(|line| {
         let url = line.split("http://").nth(1)?.split([',', '/']).next()?.to_owned();
         line.contains("Server").then_some(url)
     });
-    let url = url.unwrap();
-    let ready = std::iter::from_fn(&mut next).any(|line| line.contains("/docs"));
-    assert!(ready);
+    demo.next(|line| line.contains("/docs").then_some(()));
     assert!(std::net::TcpStream::connect(&url).is_ok(), "{url}");
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    std::iter::from_fn(&mut next).for_each(drop);
-    assert!(child.wait().unwrap().success());
+    demo.interrupt();
     assert!(std::net::TcpStream::connect(&url).is_err(), "the server goes on");
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["wish.txt"]);

@@ -4,10 +4,11 @@
 //! register --code by e-mail--> confirmAccount --> account + session
 //! login --> session --refreshToken--> session (rotated) --logOut, revokeSession--> ended
 //! sendResetPasswordEmail --code by e-mail--> verifyOtp --> reset token --resetPassword--> all sessions ended
+//! colloquy admin login-link --one-time code--> exchangeLoginLink --> session
 //! googleLogin --> provider --> googleLoginCallback --one-time code--> exchangeLoginCode --> session
 //! ```
 //! This module holds accounts and their registration. `codes` holds the one-time codes sent by e-mail, `sessions` what
-//! a log-in creates, `resets` the reset of forgotten passwords, `external` the log-in at an OpenID provider, `profile`
+//! a log-in creates, `resets` the reset of forgotten passwords, `external` the log-in at an OpenID provider, `login_links` the links that sign in once, `profile`
 //! what the owner of an account can change.
 //!
 //! A response never reveals whether an address has an account: known and unknown addresses get the same status, body
@@ -19,6 +20,7 @@ mod emails;
 pub mod endings;
 pub mod external;
 mod limits;
+pub mod login_links;
 pub mod model;
 pub mod operations;
 pub mod operator;

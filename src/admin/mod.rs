@@ -7,13 +7,15 @@ mod list;
 mod password;
 mod trail;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use actors::ids::Id;
 use actors::language::Language;
 use actors::run::Run;
 use actors::time::{Clock, SystemClock};
+use colloquy::accounts::external::model::ReturnUrl;
+use colloquy::accounts::login_links::operations as login_links;
 use colloquy::accounts::model::{Email, FullName, JobTitle};
 use colloquy::accounts::operator::{self, NewUser};
 use colloquy::analysis::operator as runs;
@@ -23,7 +25,7 @@ use colloquy::http::error::ApiError;
 use colloquy::http::fields::Field;
 use colloquy::jobs::operator::{self as jobs, Which};
 use colloquy::passwords::Passwords;
-use colloquy::wiring;
+use colloquy::{keys, wiring};
 use password::Password;
 use trail::Trails;
 
@@ -52,6 +54,14 @@ enum Task {
         /// Make it an ordinary account again
         #[arg(long)]
         revoke: bool,
+    },
+    /// Print a link that signs in once, within ten minutes
+    LoginLink {
+        #[command(flatten)]
+        of: Of,
+        /// Path of the console to open, such as /operator
+        #[arg(long, value_name = "PATH")]
+        return_url: Option<String>,
     },
     /// End all sessions of an account
     RevokeSessions(Of),
@@ -194,7 +204,7 @@ async fn done(arguments: Admin) -> Result<(), AdminError> {
     }
     let db = wiring::open_database(&config).await.map_err(AdminError::Failed)?;
     let passwords = Passwords::new(&config.accounts).map_err(AdminError::Failed)?;
-    task.carry_out(&db, &passwords).await
+    task.carry_out(&db, &passwords, &config).await
 }
 
 /// A task whose arguments are validated.
@@ -202,6 +212,7 @@ enum CheckedTask {
     Create(NewUser, Password),
     Reset(Email, Password),
     SetOperator(Email, bool),
+    LoginLink(Email, Option<ReturnUrl>),
     Revoke(Email),
     List { json: bool },
     ListRuns { json: bool, all: bool },
@@ -230,6 +241,10 @@ impl CheckedTask {
                 arguments.password.have().map_err(AdminError::Misused)?,
             ),
             Task::SetOperator { of, revoke } => Self::SetOperator(field("email", &of.email)?, !revoke),
+            Task::LoginLink { of, return_url } => {
+                let return_url = return_url.map(|path| field("return-url", &path)).transpose()?;
+                Self::LoginLink(field("email", &of.email)?, return_url)
+            }
             Task::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
             Task::ListUsers { json } => Self::List { json },
             Task::ListRuns { json, all } => Self::ListRuns { json, all },
@@ -246,7 +261,7 @@ impl CheckedTask {
         })
     }
 
-    async fn carry_out(self, db: &Db, passwords: &Passwords) -> Result<(), AdminError> {
+    async fn carry_out(self, db: &Db, passwords: &Passwords, config: &Config) -> Result<(), AdminError> {
         let now = SystemClock.now();
         match self {
             Self::Create(new, password) => {
@@ -264,6 +279,12 @@ impl CheckedTask {
                 let address = email.as_str().to_owned();
                 let changed = operator::set_operator(db, email, is_operator, now).await?;
                 println!("{}", operator_set(&address, is_operator, changed));
+            }
+            Self::LoginLink(email, return_url) => {
+                let url = public_url(config)?;
+                let folder = config.server.data.join("keys");
+                let secret = keys::secret(&folder).map_err(|error| unusable_keys(&folder, &error))?;
+                println!("{}", login_links::create(db, &secret, &url, email, return_url, now).await?);
             }
             Self::Revoke(email) => {
                 let ended = operator::revoke_sessions(db, email, now).await?;
@@ -292,6 +313,21 @@ fn sessions_ended(count: usize) -> String {
         1 => "1 session ended".to_owned(),
         count => format!("{count} sessions ended"),
     }
+}
+
+/// The URL at which browsers reach the server: the setting, or else the address that it listens on.
+fn public_url(config: &Config) -> Result<String, AdminError> {
+    match (config.app.url.trim_end_matches('/'), config.server.listen) {
+        ("", listen) if listen.port() == 0 => {
+            Err(AdminError::Misused("Set app.url: the port is not known.".to_owned()))
+        }
+        ("", listen) => Ok(format!("http://{listen}")),
+        (url, _) => Ok(url.to_owned()),
+    }
+}
+
+fn unusable_keys(folder: &Path, error: &std::io::Error) -> AdminError {
+    AdminError::Failed(format!("The keys in {} can't be used: {error}.", folder.display()))
 }
 
 fn operator_set(email: &str, is_operator: bool, changed: bool) -> String {

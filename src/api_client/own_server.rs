@@ -85,6 +85,19 @@ impl OwnServer {
         self.folder.path()
     }
 
+    /// Runs `colloquy admin` on the server's data, and returns what it prints.
+    ///
+    /// # Errors
+    /// Returns what it says when it fails.
+    pub async fn admin(&self, arguments: &[&str]) -> Result<String, String> {
+        let mut command = own_command()?;
+        command.arg("admin").args(arguments).arg("--data").arg(self.data()).env("COLLOQUY__APP__URL", &self.url);
+        let ended = command.stdin(Stdio::null()).output().await;
+        let ended = ended.map_err(|error| format!("`colloquy admin` can't be started: {error}"))?;
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if ended.status.success() { Ok(said(&ended.stdout)) } else { Err(said(&ended.stderr)) }
+    }
+
     pub fn process_id(&self) -> Option<u32> {
         self.child.id()
     }
@@ -106,15 +119,10 @@ impl OwnServer {
 }
 
 fn spawn(folder: &Path, settings: &[(&str, &str)]) -> Result<(Child, Lines<BufReader<ChildStdout>>), String> {
-    let program =
-        std::env::current_exe().map_err(|error| format!("The path of this program can't be determined: {error}"))?;
     let log_file = log_of(folder);
     let log = std::fs::File::create(&log_file);
     let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;
-    let mut command = Command::new(program);
-    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
-        command.env_remove(name);
-    }
+    let mut command = own_command()?;
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder);
     command.env("COLLOQUY__INTERNAL__LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
@@ -123,6 +131,17 @@ fn spawn(folder: &Path, settings: &[(&str, &str)]) -> Result<(Child, Lines<BufRe
     let mut child = command.spawn().map_err(|error| format!("The server can't be started: {error}"))?;
     let printed = child.stdout.take().ok_or("The server's output can't be read.")?;
     Ok((child, BufReader::new(printed).lines()))
+}
+
+/// This program, without the settings in the environment.
+fn own_command() -> Result<Command, String> {
+    let program =
+        std::env::current_exe().map_err(|error| format!("The path of this program can't be determined: {error}"))?;
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+    Ok(command)
 }
 
 fn log_of(folder: &Path) -> PathBuf {

@@ -6,7 +6,9 @@ mod dashboard;
 mod page;
 mod progress;
 mod recorded;
+mod review;
 mod steps;
+mod title;
 mod welcome;
 
 use std::path::PathBuf;
@@ -76,9 +78,9 @@ async fn shown(arguments: &Demo) -> Result<(), End> {
     let page = Screen::of_terminal();
     // This future owns the server, so dropping it ends the server.
     let shown = async {
-        let scene = steps::play(&page, files, speech).await?;
+        let scene = steps::play(&page, files, arguments.files.is_empty(), speech).await?;
         if !arguments.exit {
-            welcome::print(&page, &scene);
+            welcome::print(&page, &scene).await?;
         }
         Ok(scene)
     };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, time, warning};
 use super::progress::Progress;
 use super::recorded::{DemoSpeech, RecordedMeeting};
-use super::{check, dashboard, recorded};
+use super::{check, dashboard, recorded, review, title};
 use crate::api_client::account::ClientAccount;
 use crate::api_client::answer::{
     DocumentAnswer, MeetingAnswer, ProjectAnswer, RunAnswer, SessionAnswer, TranscriptAnswer,
@@ -34,7 +34,12 @@ pub struct Scene {
 /// # Errors
 /// Returns a message if a call fails, a run does not succeed, a document can't be read, or quotes do not match their
 /// sources.
-pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<DemoSpeech>) -> Result<Scene, String> {
+pub async fn play(
+    page: &Screen,
+    files: Vec<SampleFile>,
+    is_of_samples: bool,
+    speech: Option<DemoSpeech>,
+) -> Result<Scene, String> {
     let title = format!("{} {}", bold().apply_to("Colloquy"), dim().apply_to("· from documents to requirements"));
     page.line("");
     page.line(&format!("  {title}"));
@@ -55,7 +60,7 @@ pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<DemoSpee
         &format!("{}: registered, confirmed with the code from the e-mail, signed in", account.email),
     );
 
-    let about = json!({ "name": "Lantern", "description": "Created by the demo." });
+    let about = json!({ "name": title::of(&files, is_of_samples), "description": "Created by the demo." });
     let project: ProjectAnswer = caller.post("/api/projects", &about).await?;
     step(page, "Project", &format!("{}, {}", project.name, project.id));
 
@@ -86,6 +91,9 @@ pub async fn play(page: &Screen, files: Vec<SampleFile>, speech: Option<DemoSpee
     if !unread.is_empty() {
         let names: Vec<_> = unread.iter().map(|document| document.file_name.as_str()).collect();
         return Err(format!("Not every document could be read: {}.", names.join(", ")));
+    }
+    if is_of_samples {
+        step(page, "Review", &review::some(&caller, &project.id, &found).await?);
     }
     Ok(Scene { server, account, session, project })
 }

@@ -1,5 +1,6 @@
 //! Tests of the commands `colloquy admin …`, with and without a running server.
 
+mod login_links;
 mod runs_and_jobs;
 mod trail;
 

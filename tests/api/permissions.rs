@@ -31,6 +31,7 @@ pub const PUBLIC: &[&str] = &[
     "GET /api/auth/google-login",
     "GET /api/auth/google-login/callback",
     "POST /api/auth/google-login/exchange",
+    "POST /api/auth/login-link/exchange",
     "POST /api/auth/refresh-token",
     "GET /api/meeting-invitations/{token}",
     "POST /api/meeting-invitations/{token}/accept",

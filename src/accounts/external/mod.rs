@@ -16,6 +16,6 @@ pub mod model;
 pub mod operations;
 mod pending_login;
 pub mod routes;
-mod store;
+pub mod store;
 
 pub use store::{RETENTION, forget_codes};

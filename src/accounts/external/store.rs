@@ -41,6 +41,7 @@ pub async fn link(conn: &mut Conn, issuer: &str, subject: &str, user_id: Id<User
 pub struct LoginCode {
     pub code_hash: String,
     pub user_id: Id<User>,
+    /// Empty for the code of a login link, which needs no verifier.
     pub code_challenge: String,
     pub expires_at: Time,
 }
