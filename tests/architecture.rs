@@ -461,7 +461,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
         ("livekit_api", &["clients/livekit/"]),
         ("object_store", &["clients/files/"]),
         ("oauth2", &["clients/openid.rs"]),
-        ("cookie", &["accounts/external/pending_login.rs", "trackers/connections/pending.rs"]),
+        ("cookie", &["http/sign_in_cookie.rs"]),
         (
             "pipeline",
             &[

@@ -30,6 +30,7 @@ pub mod raw_connection;
 pub mod ready;
 pub mod reason;
 pub mod request_id;
+pub mod sign_in_cookie;
 pub mod state;
 pub mod throttled_stream;
 mod transit;

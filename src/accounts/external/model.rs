@@ -99,18 +99,6 @@ impl Field for CodeVerifier {
     }
 }
 
-/// The query and the cookie of a browser that the provider sent back.
-#[derive(Debug, Default)]
-pub struct Returned {
-    pub code: Option<String>,
-    pub state: Option<String>,
-    /// The issuer of the response, as in RFC 9207; not every provider sends it.
-    pub issuer: Option<String>,
-    pub error: Option<String>,
-    /// The encrypted cookie of the browser.
-    pub cookie: Option<String>,
-}
-
 /// A redirect, with the cookie to set; a cookie with an empty value is deleted.
 #[derive(Debug)]
 pub struct SentOn {

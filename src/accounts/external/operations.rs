@@ -8,8 +8,8 @@ use actors::live::RequestId;
 use actors::time::Time;
 use subtle::ConstantTimeEq;
 
-use super::model::{CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
-use super::pending_login::{self, PendingLogin};
+use super::model::{CodeChallenge, CodeVerifier, ReturnUrl, SentOn};
+use super::pending_login::{COOKIE, PendingLogin};
 use super::store::{self, LoginCode};
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::Public;
@@ -25,6 +25,7 @@ use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::fields::Field;
+use crate::http::sign_in_cookie::ReturnedBrowser;
 use crate::jobs::mail::Outbox;
 
 const CODE: &str = "login code";
@@ -62,14 +63,9 @@ pub async fn begin(
     };
     let location =
         provider.authorize_url(&pending_login.state, &pending_login.nonce, &pending_login.verifier, state.now()).await;
-    let seconds = i64::try_from(AT_PROVIDER.as_secs()).unwrap_or(0);
-    let cookie = pending_login.set(&state.secret, seconds, is_secure(state)).map_err(ApiError::internal)?;
+    let sealed = pending_login.seal(&state.secret).map_err(ApiError::internal)?;
+    let cookie = COOKIE.set(&sealed, AT_PROVIDER.as_secs(), &state.url);
     Ok(SentOn { location: location.map_err(refused)?, cookie: Some(cookie) })
-}
-
-/// Whether cookies are marked as secure; those of a page that is served without TLS must not be.
-fn is_secure(state: &Accounts) -> bool {
-    state.url.starts_with("https://")
 }
 
 fn refused(fault: OpenIdError) -> ApiError {
@@ -88,7 +84,7 @@ fn refused(fault: OpenIdError) -> ApiError {
 ///
 /// # Errors
 /// 503 when no provider is configured.
-pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) -> Result<SentOn, ApiError> {
+pub async fn finish(state: &Accounts, returned: ReturnedBrowser, request: RequestId) -> Result<SentOn, ApiError> {
     let provider = provider(state)?;
     let opened = returned.cookie.as_deref().and_then(|value| PendingLogin::open(&state.secret, value, state.now()));
     let return_url = opened.as_ref().and_then(|pending_login| pending_login.return_url.clone());
@@ -105,14 +101,14 @@ pub async fn finish(state: &Accounts, returned: Returned, request: RequestId) ->
         fragment.append_pair("returnUrl", &return_url);
     }
     let location = format!("{}/login/callback#{}", state.url, fragment.finish());
-    Ok(SentOn { location, cookie: returned.cookie.map(|_| pending_login::dropped(is_secure(state))) })
+    Ok(SentOn { location, cookie: returned.cookie.map(|_| COOKIE.dropped(&state.url)) })
 }
 
 async fn finished(
     state: &Accounts,
     provider: &OpenId,
     pending_login: Option<PendingLogin>,
-    returned: &Returned,
+    returned: &ReturnedBrowser,
     request: RequestId,
 ) -> Result<OneTimeToken, ApiError> {
     let invalid = || ApiError::of(Code::LOGIN_STATE_INVALID);

@@ -1,14 +1,14 @@
 //! HTTP handlers of a log-in at a provider: parse queries and bodies, return redirects.
 
 use actix_web::HttpRequest;
-use actix_web::http::header::COOKIE;
 use utoipa::ToSchema;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::model::{CHALLENGE_PATTERN, CodeChallenge, CodeVerifier, ReturnUrl, Returned, SentOn};
-use super::{operations, pending_login};
+use super::model::{CHALLENGE_PATTERN, CodeChallenge, CodeVerifier, ReturnUrl, SentOn};
+use super::operations;
+use super::pending_login::COOKIE;
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::Public;
 use crate::accounts::model::AuthResponse;
@@ -19,6 +19,7 @@ use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Described, Input, Query, Raw, ValidJson, ValidQuery, query_parameter};
+use crate::http::sign_in_cookie::ReturnedBrowser;
 
 /// The query of googleLogin.
 #[derive(Debug)]
@@ -63,24 +64,12 @@ fn sent(SentOn { location, cookie }: SentOn) -> Redirect {
     Redirect { location, cookie }
 }
 
-/// The client is not responsible for the query that a provider sends its browser back with: errors in it are reported
-/// in the redirect.
+/// What a browser has that the provider sent back.
+pub struct Returned(ReturnedBrowser);
+
 impl Input for Returned {
     async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
-        let mut returned = Self::default();
-        for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
-            let place = match name.as_ref() {
-                "code" => &mut returned.code,
-                "state" => &mut returned.state,
-                "iss" => &mut returned.issuer,
-                "error" => &mut returned.error,
-                _ => continue,
-            };
-            *place = Some(value.into_owned());
-        }
-        let cookies = request.headers().get_all(COOKIE).filter_map(|header| header.to_str().ok());
-        returned.cookie = pending_login::value(cookies);
-        Ok(returned)
+        Ok(Self(ReturnedBrowser::read(request, COOKIE)))
     }
 
     fn describe() -> Described {
@@ -99,7 +88,7 @@ pub async fn google_login_callback(
     request: Authorized<Public, Returned>,
     state: Accounts,
 ) -> Result<Redirect, ApiError> {
-    operations::finish(&state, request.input, request.request_id).await.map(sent)
+    operations::finish(&state, request.input.0, request.request_id).await.map(sent)
 }
 
 #[derive(ToSchema)]

@@ -15,7 +15,6 @@ use super::model::{
     ConnectedTracker, Connecting, ConnectionRequest, StartedTrackerConnection, TrackerConnection,
     TrackerConnectionStatus,
 };
-use super::pending;
 use super::sealing::StoredLogin;
 use super::store::{self, PendingConnection, StoredConnection};
 use crate::access::one_time::OneTimeToken;
@@ -27,12 +26,16 @@ use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::reason::Reason;
+use crate::http::sign_in_cookie::{ReturnedBrowser, SignInCookie};
 use crate::projects;
 use crate::trackers::destinations;
 use crate::trackers::exports;
 use crate::trackers::providers::refused;
 use crate::trackers::state::Trackers;
 
+/// The cookie that binds a connection to the browser in which it was begun. Without it, somebody could begin to connect a
+/// project of their own and have another person permit it: that person's tracker would be open to them.
+pub const COOKIE: SignInCookie = SignInCookie { name: "colloquy-tracker", path: "/api/tracker/callback" };
 /// How long a user may take at the tracker.
 const AT_TRACKER: Duration = Duration::from_secs(600);
 const STATE: &str = "tracker state";
@@ -138,29 +141,15 @@ async fn begin(
     });
     let connection: TrackerConnection = saved.await.map_err(|failed: DbError| ApiError::from(failed))?;
     let seconds = AT_TRACKER.as_secs();
-    let cookie = pending::cookie(browser.text(), i64::try_from(seconds).unwrap_or(0), is_secure(state));
+    let cookie = COOKIE.set(browser.text(), seconds, &state.url);
     let started =
         StartedTrackerConnection { authorize_url: Some(authorize_url), expires_in: Some(seconds), connection };
     Ok(BegunConnection { started, cookie: Some(cookie) })
 }
 
-/// Whether cookies are marked as secure; those of a page that is served without TLS must not be.
-fn is_secure(state: &Trackers) -> bool {
-    state.url.starts_with("https://")
-}
-
-/// The query and the cookie of a browser that a tracker sent back.
-#[derive(Default)]
-pub struct ReturnedFromTracker {
-    pub code: Option<String>,
-    pub state: Option<String>,
-    pub error: Option<String>,
-    pub browser: Option<String>,
-}
-
 /// Completes a connection, and returns the address in the application to which the browser goes, with the outcome in its
 /// fragment: `trackerConnection=ACTIVE`, or `trackerError` with an error code. The second value is the cookie to set.
-pub async fn finish(state: &Trackers, returned: ReturnedFromTracker, request: RequestId) -> (String, Option<String>) {
+pub async fn finish(state: &Trackers, returned: ReturnedBrowser, request: RequestId) -> (String, Option<String>) {
     let taken = take(state, &returned).await;
     let (return_url, outcome) = match taken {
         Err(error) => (None, Err(error)),
@@ -183,19 +172,19 @@ pub async fn finish(state: &Trackers, returned: ReturnedFromTracker, request: Re
     }
     let path = return_url.unwrap_or_else(|| "/".to_owned());
     let path = path.split('#').next().unwrap_or("/");
-    let cookie = returned.browser.map(|_| pending::cookie("", 0, is_secure(state)));
+    let cookie = returned.cookie.map(|_| COOKIE.dropped(&state.url));
     (format!("{}{path}#{}", state.url, fragment.finish()), cookie)
 }
 
 /// Uses a sign-in up, whatever comes of it, and checks that it is this browser's. Returns it with its PKCE verifier.
-async fn take(state: &Trackers, returned: &ReturnedFromTracker) -> Result<(PendingConnection, String), ApiError> {
+async fn take(state: &Trackers, returned: &ReturnedBrowser) -> Result<(PendingConnection, String), ApiError> {
     let invalid = || ApiError::of(Code::TRACKER_STATE_INVALID);
     let hashed = |text: &Option<String>, purpose| {
         let token = text.as_deref().map(OneTimeToken::presented)?;
         token.hash(&state.secret, purpose)
     };
     let state_hash = hashed(&returned.state, STATE).ok_or_else(invalid)?;
-    let browser_hash = hashed(&returned.browser, BROWSER).ok_or_else(invalid)?;
+    let browser_hash = hashed(&returned.cookie, BROWSER).ok_or_else(invalid)?;
     let by = state_hash.clone();
     let taken = state.db.write(move |conn| {
         let state_hash = by.clone();
@@ -216,7 +205,7 @@ async fn finished(
     state: &Trackers,
     connecting: Connecting,
     verifier: &str,
-    returned: &ReturnedFromTracker,
+    returned: &ReturnedBrowser,
     request: RequestId,
 ) -> Result<Id<ids::Project>, ApiError> {
     let Connecting { project_id, user_id, provider } = connecting;

@@ -1,15 +1,13 @@
 //! The HTTP endpoints of connections.
 
 use actix_web::HttpRequest;
-use actix_web::http::header::COOKIE;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::model::{
     ApiToken, BaseUrl, ConnectedTracker, Connecting, ConnectionRequest, StartedTrackerConnection, TrackerConnection,
 };
-use super::operations::{self, BegunConnection, ReturnedFromTracker};
-use super::pending;
+use super::operations::{self, BegunConnection, COOKIE};
 use crate::access::policy::{Manager, Member, Public};
 use crate::accounts::external::model::ReturnUrl;
 use crate::accounts::model::Email;
@@ -21,6 +19,7 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Described, Empty, Input, Raw, ValidJson, query_parameter};
 use crate::http::reason::Reason;
+use crate::http::sign_in_cookie::ReturnedBrowser;
 use crate::projects::model::Project;
 use crate::trackers::state::Trackers;
 
@@ -91,23 +90,12 @@ pub async fn start(
     Ok(WithCookie { reply: Reply::created(started), cookie })
 }
 
-/// The client is not responsible for the query that a tracker sends its browser back with: errors in it are reported in the
-/// redirect.
+/// What a browser has that a tracker sent back.
+pub struct ReturnedFromTracker(ReturnedBrowser);
+
 impl Input for ReturnedFromTracker {
     async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
-        let mut returned = Self::default();
-        for (name, value) in url::form_urlencoded::parse(request.query_string().as_bytes()) {
-            let place = match name.as_ref() {
-                "code" => &mut returned.code,
-                "state" => &mut returned.state,
-                "error" => &mut returned.error,
-                _ => continue,
-            };
-            *place = Some(value.into_owned());
-        }
-        let cookies = request.headers().get_all(COOKIE).filter_map(|header| header.to_str().ok());
-        returned.browser = pending::value(cookies);
-        Ok(returned)
+        Ok(Self(ReturnedBrowser::read(request, COOKIE)))
     }
 
     fn describe() -> Described {
@@ -122,7 +110,7 @@ impl Input for ReturnedFromTracker {
 }
 
 pub async fn callback(request: Authorized<Public, ReturnedFromTracker>, state: Trackers) -> Result<Redirect, ApiError> {
-    let (location, cookie) = operations::finish(&state, request.input, request.request_id).await;
+    let (location, cookie) = operations::finish(&state, request.input.0, request.request_id).await;
     Ok(Redirect { location, cookie })
 }
 
