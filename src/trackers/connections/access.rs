@@ -18,7 +18,7 @@ use super::model::TrackerConnectionStatus;
 use super::sealing::StoredLogin;
 use super::store::{self, StoredConnection};
 use crate::clients::trackers::http::CALL_LIMIT;
-use crate::clients::trackers::{Tracker, TrackerAccess, TrackerError, TrackerLogin, TrackerSite};
+use crate::clients::trackers::{Tracker, TrackerAccess, TrackerError, TrackerLogin, TrackerProvider, TrackerSite};
 use crate::db::{Conn, DbError, events};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -34,10 +34,10 @@ const CLAIM: Duration = Duration::from_secs(2 * CALL_LIMIT.as_secs());
 const POLL: Duration = Duration::from_millis(200);
 
 /// A project's connection, with valid tokens.
-pub struct ConnectedAccess {
-    pub tracker: Arc<dyn Tracker>,
-    pub connection: StoredConnection,
-    pub login: TrackerLogin,
+struct ConnectedAccess {
+    tracker: Arc<dyn Tracker>,
+    connection: StoredConnection,
+    login: TrackerLogin,
 }
 
 impl ConnectedAccess {
@@ -45,7 +45,7 @@ impl ConnectedAccess {
     ///
     /// # Errors
     /// 422 on `siteId` if there are several and none is named, or the account may not use the named one.
-    pub fn at(&self, site_id: Option<&str>) -> Result<TrackerAccess, ApiError> {
+    fn at(&self, site_id: Option<&str>) -> Result<TrackerAccess, ApiError> {
         let StoredConnection { site, sites, .. } = &self.connection;
         let chosen: Option<TrackerSite> = match site_id {
             Some(id) => sites.iter().find(|site| site.id == id).cloned(),
@@ -62,11 +62,116 @@ impl ConnectedAccess {
     }
 }
 
+/// A project's connection at one of its sites. A call whose tokens the tracker refuses is made once more with others; if it
+/// refuses those as well, the project has to be connected again.
+pub struct TrackerSession<'a> {
+    state: &'a Trackers,
+    request: RequestId,
+    connected: ConnectedAccess,
+    access: TrackerAccess,
+}
+
+impl<'a> TrackerSession<'a> {
+    /// Opens the site that is named, else the connection's.
+    ///
+    /// # Errors
+    /// As [`open`] and [`ConnectedAccess::at`].
+    pub async fn open(
+        state: &'a Trackers,
+        project_id: Id<ids::Project>,
+        site_id: Option<&str>,
+        request: &RequestId,
+    ) -> Result<Self, ApiError> {
+        let connected = open(state, project_id, request).await?;
+        let access = connected.at(site_id)?;
+        Ok(Self { state, request: request.clone(), connected, access })
+    }
+
+    /// Opens a site of a provider. `None` if the project is connected to another provider.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn open_site(
+        state: &'a Trackers,
+        project_id: Id<ids::Project>,
+        provider: TrackerProvider,
+        site_id: &str,
+        request: &RequestId,
+    ) -> Result<Option<Self>, ApiError> {
+        let connected = open(state, project_id, request).await?;
+        if connected.connection.provider != provider {
+            return Ok(None);
+        }
+        let access = connected.at(Some(site_id))?;
+        Ok(Some(Self { state, request: request.clone(), connected, access }))
+    }
+
+    #[must_use]
+    pub fn tracker(&self) -> &dyn Tracker {
+        self.connected.tracker.as_ref()
+    }
+
+    #[must_use]
+    pub const fn access(&self) -> &TrackerAccess {
+        &self.access
+    }
+
+    #[must_use]
+    pub const fn connection(&self) -> &StoredConnection {
+        &self.connected.connection
+    }
+
+    /// Calls the tracker, and once more with other tokens if it refuses those that this server has.
+    ///
+    /// # Errors
+    /// What the tracker answers; `Unauthorized` if the project has to be connected again, which is saved then.
+    pub async fn call<T, F, Fut>(&mut self, call: F) -> Result<T, TrackerError>
+    where
+        F: Fn(Arc<dyn Tracker>, TrackerAccess) -> Fut,
+        Fut: Future<Output = Result<T, TrackerError>>,
+    {
+        match call(Arc::clone(&self.connected.tracker), self.access.clone()).await {
+            Err(TrackerError::Unauthorized(why)) => tracing::info!(why, "a tracker refused the tokens of a project"),
+            answered => return answered,
+        }
+        self.reopen().await?;
+        let answered = call(Arc::clone(&self.connected.tracker), self.access.clone()).await;
+        if let Err(TrackerError::Unauthorized(_)) = &answered {
+            self.need_reauth().await;
+        }
+        answered
+    }
+
+    /// Takes other tokens than those that the tracker refused.
+    ///
+    /// # Errors
+    /// `Unauthorized` if there are none; `Away` if it is not known.
+    pub async fn reopen(&mut self) -> Result<(), TrackerError> {
+        let StoredConnection { project_id, generation, .. } = self.connected.connection;
+        let failed = |error: ApiError| match error.code {
+            Code::TRACKER_REAUTH_REQUIRED | Code::TRACKER_NOT_CONNECTED => TrackerError::Unauthorized(error.message),
+            _ => TrackerError::Away(error.cause.map_or(error.message, String::from)),
+        };
+        let connected = renewed(self.state, project_id, Some(generation), &self.request).await.map_err(failed)?;
+        self.access = connected.at(Some(&self.access.site.id)).map_err(failed)?;
+        self.connected = connected;
+        Ok(())
+    }
+
+    /// Saves that the project has to be connected again.
+    pub async fn need_reauth(&self) {
+        let why = "The tracker does not accept the connection any more.";
+        if let Err(error) = need_reauth(self.state, &self.connected.connection, why, &self.request).await {
+            tracing::warn!(cause = error.cause, "a refused connection could not be saved");
+        }
+    }
+}
+
 /// Returns access with valid tokens.
 ///
 /// # Errors
 /// 409 if the project is not connected, or has to be connected again; 502 if the tokens could not be refreshed.
-pub async fn open(
+async fn open(
     state: &Trackers,
     project_id: Id<ids::Project>,
     request: &RequestId,
@@ -76,19 +181,6 @@ pub async fn open(
         return connected(state, connection, stored.login);
     }
     renewed(state, project_id, None, request).await
-}
-
-/// Returns access with other tokens than those of `generation`, which the tracker refused.
-///
-/// # Errors
-/// As [`open`].
-pub async fn reopen(
-    state: &Trackers,
-    project_id: Id<ids::Project>,
-    generation: i64,
-    request: &RequestId,
-) -> Result<ConnectedAccess, ApiError> {
-    renewed(state, project_id, Some(generation), request).await
 }
 
 fn connected(state: &Trackers, connection: StoredConnection, login: TrackerLogin) -> Result<ConnectedAccess, ApiError> {
@@ -213,7 +305,7 @@ async fn refreshed(
 ///
 /// # Errors
 /// Only database errors.
-pub async fn need_reauth(
+async fn need_reauth(
     state: &Trackers,
     connection: &StoredConnection,
     why: &str,

@@ -19,40 +19,27 @@ use crate::http::page::{Cursor, PageQuery};
 use crate::http::reason::Reason;
 use crate::projects;
 use crate::trackers::connections;
-use crate::trackers::connections::access::{self, ConnectedAccess};
+use crate::trackers::connections::access::{self, TrackerSession};
 use crate::trackers::connections::model::TrackerId;
 use crate::trackers::providers::refused;
 use crate::trackers::state::Trackers;
 
-/// Calls the tracker, and once more with other tokens if it refuses those that this server has.
-async fn with_access<T, F, Fut>(
-    state: &Trackers,
+/// Opens the tracker and calls it. Returns the session with the answer.
+async fn with_access<'a, T, F, Fut>(
+    state: &'a Trackers,
     project_id: Id<ids::Project>,
     site_id: Option<&TrackerId>,
     request: &RequestId,
     call: F,
-) -> Result<(ConnectedAccess, T), ApiError>
+) -> Result<(TrackerSession<'a>, T), ApiError>
 where
     F: Fn(Arc<dyn Tracker>, TrackerAccess) -> Fut,
     Fut: Future<Output = Result<T, TrackerError>>,
 {
     let site_id = site_id.map(|id| id.0.as_str());
-    let connected = access::open(state, project_id, request).await?;
-    match call(Arc::clone(&connected.tracker), connected.at(site_id)?).await {
-        Ok(value) => return Ok((connected, value)),
-        Err(TrackerError::Unauthorized(why)) => tracing::info!(why, "a tracker refused the tokens of a project"),
-        Err(error) => return Err(refused(error)),
-    }
-    let connected = access::reopen(state, project_id, connected.connection.generation, request).await?;
-    match call(Arc::clone(&connected.tracker), connected.at(site_id)?).await {
-        Ok(value) => Ok((connected, value)),
-        Err(TrackerError::Unauthorized(why)) => {
-            let said = "The tracker does not accept the connection any more.";
-            access::need_reauth(state, &connected.connection, said, request).await?;
-            Err(refused(TrackerError::Unauthorized(why)))
-        }
-        Err(error) => Err(refused(error)),
-    }
+    let mut session = TrackerSession::open(state, project_id, site_id, request).await?;
+    let answer = session.call(call).await.map_err(refused)?;
+    Ok((session, answer))
 }
 
 /// Lists the projects at the tracker in which the connected account can create issues.
@@ -163,7 +150,7 @@ pub async fn save(
             Ok(forms.map(|forms| (account, access.site, project, forms)))
         }
     };
-    let (connected, answered) = with_access(state, project_id, site_id.as_ref(), &request, call).await?;
+    let (session, answered) = with_access(state, project_id, site_id.as_ref(), &request, call).await?;
     let (account, site, project, forms) = answered.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let Some(form) = forms.into_iter().find(|form| form.id == issue_type_id.0) else {
         let why = "The project has no such issue type, or its issues can't stand alone.";
@@ -182,7 +169,7 @@ pub async fn save(
         labels: labels.into_iter().map(|label| label.0).collect(),
         saved_at: now,
     };
-    let stored = StoredDestination { provider: connected.connection.provider, destination: destination.clone() };
+    let stored = StoredDestination { provider: session.connection().provider, destination: destination.clone() };
     let saved = state.db.write(move |conn| {
         let (stored, site, name, request) = (stored.clone(), site.clone(), account.name.clone(), request.clone());
         Box::pin(async move {

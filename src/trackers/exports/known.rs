@@ -119,7 +119,7 @@ impl Exporter<'_> {
             let ids = ids.clone();
             async move { tracker.read(&access, &ids).await }
         };
-        let current = self.call(read).await?;
+        let current = self.session.call(read).await?;
         let current: HashMap<String, CurrentIssue> =
             current.into_iter().map(|one| (one.issue.id.clone(), one)).collect();
         let (mut outcomes, mut seen, mut anew) = (Vec::new(), Vec::new(), Vec::new());
@@ -157,7 +157,7 @@ impl Exporter<'_> {
         current: &CurrentIssue,
     ) -> Result<Option<(ItemOutcome, Option<SeenIssue>)>, Halt> {
         let DraftedStory { story, draft } = &one.drafted;
-        let drafted = self.connected.tracker.fingerprint(&self.access, &self.target, draft);
+        let drafted = self.session.tracker().fingerprint(self.session.access(), &self.target, draft);
         let moved = (current.project_id != one.created_in).then(|| {
             ("IssueMoved", format!("The issue is {} now, in another project. It stays there.", current.issue.key))
         });
@@ -185,7 +185,7 @@ impl Exporter<'_> {
             }
             IssueVerdict::Update => {}
         }
-        if let Err(refusal) = self.connected.tracker.check(&self.access, &self.target, draft) {
+        if let Err(refusal) = self.session.tracker().check(self.session.access(), &self.target, draft) {
             return Ok(Some((refused(story, refusal), there(None))));
         }
         if self.export.dry_run {
@@ -202,7 +202,7 @@ impl Exporter<'_> {
             let (target, id, draft) = (target.clone(), one.issue.id.clone(), draft.clone());
             async move { tracker.update(&access, &target, &id, &draft).await }
         };
-        match self.call(change).await {
+        match self.session.call(change).await {
             Ok(Ok(())) => Ok(Some((done(TrackerExportItemStatus::Updated, moved), there(Some(drafted))))),
             Ok(Err(IssueRefusal { code: "Missing", .. })) => {
                 let gone = SeenIssue { user_story_id: story.id, what: Seen::Gone };

@@ -22,9 +22,7 @@ use crate::clients::trackers::{
     IssueDraft, IssueForm, IssueReference, IssueRefusal, IssueTarget, Tracker, TrackerAccess, TrackerError,
 };
 use crate::db::DbError;
-use crate::http::code::Code;
-use crate::http::error::ApiError;
-use crate::trackers::connections::access::{self, ConnectedAccess};
+use crate::trackers::connections::access::TrackerSession;
 use crate::trackers::issues::store::{self as issues, SiteOfProject, StoryIssue};
 use crate::trackers::state::Trackers;
 
@@ -40,8 +38,7 @@ pub struct Exporter<'a> {
     pub(super) export: &'a StoredTrackerExport,
     pub(super) request: RequestId,
     pub(super) site: SiteOfProject,
-    pub(super) connected: ConnectedAccess,
-    pub(super) access: TrackerAccess,
+    pub(super) session: TrackerSession<'a>,
     pub(super) target: IssueTarget,
     /// The names of sources, by their ids.
     names: HashMap<Uuid, String>,
@@ -62,20 +59,18 @@ impl<'a> Exporter<'a> {
     /// The export waits or can't go on.
     pub async fn open(state: &'a Trackers, export: &'a StoredTrackerExport, request: &RequestId) -> Result<Self, Halt> {
         let project_id = export.project_id;
-        let connected = access::open(state, project_id, request).await?;
-        if connected.connection.provider != export.provider {
-            return Err(Halt::Fail("The project is connected to another issue tracker now.".to_owned()));
-        }
         let destination = &export.destination;
-        let access = connected.at(Some(&destination.site_id))?;
+        let opened =
+            TrackerSession::open_site(state, project_id, export.provider, &destination.site_id, request).await?;
+        let elsewhere = || Halt::Fail("The project is connected to another issue tracker now.".to_owned());
+        let session = opened.ok_or_else(elsewhere)?;
         let names = state.db.read(move |conn| Box::pin(analysis::exports::store::source_names(conn, project_id))).await;
         let mut exporter = Self {
             state,
             export,
             request: request.clone(),
             site: SiteOfProject { project_id, provider: export.provider, site_id: destination.site_id.clone() },
-            connected,
-            access,
+            session,
             target: IssueTarget {
                 project_id: destination.project_id.clone(),
                 project_key: destination.project_key.clone(),
@@ -102,7 +97,7 @@ impl<'a> Exporter<'a> {
             let id = id.clone();
             async move { Ok((tracker.project(&access, &id).await?, tracker.issue_forms(&access, &id).await?)) }
         };
-        let (project, forms) = self.call(read).await?;
+        let (project, forms) = self.session.call(read).await?;
         let form = forms.into_iter().find(|form| form.id == self.target.form.id);
         let gone = || Halt::Fail(format!("The project has no issue type “{}” any more.", self.target.form.name));
         let form = form.ok_or_else(gone)?;
@@ -115,45 +110,6 @@ impl<'a> Exporter<'a> {
         self.target.project_key = project.key;
         self.target.form = form;
         Ok(())
-    }
-
-    /// Calls the tracker, and once more with other tokens if it refuses those that this server has.
-    pub(super) async fn call<T, F, Fut>(&mut self, call: F) -> Result<T, TrackerError>
-    where
-        F: Fn(Arc<dyn Tracker>, TrackerAccess) -> Fut,
-        Fut: Future<Output = Result<T, TrackerError>>,
-    {
-        match call(Arc::clone(&self.connected.tracker), self.access.clone()).await {
-            Err(TrackerError::Unauthorized(_)) => {}
-            answered => return answered,
-        }
-        self.reopen().await?;
-        let answered = call(Arc::clone(&self.connected.tracker), self.access.clone()).await;
-        if let Err(TrackerError::Unauthorized(_)) = &answered {
-            self.need_reauth().await;
-        }
-        answered
-    }
-
-    /// Takes other tokens than those that the tracker refused.
-    async fn reopen(&mut self) -> Result<(), TrackerError> {
-        let generation = self.connected.connection.generation;
-        let reopened = access::reopen(self.state, self.site.project_id, generation, &self.request).await;
-        let failed = |error: ApiError| match error.code {
-            Code::TRACKER_REAUTH_REQUIRED | Code::TRACKER_NOT_CONNECTED => TrackerError::Unauthorized(error.message),
-            _ => TrackerError::Away(error.cause.map_or(error.message, String::from)),
-        };
-        let connected = reopened.map_err(failed)?;
-        self.access = connected.at(Some(&self.site.site_id)).map_err(failed)?;
-        self.connected = connected;
-        Ok(())
-    }
-
-    async fn need_reauth(&self) {
-        let why = "The tracker does not accept the connection any more.";
-        if let Err(error) = access::need_reauth(self.state, &self.connected.connection, why, &self.request).await {
-            tracing::warn!(cause = error.cause, "a refused connection could not be saved");
-        }
     }
 
     /// Puts some stories off; the shortest pause counts.
@@ -231,7 +187,7 @@ impl<'a> Exporter<'a> {
                     let id = project_id.clone();
                     async move { tracker.project(&access, &id).await }
                 };
-                match self.call(read).await {
+                match self.session.call(read).await {
                     Ok(project) => (target.project_id, target.project_key) = (project.id, project.key),
                     // What was in it is gone with it.
                     Err(TrackerError::Missing(_)) => {
@@ -245,7 +201,7 @@ impl<'a> Exporter<'a> {
                 let target = target.clone();
                 async move { tracker.find_marked(&access, &target, since - CLOCKS, now).await }
             };
-            let marked = self.call(look).await?;
+            let marked = self.session.call(look).await?;
             let mut marked: HashMap<Uuid, IssueReference> =
                 marked.into_iter().map(|one| (one.marker, one.issue)).collect();
             for (drafted, _) in stories {
@@ -266,7 +222,7 @@ impl<'a> Exporter<'a> {
     async fn create(&mut self, stories: Vec<DraftedStory>) -> Result<(), Halt> {
         let (mut outcomes, mut valid) = (Vec::new(), Vec::new());
         for drafted in stories {
-            match self.connected.tracker.check(&self.access, &self.target, &drafted.draft) {
+            match self.session.tracker().check(self.session.access(), &self.target, &drafted.draft) {
                 Err(refusal) => outcomes.push(refused(&drafted.story, refusal)),
                 Ok(()) if self.export.dry_run => outcomes.push(ItemOutcome {
                     user_story_id: drafted.story.id,
@@ -279,7 +235,7 @@ impl<'a> Exporter<'a> {
             }
         }
         self.save(outcomes, Vec::new()).await?;
-        let size = self.connected.tracker.batch().max(1);
+        let size = self.session.tracker().batch().max(1);
         for batch in valid.chunks(size) {
             self.create_batch(batch).await?;
         }
@@ -293,7 +249,7 @@ impl<'a> Exporter<'a> {
         let drafts: Vec<IssueDraft> = batch.iter().map(|drafted| drafted.draft.clone()).collect();
         for is_last in [false, true] {
             self.intend(batch).await?;
-            let asked = self.connected.tracker.create(&self.access, &self.target, &drafts).await;
+            let asked = self.session.tracker().create(self.session.access(), &self.target, &drafts).await;
             match asked {
                 Ok(results) if results.len() == drafts.len() => return self.confirm(batch, results).await,
                 Ok(_) => return Err(self.in_doubt("it did not say what became of each issue")),
@@ -302,9 +258,9 @@ impl<'a> Exporter<'a> {
                 Err(error) => {
                     self.forget(batch).await?;
                     match error {
-                        TrackerError::Unauthorized(_) if !is_last => self.reopen().await?,
+                        TrackerError::Unauthorized(_) if !is_last => self.session.reopen().await?,
                         TrackerError::Unauthorized(why) => {
-                            self.need_reauth().await;
+                            self.session.need_reauth().await;
                             return Err(TrackerError::Unauthorized(why).into());
                         }
                         error => return Err(error.into()),
@@ -320,9 +276,9 @@ impl<'a> Exporter<'a> {
         let account = PacedAccount {
             provider: self.site.provider,
             site_id: self.site.site_id.clone(),
-            account: self.connected.connection.account_name.clone().unwrap_or_default(),
+            account: self.session.connection().account_name.clone().unwrap_or_default(),
         };
-        self.state.creation_paces.take(&account, self.connected.tracker.pace(), self.state.now())
+        self.state.creation_paces.take(&account, self.session.tracker().pace(), self.state.now())
     }
 
     fn in_doubt(&self, why: &str) -> Halt {
@@ -332,8 +288,8 @@ impl<'a> Exporter<'a> {
 
     /// Commits the intent to create the issues of stories. Returns soon after the commit, or fails.
     async fn intend(&self, batch: &[DraftedStory]) -> Result<(), Halt> {
-        let tracker = &self.connected.tracker;
-        let print = |one: &DraftedStory| (one.story.id, tracker.fingerprint(&self.access, &self.target, &one.draft));
+        let (tracker, access) = (self.session.tracker(), self.session.access());
+        let print = |one: &DraftedStory| (one.story.id, tracker.fingerprint(access, &self.target, &one.draft));
         let intents: Vec<(Uuid, String)> = batch.iter().map(print).collect();
         let (id, site, now) = (self.export.id, self.site.clone(), self.state.now());
         let project_id = self.target.project_id.clone();

@@ -2,6 +2,7 @@
 //! the next export.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
@@ -11,10 +12,10 @@ use uuid::Uuid;
 use super::store::{self, SiteOfProject, StoryIssue};
 use crate::analysis::results::model::TrackerIssue;
 use crate::analysis::results::tracker_issues;
-use crate::clients::trackers::{CurrentIssue, Tracker, TrackerAccess, TrackerError};
+use crate::clients::trackers::{CurrentIssue, Tracker, TrackerAccess};
 use crate::db::DbError;
 use crate::trackers::connections;
-use crate::trackers::connections::access;
+use crate::trackers::connections::access::TrackerSession;
 use crate::trackers::destinations;
 use crate::trackers::state::Trackers;
 
@@ -60,39 +61,29 @@ async fn poll(state: &Trackers, project_id: Id<ids::Project>) -> Result<(), Stri
     let found = state.db.read(move |conn| Box::pin(destinations::store::find(conn, project_id))).await;
     let Some(stored) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
     let site = SiteOfProject { project_id, provider: stored.provider, site_id: stored.destination.site_id };
-    let mut after = Uuid::nil();
+    let (mut after, mut opened) = (Uuid::nil(), None);
     loop {
         let from = site.clone();
         let page = state.db.read(move |conn| Box::pin(async move { store::created(conn, &from, after).await })).await;
         let page: Vec<StoryIssue> = page.map_err(|error: DbError| error.to_string())?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.user_story_id;
-        let connected = access::open(state, project_id, &request).await.map_err(|error| error.message)?;
-        if connected.connection.provider != site.provider {
-            return Ok(());
-        }
-        let at = connected.at(Some(&site.site_id)).map_err(|error| error.message)?;
-        let current = match read(connected.tracker.as_ref(), &at, &page).await {
-            Err(TrackerError::Unauthorized(_)) => {
-                let generation = connected.connection.generation;
-                let again =
-                    access::reopen(state, project_id, generation, &request).await.map_err(|error| error.message)?;
-                let at = again.at(Some(&site.site_id)).map_err(|error| error.message)?;
-                read(again.tracker.as_ref(), &at, &page).await
-            }
-            answered => answered,
+        let ids: Vec<String> = page.iter().filter_map(|one| one.issue.as_ref()).map(|issue| issue.id.clone()).collect();
+        let read = |tracker: Arc<dyn Tracker>, access: TrackerAccess| {
+            let ids = ids.clone();
+            async move { tracker.read(&access, &ids).await }
         };
+        let session = match &mut opened {
+            Some(session) => session,
+            none => {
+                let open = TrackerSession::open_site(state, project_id, site.provider, &site.site_id, &request);
+                let Some(session) = open.await.map_err(|error| error.message)? else { return Ok(()) };
+                none.insert(session)
+            }
+        };
+        let current = session.call(read).await;
         save(state, &site, page, current.map_err(|error| format!("{error:?}"))?, &request).await?;
     }
-}
-
-async fn read(
-    tracker: &dyn Tracker,
-    at: &TrackerAccess,
-    page: &[StoryIssue],
-) -> Result<Vec<CurrentIssue>, TrackerError> {
-    let ids: Vec<String> = page.iter().filter_map(|one| one.issue.as_ref()).map(|issue| issue.id.clone()).collect();
-    tracker.read(at, &ids).await
 }
 
 /// Saves what has changed.

@@ -1,20 +1,24 @@
 //! A stateful fake of GitHub with its OAuth, in Node. The tests of one process share it; each makes a world of its own, with an
 //! account, its token and repositories.
 
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use reqwest::Method;
 use serde_json::Value;
 
-use super::parts::Part;
+use super::fake_tracker::FakeTracker;
 use super::server::APP_URL;
 
 const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts/github/openapi.json");
 
-pub struct FakeGitHub {
-    base: String,
-    http: reqwest::Client,
-    _part: Part,
+pub struct FakeGitHub(FakeTracker);
+
+impl Deref for FakeGitHub {
+    type Target = FakeTracker;
+    fn deref(&self) -> &FakeTracker {
+        &self.0
+    }
 }
 
 impl FakeGitHub {
@@ -23,11 +27,7 @@ impl FakeGitHub {
         static SHARED: OnceLock<Option<FakeGitHub>> = OnceLock::new();
         let start = || {
             let redirect = format!("{APP_URL}/api/tracker/callback");
-            let part = Part::start("github", &[("SPEC", SPEC), ("REDIRECT_URI", &redirect)])?;
-            // Each test has a runtime of its own: a connection can't be used again in another one.
-            let http = reqwest::Client::builder().pool_max_idle_per_host(0);
-            let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
-            Some(Self { base: format!("http://127.0.0.1:{}", part.port("port")), http, _part: part })
+            FakeTracker::start("github", &[("SPEC", SPEC), ("REDIRECT_URI", &redirect)], "port").map(Self)
         };
         SHARED.get_or_init(start).as_ref()
     }
@@ -45,15 +45,6 @@ impl FakeGitHub {
     pub async fn world(&'static self, wished: Value) -> GitHubWorld {
         let made = self.control(Method::POST, "worlds", wished).await;
         GitHubWorld { github: self, made }
-    }
-
-    async fn control(&self, method: Method, path: &str, body: Value) -> Value {
-        let asked = self.http.request(method, format!("{}/_control/{path}", self.base));
-        let asked = if body.is_null() { asked } else { asked.json(&body) };
-        let answer = asked.send().await.unwrap();
-        let (status, text) = (answer.status(), answer.text().await.unwrap());
-        assert!(status.is_success(), "{path}: {status} {text}");
-        serde_json::from_str(&text).unwrap_or(Value::Null)
     }
 }
 
@@ -92,9 +83,6 @@ impl GitHubWorld {
 
     /// Permits the access, as the account's owner does in a browser; returns the path and query of the callback.
     pub async fn permit(&self, authorize_url: &str) -> String {
-        let answer = self.github.http.get(format!("{authorize_url}&as={}", self.token())).send().await.unwrap();
-        assert_eq!(answer.status(), 302, "{:?}", answer.text().await);
-        let location = url::Url::parse(answer.headers()["location"].to_str().unwrap()).unwrap();
-        format!("{}?{}", location.path(), location.query().unwrap())
+        self.github.permit(authorize_url, self.token()).await
     }
 }

@@ -1,32 +1,30 @@
 //! A stateful fake of Jira Cloud with its OAuth 2.0, in Node, behind prism with Atlassian's own OpenAPI document: what is sent
 //! and what is answered is checked against it. The tests of one process share it; each makes a site of its own.
 
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::parts::Part;
+use super::fake_tracker::FakeTracker;
 
 const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts/jira/openapi.json");
 
-pub struct FakeJira {
-    base: String,
-    http: reqwest::Client,
-    _part: Part,
+pub struct FakeJira(FakeTracker);
+
+impl Deref for FakeJira {
+    type Target = FakeTracker;
+    fn deref(&self) -> &FakeTracker {
+        &self.0
+    }
 }
 
 impl FakeJira {
     /// Returns `None` without Node on this machine: the test should return then.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<FakeJira>> = OnceLock::new();
-        let start = || {
-            let part = Part::start("jira", &[("SPEC", SPEC)])?;
-            // Each test has a runtime of its own: a connection can't be used again in another one.
-            let http = reqwest::Client::builder().pool_max_idle_per_host(0);
-            let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
-            Some(Self { base: format!("http://127.0.0.1:{}", part.port("http")), http, _part: part })
-        };
+        let start = || FakeTracker::start("jira", &[("SPEC", SPEC)], "http").map(Self);
         SHARED.get_or_init(start).as_ref()
     }
 
@@ -46,24 +44,6 @@ impl FakeJira {
     pub async fn site(&'static self, wished: Value) -> JiraSite {
         let made = self.control(Method::POST, "sites", wished).await;
         JiraSite { jira: self, id: made["id"].as_str().unwrap().to_owned(), account: made["account"].clone() }
-    }
-
-    pub async fn control(&self, method: Method, path: &str, body: Value) -> Value {
-        let asked = self.http.request(method, format!("{}/_control/{path}", self.base));
-        let asked = if body.is_null() { asked } else { asked.json(&body) };
-        let answer = asked.send().await.unwrap();
-        let (status, text) = (answer.status(), answer.text().await.unwrap());
-        assert!(status.is_success(), "{path}: {status} {text}");
-        serde_json::from_str(&text).unwrap_or(Value::Null)
-    }
-
-    /// Permits the access as an account, as its owner does in a browser; returns the path and query of the callback.
-    pub async fn permit(&self, authorize_url: &str, account: &str) -> String {
-        let account: String = url::form_urlencoded::byte_serialize(account.as_bytes()).collect();
-        let answer = self.http.get(format!("{authorize_url}&as={account}")).send().await.unwrap();
-        assert_eq!(answer.status(), 302, "{:?}", answer.text().await);
-        let location = url::Url::parse(answer.headers()["location"].to_str().unwrap()).unwrap();
-        format!("{}?{}", location.path(), location.query().unwrap())
     }
 }
 

@@ -9,6 +9,7 @@ pub mod client;
 pub mod documents;
 pub mod dump;
 pub mod fake_pipeline;
+pub mod fake_tracker;
 pub mod github;
 pub mod jira;
 pub mod livekit;

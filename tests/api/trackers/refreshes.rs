@@ -72,6 +72,27 @@ on_both! {
         tracked.site.must_be_sound().await;
     }
 
+    /// Nobody calls the tracker in this story but the server by itself.
+    async fn a_poll_that_is_refused_with_fresh_tokens_too_asks_for_another_connection(world: TrackerWorld) {
+        let tracked = Tracked::with_stories(world.server, world.jira.site(json!({})).await, 2).await;
+        assert_eq!(tracked.exported(json!({})).await["created"], 2);
+        let before = refreshes(&tracked).await;
+        let body = json!({"code": 401, "message": "Unauthorized"});
+        tracked.site.post("faults", json!({"operation": "search", "kind": "status", "status": 401, "body": body, "count": null})).await;
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let connection = loop {
+            let connection = tracked.connection().await;
+            if connection["status"] != "ACTIVE" {
+                break connection;
+            }
+            assert!(Instant::now() < deadline, "the poll goes on with tokens that are refused");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        assert_eq!(connection["status"], "NEEDS_REAUTH");
+        assert!(connection["lastError"].as_str().unwrap().contains("does not accept"), "{connection}");
+        assert_eq!(refreshes(&tracked).await, before + 1, "once with other tokens, and no more");
+    }
+
     async fn who_lost_a_race_takes_the_winners_tokens_and_wipes_nothing(world: TrackerWorld) {
         let tracked = Tracked::empty(world.server, world.jira.site(json!({})).await).await;
         // A refresh that is refused late, while somebody connects the project again.
