@@ -11,13 +11,16 @@ import { listen, tell } from './beginning.mjs';
 import { spoken } from './microphone.mjs';
 import { call } from './scenes/call.mjs';
 import { consolePage } from './scenes/console.mjs';
+import { decisions } from './scenes/decisions.mjs';
+import { exportScenes } from './scenes/exports.mjs';
+import { feedbackScenes } from './scenes/feedback.mjs';
 import { join } from './scenes/join.mjs';
 import { people } from './scenes/people.mjs';
 import { review } from './scenes/review.mjs';
 import { sources } from './scenes/sources.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...sources };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...sources, ...decisions, ...feedbackScenes, ...exportScenes };
 
 async function play({ scene, ...asked }) {
   const args = [

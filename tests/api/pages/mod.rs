@@ -3,6 +3,8 @@
 mod browser;
 mod call;
 mod console;
+mod decisions;
+mod exports;
 mod files;
 mod join;
 mod people;

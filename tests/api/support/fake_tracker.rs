@@ -22,8 +22,13 @@ impl FakeTracker {
         Some(Self { base: format!("http://127.0.0.1:{}", part.port(port)), http, _part: part })
     }
 
+    /// The address of its control API.
+    pub fn control_url(&self) -> String {
+        format!("{}/_control", self.base)
+    }
+
     pub async fn control(&self, method: Method, path: &str, body: Value) -> Value {
-        let asked = self.http.request(method, format!("{}/_control/{path}", self.base));
+        let asked = self.http.request(method, format!("{}/{path}", self.control_url()));
         let asked = if body.is_null() { asked } else { asked.json(&body) };
         let answer = asked.send().await.unwrap();
         let (status, text) = (answer.status(), answer.text().await.unwrap());

@@ -1,0 +1,91 @@
+// The scene of the feedback inbox: reviewers are invited, what they say arrives, and is decided about.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { analysedProject } from './project.mjs';
+import { arrives, follow, mails, reader } from './reader.mjs';
+
+const PROJECT = 'Appointments';
+
+export const feedbackScenes = {
+  /** `account` invites `reviewer` (an address), whose mail lies in `outbox`, and answers what is said. */
+  async feedbackInbox(browser, { page, outbox, account, reviewer }) {
+    const project = await analysedProject(page, account, PROJECT);
+    const ada = await reader(browser, new URL(`/projects/${project.id}/feedback`, page).href);
+    await ada.logIn(account);
+    await arrives(ada, 'Feedback');
+    await ada.reads('No feedback yet');
+    await ada.lookTwice('no feedback', /^Feedback$/, /^الملاحظات$/);
+
+    await ada.press('Invite reviewers');
+    await ada.page.getByRole('dialog').waitFor();
+    await ada.write('E-mail addresses', `not an address, Grace Hopper <${reviewer}>`);
+    await ada.press('Send invitations');
+    await ada.page.getByRole('dialog').getByText('not an address:').waitFor();
+    await ada.look('invite reviewers');
+    await ada.write('E-mail addresses', `Grace Hopper <${reviewer}>`);
+    await ada.reach('combobox', 'They may');
+    await ada.page.keyboard.type('Read, comment and');
+    await ada.write('Message', 'Please look at the stories.');
+    await ada.press('Send invitations');
+    await ada.reads('1 invitation was sent');
+    await follow(ada, 'Invitations');
+    await ada.page.getByRole('listitem').filter({ hasText: 'Grace Hopper' }).getByText('Pending').waitFor();
+    await ada.lookTwice('invitations', /^Feedback$/, /^الملاحظات$/);
+
+    // What the reviewer says arrives while the inbox is open.
+    await follow(ada, 'Inbox');
+    const says = await reviews(project.caller, await mailedToken(outbox, reviewer));
+    const [story, other] = project.stories;
+    await says({ targetType: 'USER_STORY', targetId: story.id, comment: 'Twice a day is enough.', verdict: 'CHANGE' });
+    await says({ targetType: 'USER_STORY', targetId: other.id, comment: 'هذا ما اتفقنا عليه.', verdict: 'APPROVE' });
+    const said = (text) => ada.page.getByRole('article').filter({ hasText: text });
+    await said('Twice a day is enough.').waitFor();
+    await said('هذا ما اتفقنا عليه.').waitFor();
+    await ada.lookTwice('feedback', /^Feedback$/, /^الملاحظات$/);
+
+    await said('Twice a day is enough.').getByRole('button', { name: 'Take up' }).press('Enter');
+    await said('Twice a day is enough.').getByText('In progress').waitFor();
+    await said('Twice a day is enough.').getByRole('button', { name: 'Resolve' }).press('Enter');
+    await ada.page.getByRole('dialog').waitFor();
+    await ada.look('resolve feedback');
+    await ada.write('Note', 'The interval is changed.');
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Resolve', exact: true }).press('Enter');
+    await said('The interval is changed.').getByText('Resolved').waitFor();
+    // Rejected at once: it is taken up on the way.
+    await said('هذا ما اتفقنا عليه.').getByRole('button', { name: 'Reject' }).press('Enter');
+    await ada.write('Note', 'Said twice.');
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).press('Enter');
+    await said('Said twice.').getByText('Rejected').waitFor();
+    await ada.press('Open');
+    await ada.reads('No feedback matches');
+    await ada.look('no feedback matches');
+
+    await follow(ada, 'Invitations');
+    await ada.page.getByRole('listitem').filter({ hasText: 'Grace Hopper' }).getByText('Accepted').waitFor();
+    await ada.press(`Revoke ${reviewer}`);
+    await ada.page.getByRole('dialog').waitFor();
+    await ada.press('Revoke');
+    await ada.page.getByRole('listitem').filter({ hasText: 'Grace Hopper' }).getByText('Revoked', { exact: true }).waitFor();
+    return ada.isGone();
+  },
+};
+
+async function mailedToken(outbox, email) {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const file = (await mails(outbox, email)).at(-1);
+    // Lines of mails are broken with an equals sign at their end.
+    const text = file ? (await readFile(join(outbox, file), 'utf8')).replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=') : '';
+    const token = text.match(/#token=([\w-]+)/)?.[1];
+    if (token) return token;
+    if (Date.now() > deadline) throw new Error(`no invitation came to ${email}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Accepts an invitation; gives what says something about an item. */
+async function reviews(caller, token) {
+  const { reviewToken } = await caller.call('POST', `/api/review-invitations/${token}/accept`, {});
+  return (body) => caller.call('POST', '/api/project-review/feedback', body, { 'X-Review-Token': reviewToken });
+}
