@@ -6,9 +6,15 @@ import type { IconName } from '$shared/ui/Icon.svelte';
 import type { Key } from '$shared/words/text.svelte';
 import type { Project } from './project/project.svelte';
 
+/** The groups of the navigation, in the order of the work. */
+const GROUPS = ['sources', 'results', 'sharing', 'project'] as const;
+type Group = (typeof GROUPS)[number];
+
 export interface View {
   /** The segment of the address. */
   name: string;
+  /** Without a group, before all of them. */
+  group?: Group;
   label: Key;
   icon: IconName;
   /** Which of the project's counts stands beside the name. */
@@ -20,22 +26,26 @@ export interface View {
 
 const VIEWS: readonly View[] = [
   { name: 'home', label: 'home.heading', icon: 'home', load: () => import('./home/Home.svelte') },
-  { name: 'documents', label: 'documents.heading', icon: 'file', count: 'documents', load: () => import('./documents/Documents.svelte') },
-  { name: 'meetings', label: 'meetings.heading', icon: 'calendar', count: 'meetings', load: () => import('./meetings/Meetings.svelte') },
-  { name: 'runs', label: 'run.heading', icon: 'spark', load: () => import('./runs/Runs.svelte') },
-  { name: 'results', label: 'results.heading', icon: 'list', count: 'requirements', load: () => import('./results/Results.svelte') },
-  { name: 'proposals', label: 'proposals.heading', icon: 'columns', load: () => import('./proposals/Proposals.svelte') },
-  { name: 'conflicts', label: 'conflicts.heading', icon: 'warn', load: () => import('./conflicts/Conflicts.svelte') },
-  { name: 'trace', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
-  { name: 'baselines', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
-  { name: 'feedback', label: 'feedback.heading', icon: 'comment', isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
-  { name: 'exports', label: 'exports.heading', icon: 'out', load: () => import('./exports/Exports.svelte') },
-  { name: 'history', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
-  { name: 'people', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
-  { name: 'settings', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },
+  { name: 'documents', group: 'sources', label: 'documents.heading', icon: 'file', count: 'documents', load: () => import('./documents/Documents.svelte') },
+  { name: 'meetings', group: 'sources', label: 'meetings.heading', icon: 'calendar', count: 'meetings', load: () => import('./meetings/Meetings.svelte') },
+  { name: 'runs', group: 'sources', label: 'run.heading', icon: 'spark', load: () => import('./runs/Runs.svelte') },
+  { name: 'results', group: 'results', label: 'results.heading', icon: 'list', count: 'requirements', load: () => import('./results/Results.svelte') },
+  { name: 'proposals', group: 'results', label: 'proposals.heading', icon: 'columns', load: () => import('./proposals/Proposals.svelte') },
+  { name: 'conflicts', group: 'results', label: 'conflicts.heading', icon: 'warn', load: () => import('./conflicts/Conflicts.svelte') },
+  { name: 'trace', group: 'results', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
+  { name: 'baselines', group: 'results', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
+  { name: 'history', group: 'results', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
+  { name: 'feedback', group: 'sharing', label: 'feedback.heading', icon: 'comment', isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
+  { name: 'exports', group: 'sharing', label: 'exports.heading', icon: 'out', load: () => import('./exports/Exports.svelte') },
+  { name: 'people', group: 'project', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
+  { name: 'settings', group: 'project', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },
 ];
 
-export const viewsFor = (project: Project): View[] => VIEWS.filter(({ isFor }) => !isFor || isFor(project));
+const viewsFor = (project: Project): View[] => VIEWS.filter(({ isFor }) => !isFor || isFor(project));
+
+/** The views in their groups, those without a view left out. */
+export const groupsFor = (project: Project): { name: Group | null; views: View[] }[] =>
+  [null, ...GROUPS].map((name) => ({ name, views: viewsFor(project).filter(({ group = null }) => group === name) })).filter(({ views }) => views.length > 0);
 
 export const viewOf = (project: Project, name: string): View | undefined => viewsFor(project).find((view) => view.name === name);
 

@@ -25,8 +25,6 @@ const locale = $derived(LOCALES[tag]);
 const plural = $derived(new Intl.PluralRules(locale));
 const numbers = $derived(new Intl.NumberFormat(locale));
 const percents = $derived(new Intl.NumberFormat(locale, { style: 'percent' }));
-const sizes = $derived(new Intl.NumberFormat(locale, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }));
-const largeSizes = $derived(new Intl.NumberFormat(locale, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }));
 const brief = { style: 'unit', unitDisplay: 'narrow', maximumFractionDigits: 1 } as const;
 const milliseconds = $derived(new Intl.NumberFormat(locale, { ...brief, unit: 'millisecond' }));
 const seconds = $derived(new Intl.NumberFormat(locale, { ...brief, unit: 'second' }));
@@ -97,9 +95,6 @@ export const label = (group: string, name: string): string => {
 
 export const number = (value: number): string => numbers.format(value);
 export const percent = (value: number): string => percents.format(value);
-export const kilobytes = (bytes: number): string => sizes.format(Math.max(1, bytes / 1000));
-/** The size of a file, in kilobytes or megabytes. */
-export const fileSize = (bytes: number): string => (bytes < 1_000_000 ? kilobytes(bytes) : largeSizes.format(bytes / 1_000_000));
 /** How long something took: in milliseconds under a second, to the tenth under ten seconds, with minutes from one minute on. */
 export function duration(ms: number): string {
   if (ms < 1_000) return milliseconds.format(Math.round(ms));
@@ -108,6 +103,26 @@ export function duration(ms: number): string {
   return `${minutes.format(Math.floor(whole / 60))} ${seconds.format(whole % 60)}`;
 }
 export const timeOfDay = (at: string): string => times.format(new Date(at));
+const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+/** A size in the largest unit of which there is one. */
+export const fileSize = (count: number): string => {
+  const power = count < 1000 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(count) / 3));
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: SIZES[power] ?? 'byte', maximumFractionDigits: power > 1 ? 1 : 0 }).format(count / 1000 ** power);
+};
+
+const SPANS = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]] as const;
+/** A span of time in its two largest units. */
+export const timeSpan = (seconds: number): string => {
+  const first = Math.max(0, SPANS.findIndex(([, length]) => seconds >= length));
+  const from = seconds < 1 ? SPANS.length - 1 : first;
+  let rest = Math.floor(seconds);
+  const parts = SPANS.slice(from, from + 2).map(([unit, length]) => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+  });
+  return new Intl.ListFormat(locale, { type: 'unit', style: 'long' }).format(parts);
+};
 export const day = (at: string): string => days.format(new Date(at));
 export const moment = (at: string): string => moments.format(new Date(at));
 

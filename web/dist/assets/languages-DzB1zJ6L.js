@@ -1,1 +1,0 @@
-import{c as e,m as t}from"./text.svelte-1gFrCHbZ.js";var n=[`EN`,`AR`,`DE`,`ES`,`FR`,`IT`,`NL`,`PT`,`TR`,`ZH`,`JA`,`KO`,`HI`,`RU`],r=t=>new Intl.DisplayNames(e(),{type:`language`}).of(t.toLowerCase())??t;function i({isAuto:e}){let i=n.map(e=>[e,r(e)]);return e?[[`AUTO`,t(`language.AUTO`)],...i]:i}export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{it as e,p as t}from"./text.svelte-1gFrCHbZ.js";import{t as n}from"./theme.svelte--SwXpKrq.js";async function r(r,i,a){n(),await t(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),e(r,{target:o}))}export{r as t};
