@@ -3,8 +3,8 @@
 use actix_web::HttpRequest;
 use actix_web::http::header;
 
+use super::path_ids::PathIds;
 use super::playback;
-use super::policy::PathIds;
 use super::principal::Principal;
 use super::service_key::ServiceKey;
 use super::state::Gate;

@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod credentials;
 pub mod one_time;
+mod path_ids;
 pub mod playback;
 pub mod policy;
 pub mod principal;

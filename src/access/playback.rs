@@ -25,7 +25,7 @@ const PURPOSE: &str = "playback link";
 /// Returns the signature by which the account hears the recording until then.
 #[must_use]
 pub fn sign(secret: &Secret, recording_id: Id<Recording>, caller: Caller, until: Time) -> String {
-    let claims = Claims { caller, until: until.millis() };
+    let claims = PlaybackClaims { caller, until: until.millis() };
     let mut bytes = claims.bytes();
     bytes.extend(claims.mac(secret, recording_id));
     URL_SAFE_NO_PAD.encode(bytes)
@@ -38,7 +38,7 @@ pub fn verify(secret: &Secret, recording_id: Id<Recording>, signature: &str, now
     let (user_id, rest) = bytes.split_first_chunk::<16>()?;
     let (session_id, rest) = rest.split_first_chunk::<16>()?;
     let (until, mac) = rest.split_first_chunk::<8>()?;
-    let claims = Claims {
+    let claims = PlaybackClaims {
         caller: Caller {
             user_id: Id::<User>::from_uuid(Uuid::from_bytes(*user_id)),
             session_id: Id::<Session>::from_uuid(Uuid::from_bytes(*session_id)),
@@ -49,13 +49,13 @@ pub fn verify(secret: &Secret, recording_id: Id<Recording>, signature: &str, now
     (is_ours && claims.until > now.millis()).then_some(claims.caller)
 }
 
-struct Claims {
+struct PlaybackClaims {
     caller: Caller,
     /// Milliseconds since 1970.
     until: i64,
 }
 
-impl Claims {
+impl PlaybackClaims {
     fn bytes(&self) -> Vec<u8> {
         let Caller { user_id, session_id } = self.caller;
         let (user_id, session_id) = (user_id.uuid(), session_id.uuid());

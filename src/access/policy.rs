@@ -6,17 +6,17 @@
 //! 404. The call is counted before anything is loaded, see [`super::admission`].
 
 use actix_web::HttpRequest;
-use actors::ids::Id;
 
 use super::admission::CountedFor;
 use super::credentials::{bearer, bearer_if_any, bearer_text, person, playback_or_bearer, ticket_or_bearer};
+pub use super::path_ids::PathIds;
 use super::principal::{Caller, Guest, KeyOwner, Principal};
 use super::role::{ProjectRole, Relation};
 use super::service_key::ServiceKey;
 use super::state::Gate;
 use crate::http::agent::user_agent;
 use crate::http::code::Code;
-use crate::http::error::{ApiError, FieldError};
+use crate::http::error::ApiError;
 use crate::http::mounted::{Mounted, Need};
 
 /// The principals that may call an operation, as the contract's table names them.
@@ -88,28 +88,6 @@ pub struct Loaded<T> {
     pub relation: Relation,
     /// The resource, or the 404 of the child, which only those with permission may see.
     pub resource: Result<T, ApiError>,
-}
-
-/// The ids in a request's path.
-pub struct PathIds<'a>(&'a HttpRequest);
-
-impl<'a> PathIds<'a> {
-    #[must_use]
-    pub const fn of(request: &'a HttpRequest) -> Self {
-        Self(request)
-    }
-
-    /// Parses an id.
-    ///
-    /// # Errors
-    /// 400 if it is not a UUID.
-    pub fn id<T>(&self, name: &'static str) -> Result<Id<T>, ApiError> {
-        let text = self.0.match_info().get(name).unwrap_or_default();
-        text.parse().map_err(|_| ApiError {
-            faults: vec![FieldError::of(Code::BAD_REQUEST, Some(name.to_owned()), "This must be a UUID.")],
-            ..ApiError::with_message(Code::BAD_REQUEST, format!("The {name} in the path is not a UUID."))
-        })
-    }
 }
 
 /// A policy that a request must satisfy. [`super::admission`] calls its parts in order.
@@ -365,7 +343,7 @@ macro_rules! rules {
                 CountedFor::Principal(principal.uuid())
             }
             fn syntax(request: &HttpRequest) -> Result<(), ApiError> {
-                T::ids(&PathIds(request)).map(drop)
+                T::ids(&PathIds::of(request)).map(drop)
             }
             async fn check(principal: Principal, request: &HttpRequest, _: &Gate) -> Result<Self, ApiError> {
                 let allows = |$relation: Relation| $allows;
@@ -424,7 +402,7 @@ async fn pass<T: Resource, B: By>(
     who: Who,
     allows: impl Fn(Relation) -> bool,
 ) -> Result<(B, Relation, T), ApiError> {
-    let ids = T::ids(&PathIds(request))?;
+    let ids = T::ids(&PathIds::of(request))?;
     let state = &T::State::of(request)?;
     if who == Who::User {
         // Guests are never accepted here, whatever the resource.

@@ -1,0 +1,29 @@
+//! The ids in the path of a request.
+
+use actix_web::HttpRequest;
+use actors::ids::Id;
+
+use crate::http::code::Code;
+use crate::http::error::{ApiError, FieldError};
+
+/// The ids in a request's path.
+pub struct PathIds<'a>(&'a HttpRequest);
+
+impl<'a> PathIds<'a> {
+    #[must_use]
+    pub const fn of(request: &'a HttpRequest) -> Self {
+        Self(request)
+    }
+
+    /// Parses an id.
+    ///
+    /// # Errors
+    /// 400 if it is not a UUID.
+    pub fn id<T>(&self, name: &'static str) -> Result<Id<T>, ApiError> {
+        let text = self.0.match_info().get(name).unwrap_or_default();
+        text.parse().map_err(|_| ApiError {
+            faults: vec![FieldError::of(Code::BAD_REQUEST, Some(name.to_owned()), "This must be a UUID.")],
+            ..ApiError::with_message(Code::BAD_REQUEST, format!("The {name} in the path is not a UUID."))
+        })
+    }
+}
