@@ -1,4 +1,4 @@
-// The log-in at an OpenID provider. The server leads the browser there and back to /login/callback with a code; only this
+// The ways in that end at /login/callback: the log-in at an OpenID provider, and a link that signs in once. The server leads the browser there and back to /login/callback with a code; only this
 // browser has the verifier that the code is exchanged with (RFC 7636).
 
 import { signIn } from '../account.svelte';
@@ -9,6 +9,9 @@ const STORAGE_KEY = 'colloquy.verifier';
 const START = `${BASE}api/auth/google-login`;
 /** The address to which the server leads the browser back. */
 export const isCallback = (): boolean => location.pathname === `${BASE}login/callback`;
+
+/** Whether the address is a link that signs in once. */
+export const isLoginLink = (): boolean => new URLSearchParams(location.hash.slice(1)).has('link');
 
 const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
@@ -34,7 +37,7 @@ export async function leaveForProvider(): Promise<void> {
   location.assign(startUrl(await challengeOf(verifier)));
 }
 
-/** Completes the log-in with what the address carries, and returns to where it was started. False: it did not succeed. */
+/** Completes the log-in with what the address carries, and goes to the address that it names. False: it did not succeed. */
 export async function returnFromProvider(): Promise<boolean> {
   const answer = new URLSearchParams(location.hash.slice(1));
   const codeVerifier = sessionStorage.getItem(STORAGE_KEY);
@@ -42,8 +45,10 @@ export async function returnFromProvider(): Promise<boolean> {
   // The code is used once and belongs in no history.
   history.replaceState(null, '', `${location.pathname}${location.search}`);
   const code = answer.get('code');
-  if (!code || !codeVerifier) return false;
-  signIn(await unwrap(api.POST('/api/auth/google-login/exchange', { body: { code, codeVerifier } })));
+  const link = answer.get('link');
+  if (link) signIn(await unwrap(api.POST('/api/auth/login-link/exchange', { body: { code: link } })));
+  else if (code && codeVerifier) signIn(await unwrap(api.POST('/api/auth/google-login/exchange', { body: { code, codeVerifier } })));
+  else return false;
   location.replace(ownAddress(answer.get('returnUrl')));
   return true;
 }

@@ -1,1 +1,0 @@
-import"./errors-ByiRnglY.js";import{B as e,R as t,St as n,ct as r,ot as i}from"./text.svelte-D4t1O7qZ.js";var a=r(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(r,o){var s=a();n(()=>{e(s,o.value),t(s,`aria-label`,o.label)}),i(r,s)}export{o as t};
