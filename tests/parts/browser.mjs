@@ -16,11 +16,12 @@ import { exportScenes } from './scenes/exports.mjs';
 import { feedbackScenes } from './scenes/feedback.mjs';
 import { join } from './scenes/join.mjs';
 import { people } from './scenes/people.mjs';
+import { results } from './scenes/results.mjs';
 import { review } from './scenes/review.mjs';
 import { sources } from './scenes/sources.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...sources, ...decisions, ...feedbackScenes, ...exportScenes };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes };
 
 async function play({ scene, ...asked }) {
   const args = [

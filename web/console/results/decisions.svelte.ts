@@ -126,12 +126,13 @@ export class Decisions {
     if (done.length > 0) this.#offer(t(SAID_OF_MANY[verdict.decision], { count: done.length }), this.#undoOf(done, Promise.resolve(saved), verdict.decision));
   }
 
-  /** Saves an edit of the version that was edited. Throws ApiError; 412 if the item is at another version by now. */
-  async edit(item: Reviewed, edit: RequirementEdit | StoryEdit): Promise<void> {
-    const saved = await this.#edit(item, edit);
+  /** Saves an edit of the version that was edited, and approves it at once if that is wanted. Throws ApiError; 412 if the item is at another version by now. */
+  async edit(item: Reviewed, edit: RequirementEdit | StoryEdit, isApproved = false): Promise<void> {
+    const saved = await this.#edit(item, isApproved ? { ...edit, workflowStatus: 'APPROVED' } : edit);
     this.results.put(saved);
+    if (Object.keys(edit).length === 0) return this.#offer(t('results.approved', { code: item.code }), this.#undoOf([item], Promise.resolve([saved]), 'APPROVED'));
     const former = Object.fromEntries(Object.keys(edit).map((name) => [name, formerOf(item, name)]));
-    this.#offer(t('results.saved', { code: item.code }), {
+    this.#offer(t(isApproved ? 'results.savedAndApproved' : 'results.saved', { code: item.code }), {
       words: t('results.undo.edit', { code: item.code }),
       run: async () => {
         this.results.put(await this.#edit(saved, former));
@@ -165,12 +166,12 @@ export class Decisions {
     notify(words, 'news', { key: TOAST, ...(undo && { action: { words: t('results.undo'), act: () => void this.undo() } }) });
   }
 
-  /** Approvals and rejections are taken back by reopening; what was reopened gets its former status again where that needs no reason. */
+  /** What was decided is taken back by reopening; what was reopened gets its former status again where that needs no reason. */
   #undoOf(before: readonly Reviewed[], after: Promise<readonly Reviewed[]>, decision: Decision): Undo | null {
     const [first] = before;
     const words = before.length === 1 && first ? t('results.undo.reopened', { code: first.code }) : t('results.many.reopened', { count: before.length });
-    if (decision === 'APPROVED' || decision === 'REJECTED') return { words, run: () => this.#setAll(after, { workflowStatus: 'NEEDS_REVIEW' }) };
-    if (decision !== 'NEEDS_REVIEW' || this.results.project.details?.signedApprovals) return null;
+    if (decision !== 'NEEDS_REVIEW') return { words, run: () => this.#setAll(after, { workflowStatus: 'NEEDS_REVIEW' }) };
+    if (this.results.project.details?.signedApprovals) return null;
     if (!before.every(({ of }) => of.workflowStatus === 'APPROVED')) return null;
     const again = before.length === 1 && first ? t('results.approved', { code: first.code }) : t('results.many.approved', { count: before.length });
     return { words: again, run: () => this.#setAll(after, { workflowStatus: 'APPROVED' }) };

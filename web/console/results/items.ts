@@ -81,8 +81,10 @@ export type Decision = 'APPROVED' | 'REJECTED' | 'NEEDS_REVIEW' | 'DEFERRED';
 
 /** As the server decides: rejected is not approved without being reopened, and the other way round. */
 export function impactOf({ of }: Reviewed, decision: Decision): Impact {
-  const { workflowStatus: from, suspect } = of;
+  const { workflowStatus: from, suspect, deferredUntil } = of;
   if (decision === 'DEFERRED') return 'changes';
+  // Reopened, it is not put off any more.
+  if (decision === 'NEEDS_REVIEW' && deferredUntil !== null) return 'changes';
   if (from === decision) return decision === 'APPROVED' && suspect ? 'changes' : 'already';
   return from === 'NEEDS_REVIEW' || decision === 'NEEDS_REVIEW' ? 'changes' : 'refused';
 }

@@ -28,6 +28,8 @@ export class Results {
   chosen = $state<string | null>(null);
   readonly marked = new SvelteSet<string>();
   isLoaded = $state(false);
+  /** Whether the last load did not come to its end. */
+  hasFailed = $state(false);
   /** Names of documents and recordings, by their ids. */
   readonly names = new SvelteMap<string, string>();
   readonly texts: DocumentTexts;
@@ -91,6 +93,12 @@ export class Results {
     };
   }
 
+  /** Lists other items. One that is open and not among them any more gives way to the first of them. */
+  narrow(filters: Filters): void {
+    this.filters = filters;
+    if (this.shown.length > 0 && this.place === 0) this.chosen = this.shown[0]?.id ?? null;
+  }
+
   find(id: string): Item | undefined {
     return this.#byId.get(id);
   }
@@ -151,8 +159,18 @@ export class Results {
     return turned.find((item) => item.id !== id && this.needsReview(item))?.id ?? null;
   }
 
-  readonly load = (): Promise<void> => attempt(async () => {
+  readonly load = async (): Promise<void> => {
     this.#loadedAt = Date.now();
+    this.hasFailed = false;
+    let isDone = false;
+    await attempt(async () => {
+      await this.#loadAll();
+      isDone = true;
+    });
+    this.hasFailed = !isDone;
+  };
+
+  async #loadAll(): Promise<void> {
     const path = this.project.path;
     const requirements = (cursor: string | undefined) =>
       api.GET('/api/projects/{projectId}/requirements', { params: { path, query: { limit: PAGE, ...(cursor && { cursor }) } } });
@@ -181,7 +199,7 @@ export class Results {
     this.#merge(found);
     this.#markQuotes();
     this.isLoaded = true;
-  });
+  }
 
   /** Risks, questions, actions and decisions are those of the newest run; the requirements and stories have lists of their own. */
   async #loadOthers(): Promise<void> {
