@@ -150,6 +150,12 @@ impl ProjectItem {
         of_either!(self, |one| one.suspect)
     }
 
+    /// Whether its review was put off until some date, which may have passed.
+    #[must_use]
+    pub fn is_deferred(&self) -> bool {
+        of_either!(self, |one| one.deferred_until.is_some())
+    }
+
     /// The requirements that it refers to, and how.
     #[must_use]
     pub fn references(&self) -> Vec<(ReferenceKind, Uuid)> {

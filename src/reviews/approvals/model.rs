@@ -79,6 +79,8 @@ impl StatusDecision {
             (NeedsReview, Rejected, _) => ApprovalAction::Reject,
             (_, NeedsReview, Some(_)) => ApprovalAction::Defer,
             (Approved | Rejected, NeedsReview, None) => ApprovalAction::Reopen,
+            // The deferral is taken back.
+            (NeedsReview, NeedsReview, None) if item.is_deferred() => ApprovalAction::Reopen,
             _ => return None,
         };
         let after = match self.deferred_until {

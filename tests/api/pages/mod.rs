@@ -9,5 +9,6 @@ mod files;
 mod join;
 mod people;
 mod recording;
+mod results;
 mod review;
 mod sources;

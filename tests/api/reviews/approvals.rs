@@ -146,6 +146,19 @@ on_both! {
         assert_eq!(event["actor"]["name"], name);
     }
 
+    async fn a_deferral_ends_when_the_item_is_reopened(world: World) {
+        let reviewed = Reviewed::new(world.server).await;
+        let (story, _) = reviewed.story().await;
+        reviewed.judge(&story, decision("DEFER")).await.is(200);
+        let reopened = reviewed.judge(&story, decision(NEEDS_REVIEW)).await.is(200).data().clone();
+        assert_eq!(
+            named(&reopened, &["workflowStatus", "deferredUntil", "version"]),
+            json!({"workflowStatus": NEEDS_REVIEW, "deferredUntil": null, "version": 3})
+        );
+        assert_eq!(reviewed.trail("").await.pop().unwrap()["action"], "REOPEN");
+        reviewed.judge(&story, decision(NEEDS_REVIEW)).await.refused(409, "InvalidState");
+    }
+
     async fn a_stale_version_changes_nothing_and_of_many_writers_one_wins(world: World) {
         let reviewed = Reviewed::new(world.server).await;
         let (story, requirement) = reviewed.story().await;
