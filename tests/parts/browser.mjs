@@ -15,13 +15,14 @@ import { decisions } from './scenes/decisions.mjs';
 import { exportScenes } from './scenes/exports.mjs';
 import { feedbackScenes } from './scenes/feedback.mjs';
 import { join } from './scenes/join.mjs';
+import { meetings } from './scenes/meetings.mjs';
 import { people } from './scenes/people.mjs';
 import { results } from './scenes/results.mjs';
 import { review } from './scenes/review.mjs';
 import { sources } from './scenes/sources.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes, ...meetings };
 
 async function play({ scene, ...asked }) {
   const args = [

@@ -7,6 +7,7 @@ mod decisions;
 mod exports;
 mod files;
 mod join;
+mod meetings;
 mod people;
 mod recording;
 mod results;
