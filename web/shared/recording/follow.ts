@@ -1,4 +1,4 @@
-// Which passage of a transcript is heard, and where in it what somebody looks for is.
+// Which passage of a transcript is heard, who speaks how long in it, and where what somebody looks for is.
 
 import type { TranscriptSegment } from './transcript.svelte';
 
@@ -38,4 +38,16 @@ export function pieces(text: string, wanted: string): { text: string; isFound: b
   }
   if (from < text.length) all.push({ text: text.slice(from), isFound: false });
   return all;
+}
+
+/** How long each speaks, longest first, under the name that `nameOf` gives. */
+export function speakingTimes<Segment extends Pick<TranscriptSegment, 'startMs' | 'endMs' | 'speaker'>>(
+  segments: readonly Segment[], nameOf: (speaker: Segment['speaker']) => string,
+): [string, number][] {
+  const times = new Map<string, number>();
+  for (const { startMs, endMs, speaker } of segments) {
+    const name = nameOf(speaker);
+    times.set(name, (times.get(name) ?? 0) + endMs - startMs);
+  }
+  return [...times].sort(([, one], [, other]) => other - one);
 }

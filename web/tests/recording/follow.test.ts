@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { found, heardAt, pieces } from '../../shared/recording/follow';
+import { found, heardAt, pieces, speakingTimes } from '../../shared/recording/follow';
 
 const segments = [[0, 900, 'Good morning.'], [1000, 2000, 'The (new) system'], [2000, 3000, 'system, new'], [9000, 9500, 'END']]
   .map(([startMs, endMs, text]) => ({ startMs: Number(startMs), endMs: Number(endMs), text: String(text) }));
@@ -26,4 +26,11 @@ test('a text in pieces is the same text', () => {
   ]);
   expect(pieces('nothing', 'else')).toEqual([{ text: 'nothing', isFound: false }]);
   expect(pieces('nothing', '')).toEqual([{ text: 'nothing', isFound: false }]);
+});
+
+test('how long each speaks is summed under their names', () => {
+  const said = [['Ada', 0, 900], ['Bo', 900, 4_000], ['Ada', 4_000, 5_000]]
+    .map(([name, startMs, endMs]) => ({ speaker: { participantId: null, name: String(name) }, startMs: Number(startMs), endMs: Number(endMs) }));
+  expect(speakingTimes(said, ({ name }) => name)).toEqual([['Bo', 3_100], ['Ada', 1_900]]);
+  expect(speakingTimes([], ({ name }) => name)).toEqual([]);
 });
