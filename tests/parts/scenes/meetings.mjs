@@ -83,7 +83,7 @@ export const meetings = {
     await ada.look('the question before a recording is deleted');
     await ada.press('Delete');
     await arrives(ada, title);
-    await recording.waitFor({ state: 'detached' });
+    await ada.page.getByRole('link', { name: /^Everyone/ }).waitFor({ state: 'detached' });
     return ada.isGone();
   },
 };
