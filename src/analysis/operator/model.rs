@@ -53,7 +53,7 @@ pub struct RunCursor {
 
 impl RunCursor {
     /// The pattern in the OpenAPI document.
-    pub const PATTERN: &'static str = "^A[AQ][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]$";
+    pub const PATTERN: &'static str = "^A[A-Za-f][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]$";
 }
 
 impl std::fmt::Display for RunCursor {
