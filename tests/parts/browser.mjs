@@ -16,13 +16,14 @@ import { exportScenes } from './scenes/exports.mjs';
 import { feedbackScenes } from './scenes/feedback.mjs';
 import { join } from './scenes/join.mjs';
 import { meetings } from './scenes/meetings.mjs';
+import { operator } from './scenes/operator.mjs';
 import { people } from './scenes/people.mjs';
 import { results } from './scenes/results.mjs';
 import { review } from './scenes/review.mjs';
 import { sources } from './scenes/sources.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes, ...meetings };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes, ...meetings, ...operator };
 
 async function play({ scene, ...asked }) {
   const args = [

@@ -1,1 +1,0 @@
-import"./errors-BpA3966E.js";import{Lt as e,Ot as t,R as n,Rt as r,St as i,ct as a,it as o,ot as s}from"./text.svelte-Bpz8yoXm.js";import{r as c}from"./route.svelte-Br-2GCts.js";var l=a(`<a class="code svelte-1h9s55o"> </a>`);function u(a,u){r(u,!0);var d=l(),f=t(d,!0);i(e=>{n(d,`href`,e),o(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),s(a,d),e()}export{u as t};

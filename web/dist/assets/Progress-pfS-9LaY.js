@@ -1,1 +1,0 @@
-import"./errors-BpA3966E.js";import{B as e,R as t,St as n,ct as r,ot as i}from"./text.svelte-Bpz8yoXm.js";var a=r(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(r,o){var s=a();n(()=>{e(s,o.value),t(s,`aria-label`,o.label)}),i(r,s)}export{o as t};

@@ -1,1 +1,0 @@
-import"./errors-BpA3966E.js";import{D as e,Et as t,G as n,Ht as r,K as i,St as a,Z as o,ct as s,ot as c}from"./text.svelte-Bpz8yoXm.js";var l=s(`<span><!></span>`);function u(s,u){let d=e(u,`tone`,3,`plain`),f=e(u,`dot`,3,!1);var p=l();let m;var h=t(p);o(h,()=>u.children),r(p),a(()=>m=n(p,1,i(d()),`svelte-j90jgp`,m,{dot:f()})),c(s,p)}export{u as t};

@@ -1,1 +1,0 @@
-import{f as e,rt as t}from"./text.svelte-Bpz8yoXm.js";import{t as n}from"./theme.svelte-DkMabd1f.js";async function r(r,i,a){n(),await e(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),t(r,{target:o}))}export{r as t};
