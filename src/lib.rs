@@ -9,7 +9,8 @@
 //!                                                                        |            |
 //! response <-- envelope               sockets, streams <-- live <-- hub <-- after COMMIT
 //! ```
-//! Modules in reading order: `routes` lists all operations on one page, and `wiring` builds the server. Then, along the
+//! Modules in reading order: `routes` lists all operations on one page, `events` all
+//! events with their data, and `wiring` builds the server. Then, along the
 //! path of a request: `http` (requests and responses), `access` (authentication and authorization), `api` (operations,
 //! idempotency and the OpenAPI document), the features in the order of the interface (`accounts`, `projects`,
 //! `meetings`, `analysis`, `reviews`, `trackers`), `pipeline` (the analysis itself, which depends on no feature), `db` (the
@@ -31,6 +32,7 @@ pub mod clients;
 pub mod config;
 pub mod core;
 pub mod db;
+pub mod events;
 pub mod guarantees;
 pub mod http;
 pub mod jobs;

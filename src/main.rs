@@ -41,6 +41,8 @@ enum Command {
     Models(models_command::Models),
     /// Print the OpenAPI document as JSON
     Openapi,
+    /// Print the AsyncAPI document of the socket as JSON
+    Asyncapi,
 }
 
 #[derive(clap::Args)]
@@ -78,6 +80,10 @@ fn main() -> ExitCode {
         Command::Models(arguments) => models_command::run(&arguments),
         Command::Openapi => {
             println!("{:#}", colloquy::api::openapi::document(&routes::all()));
+            ExitCode::SUCCESS
+        }
+        Command::Asyncapi => {
+            println!("{:#}", colloquy::events::document(&colloquy::api::openapi::document(&routes::all())));
             ExitCode::SUCCESS
         }
     }

@@ -223,6 +223,9 @@ pub fn public() -> Vec<Operation> {
             GET "/health/ready" "readiness" service::readiness => 200 [503] "Readiness probe" message "The service is ready.";
             GET "/api/openapi.json" "openApiDocument" service::openapi_document => 200 [] "Get this OpenAPI document";
         }
+        "Event description" {
+            GET "/api/asyncapi.json" "asyncApiDocument" service::asyncapi_document => 200 [] "Get the AsyncAPI document of the socket";
+        }
     }
 }
 

@@ -80,6 +80,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("service", &["access", "api", "core", "db", "http", "metrics"]),
     // The route table, the wiring and the entry point: they may import everything.
     ("routes", &["*"]),
+    ("events", &["*"]),
     ("wiring", &["*"]),
     ("main", &["*"]),
     ("lib", &[]),
@@ -268,6 +269,31 @@ fn an_area_imports_what_it_may_and_nothing_else() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// A kind of event that no code records would be described to clients and never reach them.
+#[test]
+fn every_kind_of_event_is_recorded_somewhere() {
+    // These name kinds to describe them or to tell them apart.
+    let others = [
+        "events.rs",
+        "event_kind.rs",
+        "live/audience.rs",
+        "analysis/audience.rs",
+        "meetings/audience.rs",
+        "meetings/invitations/mod.rs",
+        "trackers/audience.rs",
+    ];
+    let all: Vec<Source> = ["src", "actors/src"].into_iter().flat_map(sources).collect();
+    let of_list = &all.iter().find(|source| source.name == "event_kind.rs").unwrap().code;
+    let kinds = Regex::new(r#"#\[strum\(serialize = "[\w.]+"\)\]\s*(\w+),"#).unwrap();
+    let kinds: Vec<&str> = kinds.captures_iter(of_list).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert!(kinds.len() > 40, "{kinds:?}");
+    for kind in kinds {
+        let named = Regex::new(&format!(r"EventKind::{kind}\b")).unwrap();
+        let is_recorded = all.iter().any(|source| !others.contains(&&*source.name) && named.is_match(&source.code));
+        assert!(is_recorded, "no code records {kind}");
+    }
 }
 
 /// Also prints the imports of all areas, to inspect the graph (`cargo test --test architecture -- --nocapture graph`).

@@ -20,13 +20,15 @@
 //!                     transaction                     offsets, to bounded subscriptions
 //! ```
 //!
-//! Modules in reading order: [`ids`], [`time`] and [`language`] hold basic types; [`live`] is the trait and the ports;
+//! Modules in reading order: [`ids`], [`time`] and [`language`] hold basic types; [`event_kind`] lists the
+//! events; [`live`] is the trait and the ports;
 //! [`meeting`] and [`run`] are the two live entities, pure; [`shell`], [`registry`], [`hub`] and [`mailbox_metrics`]
 //! run them.
 //!
 //! Deliberately absent: HTTP, SQL, the media server. The application provides them through the ports [`live::Journal`],
 //! [`hub::EventLog`] and [`time::Clock`].
 
+pub mod event_kind;
 pub mod hub;
 pub mod ids;
 pub mod language;

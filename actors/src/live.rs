@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::event_kind::EventKind;
 use crate::time::Time;
 
 /// A pure state that decides what commands do.
@@ -204,8 +205,7 @@ pub struct EventRecord {
     pub topic: Topic,
     /// Increases by one with each event of the topic, starting at 1.
     pub offset: u64,
-    /// Such as `run.progressed`.
-    pub kind: Arc<str>,
+    pub kind: EventKind,
     /// The whole changed resource, as JSON.
     pub data: Arc<str>,
     pub at: Time,

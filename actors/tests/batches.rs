@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::hub::HubItem;
 use actors::live::{Change, Live, Topic, TopicKind, Unsaved};
 use actors::shell::{Arbiters, CommandError, CommandResult, ShellLimits};
@@ -94,7 +95,7 @@ fn shown(answer: CommandResult<Tally>) -> Result<(u64, u64), CommandError<Odd>> 
 }
 
 fn world(limits: ShellLimits) -> World<Tally> {
-    let store = Store::<Tally>::new(|_| "tally.changed");
+    let store = Store::<Tally>::new(|_| EventKind::ProjectUpdated);
     store.insert(Tally { key: 1, revision: 0, sum: 0 });
     World::new(store, Arbiters::here().unwrap(), limits)
 }
@@ -354,7 +355,7 @@ async fn random_batches_have_the_same_results_as_single_commands() {
 #[actix::test]
 async fn under_failures_acknowledged_commands_are_stored_once_and_refused_ones_are_not() {
     let (mut chance, _) = Chance::from_env();
-    let store = Store::<Tally>::new(|_| "tally.changed");
+    let store = Store::<Tally>::new(|_| EventKind::ProjectUpdated);
     store.insert(Tally { key: 1, revision: 0, sum: 0 });
     let faults = [Fault::Fails, Fault::Conflicts, Fault::Panics, Fault::WritesUnknown, Fault::WritesAndHangs];
     store.next_saves((0..400).map(|_| chance.one_in(3).then(|| *chance.pick(&faults))).collect::<Vec<_>>());

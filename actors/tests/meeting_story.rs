@@ -157,7 +157,7 @@ fn outcome(before: &Meeting, command: Command) -> Outcome {
             let next = change.next;
             assert_eq!((next.version, next.revision), (before.version + 1, before.revision + 1));
             assert_eq!(next.updated_at, noon() + Duration::from_secs(600));
-            Becomes(next.status(), change.events.first().unwrap().kind())
+            Becomes(next.status(), change.events.first().unwrap().kind().as_str())
         }
         Err(Refusal::InvalidState { status }) => {
             assert_eq!(status, before.status());

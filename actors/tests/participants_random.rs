@@ -370,7 +370,7 @@ impl Story {
 /// that they left.
 fn follows(before: Option<ParticipantStatus>, event: &Event, after: ParticipantStatus) -> bool {
     use ParticipantStatus::{Invited, Joined, Left, Removed};
-    match event.kind() {
+    match event.kind().as_str() {
         "participant.joined" => before != Some(Joined) && before != Some(Removed) && after == Joined,
         "participant.left" => before == Some(Joined) && after == Left,
         "participant.removed" => before != Some(Removed) && after == Removed,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{Change, Live, RequestId, Topic, TopicKind, Unsaved};
 use actors::meeting::{Command, EndReason, Event, State};
@@ -70,12 +71,12 @@ async fn unknown_but_written(fault: Fault) {
     assert!(matches!(failed, CommandError::Unsaved(Unsaved::Unknown(_))), "{failed:?}");
     // There is no further command, and yet the subscriber receives the event, from the table.
     let actors::hub::HubItem::Event(record) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((record.offset, &*record.kind), (1, "meeting.started"));
+    assert_eq!((record.offset, record.kind.as_str()), (1, "meeting.started"));
     let seen = world.registry.ask(id, title("next"), request("2")).await.unwrap();
     assert_eq!(seen.state.revision, 2);
     assert!(matches!(seen.state.state, State::Live { .. }));
     let actors::hub::HubItem::Event(record) = listening.next().await else { panic!("nothing was told") };
-    assert_eq!((record.offset, &*record.kind), (2, "meeting.updated"));
+    assert_eq!((record.offset, record.kind.as_str()), (2, "meeting.updated"));
 }
 
 #[actix::test]
@@ -363,7 +364,7 @@ impl Live for Buggy {
 
 #[actix::test]
 async fn a_panic_in_decide_fails_its_own_command_and_none_queued_behind_it() {
-    let store = Store::<Buggy>::new(|_| "bug");
+    let store = Store::<Buggy>::new(|_| EventKind::ProjectUpdated);
     store.insert(Buggy { key: 1, revision: 0 });
     let world = World::on_paused_time(store, ShellLimits::default());
     world.registry.ask(1, Bug::None, request("0")).await.unwrap();
@@ -387,7 +388,7 @@ async fn a_panic_in_decide_fails_its_own_command_and_none_queued_behind_it() {
 
 #[actix::test]
 async fn an_unavailable_store_after_a_bug_stops_the_actor() {
-    let store = Store::<Buggy>::new(|_| "bug");
+    let store = Store::<Buggy>::new(|_| EventKind::ProjectUpdated);
     store.insert(Buggy { key: 1, revision: 0 });
     let world = World::on_paused_time(store, ShellLimits::default());
     world.registry.ask(1, Bug::None, request("0")).await.unwrap();

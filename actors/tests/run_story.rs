@@ -163,7 +163,7 @@ fn outcome(before: &Run, command: Command) -> Outcome {
         }
         Ok(change) => {
             assert_eq!((change.next.revision, change.next.updated_at), (before.revision + 1, at(600)));
-            Becomes(change.next.status(), change.events.first().unwrap().kind())
+            Becomes(change.next.status(), change.events.first().unwrap().kind().as_str())
         }
         Err(Refusal::InvalidState { status }) => {
             assert_eq!(status, before.status());
@@ -210,7 +210,7 @@ fn a_new_run_is_queued_with_its_first_event() {
         (AiRunStatus::Queued, Node::Queued, 0, 1, 1)
     );
     assert_eq!((new.started_at(), new.completed_at(), new.error_message()), (None, None, None));
-    assert_eq!(Event::Queued.kind(), "run.queued");
+    assert_eq!(Event::Queued.kind().as_str(), "run.queued");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::hub::{EventLog, Hub, HubItem, HubLimits, Subscription};
 use actors::ids::Id;
 use actors::live::{EventRecord, Spawner, StoreUnavailable, Topic, TopicKind};
@@ -58,7 +59,7 @@ fn world(limits: HubLimits) -> World {
 
 impl World {
     fn record_at(&self, offset: u64) -> EventRecord {
-        let (kind, data) = ("project.updated".into(), offset.to_string().into());
+        let (kind, data) = (EventKind::ProjectUpdated, offset.to_string().into());
         EventRecord { topic: self.topic, offset, kind, data, at: noon(), request: "request".into() }
     }
 

@@ -1,5 +1,6 @@
 //! Who may subscribe to the topic of a run, and the snapshot they receive first.
 
+use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
 use actors::run::{self, AiRunStatus};
@@ -47,7 +48,7 @@ async fn find(state: &Analysis, id: Uuid) -> Result<super::RunSnapshot, ApiError
 }
 
 /// The event kind that matches a run's present state.
-fn event(run: &run::Run) -> &'static str {
+fn event(run: &run::Run) -> EventKind {
     match run.status() {
         AiRunStatus::Queued if run.attempt > 1 => run::Event::Retried.kind(),
         AiRunStatus::Queued => run::Event::Queued.kind(),
@@ -62,6 +63,13 @@ fn event(run: &run::Run) -> &'static str {
 
 /// Whether an event of this kind ends a run, so that only a retry can follow.
 #[must_use]
-pub fn ends(event: &str) -> bool {
-    matches!(event, "run.completed" | "run.partial" | "run.rejected" | "run.failed" | "run.cancelled")
+pub fn ends(event: EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::RunCompleted
+            | EventKind::RunPartial
+            | EventKind::RunRejected
+            | EventKind::RunFailed
+            | EventKind::RunCancelled
+    )
 }

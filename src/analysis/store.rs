@@ -5,6 +5,7 @@ pub mod answers;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, AiJob, Id, User};
 use actors::language::Language;
 use actors::live::{Batch, Change, Decided, EventRecord, RequestId, Topic, TopicKind};
@@ -313,7 +314,7 @@ impl Tables for RunTables {
         topic(run.id)
     }
 
-    fn event(&self, run: &Run, event: &Event) -> Result<(&'static str, String), DbError> {
+    fn event(&self, run: &Run, event: &Event) -> Result<(EventKind, String), DbError> {
         let data = serde_json::to_string(&AiAnalysisRun::of(run));
         Ok((event.kind(), data.map_err(|error| DbError::Broken(error.to_string()))?))
     }
@@ -332,7 +333,7 @@ async fn repeat(
     let topic = Topic { kind: TopicKind::Project, id: project_id.uuid() };
     let mut records = Vec::with_capacity(own.len());
     for EventRecord { kind, data, at, request, .. } in own {
-        records.push(events::append(conn, topic, kind, data, *at, request).await?);
+        records.push(events::append(conn, topic, *kind, data, *at, request).await?);
     }
     Ok(records)
 }

@@ -208,6 +208,7 @@ fn about(tag: &str) -> &'static str {
         "Stakeholder" => {
             "Reviews by people outside of the project: invitations, what reviewers see, and feedback on results."
         }
+        "Event description" => "The AsyncAPI document of the socket: its frames and every event.",
         "Real time" => "Events over sockets, and webhooks of the media server.",
         _ => "Health, metrics and this document.",
     }

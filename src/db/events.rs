@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{EventRecord, RequestId, Topic};
 use actors::time::Time;
@@ -55,7 +56,7 @@ struct TopicRow {
 pub async fn append(
     conn: &mut Conn,
     topic: Topic,
-    kind: &str,
+    kind: EventKind,
     data: &str,
     at: Time,
     request: &RequestId,
@@ -298,7 +299,7 @@ async fn insert(
     conn: &mut Conn,
     topic: Topic,
     position: i64,
-    kind: &str,
+    kind: EventKind,
     data: &str,
     at: Time,
     request: &RequestId,
@@ -306,7 +307,7 @@ async fn insert(
     let row = EventRow {
         topic: topic.to_string(),
         position,
-        kind: kind.to_owned(),
+        kind: kind.to_string(),
         data: data.to_owned(),
         at: At(at),
         request_id: request.to_string(),
@@ -316,10 +317,14 @@ async fn insert(
 }
 
 fn record_of(topic: Topic, row: EventRow) -> Result<EventRecord, DbError> {
+    let kind: EventKind = row.kind.parse().map_err(|_unknown| {
+        let EventRow { kind, position, .. } = &row;
+        DbError::Broken(format!("event {position} of the topic {topic} has the unknown kind {kind}"))
+    })?;
     Ok(EventRecord {
         topic,
         offset: offset(topic, row.position)?,
-        kind: Arc::from(row.kind),
+        kind,
         data: Arc::from(row.data),
         at: row.at.0,
         request: Arc::from(row.request_id),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use actors::event_kind::EventKind;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, StoreUnavailable, Topic, Unsaved};
 use async_trait::async_trait;
 
@@ -52,7 +53,7 @@ pub trait Tables: Clone + Send + Sync + 'static {
         &self,
         after: &Self::Entity,
         event: &<Self::Entity as Live>::Event,
-    ) -> Result<(&'static str, String), DbError>;
+    ) -> Result<(EventKind, String), DbError>;
 
     /// Appends the events of other topics that follow from the changes, whose own events are `own`. Comes last, because
     /// it locks topics that other transactions write to as well.
@@ -126,7 +127,7 @@ pub async fn record<T: Tables>(
         for event in &change.events {
             let (kind, data) = tables.event(&change.next, event)?;
             let offset = before + records.len() as u64 + 1;
-            let (kind, data, request) = (kind.into(), data.into(), Arc::clone(request));
+            let (data, request) = (data.into(), Arc::clone(request));
             records.push(EventRecord { topic, offset, kind, data, at: *at, request });
         }
     }

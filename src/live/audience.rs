@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use actors::event_kind::EventKind;
 use actors::live::{EventRecord, Topic, TopicKind};
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -12,11 +13,8 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 
 /// The kinds of events after which access of subscribers is checked again.
-pub const ACCESS_CHANGE_EVENTS: [&str; 3] = ["member.changed", "project.deleted", "participant.removed"];
-
-/// The kind of the event that replaces one which a subscriber may not see. It keeps the offset and the time, but none
-/// of the content, so that offsets rise by one for every subscriber.
-pub const WITHHELD: &str = "withheld";
+pub const ACCESS_CHANGE_EVENTS: [EventKind; 3] =
+    [EventKind::MemberChanged, EventKind::ProjectDeleted, EventKind::ParticipantRemoved];
 
 /// The subscribers of one kind of topic.
 #[async_trait]
@@ -38,7 +36,7 @@ pub trait Audience: Send + Sync + 'static {
     async fn snapshot(&self, id: Uuid) -> Result<TopicSnapshot, ApiError>;
 
     /// Whether events of this kind are visible only to some subscribers.
-    fn is_for_some(&self, _event: &str) -> bool {
+    fn is_for_some(&self, _event: EventKind) -> bool {
         false
     }
 
@@ -76,13 +74,13 @@ pub struct TopicSnapshot {
     pub data: Arc<str>,
     pub offset: u64,
     /// The kind of the event that matches this state, such as `run.completed`. An event stream starts with it.
-    pub event: &'static str,
+    pub event: EventKind,
 }
 
 impl TopicSnapshot {
     /// # Errors
     /// 500 if the state cannot be serialized, which is not expected to happen.
-    pub fn of(state: &impl serde::Serialize, offset: u64, event: &'static str) -> Result<Self, ApiError> {
+    pub fn of(state: &impl serde::Serialize, offset: u64, event: EventKind) -> Result<Self, ApiError> {
         let data = serde_json::to_string(state).map_err(ApiError::internal)?;
         Ok(Self { data: data.into(), offset, event })
     }

@@ -71,7 +71,7 @@ async fn access_lost(state: &RealTime, guest: Guest) {
         let changed = async {
             loop {
                 match subscription.next().await {
-                    HubItem::Event(record) if !ACCESS_CHANGE_EVENTS.contains(&&*record.kind) => {}
+                    HubItem::Event(record) if !ACCESS_CHANGE_EVENTS.contains(&record.kind) => {}
                     HubItem::Event(_) | HubItem::Lagged => return,
                     HubItem::Closed => std::future::pending().await,
                 }

@@ -105,6 +105,7 @@ pub fn pong() -> ByteString {
 mod tests {
     use std::sync::Arc;
 
+    use actors::event_kind::EventKind;
     use actors::ids::Id;
     use actors::live::{EventRecord, Topic, TopicKind};
     use actors::time::Time;
@@ -119,7 +120,7 @@ mod tests {
             Arc::new(EventRecord {
                 topic,
                 offset,
-                kind: "run.progressed".into(),
+                kind: EventKind::RunProgressed,
                 data: r#"{"progress":5}"#.into(),
                 at: Time::from_millis(0).unwrap(),
                 request: r#"a"b\c"#.into(),

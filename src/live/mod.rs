@@ -5,7 +5,9 @@
 //!   table ---^   ^-- audience: access, and the snapshot      `--> event stream (one topic, server-sent events)
 //! ```
 
+pub mod asyncapi;
 pub mod audience;
+mod close_reasons;
 mod end_conditions;
 pub mod event_log;
 mod frames;

@@ -9,9 +9,7 @@
 //! not read: such an actor could not notice anything, and would never stop. For the same reason the close of a
 //! connection has a timeout, after which the connection is aborted.
 //!
-//! Close codes: 1008 (a malformed frame, or the session has ended), 1003 (binary frame), 1009 (frame too large), 1012
-//! (the server is shutting down), 1013 (the client reads too slowly, or has to subscribe again), 1001 (the client is
-//! silent).
+//! [`CloseReason`] lists the close codes.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -32,6 +30,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
+use super::close_reasons::CloseReason;
 use super::end_conditions::{EndCondition, ending};
 use super::frames::{self, ClientFrame};
 use super::inbound::Inbound;
@@ -49,9 +48,9 @@ pub const MAX_FRAME_BYTES: usize = 64 * 1024;
 /// The maximum number of subscriptions per socket.
 pub const MAX_SUBSCRIPTIONS: usize = 100;
 /// The interval between pings of an idle socket.
-const HEARTBEAT: Duration = Duration::from_secs(20);
+pub const HEARTBEAT: Duration = Duration::from_secs(20);
 /// A client that has sent nothing for this long, not even a pong, is considered gone.
-const SILENCE: Duration = Duration::from_secs(60);
+pub const SILENCE: Duration = Duration::from_secs(60);
 /// How often the heartbeat, the silence and the window are checked.
 const LOOK: Duration = Duration::from_secs(1);
 /// The timeout for closing a connection; after it the connection is aborted.
@@ -212,20 +211,22 @@ impl Actor for Socket {
         context.run_interval(LOOK, Self::check_liveness);
         let ending = ending(self.state.clone(), self.caller).into_actor(self);
         context.spawn(ending.map(|ending, _, context| match ending {
-            EndCondition::Revoked => {
-                close(context, CloseCode::Policy, "the session has ended, or the access to the meeting")
-            }
-            EndCondition::Stopping => close(context, CloseCode::Restart, "the server is restarting: resume shortly"),
+            EndCondition::Revoked => close(context, CloseReason::Revoked),
+            EndCondition::Stopping => close(context, CloseReason::Stopping),
         }));
     }
 }
 
+fn close(context: &mut Context, reason: CloseReason) {
+    close_with(context, reason, reason.text());
+}
+
 /// Sends a close frame with the reason and stops the actor. Frames sent before are still delivered.
-fn close(context: &mut Context, code: CloseCode, why: &str) {
-    let number = u16::from(code);
+fn close_with(context: &mut Context, reason: CloseReason, why: &str) {
+    let number = reason.code();
     metrics::counter!("colloquy_sockets_closed_total", "code" => number.to_string()).increment(1);
     tracing::info!(code = number, why, "socket closed");
-    context.close(Some((code, why).into()));
+    context.close(Some((CloseCode::from(number), why).into()));
     context.stop();
 }
 
@@ -236,7 +237,7 @@ impl StreamHandler<Result<Message, ProtocolError>> for Socket {
         match message {
             Ok(Message::Text(text)) => self.read(text.as_bytes(), context),
             Ok(Message::Continuation(item)) => self.assemble(item, context),
-            Ok(Message::Binary(_)) => close(context, CloseCode::Unsupported, "only text frames are supported"),
+            Ok(Message::Binary(_)) => close(context, CloseReason::Binary),
             Ok(Message::Ping(payload)) => {
                 context.pong(&payload);
                 self.answered(payload.len(), context);
@@ -253,11 +254,11 @@ impl StreamHandler<Result<Message, ProtocolError>> for Socket {
             }
             Ok(Message::Nop) => {}
             Err(_) if self.inbound.was_too_large() => {
-                close(context, CloseCode::Size, "a frame may have at most 65,536 bytes");
+                close(context, CloseReason::TooLarge);
             }
             Err(ProtocolError::Io(_)) => context.stop(),
-            Err(ProtocolError::Overflow) => close(context, CloseCode::Size, "a frame may have at most 65,536 bytes"),
-            Err(error) => close(context, CloseCode::Protocol, &error.to_string()),
+            Err(ProtocolError::Overflow) => close(context, CloseReason::TooLarge),
+            Err(error) => close_with(context, CloseReason::Protocol, &error.to_string()),
         }
     }
 }
@@ -271,7 +272,7 @@ impl StreamHandler<Out> for Socket {
                 context.text(frame);
             }
             Out::Behind => {
-                return close(context, CloseCode::Again, "missed events are no longer available: subscribe again");
+                return close(context, CloseReason::Behind);
             }
         }
         self.ping(context);
@@ -288,15 +289,15 @@ impl Socket {
                 self.pieces = Some(BytesMut::new());
                 (bytes, false)
             }
-            Item::FirstBinary(_) => return close(context, CloseCode::Unsupported, "only text frames are supported"),
+            Item::FirstBinary(_) => return close(context, CloseReason::Binary),
             Item::Continue(bytes) => (bytes, false),
             Item::Last(bytes) => (bytes, true),
         };
         let Some(pieces) = &mut self.pieces else {
-            return close(context, CloseCode::Protocol, "a continuation without a first frame");
+            return close_with(context, CloseReason::Protocol, "a continuation without a first frame");
         };
         if pieces.len() + bytes.len() > MAX_FRAME_BYTES {
-            return close(context, CloseCode::Size, "a message may have at most 65,536 bytes");
+            return close(context, CloseReason::TooLarge);
         }
         pieces.extend_from_slice(&bytes);
         if is_last && let Some(text) = self.pieces.take() {
@@ -320,7 +321,7 @@ impl Socket {
             Err(error) => {
                 let failure = ApiError::with_message(Code::BAD_REQUEST, format!("The frame can't be read: {error}."));
                 self.reply(frames::error(None, &failure), context);
-                close(context, CloseCode::Policy, "invalid frame");
+                close(context, CloseReason::InvalidFrame);
             }
         }
     }
@@ -354,7 +355,7 @@ impl Socket {
         if self.window.answer(bytes) {
             self.ping(context);
         } else {
-            close(context, CloseCode::Again, "responses are not being read");
+            close(context, CloseReason::Unread);
         }
     }
 
@@ -369,9 +370,9 @@ impl Socket {
     fn check_liveness(&mut self, context: &mut Context) {
         let now = Instant::now();
         if self.window.is_stalled(now) {
-            close(context, CloseCode::Again, "the client is too slow: reconnect and resume");
+            close(context, CloseReason::TooSlow);
         } else if now.duration_since(self.received_at) > SILENCE {
-            close(context, CloseCode::Away, "no frame was received for too long");
+            close(context, CloseReason::Silent);
         } else if now.duration_since(self.pinged_at) > HEARTBEAT
             && let Some(ping) = self.window.beat(now)
         {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
+use actors::event_kind::EventKind;
 use actors::live::{EventRecord, Topic};
 use bytes::Bytes;
 use futures_util::Stream;
@@ -50,7 +51,7 @@ pub async fn stream(
     caller: Caller,
     topic: Topic,
     after: Option<u64>,
-    ends: fn(event: &str) -> bool,
+    ends: fn(EventKind) -> bool,
 ) -> Result<HttpResponse, ApiError> {
     let permit = state.streams.acquire(caller.user_id.uuid()).ok_or_else(|| ApiError {
         retry_after: Some(HEARTBEAT),
@@ -79,7 +80,7 @@ pub async fn stream(
 }
 
 /// Whether the last event that the client received was already the final one.
-async fn is_over(state: &RealTime, topic: Topic, offset: u64, ends: fn(&str) -> bool) -> Result<bool, ApiError> {
+async fn is_over(state: &RealTime, topic: Topic, offset: u64, ends: fn(EventKind) -> bool) -> Result<bool, ApiError> {
     let snapshot = state.audiences.of(topic.kind)?.snapshot(topic.id).await?;
     Ok(snapshot.offset <= offset && ends(snapshot.event))
 }
@@ -94,7 +95,7 @@ struct SseStream {
     feed: TopicStream,
     ending: Pin<Box<dyn Future<Output = EndCondition>>>,
     quiet: Interval,
-    ends: fn(&str) -> bool,
+    ends: fn(EventKind) -> bool,
     _permit: ConnectionPermit<Uuid>,
 }
 
@@ -108,7 +109,7 @@ fn bodies(stage: SseStage) -> impl Stream<Item = Result<Bytes, Infallible>> {
             biased;
             _ = &mut going.ending => return None,
             fed = going.feed.next() => match fed {
-                StreamItem::Event(record) => (event(&record), !(going.ends)(&record.kind)),
+                StreamItem::Event(record) => (event(&record), !(going.ends)(record.kind)),
                 // The client reconnects with its last id, and is then refused or starts again.
                 StreamItem::Refused(_) | StreamItem::Behind => return None,
             },
@@ -119,12 +120,12 @@ fn bodies(stage: SseStage) -> impl Stream<Item = Result<Bytes, Infallible>> {
 }
 
 fn event(record: &EventRecord) -> Bytes {
-    written(record.offset, &record.kind, &record.data)
+    written(record.offset, record.kind, &record.data)
 }
 
 /// Formats an event. The JSON is on a single line, as all serialized data of this server.
-fn written(offset: u64, kind: &str, data: &str) -> Bytes {
-    let mut event = String::with_capacity(data.len() + kind.len() + 40);
+fn written(offset: u64, kind: EventKind, data: &str) -> Bytes {
+    let mut event = String::with_capacity(data.len() + kind.as_str().len() + 40);
     // Writing to a string does not fail.
     let _ = write!(event, "id: {offset}\nevent: {kind}\ndata: {data}\n\n");
     event.into()

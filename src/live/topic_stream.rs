@@ -11,12 +11,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::hub::{HubItem, Subscription};
 use actors::ids::Id;
 use actors::live::{EventRecord, Topic};
 use tokio::time::sleep;
 
-use super::audience::{ACCESS_CHANGE_EVENTS, Listening, TopicSnapshot, WITHHELD};
+use super::audience::{ACCESS_CHANGE_EVENTS, Listening, TopicSnapshot};
 use crate::access::principal::Principal;
 use crate::db::events::{self, Epoch};
 use crate::db::{Conn, DbError};
@@ -188,7 +189,7 @@ impl TopicStream {
     /// The event as this subscriber may see it; `None` if its visibility cannot be determined at present.
     async fn as_seen(&self, record: Arc<EventRecord>) -> Option<Arc<EventRecord>> {
         let audience = self.state.audiences.of(self.topic.kind).ok()?;
-        if !audience.is_for_some(&record.kind) || audience.may_see(self.caller, &record).await.ok()? {
+        if !audience.is_for_some(record.kind) || audience.may_see(self.caller, &record).await.ok()? {
             return Some(record);
         }
         let EventRecord { topic, offset, at, .. } = *record;
@@ -196,9 +197,9 @@ impl TopicStream {
             topic,
             offset,
             at,
-            kind: WITHHELD.into(),
+            kind: EventKind::Withheld,
             data: "{}".into(),
-            request: WITHHELD.into(),
+            request: EventKind::Withheld.as_str().into(),
         }))
     }
 
@@ -296,7 +297,7 @@ impl TopicStream {
 }
 
 fn changes_access(record: &EventRecord) -> bool {
-    ACCESS_CHANGE_EVENTS.contains(&&*record.kind)
+    ACCESS_CHANGE_EVENTS.contains(&record.kind)
 }
 
 async fn next_item(subscription: &mut Option<Subscription>) -> HubItem {

@@ -1,9 +1,11 @@
 //! Who may subscribe to the events of a meeting, and the snapshot that a subscription starts with.
 
+use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
 use async_trait::async_trait;
 use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::MeetingSnapshot;
@@ -22,9 +24,10 @@ pub struct MeetingAudience {
     pub meetings: Meetings,
 }
 
-/// The snapshot of a meeting, with everything that its events report.
-#[derive(Serialize)]
-struct State {
+/// The snapshot of a meeting topic: everything that its events can change.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MeetingSnapshot)]
+pub struct MeetingTopicSnapshot {
     meeting: model::MeetingView,
     participants: Vec<ParticipantView>,
     recordings: Vec<RecordingView>,
@@ -53,12 +56,12 @@ impl audience::Audience for MeetingAudience {
         let found =
             self.meetings.registry.snapshot(Id::from_uuid(id)).await.map_err(|away| ApiError::unavailable(away.0))?;
         let meeting = &found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?.state;
-        let state = State {
+        let state = MeetingTopicSnapshot {
             meeting: model::MeetingView::of(meeting, &self.meetings.url),
             participants: meeting.participants.values().map(|one| ParticipantView::of(meeting.id, one)).collect(),
             recordings: meeting.recordings.values().map(|one| RecordingView::of(meeting.id, one)).collect(),
         };
-        TopicSnapshot::of(&state, meeting.revision, "meeting.updated")
+        TopicSnapshot::of(&state, meeting.revision, EventKind::MeetingUpdated)
     }
 
     fn listens(&self, caller: Principal, id: Uuid) -> Option<Listening> {

@@ -17,7 +17,7 @@ pub mod state;
 pub mod store;
 pub mod transcripts;
 
-pub use audience::MeetingAudience;
+pub use audience::{MeetingAudience, MeetingTopicSnapshot};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,6 +13,7 @@ pub mod awake;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
@@ -68,7 +69,7 @@ pub async fn bury(
         let busy = "End its live meetings and its unfinished analysis runs first.";
         return Err(ApiError::with_message(Code::INVALID_STATE, busy));
     }
-    let record = record_event(conn, project, "project.deleted", now, request).await?;
+    let record = record_event(conn, project, EventKind::ProjectDeleted, now, request).await?;
     store::deletion::bury(conn, project.id).await?;
     jobs::enqueue_after(conn, jobs, &DeleteProject { project_id: project.id }, THEN, request).await?;
     Ok(record)

@@ -1,5 +1,6 @@
 //! The events of projects.
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
@@ -17,7 +18,7 @@ pub fn topic(id: Id<ids::Project>) -> Topic {
 pub async fn record_event(
     conn: &mut Conn,
     project: &Project,
-    kind: &str,
+    kind: EventKind,
     now: Time,
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {

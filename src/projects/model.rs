@@ -64,6 +64,7 @@ impl Field for Description {
 /// A project, without the parts that depend on the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ProjectView)]
 pub struct Project {
     pub id: Id<ids::Project>,
     pub name: String,

@@ -1,5 +1,6 @@
 //! Operations on projects, one function each.
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::language::Language;
 use actors::live::RequestId;
@@ -128,7 +129,7 @@ pub async fn edit(
                 if !store::update(conn, &project, before.version).await? {
                     return Err(ApiError::unavailable("two edits of the project conflicted"));
                 }
-                let record = record_event(conn, &project, "project.updated", now, &request).await?;
+                let record = record_event(conn, &project, EventKind::ProjectUpdated, now, &request).await?;
                 Ok((project, counts, Some(record)))
             })
         })

@@ -55,6 +55,10 @@ pub async fn metrics(_: Authorized<Internal, Empty>, state: Probes) -> Result<Te
     Ok(Text(HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(state.metrics.render())))
 }
 
+pub async fn asyncapi_document(_: Authorized<Public, Empty>, state: Probes) -> Result<Bare, ApiError> {
+    Ok(Bare(HttpResponse::Ok().content_type(JSON).body(state.asyncapi.clone())))
+}
+
 pub async fn openapi_document(_: Authorized<Public, Empty>, state: Probes) -> Result<Bare, ApiError> {
     Ok(Bare(HttpResponse::Ok().content_type(JSON).body(state.openapi.clone())))
 }

@@ -23,6 +23,7 @@ pub struct ProbesParts {
     pub mailboxes: MailboxMetrics,
     pub metrics: PrometheusHandle,
     pub openapi: Bytes,
+    pub asyncapi: Bytes,
 }
 
 impl Probes {

@@ -1,10 +1,12 @@
 //! Who may subscribe to the topic of a project, and the snapshot they receive first. It also carries the events of the project's
 //! runs and exports, so its audience is defined here and not in `projects`.
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, Topic, TopicKind};
 use async_trait::async_trait;
 use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::access::policy::Resource;
@@ -23,8 +25,8 @@ use crate::trackers::exports::model::TrackerExport;
 use crate::trackers::state::Trackers;
 
 /// Whether events of this kind are published only to the analysts of their project: what stakeholders say of results.
-fn is_for_analysts(event: &str) -> bool {
-    event.starts_with("feedback.")
+fn is_for_analysts(event: EventKind) -> bool {
+    matches!(event, EventKind::FeedbackSubmitted | EventKind::FeedbackUpdated)
 }
 
 /// The members of a project.
@@ -33,10 +35,12 @@ pub struct ProjectAudience {
 }
 
 /// The snapshot of a project topic: everything that its events can change.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct State {
+#[schema(as = ProjectSnapshot)]
+pub struct ProjectTopicSnapshot {
     project: Project,
+    /// Runs that are QUEUED or PROCESSING.
     active_runs: Vec<AiAnalysisRun>,
     /// Exports to the tracker that are QUEUED or RUNNING, without their items.
     active_exports: Vec<TrackerExport>,
@@ -72,16 +76,20 @@ impl Audience for ProjectAudience {
         let active_runs = runs.iter().map(AiAnalysisRun::of).collect();
         let now = self.state.now();
         let active_exports = export.iter().map(|export| export.shown(Vec::new(), now)).collect();
-        TopicSnapshot::of(&State { project, active_runs, active_exports }, offset, "project.updated")
+        TopicSnapshot::of(
+            &ProjectTopicSnapshot { project, active_runs, active_exports },
+            offset,
+            EventKind::ProjectUpdated,
+        )
     }
 
-    fn is_for_some(&self, event: &str) -> bool {
+    fn is_for_some(&self, event: EventKind) -> bool {
         invitations::is_for_hosts(event) || is_for_analysts(event)
     }
 
     async fn may_see(&self, caller: Principal, record: &EventRecord) -> Result<bool, ApiError> {
         let Ok(caller) = caller.account() else { return Ok(false) };
-        if is_for_analysts(&record.kind) {
+        if is_for_analysts(record.kind) {
             let role = self.state.roles.of(&self.state.db, Id::from_uuid(record.topic.id), caller.user_id).await?;
             return Ok(role.is_some_and(|role| role.may_act_as(ProjectRole::Analyst)));
         }

@@ -34,6 +34,7 @@ use crate::api::operation::Operation;
 use crate::config::Config;
 use crate::core::{Core, CoreParts};
 use crate::db::{Conn, Db, DbError};
+use crate::events;
 use crate::http::budget::Budget;
 use crate::http::call_limits::{CallLimit, CallLimits};
 use crate::http::connection_limit::ConnectionLimit;
@@ -286,6 +287,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         mailboxes,
         metrics: metrics.map_err(|error| error.to_string())?,
         openapi: serde_json::to_vec(&document).map_err(|error| error.to_string())?.into(),
+        asyncapi: serde_json::to_vec(&events::document(&document)).map_err(|error| error.to_string())?.into(),
         core: core.clone(),
     });
     let deletion = AccountDeletion { accounts: accounts.clone(), hooks: holders };

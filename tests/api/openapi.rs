@@ -140,7 +140,7 @@ on_sqlite! {
         for ((method, path), operation) in operations(&document(&world).await) {
             for (status, response) in operation["responses"].as_object().unwrap() {
                 let content = &response["content"]["application/json"];
-                let is_enveloped = path != "/api/openapi.json" || !status.starts_with('2');
+                let is_enveloped = !["/api/openapi.json", "/api/asyncapi.json"].contains(&path.as_str()) || !status.starts_with('2');
                 if !content.is_object() || !is_enveloped {
                     continue;
                 }

@@ -42,6 +42,7 @@ pub const PUBLIC: &[&str] = &[
     "GET /health/live",
     "GET /health/ready",
     "GET /api/openapi.json",
+    "GET /api/asyncapi.json",
     "GET /api/tracker/callback",
 ];
 

@@ -3,6 +3,7 @@
 use super::consent::LedgerEntry;
 use super::recording::RecordingEvent;
 use super::state::EndReason;
+use crate::event_kind::EventKind;
 use crate::ids::{self, Id, User};
 
 /// What happened to a meeting. The changed meeting, with the changed participant, is in [`crate::live::Change::next`];
@@ -54,19 +55,19 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the event's name in the API and in the event table.
+    /// Returns the kind of the event.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub const fn kind(&self) -> EventKind {
         match self {
-            Self::Updated => "meeting.updated",
-            Self::Started { .. } => "meeting.started",
-            Self::Ended { .. } => "meeting.ended",
-            Self::Cancelled { .. } => "meeting.cancelled",
-            Self::Joined { .. } => "participant.joined",
-            Self::Left { .. } | Self::Forgotten { left: true, .. } => "participant.left",
-            Self::Removed { .. } => "participant.removed",
-            Self::Changed { .. } | Self::Forgotten { left: false, .. } => "participant.updated",
-            Self::Consented { .. } => "participant.consent",
+            Self::Updated => EventKind::MeetingUpdated,
+            Self::Started { .. } => EventKind::MeetingStarted,
+            Self::Ended { .. } => EventKind::MeetingEnded,
+            Self::Cancelled { .. } => EventKind::MeetingCancelled,
+            Self::Joined { .. } => EventKind::ParticipantJoined,
+            Self::Left { .. } | Self::Forgotten { left: true, .. } => EventKind::ParticipantLeft,
+            Self::Removed { .. } => EventKind::ParticipantRemoved,
+            Self::Changed { .. } | Self::Forgotten { left: false, .. } => EventKind::ParticipantUpdated,
+            Self::Consented { .. } => EventKind::ParticipantConsent,
             Self::Recording { what, .. } => what.kind(),
         }
     }

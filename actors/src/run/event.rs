@@ -1,5 +1,6 @@
 //! The events of a run.
 
+use crate::event_kind::EventKind;
 use crate::ids::{Id, User};
 
 /// What happened to a run. The changed run is in [`crate::live::Change::next`]; the variants hold who did it.
@@ -16,18 +17,18 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the event's name in the API and in the event table.
+    /// Returns the kind of the event.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub const fn kind(&self) -> EventKind {
         match self {
-            Self::Queued => "run.queued",
-            Self::Retried => "run.retried",
-            Self::Progressed => "run.progressed",
-            Self::Completed => "run.completed",
-            Self::Partial => "run.partial",
-            Self::Rejected => "run.rejected",
-            Self::Failed => "run.failed",
-            Self::Cancelled { .. } => "run.cancelled",
+            Self::Queued => EventKind::RunQueued,
+            Self::Retried => EventKind::RunRetried,
+            Self::Progressed => EventKind::RunProgressed,
+            Self::Completed => EventKind::RunCompleted,
+            Self::Partial => EventKind::RunPartial,
+            Self::Rejected => EventKind::RunRejected,
+            Self::Failed => EventKind::RunFailed,
+            Self::Cancelled { .. } => EventKind::RunCancelled,
         }
     }
 }

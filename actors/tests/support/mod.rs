@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::hub::{EventLog, Hub, HubLimits};
 use actors::ids::{Id, Project, User};
 use actors::language::Language;
@@ -59,11 +60,11 @@ pub struct Store<L: Live> {
     pub saves: AtomicUsize,
     /// Loads and saves that wait at the gate or hang.
     pub waiting: AtomicUsize,
-    kind: fn(&L::Event) -> &'static str,
+    kind: fn(&L::Event) -> EventKind,
 }
 
 impl<L: Live> Store<L> {
-    pub fn new(kind: fn(&L::Event) -> &'static str) -> Arc<Self> {
+    pub fn new(kind: fn(&L::Event) -> EventKind) -> Arc<Self> {
         Arc::new(Self {
             states: Mutex::default(),
             events: Mutex::default(),
@@ -163,7 +164,7 @@ impl<L: Live> Store<L> {
                         TopicKind::Project => rows.last().map_or(1, |last: &EventRecord| last.offset + 1),
                         TopicKind::Meeting | TopicKind::Run => own,
                     };
-                    let kind = (self.kind)(event).into();
+                    let kind = (self.kind)(event);
                     let data = format!("{:?}", change.next).into();
                     let row = EventRecord { topic, offset, kind, data, at: *at, request: Arc::clone(request) };
                     rows.push(row.clone());

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
@@ -212,5 +213,5 @@ async fn end(
     let topic = topic(export.project_id);
     let data = serde_json::to_string(&DashboardExport::from(export));
     let data = data.map_err(|error| DbError::Broken(error.to_string()))?;
-    events::append(conn, topic, "dashboardExport.completed", &data, now, request).await.map(Some)
+    events::append(conn, topic, EventKind::DashboardExportCompleted, &data, now, request).await.map(Some)
 }

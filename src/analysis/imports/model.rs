@@ -105,13 +105,16 @@ pub struct ItemImport {
 }
 
 /// The event `import.completed`: an import without the lists of its report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportCompleted {
     pub id: Id<ItemImport>,
     pub project_id: Id<ids::Project>,
     pub status: ImportStatus,
+    /// Null if the file could not be read.
+    #[schema(required)]
     pub counts: Option<ImportCounts>,
+    #[schema(required)]
     pub error_message: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
@@ -205,5 +206,5 @@ async fn end(
     }
     let data = serde_json::to_string(&ImportCompleted::from(import));
     let data = data.map_err(|error| DbError::Broken(error.to_string()))?;
-    events::append(conn, topic(project_id), "import.completed", &data, now, request).await.map(Some)
+    events::append(conn, topic(project_id), EventKind::ImportCompleted, &data, now, request).await.map(Some)
 }

@@ -6,10 +6,12 @@
 
 use std::collections::HashSet;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::model::{UserStory, WorkflowStatus};
@@ -37,10 +39,11 @@ pub struct ItemChanges {
 }
 
 /// The data of an event `item.changed`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ItemChanged {
+pub struct ItemChanged {
     project_id: Id<ids::Project>,
+    /// Such as REQUIREMENT or USER_STORY.
     target_type: &'static str,
     id: Uuid,
 }
@@ -194,5 +197,5 @@ pub(super) async fn item_changed(
 ) -> Result<EventRecord, DbError> {
     let changed = ItemChanged { project_id, target_type: kind.as_str(), id };
     let data = serde_json::to_string(&changed).map_err(|error| DbError::Broken(error.to_string()))?;
-    events::append(conn, topic(project_id), "item.changed", &data, now, request).await
+    events::append(conn, topic(project_id), EventKind::ItemChanged, &data, now, request).await
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
 use futures_util::future::join_all;
@@ -20,7 +21,7 @@ fn at() -> Time {
 }
 
 fn event(topic: Topic, offset: u64) -> EventRecord {
-    EventRecord { topic, offset, kind: "t.changed".into(), data: "{}".into(), at: at(), request: "r".into() }
+    EventRecord { topic, offset, kind: EventKind::ProjectUpdated, data: "{}".into(), at: at(), request: "r".into() }
 }
 
 #[tokio::test]
@@ -33,7 +34,9 @@ async fn many_writers_number_a_topic_without_gaps() {
             async move {
                 db.write(move |conn| {
                     Box::pin(async move {
-                        let records = events::append(conn, topic, "t.changed", &format!("{i}"), at(), &request).await?;
+                        let records =
+                            events::append(conn, topic, EventKind::ProjectUpdated, &format!("{i}"), at(), &request)
+                                .await?;
                         // Every fifth is rolled back, and leaves no gap.
                         if i % 5 == 0 { Err(DbError::Busy) } else { Ok(records) }
                     })

@@ -1,5 +1,6 @@
 //! Tracks the delivery of invitation e-mails: QUEUED, then SENT or FAILED. Each change is published to the hosts.
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
@@ -53,6 +54,6 @@ impl Delivered for Deliveries {
         let Some(invitation) = store::deliver(conn, id, send_count, delivery).await? else { return Ok(Vec::new()) };
         let Some(meeting) = meetings::store::find(conn, invitation.meeting_id).await? else { return Ok(Vec::new()) };
         let changed = InvitationChanged { id, meeting_id: meeting.id };
-        Ok(vec![projection::append_event(conn, &meeting, "invitation.updated", changed, now, request).await?])
+        Ok(vec![projection::append_event(conn, &meeting, EventKind::InvitationUpdated, changed, now, request).await?])
     }
 }

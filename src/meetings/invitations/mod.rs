@@ -17,6 +17,7 @@ pub mod projection;
 pub mod routes;
 pub mod store;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 
 use self::model::InvitationChanged;
@@ -34,10 +35,10 @@ pub struct InvitationWithMeeting {
     pub invitation: model::Invitation,
 }
 
-/// Whether events of this name are published only to the hosts of the meeting that they are about.
+/// Whether events of this kind are published only to the hosts of the meeting that they are about.
 #[must_use]
-pub fn is_for_hosts(event: &str) -> bool {
-    event.starts_with("invitation.")
+pub fn is_for_hosts(event: EventKind) -> bool {
+    matches!(event, EventKind::InvitationUpdated | EventKind::InvitationAccepted | EventKind::InvitationDeclined)
 }
 
 /// Whether the caller hosts the meeting that an invitation event is about.

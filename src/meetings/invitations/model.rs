@@ -281,7 +281,7 @@ pub struct AcceptedInvitation {
 }
 
 /// The payload of invitation events, which hosts receive: enough to know what to read again.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationChanged {
     pub id: Id<ids::Invitation>,

@@ -1,6 +1,7 @@
 //! Updates invitations when their meeting changes. Written in the transaction of the meeting, so that a crash can't
 //! separate the two.
 
+use actors::event_kind::EventKind;
 use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::meeting::{Event, Meeting, Participant, Presence};
 use actors::time::Time;
@@ -40,7 +41,7 @@ pub async fn admitted(
         match store::accept(conn, admission, now).await? {
             AcceptOutcome::Now => {
                 let changed = InvitationChanged { id: invitation_id, meeting_id: meeting.id };
-                records.push(append_event(conn, meeting, "invitation.accepted", changed, now, request).await?);
+                records.push(append_event(conn, meeting, EventKind::InvitationAccepted, changed, now, request).await?);
             }
             AcceptOutcome::Before => {}
             AcceptOutcome::Not => return Ok(Err(NotTheirs)),
@@ -102,7 +103,7 @@ pub async fn follow(
 pub async fn append_event(
     conn: &mut Conn,
     meeting: &Meeting,
-    kind: &str,
+    kind: EventKind,
     changed: InvitationChanged,
     now: Time,
     request: &RequestId,

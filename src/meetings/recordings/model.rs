@@ -233,7 +233,7 @@ impl ChunkUploadResult {
 }
 
 /// The payload of `recording.deleted`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedRecording {
     pub id: Id<ids::Recording>,

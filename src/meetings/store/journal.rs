@@ -5,6 +5,7 @@
 //! and one for each participant who changed. The events and ledger entries of each change are written one by one, in
 //! their order.
 
+use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{Batch, Decided, EventRecord, Live, RequestId, Topic};
 use actors::meeting::{Event, Meeting, RecordingEvent};
@@ -84,7 +85,7 @@ impl Tables for MeetingTables {
 
     /// The payload is the whole changed resource: a participant, a recording, or the meeting. Of a transcript it only names
     /// the recording.
-    fn event(&self, meeting: &Meeting, event: &Event) -> Result<(&'static str, String), DbError> {
+    fn event(&self, meeting: &Meeting, event: &Event) -> Result<(EventKind, String), DbError> {
         if let Event::Recording { recording, what: RecordingEvent::TranscriptChanged } = event {
             let data = ChangedTranscript { recording_id: *recording, meeting_id: meeting.id };
             return Ok((

@@ -173,7 +173,7 @@ pub struct Transcript {
 }
 
 /// The event for a transcript that says something else: it is to be read again.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedTranscript {
     pub recording_id: Id<ids::Recording>,

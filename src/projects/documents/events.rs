@@ -1,5 +1,6 @@
 //! The events of documents, which are published on their project's topic.
 
+use actors::event_kind::EventKind;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
@@ -11,7 +12,7 @@ use crate::projects::events::topic;
 pub async fn record_event(
     conn: &mut Conn,
     document: &Document,
-    kind: &str,
+    kind: EventKind,
     now: Time,
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {

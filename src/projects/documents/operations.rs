@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use tokio::sync::Semaphore;
@@ -76,7 +77,7 @@ pub async fn upload(
                     return Err(too_many_unread(most));
                 }
                 reading::enqueue(conn, &document, now, &request).await?;
-                let record = record_event(conn, &document, "document.added", now, &request).await?;
+                let record = record_event(conn, &document, EventKind::DocumentAdded, now, &request).await?;
                 // The result carries the guard of the stored file, which is thus dropped only after COMMIT, even if the
                 // caller no longer waits.
                 Ok::<_, ApiError>((document, Some(record), stored))
@@ -186,7 +187,7 @@ pub async fn delete(state: &Projects, document: Document, request: RequestId) ->
                 }
                 store::delete(conn, document.id).await?;
                 let orphans = store::orphans(conn, vec![document.sha256.clone()]).await?;
-                let record = record_event(conn, &document, "document.removed", now, &request).await?;
+                let record = record_event(conn, &document, EventKind::DocumentRemoved, now, &request).await?;
                 Ok((record, orphans))
             })
         })

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::language::Language;
 use actors::live::{EventRecord, RequestId};
@@ -102,7 +103,7 @@ impl ParseDocumentHandler {
                 if !store::update(conn, &document, DocumentStatus::Pending).await? {
                     return Ok((None, None));
                 }
-                let record = record_event(conn, &document, "document.updated", now, &request).await?;
+                let record = record_event(conn, &document, EventKind::DocumentUpdated, now, &request).await?;
                 Ok((Some(document), Some(record)))
             })
         });
@@ -175,7 +176,7 @@ async fn save_outcome(
     if let Some((json, reader_version)) = text {
         store::insert_text(conn, id, json, reader_version).await?;
     }
-    record_event(conn, &document, "document.updated", now, request).await.map(Some)
+    record_event(conn, &document, EventKind::DocumentUpdated, now, request).await.map(Some)
 }
 
 fn count(number: usize) -> i64 {

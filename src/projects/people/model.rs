@@ -71,12 +71,13 @@ impl ProjectMember {
 }
 
 /// The event about a changed membership, which all members receive: enough to know what to read again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberChanged {
     pub id: Id<ids::Member>,
     pub user_id: Id<User>,
     /// Null if the membership has ended.
+    #[schema(required)]
     pub role: Option<ProjectRole>,
 }
 

@@ -5,6 +5,7 @@
 
 pub mod invitations;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id, User};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
@@ -237,7 +238,7 @@ async fn transfer_ownership(
     project.owner_id = successor;
     project.updated_at = now;
     projects::set_owner(conn, &project).await?;
-    record_event(conn, &project, "project.updated", now, request).await.map(Some)
+    record_event(conn, &project, EventKind::ProjectUpdated, now, request).await.map(Some)
 }
 
 async fn record_change(
@@ -248,5 +249,5 @@ async fn record_change(
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {
     let data = serde_json::to_string(&changed).map_err(|error| DbError::Broken(error.to_string()))?;
-    events::append(conn, topic(project_id), "member.changed", &data, now, request).await
+    events::append(conn, topic(project_id), EventKind::MemberChanged, &data, now, request).await
 }

@@ -186,12 +186,14 @@ impl From<Feedback> for StakeholderFeedback {
 }
 
 /// The payload of feedback events, which analysts receive: enough to know what to read again.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackChanged {
     pub project_id: Id<ids::Project>,
     pub feedback_id: Id<Feedback>,
     pub target_type: FeedbackTargetType,
+    /// Null for feedback on the project as a whole.
+    #[schema(required)]
     pub target_id: Option<Uuid>,
     pub status: StakeholderFeedbackStatus,
 }

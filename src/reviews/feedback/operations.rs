@@ -1,5 +1,6 @@
 //! The operations on feedback, one function each.
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
@@ -202,7 +203,8 @@ async fn submit(state: &Reviews, feedback: Feedback, request: RequestId) -> Resu
                 let account = accounts::store::account(conn, user_id).await?;
                 account.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
             }
-            let record = record_event(conn, &feedback, "feedback.submitted", feedback.created_at, &request).await?;
+            let record =
+                record_event(conn, &feedback, EventKind::FeedbackSubmitted, feedback.created_at, &request).await?;
             Ok::<_, ApiError>((feedback, Some(record)))
         })
     });
@@ -214,7 +216,7 @@ async fn submit(state: &Reviews, feedback: Feedback, request: RequestId) -> Resu
 async fn record_event(
     conn: &mut Conn,
     feedback: &Feedback,
-    kind: &str,
+    kind: EventKind,
     now: Time,
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {
@@ -266,7 +268,7 @@ pub async fn update_status(
             if feedback.status.is_decided() && !former.status.is_decided() {
                 tell_author(&whole, conn, caller, &feedback, &project, now, &request).await?;
             }
-            let record = record_event(conn, &feedback, "feedback.updated", now, &request).await?;
+            let record = record_event(conn, &feedback, EventKind::FeedbackUpdated, now, &request).await?;
             Ok((feedback, Some(record)))
         })
     });

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
@@ -340,5 +341,5 @@ pub async fn changed_event(
 ) -> Result<EventRecord, DbError> {
     let connection = store::shown(conn, project_id, now).await?;
     let data = serde_json::to_string(&connection).map_err(|error| DbError::Broken(error.to_string()))?;
-    events::append(conn, topic(project_id), "tracker.changed", &data, now, request).await
+    events::append(conn, topic(project_id), EventKind::TrackerChanged, &data, now, request).await
 }

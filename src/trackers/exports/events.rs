@@ -1,5 +1,6 @@
 //! The events of exports to trackers, on the topic of their project.
 
+use actors::event_kind::EventKind;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
@@ -17,7 +18,7 @@ pub async fn progress_event(
     now: Time,
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {
-    let kind = if export.status.is_active() { "export.progressed" } else { "export.completed" };
+    let kind = if export.status.is_active() { EventKind::ExportProgressed } else { EventKind::ExportCompleted };
     let data = serde_json::to_string(&export.shown(Vec::new(), now));
     let data = data.map_err(|error| DbError::Broken(error.to_string()))?;
     events::append(conn, topic(export.project_id), kind, &data, now, request).await

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Topic, TopicKind};
 use actors::time::{Clock, SystemClock};
@@ -115,7 +116,7 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
             ];
             for data in payloads {
                 let request: RequestId = "story".into();
-                events::append(conn, topic, "member.changed", &data.to_string(), now.0, &request).await?;
+                events::append(conn, topic, EventKind::MemberChanged, &data.to_string(), now.0, &request).await?;
             }
             Ok::<_, DbError>(())
         })

@@ -1,5 +1,6 @@
 //! Tests sockets and event streams.
 
+mod described;
 mod ends;
 mod frames;
 mod resume;

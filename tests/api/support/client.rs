@@ -299,7 +299,10 @@ impl Answer {
         }
         let policy = self.header("content-security-policy").unwrap_or_else(|| panic!("{call}: no CSP"));
         assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{call}: {policy}");
-        let bare = path.trim_end_matches('/').eq_ignore_ascii_case("/api/openapi.json") && self.status < 400;
+        let is_document = ["/api/openapi.json", "/api/asyncapi.json"]
+            .iter()
+            .any(|document| path.trim_end_matches('/').eq_ignore_ascii_case(document));
+        let bare = is_document && self.status < 400;
         if self.status >= 400 {
             assert!(self.is_json(), "{call}: an error that is no JSON: {}", self.text());
         }

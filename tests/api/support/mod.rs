@@ -10,6 +10,7 @@ pub mod documents;
 pub mod dump;
 pub mod fake_pipeline;
 pub mod fake_tracker;
+pub mod frames;
 pub mod github;
 pub mod jira;
 pub mod livekit;

@@ -10,6 +10,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::client::Client;
+use super::frames;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -69,7 +70,7 @@ impl Socket {
         let frame = async {
             loop {
                 match self.stream.next().await {
-                    Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
+                    Some(Ok(Message::Text(text))) => return described(&text),
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                     other => panic!("no frame but {other:?}"),
                 }
@@ -94,11 +95,11 @@ impl Socket {
     /// Reads until the server closes the socket, for at most 20 s; returns the close code, if any, and the frames
     /// before it.
     pub async fn closed(mut self) -> (Option<u16>, Vec<Value>) {
-        let mut frames = Vec::new();
+        let mut received = Vec::new();
         let reading = async {
             loop {
                 match self.stream.next().await {
-                    Some(Ok(Message::Text(text))) => frames.push(serde_json::from_str(&text).unwrap()),
+                    Some(Ok(Message::Text(text))) => received.push(described(&text)),
                     Some(Ok(Message::Close(frame))) => return frame.map(|frame| u16::from(frame.code)),
                     Some(Ok(_)) => {}
                     Some(Err(_)) | None => return None,
@@ -106,8 +107,18 @@ impl Socket {
             }
         };
         let code = tokio::time::timeout(LIMIT, reading).await.expect("a close within 20 s");
-        (code, frames)
+        if let Some(code) = code {
+            frames::check_close(code);
+        }
+        (code, received)
     }
+}
+
+/// Parses a frame. Panics unless the AsyncAPI document describes it.
+fn described(text: &str) -> Value {
+    let frame = serde_json::from_str(text).unwrap();
+    frames::check(&frame);
+    frame
 }
 
 /// An event of an event stream.
@@ -118,7 +129,8 @@ pub struct Event {
     pub data: Value,
 }
 
-/// Parses a body of `text/event-stream`, without its comments. Panics on an incomplete event.
+/// Parses a body of `text/event-stream`, without its comments. Panics on an incomplete event, and on one that the
+/// AsyncAPI document does not describe.
 pub fn events(body: &str) -> Vec<Event> {
     let blocks = body.split("\n\n").filter(|block| !block.is_empty() && !block.starts_with(':'));
     let parsed = blocks.map(|block| {
@@ -127,6 +139,7 @@ pub fn events(body: &str) -> Vec<Event> {
             found.unwrap_or_else(|| panic!("no {name} in {block:?}"))
         };
         let data = serde_json::from_str(field("data")).unwrap();
+        frames::check_data(field("event"), &data);
         Event { id: field("id").parse().unwrap(), event: field("event").to_owned(), data }
     });
     parsed.collect()

@@ -28,6 +28,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use super::consent::Digest;
+use crate::event_kind::EventKind;
 use crate::ids::{self, Id, User};
 use crate::time::Time;
 
@@ -316,20 +317,20 @@ pub enum RecordingEvent {
 }
 
 impl RecordingEvent {
-    /// Returns the event's name in the API and in the event table.
-    pub(super) const fn kind(self) -> &'static str {
+    /// Returns the kind of the event.
+    pub(super) const fn kind(self) -> EventKind {
         match self {
-            Self::Started => "recording.started",
-            Self::ChunkStored(_) | Self::FileRewound => "recording.chunk",
-            Self::Stopped | Self::Finalizing => "recording.stopped",
-            Self::Ready => "recording.ready",
-            Self::Failed => "recording.failed",
-            Self::Paused => "recording.paused",
-            Self::Resumed => "recording.resumed",
-            Self::Transcript => "recording.transcript",
-            Self::TranscriptChanged => "transcript.changed",
-            Self::Expired => "recording.expired",
-            Self::Deleted => "recording.deleted",
+            Self::Started => EventKind::RecordingStarted,
+            Self::ChunkStored(_) | Self::FileRewound => EventKind::RecordingChunk,
+            Self::Stopped | Self::Finalizing => EventKind::RecordingStopped,
+            Self::Ready => EventKind::RecordingReady,
+            Self::Failed => EventKind::RecordingFailed,
+            Self::Paused => EventKind::RecordingPaused,
+            Self::Resumed => EventKind::RecordingResumed,
+            Self::Transcript => EventKind::RecordingTranscript,
+            Self::TranscriptChanged => EventKind::TranscriptChanged,
+            Self::Expired => EventKind::RecordingExpired,
+            Self::Deleted => EventKind::RecordingDeleted,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use actors::event_kind::EventKind;
 use actors::ids::{Id, User};
 use actors::live::RequestId;
 use actors::meeting::{self, Command, Newcomer};
@@ -177,7 +178,7 @@ pub async fn decline(
                 return Ok::<_, DbError>(None);
             }
             let changed = InvitationChanged { id: invitation.id, meeting_id: meeting.state.id };
-            projection::append_event(conn, &meeting.state, "invitation.declined", changed, now, &request)
+            projection::append_event(conn, &meeting.state, EventKind::InvitationDeclined, changed, now, &request)
                 .await
                 .map(Some)
         })
