@@ -16,6 +16,7 @@ import { exportScenes } from './scenes/exports.mjs';
 import { feedbackScenes } from './scenes/feedback.mjs';
 import { join } from './scenes/join.mjs';
 import { meetings } from './scenes/meetings.mjs';
+import { newcomerScenes } from './scenes/newcomer.mjs';
 import { operator } from './scenes/operator.mjs';
 import { people } from './scenes/people.mjs';
 import { results } from './scenes/results.mjs';
@@ -23,7 +24,7 @@ import { review } from './scenes/review.mjs';
 import { sources } from './scenes/sources.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes, ...meetings, ...operator };
+const scenes = { ...join, ...consolePage, ...call, ...review, ...people, ...results, ...sources, ...decisions, ...feedbackScenes, ...exportScenes, ...meetings, ...operator, ...newcomerScenes };
 
 async function play({ scene, ...asked }) {
   const args = [

@@ -8,6 +8,7 @@ mod exports;
 mod files;
 mod join;
 mod meetings;
+mod newcomer;
 mod operator;
 mod people;
 mod recording;

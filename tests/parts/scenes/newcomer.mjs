@@ -1,0 +1,82 @@
+// The way of a newcomer who reads nothing but the screen, and the picture of the console on the project's first page.
+
+import { readFile } from 'node:fs/promises';
+import { arrives, follow, mailedCode, reader } from './reader.mjs';
+
+export const newcomerScenes = {
+  /**
+   * `newcomer` {email, password, fullName} makes an account, whose code is in the folder `outbox`, and goes from a document to an
+   * approved requirement in a file. Only what the screen offers is followed. Returns the seconds that it took.
+   */
+  async newcomer(browser, { page, outbox, newcomer, file }) {
+    const grace = await reader(browser, page);
+    const began = Date.now();
+    await grace.press('Create account');
+    await arrives(grace, 'Create your account');
+    await grace.write('Full name', newcomer.fullName);
+    await grace.logIn(newcomer);
+    await arrives(grace, 'Confirm your e-mail address');
+    await grace.write('Code from the e-mail', await mailedCode(outbox, newcomer.email));
+    await grace.page.keyboard.press('Enter');
+    await arrives(grace, 'Projects');
+    await grace.press('Create your first project');
+    await grace.write('Name', 'Clinic portal');
+    await grace.page.keyboard.press('Enter');
+    await arrives(grace, 'Clinic portal');
+
+    await follow(grace, 'Upload documents');
+    await arrives(grace, 'Documents');
+    await grace.uploads('Choose files', [file]);
+    await grace.page.getByRole('listitem').getByText('Ready', { exact: true }).waitFor();
+    await follow(grace, 'The documents can be analysed now');
+    await arrives(grace, 'Analysis');
+    await grace.press('Start the first analysis');
+    await grace.press('Start analysis');
+    await arrives(grace, /^Analysis of /);
+    await grace.page.getByRole('status').getByText('Completed', { exact: true }).waitFor();
+    await follow(grace, 'Overview');
+    await arrives(grace, 'Clinic portal');
+    await follow(grace, 'Review what was found');
+    await arrives(grace, 'Results');
+    const statement = await grace.page.locator('article h2').textContent();
+    await grace.press('Approve');
+    await grace.eventually(async () => (await grace.page.locator('article h2').textContent()) !== statement, 'the next item');
+    await follow(grace, 'Overview');
+    await arrives(grace, 'Clinic portal');
+    await grace.look('overview after the first approval');
+    await follow(grace, 'Export the result');
+    await arrives(grace, 'Exports');
+    await grace.reach('combobox', 'Format');
+    await grace.page.keyboard.type('JSON');
+    await grace.press('Export');
+    const download = grace.page.getByRole('button', { name: /^Download/ });
+    await download.waitFor();
+    const saved = grace.page.waitForEvent('download');
+    await download.press('Enter');
+    const content = JSON.parse(await readFile(await (await saved).path(), 'utf8'));
+    const approved = content.requirements.filter(({ workflowStatus }) => workflowStatus === 'APPROVED');
+    if (approved.length !== 1 || approved[0].statement !== statement) {
+      grace.faults.push(`the file says of “${statement}”: ${JSON.stringify(approved)}`);
+    }
+    return { faults: await grace.isGone(), found: { seconds: (Date.now() - began) / 1000 } };
+  },
+
+  /** A requirement of `account`'s `project` beside its source: the picture `console.png`, and what stands in it, as lines of words. */
+  async picture(browser, { page, account, project, code }) {
+    const ada = await reader(browser, new URL(`/projects/${project}/results/${code}`, page).href);
+    await ada.logIn(account);
+    await arrives(ada, 'Results');
+    await ada.page.locator('article mark').first().waitFor();
+    await ada.page.emulateMedia({ colorScheme: 'dark' });
+    await ada.page.setViewportSize({ width: 1280, height: 800 });
+    await ada.picture('console');
+    return { found: { words: await wordsOf(ada.page) }, faults: await ada.isGone() };
+  },
+};
+
+/** The navigation, the first items of the list, what can be done to the open one, and the lit quote. */
+async function wordsOf(page) {
+  const parts = ['aside', '[role=listbox] [role=option]:nth-child(-n+3)', 'article h2', 'article mark'];
+  const texts = await Promise.all(parts.map((part) => page.locator(part).allInnerTexts()));
+  return texts.flat().flatMap((text) => text.split('\n')).map((line) => line.trim()).filter(Boolean);
+}
