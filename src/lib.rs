@@ -15,7 +15,7 @@
 //! idempotency and the OpenAPI document), the features in the order of the interface (`accounts`, `projects`,
 //! `meetings`, `analysis`, `reviews`, `trackers`), `pipeline` (the analysis itself, which depends on no feature), `db` (the
 //! database), `jobs` (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
-//! (health, metrics, documentation, join page), `operator` (what operators see and steer), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
+//! (health, metrics, documentation, join page), `operator` (what operators see and steer), `backup` (backup and restore), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
 //! pipeline`), `config`, `core`, `keys`, `log`, `models` (speech models on disk), `passwords`, `tasks`, and `guarantees`, a
 //! table of what must hold and the tests that show it. `admin`, `models_command`, `demo`, `bench` and `api_client`, which
 //! the last two use, belong to the program and not to this library.
@@ -28,6 +28,7 @@ pub mod access;
 pub mod accounts;
 pub mod analysis;
 pub mod api;
+pub mod backup;
 pub mod clients;
 pub mod config;
 pub mod core;
@@ -40,7 +41,7 @@ pub mod keys;
 pub mod live;
 pub mod log;
 pub mod meetings;
-mod metrics;
+pub mod metrics;
 pub mod models;
 pub mod operator;
 pub mod passwords;

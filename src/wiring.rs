@@ -21,6 +21,8 @@ pub use self::analysers::analyser_with_model;
 use self::listen::BoundServer;
 pub use self::pipeline_service::serve_pipeline;
 use self::states::{Foundation, States};
+use crate::backup::{BackupPlaces, BackupStore, marker};
+use crate::clients::files::{Collection, STORES, StorePlace};
 use crate::config::Config;
 use crate::db::{Db, DbSettings, InstanceLease};
 use crate::routes;
@@ -138,13 +140,35 @@ pub fn own_database(config: &Config) -> PathBuf {
 /// # Errors
 /// Returns a message if the database can't be used.
 pub async fn open_database(config: &Config) -> Result<Db, String> {
-    let url = match config.database.url.as_str() {
-        "" => format!("sqlite://{}", own_database(config).display()),
-        url => url.to_owned(),
-    };
+    marker::refuse(&config.server.data)?;
+    let url = database_url(config);
     let settings =
         DbSettings { connections: config.database.connections, queue: config.database.queue, ..DbSettings::at(url) };
     Db::open(settings).await.map_err(|error| error.to_string())
+}
+
+fn database_url(config: &Config) -> String {
+    match config.database.url.as_str() {
+        "" => format!("sqlite://{}", own_database(config).display()),
+        url => url.to_owned(),
+    }
+}
+
+/// Returns where the server of these settings keeps its things, for a backup or a restore.
+///
+/// # Errors
+/// Returns a message if a store can't be used.
+pub fn backup_places(config: &Config) -> Result<BackupPlaces, String> {
+    let data = config.server.data.clone();
+    let bucket = others::bucket(&config.s3)?;
+    let store = |place: StorePlace| {
+        let home = data.join(place.folder);
+        let files = Collection::of(bucket.as_ref(), place.name, &home);
+        let files = files.map_err(|error| format!("{} can't be used: {error}", home.display()))?;
+        Ok::<_, String>(BackupStore { name: place.name, home, files })
+    };
+    let stores = STORES.into_iter().map(store).collect::<Result<_, _>>()?;
+    Ok(BackupPlaces { keys: data.join("keys"), database: database_url(config), data, stores })
 }
 
 async fn run(built: Built, public: BoundServer, internal: BoundServer) -> Result<(), String> {

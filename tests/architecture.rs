@@ -77,6 +77,7 @@ const MAY: &[(&str, &[&str])] = &[
         "operator",
         &["access", "accounts", "analysis", "api", "clients", "db", "http", "jobs", "live", "meetings", "models"],
     ),
+    ("backup", &["clients", "db"]),
     ("service", &["access", "api", "core", "db", "http", "metrics"]),
     // The route table, the wiring and the entry point: they may import everything.
     ("routes", &["*"]),
@@ -86,7 +87,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("lib", &[]),
     // Shared by the demo and the bench: it uses a server only through the API.
     ("api_client", &[]),
-    ("admin", &["accounts", "analysis", "config", "db", "http", "jobs", "keys", "passwords", "wiring"]),
+    ("admin", &["accounts", "analysis", "backup", "config", "db", "http", "jobs", "keys", "passwords", "wiring"]),
     ("models_command", &["config", "models", "wiring"]),
     ("demo", &["analysis", "api_client", "projects"]),
     ("bench", &["access", "accounts", "analysis", "api_client", "db", "keys", "projects"]),

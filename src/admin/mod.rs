@@ -3,6 +3,7 @@
 //! Passwords are never arguments, which every user of the machine can read: they come from standard input, or are
 //! generated and printed once. The exit code is 2 for invalid usage and 1 for a command that failed.
 
+mod backup;
 mod list;
 mod password;
 mod trail;
@@ -43,6 +44,15 @@ pub struct Admin {
 
 #[derive(clap::Subcommand)]
 enum Task {
+    #[command(flatten)]
+    Database(DatabaseTask),
+    #[command(flatten)]
+    Archive(backup::ArchiveTask),
+}
+
+/// A task that opens the database and brings its tables up to date.
+#[derive(clap::Subcommand)]
+enum DatabaseTask {
     /// Create an account; its e-mail address needs no confirmation
     CreateUser(CreateUser),
     /// Set a new password for an account and end all its sessions
@@ -196,8 +206,13 @@ async fn done(arguments: Admin) -> Result<(), AdminError> {
     }
     let config = Config::read(arguments.config.as_deref(), &Overrides { settings })
         .map_err(|faults| AdminError::Misused(format!("The settings are invalid:\n  {}", faults.join("\n  "))))?;
+    // A restore must find the database as it is, and a backup must not migrate it.
+    let task = match arguments.task {
+        Task::Archive(task) => return task.carry_out(&config).await.map_err(failed),
+        Task::Database(task) => task,
+    };
     // The arguments are validated before a database is opened or created.
-    let task = CheckedTask::of(arguments.task)?;
+    let task = CheckedTask::of(task)?;
     let makes_a_database = matches!(task, CheckedTask::Create(..));
     if !makes_a_database && config.database.url.is_empty() && !wiring::own_database(&config).exists() {
         return Err(AdminError::Failed(format!("There is no database in {} yet.", config.server.data.display())));
@@ -223,9 +238,9 @@ enum CheckedTask {
 }
 
 impl CheckedTask {
-    fn of(task: Task) -> Result<Self, AdminError> {
+    fn of(task: DatabaseTask) -> Result<Self, AdminError> {
         Ok(match task {
-            Task::CreateUser(arguments) => {
+            DatabaseTask::CreateUser(arguments) => {
                 let email = field("email", &arguments.of.email)?;
                 let full_name = field::<FullName>("name", &arguments.name)?;
                 let job_title = field::<JobTitle>("job-title", &arguments.job_title)?;
@@ -236,25 +251,25 @@ impl CheckedTask {
                 let new = NewUser { email, full_name, job_title, language, password: text, is_operator };
                 Self::Create(new, password)
             }
-            Task::ResetPassword(arguments) => Self::Reset(
+            DatabaseTask::ResetPassword(arguments) => Self::Reset(
                 field("email", &arguments.of.email)?,
                 arguments.password.have().map_err(AdminError::Misused)?,
             ),
-            Task::SetOperator { of, revoke } => Self::SetOperator(field("email", &of.email)?, !revoke),
-            Task::LoginLink { of, return_url } => {
+            DatabaseTask::SetOperator { of, revoke } => Self::SetOperator(field("email", &of.email)?, !revoke),
+            DatabaseTask::LoginLink { of, return_url } => {
                 let return_url = return_url.map(|path| field("return-url", &path)).transpose()?;
                 Self::LoginLink(field("email", &of.email)?, return_url)
             }
-            Task::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
-            Task::ListUsers { json } => Self::List { json },
-            Task::ListRuns { json, all } => Self::ListRuns { json, all },
-            Task::CancelRun { run } => Self::CancelRun(field("run", &run)?),
-            Task::ListFailedJobs { json } => Self::ListFailedJobs { json },
-            Task::RequeueJobs(RequeueJobs { job, kind, all: _ }) => {
+            DatabaseTask::RevokeSessions(of) => Self::Revoke(field("email", &of.email)?),
+            DatabaseTask::ListUsers { json } => Self::List { json },
+            DatabaseTask::ListRuns { json, all } => Self::ListRuns { json, all },
+            DatabaseTask::CancelRun { run } => Self::CancelRun(field("run", &run)?),
+            DatabaseTask::ListFailedJobs { json } => Self::ListFailedJobs { json },
+            DatabaseTask::RequeueJobs(RequeueJobs { job, kind, all: _ }) => {
                 let id = job.map(|job| field("job", &job)).transpose()?;
                 Self::Requeue(Which { id, kind })
             }
-            Task::VerifyTrail(VerifyTrail { project, export }) => Self::VerifyTrail(match project {
+            DatabaseTask::VerifyTrail(VerifyTrail { project, export }) => Self::VerifyTrail(match project {
                 Some(project) => Trails::Of(field("project", &project)?, export),
                 None => Trails::All,
             }),
@@ -305,6 +320,13 @@ impl CheckedTask {
         }
         Ok(())
     }
+}
+
+/// Makes a sentence of a message.
+fn failed(why: String) -> AdminError {
+    let mut signs = why.chars();
+    let first: String = signs.next().into_iter().flat_map(char::to_uppercase).collect();
+    AdminError::Failed(format!("{first}{}.", signs.as_str()))
 }
 
 fn sessions_ended(count: usize) -> String {

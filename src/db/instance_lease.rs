@@ -88,6 +88,14 @@ impl InstanceLease {
         }
     }
 
+    /// Takes a database of SQLite that is not open, and that need not exist; `None` for PostgreSQL.
+    ///
+    /// # Errors
+    /// As [`InstanceLease::take`].
+    pub fn of_file(url: &str) -> Result<Option<Self>, HeldBy> {
+        super::sqlite::path(url).map(|path| take_file(&path)).transpose()
+    }
+
     /// Becomes true when another server has taken the database: this one must stop at once.
     #[must_use]
     pub fn lost(&self) -> watch::Receiver<bool> {

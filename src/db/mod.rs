@@ -22,6 +22,7 @@
 //! so that the caller may be any actix worker, arbiter or test: a connection dies with the runtime that opened it.
 
 mod conn;
+mod connect;
 mod doubts;
 mod error;
 pub mod events;
@@ -36,6 +37,7 @@ mod postgres;
 pub mod rate_limits;
 pub mod schema;
 mod search;
+pub mod snapshot;
 mod sql;
 mod sqlite;
 mod suspicion;

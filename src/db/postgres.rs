@@ -4,8 +4,8 @@
 //! nothing was written; after it, a missing answer means `Unknown`, and PostgreSQL is asked for the status of the
 //! transaction until it reports one. A server's writes are fenced by its lease (see `lease`).
 //!
-//! Deliberately absent: TLS to the database (use a private network or a local proxy), and retries of a job (it can run
-//! only once; see `SerializationFailure` in the conversion to [`DbError`]).
+//! Deliberately absent: retries of a job (it can run only once; see `SerializationFailure` in the conversion to
+//! [`DbError`]).
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,12 +15,13 @@ use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{BigInt, Bool};
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncConnection, AsyncMigrationHarness, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncMigrationHarness, RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::FutureExt;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::conn::{Conn, PgConn};
+use super::connect::Connector;
 use super::error::DbError;
 use super::job::{DbJob, Ran, run_within};
 use super::lease::{self, Guard};
@@ -29,7 +30,7 @@ use super::{DbSettings, OpenError};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 /// An arbitrary number that only Colloquy uses: servers that start together run the migrations one after the other.
-const MIGRATION_LOCK: i64 = 0x00C0_1105;
+pub(super) const MIGRATION_LOCK: i64 = 0x00C0_1105;
 
 /// Delay between two queries for the status of a transaction.
 const SETTLE_AGAIN: Duration = Duration::from_millis(50);
@@ -46,16 +47,22 @@ pub(super) struct Postgres {
 impl Postgres {
     /// Runs pending migrations and creates the pool. Call it on the runtime that is to drive the connections.
     pub(super) async fn open(settings: &DbSettings) -> Result<Self, OpenError> {
-        let url = with_limits(&settings.url, settings.limit);
-        migrate(&url, settings.limit).await?;
+        let connector = Connector::of(&settings.url, settings.limit)?;
+        if let Some(host) = connector.plain_text_host() {
+            tracing::warn!(
+                host,
+                "the database is reached in plain text: set sslmode=verify-full in its URL, unless the network is private"
+            );
+        }
+        migrate(&connector, settings.limit).await?;
         let mut config = ManagerConfig::<PgConn>::default();
         // A ping at each checkout would halve the throughput.
         config.recycling_method = RecyclingMethod::Fast;
         let limit = settings.limit;
-        config.custom_setup = Box::new(move |url| {
-            let url = url.to_owned();
+        config.custom_setup = Box::new(move |_url| {
+            let connector = connector.clone();
             async move {
-                let mut conn = PgConn::establish(&url).await?;
+                let mut conn = connector.connect().await?;
                 let millis = limit.as_millis();
                 let setup = format!(
                     "SET statement_timeout = {millis}; SET idle_in_transaction_session_timeout = {}; SET TIME ZONE 'UTC'",
@@ -66,7 +73,8 @@ impl Postgres {
             }
             .boxed()
         });
-        let manager = AsyncDieselConnectionManager::<PgConn>::new_with_config(url, config);
+        // The connector knows the URL.
+        let manager = AsyncDieselConnectionManager::<PgConn>::new_with_config(String::new(), config);
         let suspicion = Arc::<Suspicion>::default();
         let asked = Arc::clone(&suspicion);
         let is_fine = Hook::<PgConn>::async_fn(move |conn, metrics| {
@@ -294,16 +302,9 @@ async fn roll_back(conn: &mut Conn) -> diesel::QueryResult<()> {
     Ok(())
 }
 
-/// Returns the URL with the timeouts that the kernel applies: whole seconds, at least one.
-fn with_limits(url: &str, limit: Duration) -> String {
-    let seconds = limit.as_secs().max(1);
-    let joint = if url.contains('?') { '&' } else { '?' };
-    format!("{url}{joint}connect_timeout={seconds}&tcp_user_timeout={seconds}")
-}
-
-async fn migrate(url: &str, limit: Duration) -> Result<(), OpenError> {
+async fn migrate(connector: &Connector, limit: Duration) -> Result<(), OpenError> {
     let away = |why: String| OpenError(format!("PostgreSQL can't be reached: {why}"));
-    let mut conn = tokio::time::timeout(limit, PgConn::establish(url))
+    let mut conn = tokio::time::timeout(limit, connector.connect())
         .await
         .map_err(|_late| away(format!("no answer within {limit:?}")))?
         .map_err(|error| away(error.to_string()))?;

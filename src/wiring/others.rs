@@ -2,12 +2,12 @@
 //! trackers.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::analysers::program;
-use crate::clients::files::{Bucket, BucketParts, Files, Folders};
+use crate::clients::files::{Bucket, BucketParts, Files, Folders, StorePlace};
 use crate::clients::livekit::{self, LiveKit, MediaServer};
 use crate::clients::mail::{DevOutbox, Mail, Security, Smtp, SmtpSettings as MailServer};
 use crate::clients::openid::{self, OpenId};
@@ -86,22 +86,24 @@ pub fn bucket(s3: &config::S3) -> Result<Option<Bucket>, String> {
     Ok(Some(bucket))
 }
 
-/// Returns the store of one kind of uploaded files: the bucket's objects of this name, or the folder.
-pub async fn files(bucket: Option<&Bucket>, name: &str, folder: PathBuf) -> Result<Files, String> {
+/// Returns a store of files by their hashes: the bucket's objects of its name, or its folder.
+pub async fn files(bucket: Option<&Bucket>, place: StorePlace, data: &Path) -> Result<Files, String> {
+    let folder = data.join(place.folder);
     let unusable = |error: io::Error| format!("{} can't be used: {error}", folder.display());
     let files = match bucket {
-        Some(bucket) => Files::in_bucket(bucket, name, folder.join("incoming")),
+        Some(bucket) => Files::in_bucket(bucket, place.name, folder.join("incoming")),
         None => Files::at(folder.clone()).map_err(unusable)?,
     };
     files.clear_incoming().await.map_err(unusable)?;
     Ok(files)
 }
 
-/// Returns the store of files that belong to one owner each: the bucket's objects of this name, or the folder.
-pub async fn folders(bucket: Option<&Bucket>, name: &str, folder: PathBuf) -> Result<Folders, String> {
+/// Returns a store of files that belong to one owner each: the bucket's objects of its name, or its folder.
+pub async fn folders(bucket: Option<&Bucket>, place: StorePlace, data: &Path) -> Result<Folders, String> {
+    let folder = data.join(place.folder);
     let unusable = |error: io::Error| format!("{} can't be used: {error}", folder.display());
     let folders = match bucket {
-        Some(bucket) => Folders::in_bucket(bucket, name, folder.join("incoming")),
+        Some(bucket) => Folders::in_bucket(bucket, place.name, folder.join("incoming")),
         None => Folders::at(folder.clone()).map_err(unusable)?,
     };
     folders.clear_incoming().await.map_err(unusable)?;

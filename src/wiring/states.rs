@@ -31,6 +31,7 @@ use crate::analysis::state::{Analysis, AnalysisParts};
 use crate::analysis::store::{RunJournal, RunTables};
 use crate::api::openapi;
 use crate::api::operation::Operation;
+use crate::clients::files;
 use crate::config::Config;
 use crate::core::{Core, CoreParts};
 use crate::db::{Conn, Db, DbError};
@@ -193,7 +194,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         refresh_locks: RefreshLocks::default(),
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,
-        avatars: others::files(bucket.as_ref(), "avatars", data.join("avatars")).await?,
+        avatars: others::files(bucket.as_ref(), files::AVATARS, &data).await?,
         gate: gate.clone(),
     });
 
@@ -213,7 +214,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     };
     let projects = Projects::new(ProjectsParts {
         roles: Roles::default(),
-        files: others::files(bucket.as_ref(), "documents", data.join("files")).await?,
+        files: others::files(bucket.as_ref(), files::DOCUMENTS, &data).await?,
         membership_hooks: MembershipHooks::default().with(membership_hook),
         meeting_files: Arc::new(RecordingFiles),
         awake: Arc::new(InMemory { meetings: live_meetings.clone(), runs: live_runs.clone() }),
@@ -223,7 +224,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         registry: live_meetings,
         attendance: Attendance::default(),
         wordings: Wordings::read(&settings.meetings.wordings)?,
-        recordings: others::folders(bucket.as_ref(), "recordings", data.join("recordings")).await?,
+        recordings: others::folders(bucket.as_ref(), files::RECORDINGS, &data).await?,
         excerpts: background::excerpts(&settings.speech)?,
         rooms: Rooms::at(media),
         projects: projects.clone(),
@@ -232,11 +233,11 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         registry: live_runs,
         runner: analysers::runner(&settings, Arc::clone(&core.clock))?,
         exports: Exports::new(
-            others::files(bucket.as_ref(), "exports", data.join("exports")).await?,
+            others::files(bucket.as_ref(), files::EXPORTS, &data).await?,
             others::printer(&settings.exports)?,
         ),
         imports: FilesToRead {
-            files: others::files(bucket.as_ref(), "imports", data.join("imports")).await?,
+            files: others::files(bucket.as_ref(), files::IMPORTS, &data).await?,
             ended: Ends::default(),
         },
         meetings: meetings.clone(),
@@ -279,7 +280,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         analysis: analysis.clone(),
     });
 
-    let metrics = crate::metrics::recorder().and_then(metrics_exporter_prometheus::PrometheusBuilder::install_recorder);
+    let metrics = crate::metrics::install();
     let document = openapi::document(&routes::all());
     let probes = Probes::new(ProbesParts {
         http: http.clone(),

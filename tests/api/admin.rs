@@ -5,7 +5,7 @@ mod runs_and_jobs;
 mod trail;
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,11 +17,21 @@ use crate::support::{Client, Server, ServerSetup, Socket};
 pub struct CommandOutput {
     code: Option<i32>,
     out: String,
-    err: String,
+    pub err: String,
 }
 
 /// Runs `colloquy admin` on the data of a server.
 pub fn admin(setup: &ServerSetup, arguments: &[&str], input: &str) -> CommandOutput {
+    let command =
+        admin_command(setup, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = command.unwrap();
+    // A command that reads no input may have exited already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    CommandOutput::of(child.wait_with_output().unwrap())
+}
+
+/// Returns the command `colloquy admin …` for a setup.
+pub fn admin_command(setup: &ServerSetup, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));
     let own = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("COLLOQUY__"));
     own.for_each(|(name, _)| {
@@ -32,16 +42,15 @@ pub fn admin(setup: &ServerSetup, arguments: &[&str], input: &str) -> CommandOut
         command.env("DATABASE_URL", url);
     }
     command.arg("admin").args(arguments).arg("--data").arg(&setup.data);
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // A command that reads no input may have exited already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    CommandOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    command
 }
 
 impl CommandOutput {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
     #[track_caller]
     pub fn done(self) -> String {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
@@ -50,7 +59,7 @@ impl CommandOutput {
 
     /// Panics unless the command failed with this code and a sentence on standard error, which is returned.
     #[track_caller]
-    fn refused(self, code: i32) -> String {
+    pub fn refused(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         assert!(self.out.is_empty() && self.err.trim_end().ends_with(['.', '\'', ')']), "{}{}", self.out, self.err);
         self.err

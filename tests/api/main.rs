@@ -18,6 +18,7 @@ mod support;
 mod accounts;
 mod admin;
 mod analysis;
+mod backup;
 mod docs;
 mod document_queue;
 mod documents;

@@ -121,6 +121,35 @@ impl Cluster {
         Ok(format!("postgres://postgres@127.0.0.1:{}/postgres?options=-c%20search_path%3D{name}", self.port))
     }
 
+    /// Makes the server refuse TCP connections without TLS.
+    ///
+    /// # Errors
+    /// Returns an error when the server refuses it.
+    pub fn require_tls(&self, certificate: &Path, key: &Path) -> Result<(), String> {
+        for (from, name) in [(certificate, "data/server.crt"), (key, "data/server.key")] {
+            let to = self.path(name);
+            fs::copy(from, &to).map_err(|error| format!("{to}: {error}"))?;
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).map_err(|error| error.to_string())?;
+            if let Some((uid, gid)) = self.user {
+                chown(&to, Some(uid), Some(gid)).map_err(|error| format!("chown {to}: {error}"))?;
+            }
+        }
+        let rules = self.path("data/pg_hba.conf");
+        fs::write(&rules, "local all all trust\nhostssl all all 127.0.0.1/32 trust\n")
+            .map_err(|error| error.to_string())?;
+        self.sql("ALTER SYSTEM SET ssl = on")?;
+        self.sql("SELECT pg_reload_conf()")?;
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let uses_tls = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        while Instant::now() < deadline {
+            if self.sql(uses_tls).is_ok_and(|ssl| ssl == "t") {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Err("PostgreSQL doesn't use TLS".to_owned())
+    }
+
     /// Runs SQL as the superuser and returns what `psql` prints, unaligned and without headings.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::reason::Reason;
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy};
 
 /// How many pictures may wait to be decoded; further uploads get 429.
 const WAITING: usize = 16;
@@ -163,6 +163,11 @@ pub struct DeleteAvatarFileHandler {
 #[async_trait]
 impl Handler for DeleteAvatarFileHandler {
     type Payload = DeleteAvatarFile;
+
+    // A backup that is being taken is no reason to give up.
+    fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
 
     async fn run(&self, _: &Job, DeleteAvatarFile { sha256 }: DeleteAvatarFile) -> Result<(), JobError> {
         // Uploads wait, so that none reuses the file between the query and the deletion.

@@ -24,7 +24,7 @@ use tokio_util::io::ReaderStream;
 
 use super::incoming::{Incoming, Received};
 use super::storage::{Bucket, Storage};
-use super::{PIECE_BYTES, hashed};
+use super::{PIECE_BYTES, hashed, home_of};
 
 /// How many files are remembered as unchanged.
 const VERIFIED: usize = 10_000;
@@ -71,7 +71,11 @@ impl Folders {
     /// Stores files as objects of a bucket whose names begin with `prefix/`; `incoming` is a folder of this machine.
     #[must_use]
     pub fn in_bucket(bucket: &Bucket, prefix: &str, incoming: PathBuf) -> Self {
-        Self { storage: Storage::bucket(bucket, prefix), incoming, verified: Arc::new(Cache::new(VERIFIED)) }
+        Self {
+            storage: Storage::bucket(bucket, prefix, home_of(&incoming)),
+            incoming,
+            verified: Arc::new(Cache::new(VERIFIED)),
+        }
     }
 
     /// Opens a temporary file to receive content.

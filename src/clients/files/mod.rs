@@ -7,7 +7,9 @@
 //! open <-- verified <-- folder: the file itself | bucket: a temporary copy of it
 //! ```
 
+mod collection;
 mod folders;
+mod hold;
 mod incoming;
 mod storage;
 #[cfg(test)]
@@ -29,10 +31,27 @@ use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
+pub use collection::Collection;
 pub use folders::{FilePath, Folders};
+pub use hold::DeletionHold;
 pub use incoming::{Incoming, Received};
 use storage::Storage;
 pub use storage::{Bucket, BucketParts};
+
+/// A store of the server: its name, which objects of a bucket begin with, and its folder in the data folder.
+#[derive(Debug, Clone, Copy)]
+pub struct StorePlace {
+    pub name: &'static str,
+    pub folder: &'static str,
+}
+
+/// The stores of the server. All of them are in a backup.
+pub const DOCUMENTS: StorePlace = StorePlace { name: "documents", folder: "files" };
+pub const AVATARS: StorePlace = StorePlace { name: "avatars", folder: "avatars" };
+pub const RECORDINGS: StorePlace = StorePlace { name: "recordings", folder: "recordings" };
+pub const EXPORTS: StorePlace = StorePlace { name: "exports", folder: "exports" };
+pub const IMPORTS: StorePlace = StorePlace { name: "imports", folder: "imports" };
+pub const STORES: [StorePlace; 5] = [DOCUMENTS, AVATARS, RECORDINGS, EXPORTS, IMPORTS];
 
 /// After this time a stored file is referenced by a row, or never will be.
 pub const SETTLED: Duration = Duration::from_secs(24 * 60 * 60);
@@ -87,7 +106,7 @@ impl Files {
     /// Stores files as objects of a bucket whose names begin with `prefix/`; `incoming` is a folder of this machine.
     #[must_use]
     pub fn in_bucket(bucket: &Bucket, prefix: &str, incoming: PathBuf) -> Self {
-        Self { storage: Storage::bucket(bucket, prefix), incoming, lock: Arc::default() }
+        Self { storage: Storage::bucket(bucket, prefix, home_of(&incoming)), incoming, lock: Arc::default() }
     }
 
     /// Opens a temporary file to receive content.
@@ -231,6 +250,11 @@ fn hashed(mut file: std::fs::File) -> io::Result<(std::fs::File, String)> {
     }
     file.rewind()?;
     Ok((file, hex::encode(digest.finalize())))
+}
+
+/// The folder that a store's folder of incomplete uploads is in.
+fn home_of(incoming: &Path) -> &Path {
+    incoming.parent().unwrap_or(incoming)
 }
 
 /// Deletes a folder of incomplete uploads.

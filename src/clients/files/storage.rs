@@ -24,6 +24,7 @@ use tokio::fs;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 
+use super::hold::DeletionLock;
 use super::incoming::Received;
 
 /// A larger file is sent in parts of this size, each of which is in memory as a whole. S3 takes no smaller parts, and 10,000.
@@ -85,6 +86,7 @@ pub(super) struct Storage {
     folder: Option<PathBuf>,
     /// The folders whose own entries are known to be on disk.
     synced: Arc<Cache<PathBuf, ()>>,
+    deletions: DeletionLock,
 }
 
 /// How many folders are remembered as synced.
@@ -101,13 +103,15 @@ impl Storage {
     pub(super) fn folder(folder: PathBuf) -> io::Result<Self> {
         std::fs::create_dir_all(&folder)?;
         let objects = Arc::new(LocalFileSystem::new_with_prefix(&folder)?);
-        Ok(Self { objects, folder: Some(folder), synced: Arc::new(Cache::new(SYNCED)) })
+        let deletions = DeletionLock::within(&folder);
+        Ok(Self { objects, folder: Some(folder), synced: Arc::new(Cache::new(SYNCED)), deletions })
     }
 
-    /// Uses the objects of a bucket whose names begin with `prefix/`.
-    pub(super) fn bucket(bucket: &Bucket, prefix: &str) -> Self {
+    /// Uses the objects of a bucket whose names begin with `prefix/`; `home` is the store's folder of this machine.
+    pub(super) fn bucket(bucket: &Bucket, prefix: &str, home: &Path) -> Self {
         let objects = Arc::new(PrefixStore::new(Arc::clone(&bucket.store), prefix));
-        Self { objects, folder: None, synced: Arc::new(Cache::new(SYNCED)) }
+        let deletions = DeletionLock::within(home);
+        Self { objects, folder: None, synced: Arc::new(Cache::new(SYNCED)), deletions }
     }
 
     /// Stores a received file durably under a key, in place of what is there.
@@ -218,8 +222,9 @@ impl Storage {
         Ok(())
     }
 
-    /// Deletes what is stored under a key. A missing file is not an error.
+    /// Deletes what is stored under a key. A missing file is not an error; a backup that is being taken is one.
     pub(super) async fn delete(&self, key: &Key) -> io::Result<()> {
+        let _no_backup = self.deletions.deletion()?;
         match self.objects.delete(key).await {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
             deleted => Ok(deleted?),

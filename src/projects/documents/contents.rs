@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::store;
 use crate::clients::files::SETTLED;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
 use crate::projects::state::Projects;
 
 /// Deletes contents that no document refers to.
@@ -100,6 +100,11 @@ pub struct DeleteContentsHandler {
 #[async_trait]
 impl Handler for DeleteContentsHandler {
     type Payload = DeleteContents;
+
+    // A backup that is being taken is no reason to give up.
+    fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy::UNTIL_DONE
+    }
 
     async fn run(&self, _: &Job, payload: DeleteContents) -> Result<(), JobError> {
         Ok(delete_orphans(&self.state, payload.contents).await?)

@@ -144,6 +144,13 @@ impl ServerSetup {
         }
     }
 
+    /// Opens its database, without a server.
+    pub async fn db(&self) -> Db {
+        let here = || format!("sqlite://{}", self.data.join("colloquy.sqlite").display());
+        let url = self.url.clone().unwrap_or_else(here);
+        Db::open(DbSettings { connections: 2, ..DbSettings::at(url) }).await.unwrap()
+    }
+
     /// As [`refusal`], for this setup and `extra` environment variables.
     pub fn refused(&self, extra: &[(&str, &str)]) -> (ExitStatus, String) {
         refusal(self.command(extra))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use colloquy::db::{Conn, DbError};
+use colloquy::db::{Conn, Db, DbError};
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
@@ -26,7 +26,12 @@ async fn lines(conn: &mut Conn, sql: String) -> Result<Vec<String>, DbError> {
 
 /// Returns the rows of each table as text, by the name of the table; binary values are in hexadecimal.
 pub async fn tables(server: &Server) -> BTreeMap<String, String> {
-    let db = server.db().await;
+    let rows = |rows: Vec<String>| rows.join("\n");
+    rows_of(&server.db().await).await.into_iter().map(|(table, found)| (table, rows(found))).collect()
+}
+
+/// As [`tables`], of an open database, with the rows of each table in the order of their text.
+pub async fn rows_of(db: &Db) -> BTreeMap<String, Vec<String>> {
     db.read(|conn| {
         Box::pin(async move {
             let is_sqlite = matches!(conn, Conn::Sqlite(_));
@@ -44,8 +49,9 @@ pub async fn tables(server: &Server) -> BTreeMap<String, String> {
                 } else {
                     "t::text".to_owned()
                 };
-                let rows = lines(conn, format!("SELECT {row} AS text FROM \"{table}\" t")).await?;
-                all.insert(table, rows.join("\n"));
+                let mut rows = lines(conn, format!("SELECT {row} AS text FROM \"{table}\" t")).await?;
+                rows.sort_unstable();
+                all.insert(table, rows);
             }
             Ok::<_, DbError>(all)
         })
