@@ -1,5 +1,5 @@
 //! Metrics: the Prometheus recorder, and the gauges that are computed when the metrics are read. All other metrics are
-//! updated as things happen.
+//! updated as things happen. [`DESCRIBED`] has all of them, with the text that Prometheus shows.
 //!
 //! The recorder stores a metric for ever under each set of its labels, so every label must have a closed set of values.
 
@@ -19,11 +19,124 @@ const SECONDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 /// The interval at which recorded samples are folded into the histograms.
 pub const UPKEEP: Duration = Duration::from_secs(5);
 
-/// Returns a builder of the recorder.
+/// What a metric is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// A metric: its name, its labels, and what it says.
+#[derive(Debug, Clone, Copy)]
+pub struct DescribedMetric {
+    pub name: &'static str,
+    pub kind: MetricKind,
+    pub labels: &'static [&'static str],
+    pub help: &'static str,
+}
+
+const fn metric(
+    name: &'static str,
+    kind: MetricKind,
+    labels: &'static [&'static str],
+    help: &'static str,
+) -> DescribedMetric {
+    DescribedMetric { name, kind, labels, help }
+}
+
+/// All metrics of the server and of the pipeline as a service of its own, by name. docs/operate.md has the same table; a test
+/// compares them.
+pub const DESCRIBED: [DescribedMetric; 26] = {
+    use MetricKind::{Counter, Gauge, Histogram};
+    [
+        metric("colloquy_buffered_bytes", Gauge, &[], "Memory held by large request bodies and answers, in bytes"),
+        metric(
+            "colloquy_build_info",
+            Gauge,
+            &["version", "commit", "rustc"],
+            "Always 1; the version, the commit and the compiler of this program",
+        ),
+        metric("colloquy_connections", Gauge, &[], "Open connections"),
+        metric("colloquy_connections_cut_total", Counter, &["why"], "Connections that the server cut, by reason"),
+        metric("colloquy_connections_refused_total", Counter, &[], "Connections over the limit that were refused"),
+        metric("colloquy_database_reads_total", Counter, &[], "Reads of the database"),
+        metric("colloquy_database_waiting", Gauge, &[], "Reads and writes that wait for the database"),
+        metric("colloquy_jobs_failed", Gauge, &[], "Jobs that failed for good"),
+        metric("colloquy_listeners", Gauge, &[], "Sockets and streams that follow a topic"),
+        metric("colloquy_live_awake", Gauge, &["kind"], "Entities that have an actor or are being loaded"),
+        metric(
+            "colloquy_live_busy",
+            Gauge,
+            &["kind"],
+            "Commands rejected as busy since the start: a full mailbox, a shutdown, a failed second attempt",
+        ),
+        metric("colloquy_live_commands", Gauge, &["kind"], "Commands that actors decided, since the start"),
+        metric(
+            "colloquy_live_panicked",
+            Gauge,
+            &["kind"],
+            "Panics and inconsistent changes in actors since the start: bugs",
+        ),
+        metric("colloquy_live_queued", Gauge, &["kind"], "Commands that wait in mailboxes"),
+        metric("colloquy_live_refused", Gauge, &["kind"], "Commands that actors refused, since the start"),
+        metric(
+            "colloquy_live_reloaded",
+            Gauge,
+            &["kind"],
+            "Actors whose state may have been stale and was loaded again, since the start",
+        ),
+        metric(
+            "colloquy_live_resent",
+            Gauge,
+            &["kind"],
+            "Commands that were sent again because their actor stopped, since the start",
+        ),
+        metric(
+            "colloquy_live_unsaved",
+            Gauge,
+            &["kind"],
+            "Saves that failed, conflicted or ended with an unknown outcome, since the start",
+        ),
+        metric("colloquy_pipeline_jobs_finished", Gauge, &[], "Pipeline service: finished jobs whose results are kept"),
+        metric("colloquy_pipeline_jobs_processing", Gauge, &[], "Pipeline service: jobs that are being analysed"),
+        metric("colloquy_pipeline_jobs_queued", Gauge, &[], "Pipeline service: jobs that wait"),
+        metric("colloquy_pipeline_jobs_total", Counter, &["status"], "Pipeline service: jobs that ended, by status"),
+        metric("colloquy_pipeline_stored_bytes", Gauge, &[], "Pipeline service: stored sources and results, in bytes"),
+        metric(
+            "colloquy_request_seconds",
+            Histogram,
+            &["method", "route"],
+            "Time from a request's head to its answer's head",
+        ),
+        metric("colloquy_requests_total", Counter, &["method", "route", "status"], "Answered requests"),
+        metric("colloquy_sockets_closed_total", Counter, &["code"], "Sockets that the server closed, by close code"),
+    ]
+};
+
+/// Installs the recorder of this process, with a description of each metric.
 ///
 /// # Errors
-/// The list of bucket bounds is empty.
-pub fn recorder() -> Result<PrometheusBuilder, BuildError> {
+/// A recorder is installed already.
+pub fn install() -> Result<PrometheusHandle, BuildError> {
+    let handle = recorder()?.install_recorder()?;
+    for DescribedMetric { name, kind, help, .. } in DESCRIBED {
+        match kind {
+            MetricKind::Counter => metrics::describe_counter!(name, help),
+            MetricKind::Gauge => metrics::describe_gauge!(name, help),
+            MetricKind::Histogram => metrics::describe_histogram!(name, help),
+        }
+    }
+    let labels = [
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("commit", env!("COLLOQUY_COMMIT")),
+        ("rustc", env!("COLLOQUY_RUSTC")),
+    ];
+    gauge!("colloquy_build_info", &labels).set(1.0);
+    Ok(handle)
+}
+
+fn recorder() -> Result<PrometheusBuilder, BuildError> {
     PrometheusBuilder::new().set_buckets(&SECONDS)
 }
 
@@ -58,10 +171,66 @@ pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
 mod tests {
     use std::time::Duration;
 
+    use std::collections::BTreeSet;
+
+    use regex::Regex;
     use rusty_fork::rusty_fork_test;
     use tokio_util::sync::CancellationToken;
 
-    use super::{recorder, run_periodically};
+    use super::{DESCRIBED, MetricKind, recorder, run_periodically};
+
+    /// The names of metrics in a text, without the suffixes of a histogram's series.
+    fn names_in(text: &str) -> BTreeSet<String> {
+        let name = Regex::new(r"\bcolloquy_[a-z_]+").unwrap();
+        let names = name.find_iter(text).map(|found| {
+            let found = found.as_str();
+            let suffixes = ["_bucket", "_sum", "_count"];
+            suffixes.iter().find_map(|suffix| found.strip_suffix(suffix)).unwrap_or(found).to_owned()
+        });
+        names.collect()
+    }
+
+    fn described() -> BTreeSet<String> {
+        DESCRIBED.iter().map(|metric| metric.name.to_owned()).collect()
+    }
+
+    #[test]
+    fn dashboard_and_alerts_name_metrics_that_exist() {
+        let dashboard = include_str!("../config/grafana/colloquy.json");
+        let alerts = include_str!("../config/prometheus/alerts.yml");
+        for (file, least, text) in [("dashboard", 15, dashboard), ("alerts", 8, alerts)] {
+            let named = names_in(text);
+            let unknown: Vec<_> = named.difference(&described()).collect();
+            assert!(unknown.is_empty(), "{file}: {unknown:?}");
+            assert!(named.len() >= least, "{file}: {named:?}");
+        }
+        let dashboard: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        assert!(dashboard["panels"].as_array().unwrap().len() >= 10);
+    }
+
+    #[test]
+    fn the_manual_has_the_table_of_all_metrics() {
+        let rows = DESCRIBED.iter().map(|metric| {
+            let kind = match metric.kind {
+                MetricKind::Counter => "counter",
+                MetricKind::Gauge => "gauge",
+                MetricKind::Histogram => "histogram",
+            };
+            format!("| `{}` | {kind} | {} | {} |\n", metric.name, metric.labels.join(", "), metric.help)
+        });
+        let table: String = rows.collect();
+        let manual = include_str!("../docs/operate.md");
+        assert!(manual.contains(&table), "docs/operate.md needs this table:\n{table}");
+    }
+
+    #[test]
+    fn metrics_are_named_by_the_conventions_and_in_order() {
+        assert!(DESCRIBED.windows(2).all(|pair| pair[0].name < pair[1].name));
+        for metric in DESCRIBED {
+            assert_eq!(metric.kind == MetricKind::Counter, metric.name.ends_with("_total"), "{}", metric.name);
+            assert!(!metric.help.ends_with('.') && metric.help.len() > 10, "{}", metric.name);
+        }
+    }
 
     /// The samples per round and the number of rounds: 200 MiB if every sample stayed in memory.
     const SAMPLES: u32 = 100_000;

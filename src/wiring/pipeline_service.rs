@@ -48,8 +48,7 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
         budget: Budget::of(config.http.buffered_bytes),
         settings: config.http.clone(),
     });
-    let recorder = figures::recorder().and_then(metrics_exporter_prometheus::PrometheusBuilder::install_recorder);
-    let recorder = recorder.map_err(|error| error.to_string())?;
+    let recorder = figures::install().map_err(|error| error.to_string())?;
     let jobs = jobs(&config, &tasks)?;
     tasks.spawn(worker::sweep(jobs.clone()));
     tasks.spawn(Arc::clone(&http.connections).watch(tasks.stopping()));
@@ -70,7 +69,7 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
         drain_seconds: config.server.drain_seconds,
         connections: Arc::clone(&http.connections),
         is_public: false,
-        over_tls: false,
+        app_url: String::new(),
         is_counted: false,
         operations: routes::pipeline,
         beside: Arc::new(beside),
