@@ -149,7 +149,7 @@ fn log_of(folder: &Path) -> PathBuf {
 }
 
 fn is_setting(name: &str) -> bool {
-    name.starts_with("COLLOQUY__") || name == "DATABASE_URL" || name == "RUST_LOG"
+    name.starts_with("COLLOQUY__") || name.starts_with("DATABASE_URL") || name == "RUST_LOG"
 }
 
 impl Drop for OwnServer {

@@ -5,6 +5,7 @@
 mod check;
 mod client_address;
 mod origin;
+mod secret_files;
 mod settings;
 
 use std::path::Path;
@@ -34,7 +35,8 @@ impl Config {
     /// # Errors
     /// Returns a message for every error: unknown settings, values of the wrong type or out of range.
     pub fn read(file: Option<&Path>, overrides: &Overrides) -> Result<Self, Vec<String>> {
-        let environment = std::env::vars().filter(|(name, _)| name.starts_with("COLLOQUY__") || name == "DATABASE_URL");
+        let is_ours = |name: &str| name.starts_with("COLLOQUY__") || name.starts_with(secret_files::DATABASE_URL);
+        let environment = std::env::vars().filter(|(name, _)| is_ours(name));
         Self::layered(file, environment.collect(), overrides)
     }
 
@@ -47,13 +49,15 @@ impl Config {
         mut environment: std::collections::HashMap<String, String>,
         overrides: &Overrides,
     ) -> Result<Self, Vec<String>> {
-        if let Some(url) = environment.remove("DATABASE_URL") {
+        let known = defaults()?;
+        secret_files::read(&mut environment, |variable| is_text(&known, variable))?;
+        if let Some(url) = environment.remove(secret_files::DATABASE_URL) {
             environment.entry("COLLOQUY__DATABASE__URL".to_owned()).or_insert(url);
         }
         // An empty variable counts as unset: parsed, it would become a list of one empty string.
         environment
             .retain(|name, value| !(value.is_empty() && LISTS.iter().any(|list| name.eq_ignore_ascii_case(list))));
-        let texts = take_texts(&mut environment)?;
+        let texts = take_texts(&mut environment, &known);
         let environment = Environment::with_prefix("COLLOQUY")
             .prefix_separator("__")
             .separator("__")
@@ -88,25 +92,32 @@ impl Config {
     }
 }
 
+fn defaults() -> Result<Layers, Vec<String>> {
+    let known = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build();
+    known.map_err(|error| vec![error.to_string()])
+}
+
+/// Returns the name of the setting of an environment variable.
+fn name_of(variable: &str) -> Option<String> {
+    variable.strip_prefix("COLLOQUY__").map(|name| name.to_lowercase().replace("__", "."))
+}
+
+/// Whether a variable is one of a setting that is a string.
+fn is_text(known: &Layers, variable: &str) -> bool {
+    let default = name_of(variable).and_then(|name| known.get::<Value>(&name).ok());
+    default.is_some_and(|value| matches!(value.kind, ValueKind::String(_)))
+}
+
 /// Removes the string settings from an environment and returns them by setting name. Parsed as a number, a password
 /// such as 007 would change.
-fn take_texts(
-    environment: &mut std::collections::HashMap<String, String>,
-) -> Result<Vec<(String, String)>, Vec<String>> {
-    let known = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build();
-    let known = known.map_err(|error| vec![error.to_string()])?;
-    let name_of =
-        |variable: &str| variable.strip_prefix("COLLOQUY__").map(|name| name.to_lowercase().replace("__", "."));
-    let is_text =
-        |name: &String| known.get::<Value>(name).is_ok_and(|value| matches!(value.kind, ValueKind::String(_)));
-    let texts = environment.extract_if(|variable, _| name_of(variable).as_ref().is_some_and(is_text));
-    Ok(texts.filter_map(|(variable, text)| Some((name_of(&variable)?, text))).collect())
+fn take_texts(environment: &mut std::collections::HashMap<String, String>, known: &Layers) -> Vec<(String, String)> {
+    let texts = environment.extract_if(|variable, _| is_text(known, variable));
+    texts.filter_map(|(variable, text)| Some((name_of(&variable)?, text))).collect()
 }
 
 /// Returns a message for every setting that default.toml does not have, or has with another type.
 fn unknown(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
-    let known = Layers::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build();
-    let known = known.map_err(|error| vec![error.to_string()])?;
+    let known = defaults()?;
     let mut faults = Vec::new();
     compare("", &known.cache, &layers.cache, &mut faults);
     Ok(faults)
