@@ -8,6 +8,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::mounted::Mounted;
 use super::state::Http;
 
+/// The setting that lists the origins.
+pub const SETTING: &str = "http.origins";
+/// How much of an origin is logged: a client may send anything.
+const LOGGED_CHARACTERS: usize = 200;
+
 /// Returns the request's `Origin` if the settings list it.
 #[must_use]
 pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
@@ -15,6 +20,15 @@ pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
     let http = Http::of(request).ok()?;
     let listed = http.settings.origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes());
     listed.then(|| origin.clone())
+}
+
+/// Returns the request's `Origin` if it is neither this server's own nor listed in the settings: the browser lets that page read no
+/// response. For the log.
+#[must_use]
+pub fn missing_origin(request: &HttpRequest, app_url: &str) -> Option<String> {
+    let origin = request.headers().get(header::ORIGIN)?.to_str().ok()?;
+    let http = Http::of(request).ok()?;
+    (!http.settings.allows_origin(request, app_url)).then(|| origin.chars().take(LOGGED_CHARACTERS).collect())
 }
 
 /// Returns the response to a CORS preflight request; `None` for any other request.

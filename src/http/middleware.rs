@@ -87,6 +87,8 @@ pub struct MiddlewareSettings {
     pub paths: Paths,
     /// Whether the server's public URL is https. Browsers are then told never to use http (S19).
     pub over_tls: bool,
+    /// The server's public URL; empty for a server without pages.
+    pub app_url: String,
     /// Whether the listener is public. Only there do large responses count against the byte budget; operators get
     /// theirs even if nothing is left.
     pub is_public: bool,
@@ -117,6 +119,7 @@ pub async fn pass<B: MessageBody + 'static>(
         cors::allow(response.headers_mut(), origin.as_ref());
         return Ok(response);
     }
+    let missing_origin = cors::missing_origin(request.request(), &settings.app_url);
     let transit = Transit::begin(&request, in_flight);
     let work = async {
         checked?;
@@ -133,7 +136,7 @@ pub async fn pass<B: MessageBody + 'static>(
             let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
             security_headers(response.headers_mut(), &id, settings.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
-            access_log(method, &route, response.status(), started);
+            access_log(method, &route, response.status(), started, missing_origin.as_deref());
             Ok(response)
         }
         Err(error) => {
@@ -142,7 +145,7 @@ pub async fn pass<B: MessageBody + 'static>(
                 let status = error.as_response_error().status_code();
                 ApiError { cause: Some(error.to_string().into()), ..ApiError::of(Code::of_status(status.as_u16())) }
             });
-            access_log(method, "none", failure.status_code(), started);
+            access_log(method, "none", failure.status_code(), started, missing_origin.as_deref());
             Err(ErrorWithHeaders { failure, id: id.to_string(), origin, over_tls: settings.over_tls }.into())
         }
     }
@@ -218,13 +221,15 @@ fn security_headers(headers: &mut HeaderMap, id: &str, over_tls: bool) {
 }
 
 /// Every label has a closed set of values: a metric whose label is chosen by an unauthenticated client would be stored
-/// for ever.
-fn access_log(method: &'static str, route: &str, status: StatusCode, started: Instant) {
+/// for ever. A page of an origin that is missing in the settings can't read the answer: the line names both.
+fn access_log(method: &'static str, route: &str, status: StatusCode, started: Instant, missing_origin: Option<&str>) {
     let took = started.elapsed();
     let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.as_u16().to_string())];
     metrics::counter!("colloquy_requests_total", &labels).increment(1);
     metrics::histogram!("colloquy_request_seconds", &labels[..2]).record(took.as_secs_f64());
-    tracing::info!(method, route, status = status.as_u16(), micros = took.as_micros() as u64, "answered");
+    let missing_in = missing_origin.map(|_| cors::SETTING);
+    let (status, micros) = (status.as_u16(), took.as_micros() as u64);
+    tracing::info!(method, route, status, micros, missing_origin, missing_in, "answered");
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ pub struct Served<'a> {
     pub drain_seconds: u64,
     pub connections: Arc<Connections>,
     pub is_public: bool,
-    pub over_tls: bool,
+    /// The server's public URL; empty for a server without pages.
+    pub app_url: String,
     /// Whether refused requests count against the client's limit.
     pub is_counted: bool,
     pub operations: fn() -> Vec<Operation>,
@@ -88,7 +89,7 @@ fn of_server(built: &Built) -> Served<'_> {
         drain_seconds: states.core.config.server.drain_seconds,
         connections: Arc::clone(&states.http.connections),
         is_public: false,
-        over_tls: states.core.url.starts_with("https://"),
+        app_url: states.core.url.clone(),
         is_counted: true,
         operations: routes::internal,
         beside: Arc::new(move |service| states.mount(service)),
@@ -96,10 +97,11 @@ fn of_server(built: &Built) -> Served<'_> {
 }
 
 pub fn listen(served: Served<'_>) -> Result<BoundServer, String> {
-    let Served { listener, workers, drain_seconds, connections, is_public, over_tls, is_counted, operations, beside } =
+    let Served { listener, workers, drain_seconds, connections, is_public, app_url, is_counted, operations, beside } =
         served;
     let paths = Paths::new(operations().iter().map(|operation| operation.path));
-    let middleware_settings = Arc::new(MiddlewareSettings { paths, over_tls, is_public });
+    let over_tls = app_url.starts_with("https://");
+    let middleware_settings = Arc::new(MiddlewareSettings { paths, over_tls, app_url, is_public });
     let service = move || {
         let (middleware_settings, beside) = (Arc::clone(&middleware_settings), Arc::clone(&beside));
         App::new()

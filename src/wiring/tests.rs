@@ -46,8 +46,12 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
             Operation::reading(Method::GET, "/health/ready", "readiness", service::readiness),
         ]
     };
-    let middleware_settings =
-        std::sync::Arc::new(MiddlewareSettings { paths: Paths::default(), over_tls: false, is_public: true });
+    let middleware_settings = std::sync::Arc::new(MiddlewareSettings {
+        paths: Paths::default(),
+        over_tls: false,
+        app_url: String::new(),
+        is_public: true,
+    });
     let web = Web::new()
         .wrap(from_fn(move |request, next| {
             middleware::pass(std::sync::Arc::clone(&middleware_settings), request, next)

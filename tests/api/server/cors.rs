@@ -40,5 +40,17 @@ fn pages_of_listed_origins_may_read_answers_and_no_others() {
             assert_eq!(preflight(stranger).await.is(405).header("access-control-allow-origin"), None, "{stranger}");
         }
         assert_eq!(client.get("/health/live").await.header("access-control-allow-origin"), None);
+        // Each of those answers says in the log which origin is missing where; the others say nothing of it.
+        let log = server.read_log();
+        let missing = |origin: &str| {
+            let named = format!(r#""missing_origin":"{origin}","missing_in":"http.origins""#);
+            log.lines().filter(|line| line.contains("answered") && line.contains(&named)).count()
+        };
+        assert_eq!(missing("http://app.example.org"), 2, "{log}");
+        assert_eq!(missing("null"), 2, "{log}");
+        assert_eq!(missing(APP), 0, "{log}");
+        let own = format!("http://{}", server.public);
+        client.get("/health/live").header("origin", &own).await.is(200);
+        assert!(!server.read_log().contains(&own));
     });
 }
