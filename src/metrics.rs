@@ -199,8 +199,8 @@ mod tests {
         let dashboard = include_str!("../config/grafana/colloquy.json");
         let alerts = include_str!("../config/prometheus/alerts.yml");
         for (file, least, text) in [("dashboard", 15, dashboard), ("alerts", 8, alerts)] {
-            let named = names_in(text);
-            let unknown: Vec<_> = named.difference(&described()).collect();
+            let (named, described) = (names_in(text), described());
+            let unknown: Vec<_> = named.difference(&described).collect();
             assert!(unknown.is_empty(), "{file}: {unknown:?}");
             assert!(named.len() >= least, "{file}: {named:?}");
         }

@@ -29,6 +29,13 @@ struct TextValue {
     value: String,
 }
 
+/// A row of a query of [`FILES`].
+#[derive(QueryableByName)]
+struct KeyValue {
+    #[diesel(sql_type = Text)]
+    key: String,
+}
+
 #[derive(QueryableByName)]
 struct BoolValue {
     #[diesel(sql_type = Bool)]
@@ -63,9 +70,9 @@ impl SqliteCopy {
                 continue;
             }
             let keys = diesel::sql_query(files_sql(query, NOW, id));
-            let keys = keys.load_iter::<TextValue, diesel::connection::DefaultLoadingMode>(&mut self.conn);
+            let keys = keys.load_iter::<KeyValue, diesel::connection::DefaultLoadingMode>(&mut self.conn);
             for key in keys.map_err(|error| unreadable(&error))? {
-                let key = key.map_err(|error| unreadable(&error))?.value;
+                let key = key.map_err(|error| unreadable(&error))?.key;
                 writeln!(lines, "{store}\t{key}").map_err(|error| OpenError(error.to_string()))?;
             }
         }
