@@ -20,6 +20,7 @@ use colloquy::accounts::login_links::operations as login_links;
 use colloquy::accounts::model::{Email, FullName, JobTitle};
 use colloquy::accounts::operator::{self, NewUser};
 use colloquy::analysis::operator as runs;
+use colloquy::backup::marker;
 use colloquy::config::{Config, Overrides};
 use colloquy::db::Db;
 use colloquy::http::error::ApiError;
@@ -211,6 +212,7 @@ async fn done(arguments: Admin) -> Result<(), AdminError> {
         Task::Archive(task) => return task.carry_out(&config).await.map_err(failed),
         Task::Database(task) => task,
     };
+    marker::refuse(&config.server.data).map_err(failed)?;
     // The arguments are validated before a database is opened or created.
     let task = CheckedTask::of(task)?;
     let makes_a_database = matches!(task, CheckedTask::Create(..));

@@ -69,7 +69,7 @@ impl<R: io::Read> ListingReader<R> {
     ///
     /// # Errors
     /// Returns `InvalidData` for what is no line of a list, otherwise the I/O error.
-    pub(super) fn next(&mut self) -> io::Result<Option<ListingLine>> {
+    pub(super) fn next_line(&mut self) -> io::Result<Option<ListingLine>> {
         let Some(line) = self.lines.next().transpose()? else { return Ok(None) };
         let parsed = ListingLine::parse(&line);
         parsed.map(Some).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the manifest is not readable"))

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::archive::{BackupAbout, EntryName, FORMAT, Hashing};
 use super::listing::{ListingLine, ListingReader, ListingWriter};
@@ -93,11 +93,11 @@ impl VerifiedArchive {
                 each(&name, &mut content).await?;
             }
             io::copy(&mut content, &mut io::sink()).map_err(wrong)?;
-            if listing.next().map_err(wrong)?.as_ref() != Some(&content.line(&text)) {
+            if listing.next_line().map_err(wrong)?.as_ref() != Some(&content.line(&text)) {
                 return Err(format!("{}: {text} was changed while it was restored", self.path.display()));
             }
         }
-        match listing.next().map_err(wrong)? {
+        match listing.next_line().map_err(wrong)? {
             None => Ok(()),
             Some(line) => Err(format!("{}: {} went missing while it was restored", self.path.display(), line.name)),
         }
@@ -144,12 +144,12 @@ fn compare(manifest: &mut impl Read, verified: File) -> Result<Vec<String>, Stri
     let (mut manifest, mut verified) = (ListingReader::new(manifest), ListingReader::new(verified));
     let mut missing = Vec::new();
     loop {
-        let line: Option<ListingLine> = manifest.next().map_err(|error| damage(&error))?;
+        let line: Option<ListingLine> = manifest.next_line().map_err(|error| damage(&error))?;
         if let Some(line) = line.as_ref().filter(|line| line.is_missing()) {
             missing.push(line.name.clone());
             continue;
         }
-        let entry = verified.next().map_err(|error| error.to_string())?;
+        let entry = verified.next_line().map_err(|error| error.to_string())?;
         match (line, entry) {
             (None, None) => return Ok(missing),
             (Some(line), Some(entry)) if line == entry => {}

@@ -83,8 +83,8 @@ pub struct DatabaseCopy {
 }
 
 enum Taken {
-    Sqlite(sqlite::SqliteCopy),
-    Postgres(postgres::PostgresCopy),
+    Sqlite(Box<sqlite::SqliteCopy>),
+    Postgres(Box<postgres::PostgresCopy>),
 }
 
 impl DatabaseCopy {
@@ -97,11 +97,11 @@ impl DatabaseCopy {
         match super::sqlite::path(url) {
             Some(path) => {
                 let (copy, about) = sqlite::SqliteCopy::take(&path, scratch)?;
-                Ok(Self { about, taken: Taken::Sqlite(copy) })
+                Ok(Self { about, taken: Taken::Sqlite(Box::new(copy)) })
             }
             None => {
                 let (copy, about) = postgres::PostgresCopy::begin(url, scratch).await?;
-                Ok(Self { about, taken: Taken::Postgres(copy) })
+                Ok(Self { about, taken: Taken::Postgres(Box::new(copy)) })
             }
         }
     }
@@ -133,7 +133,7 @@ impl DatabaseCopy {
 /// database as it was.
 pub enum Restoring {
     Sqlite(SqliteRestoring),
-    Postgres(postgres_load::PostgresLoad),
+    Postgres(Box<postgres_load::PostgresLoad>),
 }
 
 /// An SQLite file that is being written beside the one that it replaces.
@@ -155,7 +155,7 @@ impl Restoring {
                 }
                 Ok(Self::Sqlite(SqliteRestoring { path }))
             }
-            None => postgres_load::PostgresLoad::begin(url, about, overwrite).await.map(Self::Postgres),
+            None => postgres_load::PostgresLoad::begin(url, about, overwrite).await.map(Box::new).map(Self::Postgres),
         }
     }
 

@@ -39,7 +39,7 @@ fn packed(mut entries: Entries) -> Vec<u8> {
     tarred(&entries, tar::EntryType::Regular)
 }
 
-fn tarred(entries: &Entries, kind: tar::EntryType) -> Vec<u8> {
+fn tarred(entries: &[(String, Vec<u8>)], kind: tar::EntryType) -> Vec<u8> {
     let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (name, content) in entries {
         let mut header = tar::Header::new_gnu();
@@ -61,7 +61,8 @@ fn tarred(entries: &Entries, kind: tar::EntryType) -> Vec<u8> {
 }
 
 /// What a damaged archive is called, wherever the damage is.
-const ANY: &[&str] = &["cut off", "damaged", "not a backup", "does not belong", "not readable", "follows the"];
+const ANY: &[&str] =
+    &["cut off", "damaged", "not a backup", "does not belong", "not readable", "follows the", "manifest"];
 
 /// Panics unless an archive is refused with these words and leaves nothing behind; returns the sentence.
 #[track_caller]
@@ -101,7 +102,7 @@ on_both! {
         }
         refused(&other, &[&whole[..], b"more"].concat(), &["follows the end of the archive"]);
         refused(&other, b"A file of something else.", &["not a backup of Colloquy"]);
-        refused(&other, &tarred(&vec![("notes.txt".to_owned(), b"hello".to_vec())], tar::EntryType::Regular), &["does not belong into a backup"]);
+        refused(&other, &tarred(&[("notes.txt".to_owned(), b"hello".to_vec())], tar::EntryType::Regular), &["does not belong into a backup"]);
         let none = restore(&other, &setup.data.join("none.tar.gz"), &[]).refused(1);
         assert!(none.contains("No such file"), "{none}");
 

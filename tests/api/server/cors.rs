@@ -7,7 +7,10 @@ const APP: &str = "https://app.example.org";
 #[test]
 fn pages_of_listed_origins_may_read_answers_and_no_others() {
     let setup = ServerSetup::new(Kind::Sqlite).unwrap();
-    let server = setup.start(&[("COLLOQUY__HTTP__ORIGINS", "https://app.example.org,https://other.example.org")]);
+    let server = setup.start(&[
+        ("COLLOQUY__HTTP__ORIGINS", "https://app.example.org,https://other.example.org"),
+        ("COLLOQUY__LOG__FILTER", "info"),
+    ]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let client = server.client();

@@ -36,7 +36,7 @@ fn the_database_is_reached_over_tls_and_a_wrong_certificate_or_host_is_refused()
         (with(&setup, "sslmode=verify-ca"), "use disable, require or verify-full"),
     ];
     for (url, words) in refused {
-        let (status, said) = setup.refused(&[("DATABASE_URL", &url)]);
+        let (status, said) = setup.refused(&[("DATABASE_URL", url.as_str())]);
         assert!(!status.success() && said.contains(words), "{url}: {said}");
     }
 
@@ -71,7 +71,8 @@ fn plain_text_to_another_machine_is_said_in_the_log_and_to_this_one_is_not() {
     server.terminate();
     assert!(server.wait(Duration::from_secs(30)).is_some());
     let url = setup.url.as_deref().unwrap().replace("@127.0.0.1:", "@db.example:");
-    let server = setup.start(&[("DATABASE_URL", &format!("{url}&hostaddr=127.0.0.1"))]);
+    let url = format!("{url}&hostaddr=127.0.0.1");
+    let server = setup.start(&[("DATABASE_URL", url.as_str())]);
     let log = server.read_log();
     assert!(
         log.lines().any(|said| said.contains(line) && said.contains("db.example") && said.contains("WARN")),
