@@ -27,6 +27,10 @@ impl ListingLine {
     pub(super) fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(3, ' ');
         let (sha256, size, name) = (parts.next()?, parts.next()?, parts.next()?);
+        // Names are printed.
+        if !name.bytes().all(|sign| sign.is_ascii_graphic()) {
+            return None;
+        }
         Some(Self { sha256: sha256.to_owned(), size: size.parse().ok()?, name: name.to_owned() })
     }
 }

@@ -112,7 +112,11 @@ fn open(path: &Path) -> io::Result<tar::Archive<Unpacked>> {
 fn damage(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => "the archive is cut off".to_owned(),
-        _ => format!("the archive is damaged, or it is not a backup of Colloquy ({error})"),
+        _ => {
+            // The library quotes what it read, which may be anything.
+            let quoted: String = error.to_string().chars().take(80).flat_map(char::escape_debug).collect();
+            format!("the archive is damaged, or it is not a backup of Colloquy ({quoted})")
+        }
     }
 }
 
