@@ -27,6 +27,12 @@ fn unpacked(archive: &Path) -> Entries {
     entries.collect()
 }
 
+/// What a file in gzip has; nothing if it is not whole.
+fn contents(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut contents = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut contents).ok().map(|_| contents)
+}
+
 /// Packs entries with a manifest that fits them.
 fn packed(mut entries: Entries) -> Vec<u8> {
     entries.retain(|(name, _)| name != "manifest.txt");
@@ -94,12 +100,18 @@ on_both! {
         for cut in (0..16).map(|part| whole.len() * part / 16).chain([whole.len() - 9, whole.len() - 1]) {
             refused(&other, &whole[..cut], ANY);
         }
+        let mut refusals = 0;
         // A byte that is another. The first ten are gzip's header, in which some have no meaning.
         for at in (0..24).map(|part| 10 + (whole.len() - 10) * part / 24).chain([whole.len() - 1, whole.len() - 5]) {
             let mut flipped = whole.clone();
             flipped[at] ^= 0x20;
-            refused(&other, &flipped, ANY);
+            // Some bits between the blocks of gzip mean nothing.
+            if contents(&flipped) != contents(&whole) {
+                refused(&other, &flipped, ANY);
+                refusals += 1;
+            }
         }
+        assert!(refusals >= 20, "{refusals} of 26");
         refused(&other, &[&whole[..], b"more"].concat(), &["follows the end of the archive"]);
         refused(&other, b"A file of something else.", &["not a backup of Colloquy"]);
         refused(&other, &tarred(&[("notes.txt".to_owned(), b"hello".to_vec())], tar::EntryType::Regular), &["does not belong into a backup"]);
