@@ -139,7 +139,7 @@ impl Cluster {
             .map_err(|error| error.to_string())?;
         self.sql("ALTER SYSTEM SET ssl = on")?;
         self.sql("SELECT pg_reload_conf()")?;
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(60);
         let uses_tls = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
         while Instant::now() < deadline {
             if self.sql(uses_tls).is_ok_and(|ssl| ssl == "t") {
