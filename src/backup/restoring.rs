@@ -9,7 +9,7 @@ use super::archive::{BackupAbout, EntryName};
 use super::verified::VerifiedArchive;
 use super::{BackupPlaces, BackupStore, marker};
 use crate::db::InstanceLease;
-use crate::db::snapshot::{DatabaseKind, Restoring, is_known};
+use crate::db::snapshot::{Restoring, SnapshotKind, is_known};
 
 /// How much of an entry is copied at once.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -63,7 +63,7 @@ const OVERWRITE: &str = "; --overwrite replaces what is there";
 /// Checks that the archive is of this kind of database, and of no newer version.
 fn must_fit(about: &BackupAbout, url: &str) -> Result<(), String> {
     let kind = about.database.kind;
-    match DatabaseKind::of(url) {
+    match SnapshotKind::of(url) {
         Some(here) if here == kind => {}
         Some(here) => return Err(format!("the archive has the database of {kind}, and the settings name {here}")),
         None => return Err("the database's URL must begin with sqlite:// or postgres://".to_owned()),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regex::Regex;
 use rust_embed::RustEmbed;
 
-use super::DatabaseKind;
+use super::SnapshotKind;
 use crate::db::OpenError;
 
 #[derive(RustEmbed)]
@@ -24,17 +24,17 @@ pub(super) struct MigrationText {
 }
 
 /// Returns all migrations, oldest first.
-pub(super) fn all(kind: DatabaseKind) -> Vec<MigrationText> {
+pub(super) fn all(kind: SnapshotKind) -> Vec<MigrationText> {
     let names: Vec<Cow<'static, str>> = match kind {
-        DatabaseKind::Sqlite => SqliteMigrations::iter().collect(),
-        DatabaseKind::Postgres => PostgresMigrations::iter().collect(),
+        SnapshotKind::Sqlite => SqliteMigrations::iter().collect(),
+        SnapshotKind::Postgres => PostgresMigrations::iter().collect(),
     };
     let mut folders: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix("/up.sql")).collect();
     folders.sort_unstable();
     let text = |name: String| {
         let file = match kind {
-            DatabaseKind::Sqlite => SqliteMigrations::get(&name),
-            DatabaseKind::Postgres => PostgresMigrations::get(&name),
+            SnapshotKind::Sqlite => SqliteMigrations::get(&name),
+            SnapshotKind::Postgres => PostgresMigrations::get(&name),
         };
         file.map(|file| String::from_utf8_lossy(&file.data).into_owned()).unwrap_or_default()
     };
@@ -50,7 +50,7 @@ pub(super) fn all(kind: DatabaseKind) -> Vec<MigrationText> {
 
 /// Whether this program knows a migration of that version.
 #[must_use]
-pub fn is_known(kind: DatabaseKind, version: &str) -> bool {
+pub fn is_known(kind: SnapshotKind, version: &str) -> bool {
     all(kind).iter().any(|migration| migration.version == version)
 }
 
@@ -58,7 +58,7 @@ pub fn is_known(kind: DatabaseKind, version: &str) -> bool {
 ///
 /// # Errors
 /// Never: the patterns are constants.
-pub(super) fn tables(kind: DatabaseKind) -> Result<Vec<String>, OpenError> {
+pub(super) fn tables(kind: SnapshotKind) -> Result<Vec<String>, OpenError> {
     let pattern = |text: &str| Regex::new(text).map_err(|error| OpenError(error.to_string()));
     let statement = pattern(r"(?m)^\s*(CREATE|DROP) (?:VIRTUAL )?TABLE (\w+)")?;
     let mut tables: Vec<String> = Vec::new();

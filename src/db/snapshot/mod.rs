@@ -26,14 +26,14 @@ use super::OpenError;
 /// The kind of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
-pub enum DatabaseKind {
+pub enum SnapshotKind {
     #[strum(to_string = "SQLite")]
     Sqlite,
     #[strum(to_string = "PostgreSQL")]
     Postgres,
 }
 
-impl DatabaseKind {
+impl SnapshotKind {
     /// The kind of the database that a URL names; `None` for a URL of neither.
     #[must_use]
     pub fn of(url: &str) -> Option<Self> {
@@ -48,7 +48,7 @@ impl DatabaseKind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotAbout {
-    pub kind: DatabaseKind,
+    pub kind: SnapshotKind,
     /// The versions of all migrations that the database had, oldest first.
     pub migrations: Vec<String>,
     /// The parts, in the order in which they are restored.

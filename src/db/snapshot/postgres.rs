@@ -11,7 +11,7 @@ use futures_util::TryStreamExt;
 use tokio_postgres::Client;
 
 use super::migrations::{self, LEASE_TABLE, LEDGER};
-use super::{DatabaseKind, FILES, SequenceState, SnapshotAbout, SnapshotPart, files_sql};
+use super::{FILES, SequenceState, SnapshotAbout, SnapshotKind, SnapshotPart, files_sql};
 use crate::db::OpenError;
 use crate::db::connect::Connector;
 
@@ -53,12 +53,12 @@ impl PostgresCopy {
             return Err(OpenError("the PostgreSQL database has no tables of Colloquy".to_owned()));
         }
         let migrations = versions(&copy.client).await?;
-        Ok((copy, SnapshotAbout { kind: DatabaseKind::Postgres, migrations, parts }))
+        Ok((copy, SnapshotAbout { kind: SnapshotKind::Postgres, migrations, parts }))
     }
 
     /// Returns the tables of this program that exist, each behind those that it refers to.
     async fn parts(&self) -> Result<Vec<SnapshotPart>, OpenError> {
-        let mut ours: BTreeSet<String> = migrations::tables(DatabaseKind::Postgres)?.into_iter().collect();
+        let mut ours: BTreeSet<String> = migrations::tables(SnapshotKind::Postgres)?.into_iter().collect();
         ours.insert(LEDGER.to_owned());
         ours.remove(LEASE_TABLE);
         let mut parts: Vec<SnapshotPart> = Vec::new();

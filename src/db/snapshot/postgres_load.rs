@@ -10,7 +10,7 @@ use tokio_postgres::Client;
 
 use super::migrations::{self, LEASE_TABLE, LEDGER, MigrationText};
 use super::postgres::{CONNECT, columns, failed, quoted, versions};
-use super::{DatabaseKind, SnapshotAbout, SnapshotPart};
+use super::{SnapshotAbout, SnapshotKind, SnapshotPart};
 use crate::db::OpenError;
 use crate::db::connect::Connector;
 use crate::db::postgres::MIGRATION_LOCK;
@@ -35,7 +35,7 @@ impl PostgresLoad {
              SELECT pg_advisory_lock({MIGRATION_LOCK}); BEGIN"
         ))
         .await?;
-        let all = migrations::all(DatabaseKind::Postgres);
+        let all = migrations::all(SnapshotKind::Postgres);
         load.clear(&all, overwrite).await?;
         load.run(MAKE_LEDGER).await?;
         for migration in all.iter().filter(|migration| about.migrations.contains(&migration.version)) {
@@ -69,14 +69,14 @@ impl PostgresLoad {
             }
         }
         if !overwrite {
-            for table in migrations::tables(DatabaseKind::Postgres)? {
+            for table in migrations::tables(SnapshotKind::Postgres)? {
                 let counts = table != LEASE_TABLE && self.exists(&table).await?;
                 if counts && self.holds(&format!("EXISTS (SELECT 1 FROM {})", quoted(&table))).await? {
                     return Err(OpenError(format!("the PostgreSQL database is not empty (table {table})")));
                 }
             }
         }
-        for table in migrations::tables(DatabaseKind::Postgres)? {
+        for table in migrations::tables(SnapshotKind::Postgres)? {
             if self.exists(&table).await? {
                 self.run(&format!("TRUNCATE {} CASCADE", quoted(&table))).await?;
             }

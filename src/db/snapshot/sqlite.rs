@@ -11,7 +11,7 @@ use diesel::sql_types::{Bool, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 
 use super::migrations::{self, LEASE_TABLE, LEDGER};
-use super::{DatabaseKind, FILES, SnapshotAbout, SnapshotPart, files_sql};
+use super::{FILES, SnapshotAbout, SnapshotKind, SnapshotPart, files_sql};
 use crate::db::OpenError;
 
 /// The name of the only part.
@@ -56,7 +56,7 @@ impl SqliteCopy {
         let mut conn = open(&copy)?;
         let versions = texts(&mut conn, &format!("SELECT version AS value FROM {LEDGER} ORDER BY version"))?;
         let part = SnapshotPart { name: PART.to_owned(), columns: Vec::new(), sequence: None };
-        let about = SnapshotAbout { kind: DatabaseKind::Sqlite, migrations: versions, parts: vec![part] };
+        let about = SnapshotAbout { kind: SnapshotKind::Sqlite, migrations: versions, parts: vec![part] };
         Ok((Self { path: copy, conn }, about))
     }
 
@@ -120,7 +120,7 @@ pub(super) fn must_be_empty(path: &Path) -> Result<(), OpenError> {
         return Ok(());
     }
     let mut conn = open(path)?;
-    for table in migrations::tables(DatabaseKind::Sqlite)? {
+    for table in migrations::tables(SnapshotKind::Sqlite)? {
         let counts = table != LEASE_TABLE && table != "search_index" && has_table(&mut conn, &table)?;
         if counts && holds(&mut conn, &format!("EXISTS (SELECT 1 FROM {table})"))? {
             return Err(OpenError(format!("the database {} is not empty (table {table})", path.display())));
