@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 
 use super::super::loop_control::{Halted, LoopControl};
-use super::super::request::ReadySource;
+use super::super::request::{ReadySource, SourceKind};
 use super::super::result::{Citation, Warning};
 use super::index::{BlockContext, Index, Sentence};
 use super::sentence::unmarked;
@@ -224,7 +224,14 @@ fn place(citation: &Citation) -> String {
         (Some(page), _) => format!("page {page}"),
         (None, Some(start_ms)) => {
             let seconds = start_ms / 1000;
-            format!("{}:{:02} minutes from the start", seconds / 60, seconds % 60)
+            let time = format!("{}:{:02} minutes from the start", seconds / 60, seconds % 60);
+            match citation.kind {
+                SourceKind::Recording => time,
+                // The text of a document with times does not have them.
+                SourceKind::Document => {
+                    format!("{time} (characters {} to {})", citation.start_offset, citation.end_offset)
+                }
+            }
         }
         (None, None) => format!("characters {} to {}", citation.start_offset, citation.end_offset),
     }

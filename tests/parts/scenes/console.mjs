@@ -1,5 +1,6 @@
 // Scenes on the console.
 
+import { Caller } from './project.mjs';
 import { arrives, follow, isToldOfEmptyField, mailedCode, mails, reader } from './reader.mjs';
 
 const PROJECT = 'Clinic portal';
@@ -155,19 +156,13 @@ async function createsMeeting(person) {
   await person.page.getByRole('heading', { level: 1 }).focus();
 }
 
-async function requirementsOf(page, { email, password }, projectId) {
-  const call = async (path, options) => {
-    const response = await fetch(new URL(path, page), options);
-    if (!response.ok) throw new Error(`${path}: ${response.status}`);
-    return (await response.json()).data;
-  };
-  const login = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email, password }) };
-  const { accessToken } = await call('/api/auth/login', login);
+async function requirementsOf(page, account, projectId) {
+  const caller = await Caller.as(page, account);
   const found = [];
   let cursor = '';
   do {
     const path = `/api/projects/${projectId}/requirements?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-    const { items, nextCursor } = await call(path, { headers: { authorization: `Bearer ${accessToken}` } });
+    const { items, nextCursor } = await caller.call('GET', path);
     found.push(...items);
     cursor = nextCursor;
   } while (cursor);

@@ -13,6 +13,7 @@ export const exportScenes = {
     const ada = await reader(browser, new URL(`/projects/${project.id}/exports`, page).href);
     await ada.logIn(account);
     await arrives(ada, 'Exports');
+    await hearsOfAFailedSignIn(ada, page);
     await ada.reads('No files yet');
     await ada.lookTwice('no exports', /^Exports$/, /^التصدير$/);
     await ada.reach('combobox', 'Format');
@@ -76,6 +77,18 @@ export const exportScenes = {
     return ada.isGone();
   },
 };
+
+/** A sign-in at a tracker that cannot be told to belong to a project comes back to the first page. */
+async function hearsOfAFailedSignIn(ada, page) {
+  const exports = ada.page.url();
+  await ada.page.goto(new URL('/#trackerError=TrackerStateInvalid&message=The+sign-in+is+not+valid.', page).href);
+  await arrives(ada, 'Projects');
+  await ada.reads('The sign-in took too long or was begun in another browser.');
+  if (ada.page.url().includes('#')) ada.faults.push(`the answer of the tracker stays in the address: ${ada.page.url()}`);
+  await ada.look('failed sign-in at a tracker');
+  await ada.page.goto(exports);
+  await arrives(ada, 'Exports');
+}
 
 const states = (person, words) => person.page.getByRole('cell').getByText(words, { exact: true }).count();
 

@@ -1,9 +1,7 @@
 // The scene of the feedback inbox: reviewers are invited, what they say arrives, and is decided about.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { analysedProject } from './project.mjs';
-import { arrives, follow, mails, reader } from './reader.mjs';
+import { arrives, follow, mailed, reader } from './reader.mjs';
 
 const PROJECT = 'Appointments';
 
@@ -35,7 +33,7 @@ export const feedbackScenes = {
 
     // What the reviewer says arrives while the inbox is open.
     await follow(ada, 'Inbox');
-    const says = await reviews(project.caller, await mailedToken(outbox, reviewer));
+    const says = await reviews(project.caller, (await mailed(outbox, reviewer, /#token=([\w-]+)/))[1]);
     const [story, other] = project.stories;
     await says({ targetType: 'USER_STORY', targetId: story.id, comment: 'Twice a day is enough.', verdict: 'CHANGE' });
     await says({ targetType: 'USER_STORY', targetId: other.id, comment: 'هذا ما اتفقنا عليه.', verdict: 'APPROVE' });
@@ -44,6 +42,7 @@ export const feedbackScenes = {
     await said('هذا ما اتفقنا عليه.').waitFor();
     await ada.lookTwice('feedback', /^Feedback$/, /^الملاحظات$/);
 
+    await rewrites(ada, project, said('Twice a day is enough.'));
     await said('Twice a day is enough.').getByRole('button', { name: 'Take up' }).press('Enter');
     await said('Twice a day is enough.').getByText('In progress').waitFor();
     await said('Twice a day is enough.').getByRole('button', { name: 'Resolve' }).press('Enter');
@@ -71,17 +70,28 @@ export const feedbackScenes = {
   },
 };
 
-async function mailedToken(outbox, email) {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const file = (await mails(outbox, email)).at(-1);
-    // Lines of mails are broken with an equals sign at their end.
-    const text = file ? (await readFile(join(outbox, file), 'utf8')).replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=') : '';
-    const token = text.match(/#token=([\w-]+)/)?.[1];
-    if (token) return token;
-    if (Date.now() > deadline) throw new Error(`no invitation came to ${email}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+/** A story whose requirement has changed is written anew by what was said of it: that is chosen in the form, and kept with the decision. */
+async function rewrites(ada, { caller, path, stories: [story] }, card) {
+  await caller.call('PATCH', `${path}/requirements/${story.requirementIds[0]}`, { statement: 'As a receptionist, I want to print the waiting list so that I can fill free slots.' });
+  await card.getByRole('link', { name: 'Regenerate with this' }).press('Enter');
+  const dialog = ada.page.getByRole('dialog', { name: /^Rewrite/ });
+  const chosen = dialog.getByRole('checkbox', { name: /Twice a day is enough/, checked: true });
+  await chosen.waitFor();
+  if (ada.page.url().includes('feedback=')) ada.faults.push(`the feedback stays in the address: ${ada.page.url()}`);
+  await ada.look('rewrite with feedback');
+  // What was offered as words goes with the choice, and comes with it.
+  const words = dialog.getByRole('textbox', { name: 'What should be different?' });
+  await chosen.press('Space');
+  await ada.eventually(async () => (await words.inputValue()) === '', 'no words without a choice');
+  await dialog.getByRole('checkbox', { name: /Twice a day is enough/ }).press('Space');
+  await ada.eventually(async () => (await words.inputValue()) === 'Take up the chosen feedback.', 'words for the choice');
+  await dialog.getByRole('button', { name: 'Rewrite', exact: true }).press('Enter');
+  await dialog.getByText('This is what changed').waitFor();
+  await dialog.getByRole('button', { name: 'Keep it' }).press('Enter');
+  const { items: events } = await caller.call('GET', `${path}/approval-events?limit=100`);
+  if (!events.some(({ feedbackIds }) => feedbackIds.length === 1)) ada.faults.push('the history does not say which feedback the story heeds');
+  await ada.page.goto(ada.page.url().replace(/\/results\/.*/, '/feedback'));
+  await arrives(ada, 'Feedback');
 }
 
 /** Accepts an invitation; gives what says something about an item. */

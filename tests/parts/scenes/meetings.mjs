@@ -1,5 +1,6 @@
 // Scenes on the meetings of a project: scheduled, invited to, changed and cancelled; a recording heard beside its transcript.
 
+import { Caller } from './project.mjs';
 import { arrives, follow, isToldOfEmptyField, reader } from './reader.mjs';
 
 const TITLE = 'Discovery with the clinic';
@@ -135,16 +136,11 @@ async function invites(person, { member, guest }) {
 
 /** Somebody else changes the meeting while it is edited: both states are shown, and the reader's is kept. */
 async function meetsAnotherEdit(person, { page, account }) {
-  const call = async (path, method, body, token) => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-    return (await (await fetch(new URL(path, page), { method, headers, body: JSON.stringify(body) })).json()).data;
-  };
   await person.press('Edit');
   await person.look('an edit of a meeting');
   await person.write('Title', 'Discovery, second part');
-  const { accessToken } = await call('/api/auth/login', 'POST', account);
   const meeting = person.page.url().match(/meetings\/([^/?]+)/)[1];
-  await call(`/api/meetings/${meeting}`, 'PATCH', { title: 'Discovery, of somebody else' }, accessToken);
+  await (await Caller.as(page, account)).call('PATCH', `/api/meetings/${meeting}`, { title: 'Discovery, of somebody else' });
   await person.press('Save');
   await person.page.getByRole('alert').getByText('Discovery, of somebody else').waitFor();
   await person.look('an edit that meets another one');

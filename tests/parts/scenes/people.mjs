@@ -1,5 +1,6 @@
 // Scenes on the pages about people: members and their roles, invitations, the settings of a project, and one's own profile.
 
+import { Caller } from './project.mjs';
 import { arrives, follow, isToldOfEmptyField, mailed, reader } from './reader.mjs';
 
 const PROJECT = 'Clinic portal';
@@ -93,12 +94,7 @@ async function settings(ada, { page, projectId, account }) {
 }
 
 async function patchProject({ page, projectId, account }, body) {
-  const json = { 'content-type': 'application/json' };
-  const login = await fetch(new URL('/api/auth/login', page), { method: 'POST', headers: json, body: JSON.stringify(account) });
-  const { accessToken } = (await login.json()).data;
-  const headers = { ...json, authorization: `Bearer ${accessToken}` };
-  const changed = await fetch(new URL(`/api/projects/${projectId}`, page), { method: 'PATCH', headers, body: JSON.stringify(body) });
-  if (!changed.ok) throw new Error(`the project could not be changed: ${changed.status}`);
+  await (await Caller.as(page, account)).call('PATCH', `/api/projects/${projectId}`, body);
 }
 
 async function glossary(ada) {

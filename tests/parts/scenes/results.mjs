@@ -1,5 +1,6 @@
 // Scenes on the results of a project: items reviewed beside their sources.
 
+import { Caller } from './project.mjs';
 import { arrives, reader } from './reader.mjs';
 
 const APPROVALS = 50;
@@ -13,7 +14,7 @@ const STEPS = 120;
 export const results = {
   /** Everything that is done to an item; `account` owns the `project`, whose stories can be rewritten. */
   async results(browser, { page, account, project }) {
-    const api = await signedIn(page, account);
+    const caller = await Caller.as(page, account);
     const ada = await reader(browser, page);
     await ada.logIn(account);
     await arrives(ada, 'Projects');
@@ -26,19 +27,19 @@ export const results = {
     await ada.lookTwice('results', /^Results$/, /^النتائج$/);
 
     await filters(ada, project);
-    await edits(ada, api, project, at);
+    await edits(ada, caller, project, at);
     await decides(ada, at);
     await decidesAboutMany(ada);
-    await rewrites(ada, api, project, at);
-    await comments(ada, api, project, at);
-    await hears(ada, api, project, at);
+    await rewrites(ada, caller, project, at);
+    await comments(ada, caller, project, at);
+    await hears(ada, caller, project, at);
     await switchesKeysOff(ada, at);
     return ada.isGone();
   },
 
   /** Fifty items approved by keyboard alone; returns how many seconds it took. */
   async fiftyApprovals(browser, { page, account, project }) {
-    const api = await signedIn(page, account);
+    const caller = await Caller.as(page, account);
     const ada = await reader(browser, page);
     await ada.logIn(account);
     await arrives(ada, 'Projects');
@@ -52,7 +53,7 @@ export const results = {
       await ada.eventually(async () => (await ada.page.locator('article h2').textContent()) !== statement, `the item after approval ${count}`);
     }
     const seconds = (Date.now() - began) / 1000;
-    const approved = async () => (await api('GET', `/api/projects/${project}/requirements?status=APPROVED&limit=1`)).totalCount;
+    const approved = async () => (await caller.call('GET', `/api/projects/${project}/requirements?status=APPROVED&limit=1`)).totalCount;
     await ada.eventually(async () => (await approved()) === APPROVALS, `${APPROVALS} approved items`);
     // The last one is undone: it is open again, and needs a review.
     await ada.page.keyboard.press('u');
@@ -63,8 +64,8 @@ export const results = {
 
   /** Ten thousand requirements, which the server is made to have by copies of its first one. */
   async tenThousand(browser, { page, account, project }) {
-    const api = await signedIn(page, account);
-    const { items: [first] } = await api('GET', `/api/projects/${project}/requirements?limit=1`);
+    const caller = await Caller.as(page, account);
+    const { items: [first] } = await caller.call('GET', `/api/projects/${project}/requirements?limit=1`);
     const ada = await reader(browser, page);
     await ada.logIn(account);
     await arrives(ada, 'Projects');
@@ -110,18 +111,6 @@ async function scrollThrough(list, steps) {
     rows = Math.max(rows, list.querySelectorAll('[role="option"]').length);
   }
   return { rows, frames };
-}
-
-/** Calls of the interface as the owner of the account. */
-async function signedIn(page, { email, password }) {
-  const call = async (method, path, body, headers = {}) => {
-    const json = body && { 'content-type': 'application/json' };
-    const response = await fetch(new URL(path, page), { method, headers: { ...json, ...headers }, body: body && JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()).data;
-  };
-  const { accessToken } = await call('POST', '/api/auth/login', { email, password });
-  return (method, path, body) => call(method, path, body, { authorization: `Bearer ${accessToken}` });
 }
 
 /** Waits until the item with this code is open, and the address says so. */
@@ -172,7 +161,7 @@ async function filters(person, project) {
 }
 
 /** An edit, a field that is wrong, an undo; and an edit of what somebody else changed meanwhile. */
-async function edits(person, api, project, at) {
+async function edits(person, caller, project, at) {
   await at('REQ-002');
   const { page } = person;
   const former = await page.locator('article h2').textContent();
@@ -190,14 +179,14 @@ async function edits(person, api, project, at) {
 
   await page.keyboard.press('e');
   await person.write('Statement', 'The nurse must print each report at once.');
-  const { items } = await api('GET', `/api/projects/${project}/requirements?limit=100`);
+  const { items } = await caller.call('GET', `/api/projects/${project}/requirements?limit=100`);
   const { id } = items.find(({ code }) => code === 'REQ-002');
   // The page hears of the change, but reads it only once its own edit was refused.
   let release;
   const refused = new Promise((resolve) => { release = resolve; });
   const late = (route) => refused.then(() => route.continue());
   await page.route(/\/requirements\?/, late);
-  await api('PATCH', `/api/projects/${project}/requirements/${id}`, { statement: 'The nurse may print each report.', priority: 'LOW' });
+  await caller.call('PATCH', `/api/projects/${project}/requirements/${id}`, { statement: 'The nurse may print each report.', priority: 'LOW' });
   const answer = page.waitForResponse((response) => response.status() === 412);
   await page.keyboard.press('Control+Enter');
   await answer;
@@ -208,12 +197,12 @@ async function edits(person, api, project, at) {
   // The statement stays as it was written here, and the priority as it was set there.
   await person.press('Save the choice');
   await page.locator('article h2', { hasText: 'must print each report at once' }).waitFor();
-  const after = (await api('GET', `/api/projects/${project}/requirements?limit=100`)).items.find((one) => one.id === id);
+  const after = (await caller.call('GET', `/api/projects/${project}/requirements?limit=100`)).items.find((one) => one.id === id);
   if (after.priority !== 'LOW' || after.statement !== 'The nurse must print each report at once.') person.faults.push(`merged: ${JSON.stringify(after)}`);
 
   await page.keyboard.press('e');
   await person.write('Statement', 'The nurse must print all reports.');
-  await api('PATCH', `/api/projects/${project}/requirements/${id}`, { title: 'Print' });
+  await caller.call('PATCH', `/api/projects/${project}/requirements/${id}`, { title: 'Print' });
   await person.reads('Somebody else changed this while you were editing.');
   await person.look('an edit of what changed elsewhere');
   await person.press('Cancel');
@@ -285,11 +274,11 @@ async function decidesAboutMany(person) {
 }
 
 /** A story is rewritten after its requirement was edited: what changed is shown word by word, and can be undone. */
-async function rewrites(person, api, project, at) {
+async function rewrites(person, caller, project, at) {
   const { page } = person;
-  const { items } = await api('GET', `/api/projects/${project}/requirements?limit=100`);
+  const { items } = await caller.call('GET', `/api/projects/${project}/requirements?limit=100`);
   const { id } = items.find(({ code }) => code === 'REQ-003');
-  await api('PATCH', `/api/projects/${project}/requirements/${id}`, { statement: 'As a receptionist, I want to print the waiting list so that I can fill free slots.' });
+  await caller.call('PATCH', `/api/projects/${project}/requirements/${id}`, { statement: 'As a receptionist, I want to print the waiting list so that I can fill free slots.' });
   await at('US-001');
   await person.press('Rewrite');
   await page.getByRole('textbox', { name: 'What should be different?' }).waitFor();
@@ -302,7 +291,7 @@ async function rewrites(person, api, project, at) {
   await page.locator('article h2', { hasText: 'As a nurse, I want to print report 3' }).waitFor();
 }
 
-async function comments(person, api, project, at) {
+async function comments(person, caller, project, at) {
   await at('REQ-007');
   await person.page.keyboard.press('c');
   await person.page.keyboard.type('Is the ward asked?');
@@ -310,16 +299,16 @@ async function comments(person, api, project, at) {
   await person.reads('The comment is sent');
   await person.page.locator('li').getByText('Is the ward asked?').waitFor();
   await person.look('comments');
-  const { totalCount } = await api('GET', `/api/projects/${project}/feedback?targetType=REQUIREMENT&search=REQ-007`);
+  const { totalCount } = await caller.call('GET', `/api/projects/${project}/feedback?targetType=REQUIREMENT&search=REQ-007`);
   if (totalCount !== 1) person.faults.push(`${totalCount} comments on REQ-007`);
 }
 
 /** What happens elsewhere is shown, and takes neither the open item nor the place away. */
-async function hears(person, api, project, at) {
+async function hears(person, caller, project, at) {
   await at('REQ-010');
-  const { items } = await api('GET', `/api/projects/${project}/requirements?limit=100`);
+  const { items } = await caller.call('GET', `/api/projects/${project}/requirements?limit=100`);
   const { id } = items.find(({ code }) => code === 'REQ-009');
-  await api('PATCH', `/api/projects/${project}/requirements/${id}/status`, { workflowStatus: 'APPROVED' });
+  await caller.call('PATCH', `/api/projects/${project}/requirements/${id}/status`, { workflowStatus: 'APPROVED' });
   await hasStatus(person, 'REQ-009', 'Approved');
   await opened(person, 'REQ-010');
 }

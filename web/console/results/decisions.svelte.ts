@@ -141,10 +141,10 @@ export class Decisions {
     });
   }
 
-  /** Writes a story anew. Throws ApiError. */
-  async regenerate(item: Extract<Reviewed, { kind: 'USER_STORY' }>, feedback: string): Promise<Schemas['RegeneratedUserStory']> {
+  /** Writes a story anew, heeding a wish and open feedback of others. Throws ApiError. */
+  async regenerate(item: Extract<Reviewed, { kind: 'USER_STORY' }>, feedback: string, feedbackIds: string[]): Promise<Schemas['RegeneratedUserStory']> {
     const params = { path: { ...this.results.project.path, userStoryId: item.id }, header: match(item) };
-    const written = await unwrap(api.POST('/api/projects/{projectId}/user-stories/{userStoryId}/regenerate', { params, body: { feedback } }));
+    const written = await unwrap(api.POST('/api/projects/{projectId}/user-stories/{userStoryId}/regenerate', { params, body: { feedback, feedbackIds } }));
     const { diff, notes, ...story } = written;
     void notes;
     this.results.putStory(story);

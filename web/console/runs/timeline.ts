@@ -57,10 +57,3 @@ function stateOf(run: Run, index: number, reached: number): StepState {
   if (index > reached) return 'skipped';
   return run.status === 'CANCELLED' ? 'skipped' : 'failed';
 }
-
-export type WarningPlace = { page: number } | { start: number; end: number };
-
-/** The places that a warning names: the server writes them into its sentence. */
-export const placesIn = (message: string): WarningPlace[] =>
-  [...message.matchAll(/\bpage (\d+)|\bcharacters (\d+) to (\d+)/g)].map(([, page, start, end]) =>
-    (page ? { page: Number(page) } : { start: Number(start), end: Number(end) }));

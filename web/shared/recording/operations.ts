@@ -1,7 +1,6 @@
 // The operations of recordings and transcripts that the pages use.
 
-import { addressOf, api, ApiError, authorizedFetch, unwrap, type Schemas } from '../api/client';
-import type { Failure } from '../api/error';
+import { api, unwrap, type Schemas } from '../api/client';
 
 /** The current version, or another one. */
 export const readTranscript = (recordingId: string, version: number | null = null): Promise<Schemas['Transcript']> =>
@@ -21,16 +20,6 @@ export const deleteRecording = (recordingId: string) =>
 export const correctSegment = (recordingId: string, segmentIndex: number, body: Schemas['CorrectSegment']): Promise<Schemas['TranscriptSegment']> =>
   unwrap(api.PATCH('/api/recordings/{recordingId}/transcript/segments/{segmentIndex}', { params: { path: { recordingId, segmentIndex } }, body }));
 
-export interface PlaybackLink {
-  /** Path and query on this server. */
-  url: string;
-  expiresAt: string;
-}
-
-/** A link that an audio element plays, and a browser saves, without any header. */
-export async function createPlaybackLink(recordingId: string): Promise<PlaybackLink> {
-  const response = await authorizedFetch(new Request(addressOf(`/api/recordings/${recordingId}/playback-links`), { method: 'POST' }));
-  const envelope = (await response.json().catch(() => undefined)) as { data: PlaybackLink } | Failure | undefined;
-  if (response.ok && envelope) return envelope.data as PlaybackLink;
-  throw ApiError.of(response, envelope as Failure | undefined);
-}
+/** A link that an audio element plays, and a browser saves, without any header: path and query on this server. */
+export const createPlaybackLink = (recordingId: string): Promise<Schemas['PlaybackLink']> =>
+  unwrap(api.POST('/api/recordings/{recordingId}/playback-links', { params: { path: { recordingId } } }));

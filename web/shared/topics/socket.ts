@@ -13,7 +13,9 @@ export interface Listener {
   refused?(code: string): void;
 }
 interface Place { epoch: string; offset: number }
-interface Followed { listener: Listener; since: Place | null }
+interface Follower { listener: Listener; hasSnapshot: boolean }
+/** One subscription, whose events all its followers get. */
+interface Followed { followers: Set<Follower>; since: Place | null }
 type Frame =
   | ({ type: 'subscribed'; topic: string; recovered: boolean; snapshot: unknown } & Place)
   | ({ type: 'event'; topic: string } & TopicEvent)
@@ -47,14 +49,19 @@ export class TopicSocket {
     addEventListener('online', this.#hurry);
   }
 
-  /** Gives what ends it. */
+  /** Gives what ends it. Several listeners may follow a topic. */
   follow(topic: string, listener: Listener): () => void {
-    const followed = { listener, since: null };
+    const follower = { listener, hasSnapshot: false };
+    const known = this.#topics.get(topic);
+    const followed: Followed = known ?? { followers: new Set(), since: null };
+    followed.followers.add(follower);
     this.#topics.set(topic, followed);
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#subscribe(topic, followed);
-    else this.#open();
+    if (this.#socket?.readyState !== WebSocket.OPEN) this.#open();
+    // A known topic without a place waits for its snapshot already.
+    else if (!known || known.since) this.#subscribe(topic, followed);
     return () => {
-      if (this.#topics.get(topic) !== followed) return;
+      followed.followers.delete(follower);
+      if (followed.followers.size > 0 || this.#topics.get(topic) !== followed) return;
       this.#topics.delete(topic);
       this.#send({ type: 'unsubscribe', topic });
       if (this.#topics.size === 0) this.#drop();
@@ -91,8 +98,9 @@ export class TopicSocket {
     this.#expect();
   }
 
-  #subscribe(topic: string, { since }: Followed): void {
-    this.#send({ type: 'subscribe', topic, ...(since && { since }) });
+  #subscribe(topic: string, { followers, since }: Followed): void {
+    const canResume = [...followers].every(({ hasSnapshot }) => hasSnapshot);
+    this.#send({ type: 'subscribe', topic, ...(since && canResume && { since }) });
   }
 
   #send(frame: object): void {
@@ -107,9 +115,17 @@ export class TopicSocket {
     if (!followed) return;
     if (frame.type === 'subscribed') {
       this.#tries = 0;
+      const before = followed.since;
       followed.since = { epoch: frame.epoch, offset: frame.offset };
       this.#options.connection?.(true);
-      if (frame.snapshot !== null) followed.listener.snapshot(frame.snapshot);
+      if (frame.snapshot === null) return;
+      // Asked for by one that came later, it says nothing new to those that stand there.
+      const isKnown = before?.epoch === frame.epoch && before.offset === frame.offset;
+      for (const follower of followed.followers) {
+        if (isKnown && follower.hasSnapshot) continue;
+        follower.hasSnapshot = true;
+        follower.listener.snapshot(frame.snapshot);
+      }
     } else if (followed.since && frame.offset > followed.since.offset) {
       if (frame.offset > followed.since.offset + 1) {
         // Never a silent hole: everything anew.
@@ -118,7 +134,8 @@ export class TopicSocket {
       }
       followed.since.offset = frame.offset;
       // One that is not for this reader counts, and says nothing.
-      if (frame.event !== 'withheld') followed.listener.event(frame);
+      if (frame.event === 'withheld') return;
+      for (const { listener, hasSnapshot } of followed.followers) if (hasSnapshot) listener.event(frame);
     }
   }
 
@@ -127,14 +144,14 @@ export class TopicSocket {
     if (topic === undefined) return this.#refuse(code);
     const followed = this.#topics.get(topic);
     this.#topics.delete(topic);
-    followed?.listener.refused?.(code);
+    followed?.followers.forEach(({ listener }) => listener.refused?.(code));
   }
 
   #refuse(code: string): void {
     const followed = [...this.#topics.values()];
     this.#topics.clear();
     this.#drop();
-    for (const { listener } of followed) listener.refused?.(code);
+    for (const { followers } of followed) followers.forEach(({ listener }) => listener.refused?.(code));
   }
 
   /** Something came: the next question can wait. */

@@ -1,7 +1,7 @@
-// The steps of an analysis with their states and times, and the places that its warnings name.
+// The steps of an analysis with their states and times.
 import { afterEach, expect, test, vi } from 'vitest';
 import { readEvents } from '../../console/runs/events';
-import { placesIn, stepsOf, withState, type Beginnings, type Run } from '../../console/runs/timeline';
+import { stepsOf, withState, type Beginnings, type Run } from '../../console/runs/timeline';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 24, 10, 0, second)).toISOString();
 const run = (status: Run['status'], currentNode: string, second: number, more: Partial<Run> = {}): Run =>
@@ -35,12 +35,6 @@ test('a failed run shows where it failed; what came after was not reached', () =
 test('every step of a completed run is done', () => {
   const states = stepsOf(run('COMPLETED', 'done', 8, { completedAt: at(8) }), new Map(), now).map(({ state }) => state);
   expect(new Set(states)).toEqual(new Set(['done']));
-});
-
-test('warnings name pages and stretches of text', () => {
-  expect(placesIn('annex.pdf: nothing was taken from there: page 2, page 13.')).toEqual([{ page: 2 }, { page: 13 }]);
-  expect(placesIn('a.txt: nothing was taken from there: characters 70 to 128.')).toEqual([{ start: 70, end: 128 }]);
-  expect(placesIn('More was found than a run keeps: 2 sentences were left out.')).toEqual([]);
 });
 
 afterEach(() => { vi.unstubAllGlobals(); });
